@@ -1,0 +1,18 @@
+"""What a finding is when it reaches the user."""
+
+from whygrad.diagnostics.diagnostic import Diagnostic, Fix, FixSafety, Label, Severity, Steps
+from whygrad.diagnostics.selector import Selection, parse_selection
+from whygrad.diagnostics.suppression import ignored_rules, is_suppressed
+
+__all__ = [
+    "Diagnostic",
+    "Fix",
+    "FixSafety",
+    "Label",
+    "Selection",
+    "Severity",
+    "Steps",
+    "ignored_rules",
+    "is_suppressed",
+    "parse_selection",
+]

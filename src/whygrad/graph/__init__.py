@@ -1,0 +1,27 @@
+"""THE data: what ran."""
+
+from whygrad.graph.event import Event, Failure
+from whygrad.graph.node import Flow, Graph, Op, OpId, OpKind, Tape, TapeId, Tensor, TensorId, Variable, VariableId
+from whygrad.graph.recording import Outcome, Pairing, Recording, Request, Source, Update
+
+__all__ = [
+    "Event",
+    "Failure",
+    "Flow",
+    "Graph",
+    "Op",
+    "OpId",
+    "OpKind",
+    "Outcome",
+    "Pairing",
+    "Recording",
+    "Request",
+    "Source",
+    "Tape",
+    "TapeId",
+    "Tensor",
+    "TensorId",
+    "Update",
+    "Variable",
+    "VariableId",
+]

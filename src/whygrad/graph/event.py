@@ -1,0 +1,59 @@
+"""Things that happened beside the ops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from whygrad.graph.node import VariableId
+from whygrad.source import SourceSpan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """The exception that ended the run, as the user would read it."""
+
+    type_name: str
+    message: str
+    where: SourceSpan | None = None  # the innermost expression of user code
+    attribute: str | None = None  # AttributeError: the missing name
+    object_type: str | None = None  # AttributeError: `module.Class` of the object asked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnbuiltRead:
+    """A model's list of variables was read by user code before all of the model was built."""
+
+    model: str
+    attribute: str
+    where: SourceSpan | None
+    length: int
+    length_later: int  # how long the same list is now
+    used: bool  # the very list was handed to a gradient request or an optimizer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlagSet:
+    """`layer.trainable = value` in user code."""
+
+    layer: str
+    value: bool
+    where: SourceSpan | None
+    variables: tuple[VariableId, ...] = ()
+    order: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelTrained:
+    """`fit` or `train_on_batch` on a compiled model."""
+
+    model: str
+    method: str
+    where: SourceSpan | None
+    trainable: tuple[VariableId, ...]
+    frozen: tuple[VariableId, ...]
+    frozen_since_compile: tuple[VariableId, ...] = ()  # trainable when compiled, not any more
+    thawed_since_compile: tuple[VariableId, ...] = ()
+    seen: int = 1
+
+
+Event = UnbuiltRead | FlagSet | ModelTrained

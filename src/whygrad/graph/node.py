@@ -1,0 +1,128 @@
+"""What ran, as frozen data: no arrays and no framework objects, so it can be stored, compared and built by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NewType
+
+from whygrad.source import SourceSpan
+
+OpId = NewType("OpId", int)
+TensorId = NewType("TensorId", int)
+VariableId = NewType("VariableId", int)
+TapeId = NewType("TapeId", int)
+
+
+class OpKind(StrEnum):
+    """What an op does, in words every framework shares."""
+
+    CONSTANT = "constant"  # a value that enters from outside: a literal, an array, a batch
+    READ = "read"  # variable -> tensor
+    WRITE = "write"  # tensor -> variable
+    SMOOTH = "smooth"  # has a derivative, nothing special about it
+    ELEMENTWISE = "elementwise"  # arithmetic between tensors of broadcastable shapes
+    MOVE = "move"  # reshapes, slices, joins or passes on; values unchanged
+    SHAPE = "shape"  # depends on the shape of its input only, never on its values
+    REDUCE = "reduce"
+    CONTRACT = "contract"  # matrix products and convolutions
+    SELECT = "select"  # takes elements from one of two branches
+    CLIP = "clip"
+    CAST = "cast"
+    STOP = "stop"
+    ROUND = "round"
+    SIGN = "sign"
+    COMPARE = "compare"
+    INDEX = "index"  # argmax, argsort, top-k positions, buckets, counts
+    ONE_HOT = "one-hot"
+    NOISE = "noise"  # a random draw without parameters that could be trained
+    SAMPLE = "sample"  # a random draw from given parameters
+    FOREIGN = "foreign"  # the value leaves the framework and comes back: NumPy, Python, predict()
+    STATE = "state"  # a data set, queue, table or other keeper of values
+    CUSTOM = "custom"  # a gradient the user wrote
+    CALL = "call"
+    SOFTMAX = "softmax"
+    CROSS_ENTROPY = "cross-entropy"  # inputs: logits, labels
+    LOG = "log"
+    EXP = "exp"
+    SQRT = "sqrt"
+    DIVIDE = "divide"
+    POWER = "power"
+    INVERSE_TRIG = "inverse-trig"
+    NORMALIZE = "normalize"
+    GRADIENT = "gradient"  # the result of a gradient request
+    OTHER = "other"
+
+
+class Flow(StrEnum):
+    """What the gradient of an op gives to one of its inputs."""
+
+    CARRIED = "carried"
+    ZERO = "zero"  # a gradient that is zero whatever the values
+    BLOCKED = "blocked"  # None
+    UNREGISTERED = "unregistered"  # asking raises
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tensor:
+    id: TensorId
+    dtype: str
+    shape: tuple[int | None, ...] | None = None  # None: unknown rank
+
+    @property
+    def is_floating(self) -> bool:
+        return self.dtype.startswith(("float", "bfloat", "complex", "double", "half"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Op:
+    """One operation, as it ran (eager) or as it was traced (graph mode)."""
+
+    id: OpId  # grows in the order of execution
+    kind: OpKind
+    name: str  # the framework's own word for it, for display only
+    inputs: tuple[TensorId, ...]
+    outputs: tuple[TensorId, ...]
+    flows: tuple[Flow, ...]  # one for each input
+    where: SourceSpan | None  # None: no frame of user code was on the stack
+    tapes: frozenset[TapeId] = frozenset()  # the tapes that recorded it
+    variable: VariableId | None = None  # READ and WRITE only
+    layer: str | None = None  # the layer whose call it ran in
+    custom: str | None = None  # the user's custom-gradient function it ran in
+    inferred: bool = False  # the op was not seen, it is concluded from what was
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable:
+    id: VariableId
+    name: str
+    dtype: str
+    shape: tuple[int | None, ...] | None = None
+    trainable: bool = True  # as its owner has it: a frozen layer's variables are not
+    watchable: bool = True  # whether a tape watches it without being told to
+    created: SourceSpan | None = None
+    owner: str | None = None  # the layer or object that holds it
+    attribute: str | None = None  # the attribute it is held under
+    tracked: bool = True  # False: its owner's list of trainable variables does not have it
+
+    @property
+    def is_floating(self) -> bool:
+        return self.dtype.startswith(("float", "bfloat", "complex"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tape:
+    id: TapeId
+    persistent: bool = False
+    watches_variables: bool = True
+    entered: SourceSpan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The ops that one gradient request could reach, in the order they ran."""
+
+    ops: tuple[Op, ...] = ()
+    tensors: Mapping[TensorId, Tensor] = field(default_factory=dict)
+    truncated: bool = False  # older history was dropped to keep memory flat

@@ -1,0 +1,88 @@
+"""One capture: every gradient that was asked for, every update, and what else was seen on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeVar
+
+from whygrad.graph.event import Event, Failure
+from whygrad.graph.node import Graph, Tape, TapeId, TensorId, Variable, VariableId
+from whygrad.source import SourceSpan
+
+E = TypeVar("E")
+
+
+class Outcome(StrEnum):
+    """What came back for one source of a gradient request."""
+
+    PRESENT = "present"
+    MISSING = "missing"  # None
+    ZERO = "zero"  # every element was exactly zero
+    NONFINITE = "nonfinite"
+    FAILED = "failed"  # the request raised
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Something a gradient was asked for: a variable, a tensor, or an object that is neither."""
+
+    variable: VariableId | None = None
+    tensor: TensorId | None = None
+    type_name: str = ""
+    outcome: Outcome = Outcome.PRESENT
+    watched: int | None = None  # the id of the first op after `watch`; None: never watched by hand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """`tape.gradient(target, sources)`; requests that look the same in every step are one, with a count."""
+
+    tape: TapeId
+    targets: tuple[TensorId, ...]
+    sources: tuple[Source, ...]
+    graph: Graph
+    where: SourceSpan | None = None
+    seen: int = 1
+    order: int = 0  # the id of the op that came next
+    compiled: bool = False  # asked while a function was traced
+    zeros_accepted: bool = False  # the caller asked for zeros in place of None
+    target_type: str = ""  # set where the target is not a tensor
+    method: str = "gradient"
+    model: str | None = None  # set where a model's own training step asked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairing:
+    """One gradient handed to an optimizer together with the variable it was applied to."""
+
+    variable: VariableId
+    gradient_of: frozenset[VariableId] | None  # None: its origin is not known
+    missing: bool = False  # the gradient was None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """`optimizer.apply_gradients(pairs)`, counted like a request."""
+
+    optimizer: str
+    optimizer_id: int
+    pairs: tuple[Pairing, ...]
+    where: SourceSpan | None = None
+    seen: int = 1
+    order: int = 0
+    unknown: tuple[VariableId, ...] = ()  # variables the optimizer was not built for
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    requests: tuple[Request, ...] = ()
+    updates: tuple[Update, ...] = ()
+    variables: Mapping[VariableId, Variable] = field(default_factory=dict)
+    tapes: Mapping[TapeId, Tape] = field(default_factory=dict)
+    events: tuple[Event, ...] = ()
+    failure: Failure | None = None
+
+    def events_of(self, kind: type[E]) -> Iterator[E]:
+        return (event for event in self.events if isinstance(event, kind))

@@ -1,0 +1,26 @@
+"""Graph -> findings. `all_rules` imports every file of the families, so a new rule needs no second place."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+
+from whygrad.rules.engine import diagnose
+from whygrad.rules.rule import Finding, Rule, registered
+
+
+@functools.cache
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule, by code."""
+    for module in pkgutil.walk_packages(__path__, prefix=f"{__name__}."):
+        importlib.import_module(module.name)
+    return registered()
+
+
+def find_rule(word: str) -> Rule | None:
+    """A rule by its code or its name."""
+    return next((rule for rule in all_rules() if word.lower() in (rule.code.lower(), rule.name)), None)
+
+
+__all__ = ["Finding", "Rule", "all_rules", "diagnose", "find_rule"]
