@@ -1,0 +1,55 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+# Keeps TensorFlow's C++ log and the search for a GPU out of the demo and the tests.
+export TF_CPP_MIN_LOG_LEVEL ?= 3
+export CUDA_VISIBLE_DEVICES ?= -1
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test check lint types layers fast tensorflow format clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST)
+
+venv: $(STAMP)  ## make .venv, with .venv/bin/whygrad in it
+
+# tf_keras asks for the full `tensorflow` package, a second copy of what tensorflow-cpu holds: hence --no-deps.
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "whygrad needs Python 3.11 or newer; set PYTHON=")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) --editable ".[tensorflow,dev]"
+	$(PIP) --no-deps tf_keras
+	@touch $@
+
+demo: $(STAMP)  ## diagnose a variational autoencoder whose encoder never learns
+	$(BIN)/whygrad run examples/broken_vae.py
+
+test: $(STAMP) lint types layers fast tensorflow  ## everything; fails if anything does
+
+check: test  ## the same, under the name other projects use
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+layers: $(STAMP)
+	$(BIN)/lint-imports
+
+fast: $(STAMP)  ## the tests that need no TensorFlow
+	$(BIN)/pytest -m "not tensorflow"
+
+tensorflow: $(STAMP)  ## the tests that do
+	$(BIN)/pytest -m tensorflow
+
+format: $(STAMP)  ## rewrite the code as ruff wants it
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## remove .venv and everything generated
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
