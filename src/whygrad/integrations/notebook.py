@@ -5,51 +5,80 @@ A `Report` shows itself in any notebook, without this: leave it as the last line
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
-from whygrad.report import Report
-from whygrad.watch import watch
+from whygrad.watch import Run, watch
+
+MAGIC = "%%whygrad"
 
 
-def load_ipython_extension(shell: Any) -> None:
-    """Called by `%load_ext`: adds the cell magic."""
+class CellWatcher:
+    """Watches the cells that begin with `%%whygrad`, and shows the report below each.
 
-    def whygrad(line: str, cell: str) -> None:
-        """Run the cell while it is watched, then show which gradients are missing and why."""
-        from IPython.display import display
+    The shell runs such a cell itself, the magic made a comment: its number, its lines, its `Out` and `await` are
+    those of any cell. A magic that ran the code anew would be counted as the next cell.
+    """
 
-        display(run_cell(shell, cell))
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+        self._cell: str | None = None  # the one that is being watched
+        self._run: Run | None = None
+        self._ending = ExitStack()
 
-    shell.register_magic_function(whygrad, magic_kind="cell", magic_name="whygrad")
+    def install(self) -> None:
+        self._shell.input_transformers_cleanup.append(comment_out_magic)
+        self._shell.events.register("pre_run_cell", self.begin)
+        self._shell.events.register("post_run_cell", self.end)
 
+    def remove(self) -> None:
+        self._shell.input_transformers_cleanup.remove(comment_out_magic)
+        self._shell.events.unregister("pre_run_cell", self.begin)
+        self._shell.events.unregister("post_run_cell", self.end)
 
-def unload_ipython_extension(shell: Any) -> None:
-    shell.magics_manager.magics["cell"].pop("whygrad", None)
+    def begin(self, info: Any) -> None:
+        if self._run is None and _is_marked(info.raw_cell.lstrip().split("\n", 1)[0]):
+            self._cell = info.raw_cell
+            self._run = self._ending.enter_context(watch())
 
-
-def run_cell(shell: Any, cell: str) -> Report:
-    """What was found while the cell ran; the shell shows the cell's own output and traceback as ever."""
-    # A comment in place of the magic's own line, so that lines are counted as the notebook counts them;
-    # not where another cell magic follows, which has to come first.
-    code = cell if cell.startswith("%%") else f"# %%whygrad\n{cell}"
-    with watch() as run:
-        with _number_of_the_cell(shell):
-            result = shell.run_cell(code)
+    def end(self, result: Any) -> None:
+        run, self._run = self._run, None
+        if run is None or result.info.raw_cell != self._cell:  # a cell that the watched one ran
+            self._run = run
+            return
         error = result.error_before_exec or result.error_in_exec
         if error is not None:
             run.failed(error)
-    return run.report()
+        self._ending.close()
+        from IPython.display import display
+
+        display(run.report())
 
 
-@contextlib.contextmanager
-def _number_of_the_cell(shell: Any) -> Iterator[None]:
-    """Give the code the number the notebook shows beside it: newer IPythons count on before a cell has run."""
-    count = shell.execution_count
-    shown = len(shell.history_manager.input_hist_parsed) - 1
-    shell.execution_count = shown if shown == count - 1 else count
-    try:
-        yield
-    finally:
-        shell.execution_count = count
+def comment_out_magic(lines: list[str]) -> list[str]:
+    """The cell with its first line made a comment; dropped where another cell magic follows, which must be first."""
+    if not lines or not _is_marked(lines[0]):
+        return lines
+    if len(lines) > 1 and lines[1].startswith("%%"):
+        return lines[1:]
+    return [f"# {lines[0]}", *lines[1:]]
+
+
+def _is_marked(line: str) -> bool:
+    return line.split() == [MAGIC]
+
+
+_watchers: dict[int, CellWatcher] = {}
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Called by `%load_ext`."""
+    watcher = _watchers[id(shell)] = CellWatcher(shell)
+    watcher.install()
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Called by `%unload_ext`, and before `%reload_ext` loads anew."""
+    watcher = _watchers.pop(id(shell), None)
+    if watcher is not None:
+        watcher.remove()
