@@ -9,7 +9,7 @@ import threading
 import traceback
 import types
 
-from whygrad.cli.program import Invocation, Program
+from whygrad.cli.program import Invocation, Program, absolute, is_archive
 
 
 def set_stage(invocation: Invocation) -> None:
@@ -18,7 +18,7 @@ def set_stage(invocation: Invocation) -> None:
     sys.orig_argv = [*_interpreter(), *_as_typed(invocation)]
     sys.argv = [shown, *invocation.args]
     if not sys.flags.safe_path:
-        sys.path[0] = _first_path(invocation)
+        sys.path.insert(0, _first_path(invocation))
     sys.modules["__main__"] = _empty_main()
 
 
@@ -57,6 +57,8 @@ def _as_typed(invocation: Invocation) -> list[str]:
 def _first_path(invocation: Invocation) -> str:
     if invocation.is_module:
         return os.getcwd()
+    if is_archive(invocation.target):
+        return absolute(invocation.target)
     return os.path.dirname(os.path.realpath(invocation.target))
 
 

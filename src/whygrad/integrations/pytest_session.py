@@ -88,16 +88,16 @@ class SessionWatch:
         terminalreporter.write_line(f"whygrad: {self._counts()} in {_plural(len(self._tests), 'test')}")
 
     def _finish(self, item: pytest.Item) -> list[Diagnostic]:
+        found: list[Diagnostic] = []
         if _RUN not in item.stash:
-            return []
+            return found
         stack, run = item.stash[_RUN]
         del item.stash[_RUN]
         with self._harmless():
             stack.close()
             found = [d for d in run.report().diagnostics if d.severity >= Severity.WARNING]
             item.stash[_FOUND] = [_as_data(diagnostic, self._color) for diagnostic in found]
-            return found
-        return []
+        return found
 
     def _fail(self, found: list[Diagnostic]) -> None:
         bad = [d for d in found if self._fail_on is not None and d.severity >= self._fail_on]
@@ -113,7 +113,9 @@ class SessionWatch:
             self._trouble.append(f"{type(error).__name__}: {error}")
 
     def _counts(self) -> str:
-        counts = {s: sum(seen.severity == s for seen in self._seen.values()) for s in (Severity.ERROR, Severity.WARNING)}
+        counts = {
+            s: sum(seen.severity == s for seen in self._seen.values()) for s in (Severity.ERROR, Severity.WARNING)
+        }
         return ", ".join(_plural(count, s.label) for s, count in counts.items() if count) or "no problem found"
 
 
