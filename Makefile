@@ -9,7 +9,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 export CUDA_VISIBLE_DEVICES ?= -1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check lint types layers fast tensorflow format clean
+.PHONY: help venv demo test check docs lint types layers fast tensorflow format clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST)
@@ -29,7 +29,11 @@ demo: $(STAMP)  ## diagnose a variational autoencoder whose encoder never learns
 
 test: $(STAMP) lint types layers fast tensorflow  ## everything; fails if anything does
 
-check: test  ## the same, under the name other projects use
+check: test docs  ## the same, and that what is generated is up to date
+	git diff --exit-code docs
+
+docs: $(STAMP)  ## regenerate what is generated
+	$(BIN)/python -m whygrad.report.schema > docs/report-schema.json
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
