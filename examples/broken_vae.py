@@ -1,4 +1,4 @@
-"""A variational autoencoder on random digits whose encoder never learns. `whygrad run examples/broken_vae.py` says why."""
+"""A variational autoencoder whose encoder never learns. `whygrad run examples/broken_vae.py` says why."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 LATENT = 2
+keras.utils.set_random_seed(0)
 
 encoder = keras.Sequential(
     [keras.Input((64,)), keras.layers.Dense(32, activation="relu"), keras.layers.Dense(2 * LATENT)], name="encoder"
@@ -31,12 +32,11 @@ def train_step(images: tf.Tensor) -> tf.Tensor:
         loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=images, logits=reconstruction))
     variables = encoder.trainable_variables + decoder.trainable_variables
     gradients = tape.gradient(loss, variables)
-    optimizer.apply_gradients(zip(gradients, variables))
+    optimizer.apply_gradients(zip(gradients, variables, strict=True))
     return loss
 
 
 def main() -> None:
-    keras.utils.set_random_seed(0)
     digits = tf.cast(tf.random.uniform((512, 64)) > 0.5, tf.float32)
     for epoch in range(3):
         losses = [float(train_step(batch)) for batch in tf.data.Dataset.from_tensor_slices(digits).batch(64)]

@@ -32,8 +32,8 @@ SENTENCES = {
     ("run", "--select", "no-such-rule", "script.py"): (
         "unknown rule `no-such-rule`\nhelp: `whygrad rules` lists the codes and names"
     ),
-    ("run", "--ignore", "WG1,WG999", "script.py"): (
-        "unknown rule `WG999`\nhelp: `whygrad rules` lists the codes and names"
+    ("run", "--ignore", "WG1,XY999", "script.py"): (
+        "unknown rule `XY999`\nhelp: `whygrad rules` lists the codes and names"
     ),
     ("run", "--output-file", "nowhere/report.txt", "script.py"): (
         "cannot write the report to `nowhere/report.txt`: No such file or directory"
@@ -42,8 +42,11 @@ SENTENCES = {
         "cannot write the report to `script.py/report.txt`: Not a directory"
     ),
     ("run", "--output-file", "folder", "script.py"): "cannot write the report to `folder`: Is a directory",
-    ("explain", "no-such-rule"): "unknown rule `no-such-rule`\nhelp: `whygrad rules` lists them",
-    ("explain", "stop-gradiant"): "unknown rule `stop-gradiant`\nhelp: did you mean `stop-gradient`?",
+    ("explain", "no-such-rule"): "unknown rule `no-such-rule`\nhelp: `whygrad rules` lists the codes and names",
+    ("explain", "stop-gradiant"): (
+        "unknown rule `stop-gradiant`\nhelp: did you mean `stop-gradient`? `whygrad rules` lists the codes and names"
+    ),
+    ("explain", "WG1"): "`WG1` stands for several rules\nhelp: `whygrad rules` lists the codes and names",
     ("explain",): "missing argument 'CODE|NAME'",
     ("exlpain", "WG101"): "no such command 'exlpain'",
 }
