@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+WORKERS ?= 2
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 # Keeps TensorFlow's C++ log and the search for a GPU out of the demo and the tests.
@@ -46,10 +47,10 @@ layers: $(STAMP)
 	$(BIN)/lint-imports
 
 fast: $(STAMP)  ## the tests that need no TensorFlow
-	$(BIN)/pytest -m "not tensorflow"
+	$(BIN)/pytest -m "not tensorflow" -n $(WORKERS)
 
 tensorflow: $(STAMP)  ## the tests that do
-	$(BIN)/pytest -m tensorflow
+	$(BIN)/pytest -m tensorflow -n $(WORKERS) --dist loadfile
 
 format: $(STAMP)  ## rewrite the code as ruff wants it
 	$(BIN)/ruff check --fix .

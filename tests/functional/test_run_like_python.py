@@ -139,6 +139,22 @@ def test_module_beside_the_script_goes_before_one_that_whygrad_uses(project: Pat
     assert under_whygrad(project, "script.py").out == "the one beside the script\n"
 
 
+def test_pytest_does_not_mind_that_whygrad_is_imported_already(project: Path) -> None:
+    (project / "test_sum.py").write_text("def test_sum(): assert 1 + 1 == 3")
+    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error"]
+
+    expected = under_python(project, *words)
+    done = under_whygrad(project, *words)
+
+    assert done.status == expected.status == 1
+    assert _without_times(done.out) == _without_times(expected.out)
+    assert "assert (1 + 1) == 3" in done.out
+
+
+def _without_times(text: str) -> str:
+    return re.sub(r" in [0-9.]+s", "", text)
+
+
 def test_report_is_written_even_where_the_script_crashes_and_changes_the_folder(project: Path) -> None:
     (project / "script.py").write_text("import os; os.chdir('/'); 1 / 0")
 

@@ -9,6 +9,7 @@ import threading
 import traceback
 import types
 
+import whygrad
 from whygrad.cli.program import Invocation, Program, absolute, is_archive
 
 
@@ -20,6 +21,8 @@ def set_stage(invocation: Invocation) -> None:
     if not sys.flags.safe_path:
         sys.path.insert(0, _first_path(invocation))
     sys.modules["__main__"] = _empty_main()
+    # pytest, run as the script, warns of packages with a plugin that were imported before it, unless they say this.
+    whygrad.__doc__ = f"{whygrad.__doc__}\n\nPYTEST_DONT_REWRITE"
 
 
 def run_as_main(program: Program) -> BaseException | None:
