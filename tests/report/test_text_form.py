@@ -348,6 +348,23 @@ def test_a_fix_states_how_safe_it_is(safety: FixSafety, shown: str) -> None:
     assert shown in render_diagnostic(diagnostic(fix=fix)).splitlines()[1].strip()
 
 
+@pytest.mark.parametrize("end", [None, 13, 5])
+def test_where_only_the_start_is_known_one_cell_is_underlined(end: int | None) -> None:
+    file = write("train.py", TRAIN)
+
+    shown = render_diagnostic(diagnostic(SourceSpan(file, 6, 13, 6, end), "from here")).splitlines()
+
+    assert shown[4] == "  |              ^ from here"
+
+
+@pytest.mark.parametrize("codes", [range(0x20), range(0x7F, 0xA0), range(0x202A, 0x202F), range(0x2066, 0x206A)])
+def test_no_control_character_reaches_the_terminal(codes: range) -> None:
+    controls = "".join(map(chr, codes)).replace("\n", "")
+    found = diagnostic(SourceSpan(in_memory(f"x = '{controls}'\n"), 1), controls, message=controls, notes=(controls,))
+
+    assert not set(controls) & set(render_diagnostic(found))
+
+
 def test_nothing_in_source_or_message_is_obeyed_by_the_terminal() -> None:
     file = in_memory("x = '\x1b[31m\u202e\x07'; y = tf.cast(w)\n")
     hostile = diagnostic(span(file, 1, "tf.cast(w)"), "a\x1b[2Jb", message="a\x1b]0;b\rc\nd", notes=("a\x08b",))

@@ -54,7 +54,7 @@ def test_concise_is_one_line_for_each_diagnostic() -> None:
     ("run", "said"),
     [
         ({}, "whygrad: no problem found"),
-        ({"requests": 2}, "whygrad: no problem found in 2 gradient requests"),
+        ({"requests": 2, "updates": 0}, "whygrad: no problem found in 2 gradient requests"),
         (
             {"requests": 1, "updates": 200, "steps": 200, "variables": 14, "script": "train.py"},
             "whygrad: no problem found in 1 gradient request, 200 updates, 200 steps, 14 variables",
