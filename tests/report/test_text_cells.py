@@ -13,6 +13,7 @@ from report.strategies import REPORTS
 from whygrad.diagnostics import Label
 from whygrad.report import Report, render, render_diagnostic
 from whygrad.report.cells import visible, window, wrap
+from whygrad.report.excerpt import excerpts
 from whygrad.source import SourceSpan
 
 # How many cells each takes, from the Unicode standard and the terminal's manual, not from the code under test.
@@ -125,13 +126,14 @@ def test_a_span_that_does_not_fit_its_source_is_still_shown(
     file = in_memory(text)
     first, *others = (SourceSpan(file, *place) for place in spans)
 
-    shown = render_diagnostic(
-        diagnostic(first, "first", related=tuple(Label(span, "other") for span in others)), width=width
-    )
+    found = diagnostic(first, "first", related=tuple(Label(span, "other") for span in others))
+    shown = render_diagnostic(found, width=width)
 
     assert shown.count("first") == 1
     assert shown.count("other") == len(others)
     assert all(line == line.rstrip() for line in shown.split("\n"))
+    shown_lines = [line for excerpt in excerpts(found) for line in excerpt.lines if line is not None]
+    assert all(mark.start < mark.end for line in shown_lines for mark in line.marks)
 
 
 @given(report=REPORTS, width=st.integers(1, 200), color=st.booleans())
