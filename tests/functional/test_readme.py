@@ -30,9 +30,9 @@ def test_output_of_the_demo_is_the_one_shown() -> None:
 @pytest.mark.parametrize("number", range(len(PROGRAMS)))
 def test_programs_run(number: int, tmp_path: Path) -> None:
     (tmp_path / "test_program.py").write_text(PROGRAMS[number])
-    module = "pytest" if "def test_" in PROGRAMS[number] else "runpy"
+    start = ["-m", "pytest"] if "def test_" in PROGRAMS[number] else []
 
-    done = run([sys.executable, "-m", module, "test_program.py"], tmp_path)
+    done = run([sys.executable, *start, "test_program.py"], tmp_path)
 
     assert done.status == 0, done.out + done.err
 
