@@ -108,4 +108,23 @@ class SharedCalls:
     variables: tuple[VariableId, ...]
 
 
-Event = SharedCalls | UnbuiltRead | FlagSet | ModelTrained | Compiled | LayerCalled | NoiseUnused | CustomGradientForgets
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributeRebound:
+    """An attribute of a layer that held a variable was set to a tensor."""
+
+    layer: str
+    attribute: str
+    variable: str
+    where: SourceSpan | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignBody:
+    """Inside a Python function that runs as an op, a value left the framework."""
+
+    function: str
+    how: str
+    where: SourceSpan | None
+
+
+Event = AttributeRebound | ForeignBody | SharedCalls | UnbuiltRead | FlagSet | ModelTrained | Compiled | LayerCalled | NoiseUnused | CustomGradientForgets

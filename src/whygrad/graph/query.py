@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -113,11 +113,18 @@ class Index:
         return _closure(starts, step)
 
 
-    def open_behind(self, ends: Iterable[TensorId], tape: TapeId | None, *, zeros: bool = True) -> set[TensorId]:
-        """Every tensor that a gradient at one of these flows on to."""
+    def open_behind(
+        self,
+        ends: Iterable[TensorId],
+        tape: TapeId | None,
+        *,
+        zeros: bool = True,
+        avoiding: Set[TensorId] = frozenset(),
+    ) -> set[TensorId]:
+        """Every tensor that a gradient at one of these flows on to, without going through `avoiding`."""
 
         def step(tensor: TensorId) -> Iterator[TensorId]:
-            for op in self.makers.get(tensor, ()):
+            for op in self.makers.get(tensor, ()) if tensor not in avoiding else ():
                 for position, source in enumerate(op.inputs):
                     if closed(op, position, tape, zeros=zeros) is None:
                         yield source

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable, VariableId
-from whygrad.graph.query import Cut, Index, Reason, cut_groups, is_connected, later_cuts
+from whygrad.graph.event import AttributeRebound
+from whygrad.graph.query import Cut, CutGroup, Index, Reason, cut_groups, is_connected, later_cuts
 from whygrad.rules.rule import Finding
 from whygrad.source import SourceSpan, source_text
 
@@ -100,13 +101,7 @@ def _look_into(recording: Recording, request: Request) -> Missing:
     is_constant = bool(apart) and not joined and _is_constant(request, index, behind)
     return Missing(
         cuts=tuple(
-            MissingCut(
-                request,
-                group.cut,
-                group.sources,
-                tuple(later_cuts(index, request, group.cut)),
-                _is_draw(index, group.cut),
-            )
+            _missing_cut(index, request, group)
             for group in cut_groups(index, request, cuttable)
             if group.sources
         ),
@@ -115,6 +110,14 @@ def _look_into(recording: Recording, request: Request) -> Missing:
         constant=(request,) if is_constant else (),
         rebound=tuple(rebound.values()),
     )
+
+
+def _missing_cut(index: Index, request: Request, group: CutGroup) -> MissingCut:
+    """Moving an op under the tape does not help where its value leaves the framework afterwards."""
+    cut, later = group.cut, later_cuts(index, request, group.cut)
+    if cut.reason is Reason.OUTSIDE:
+        cut = next((each for each in later if each.reason is Reason.FOREIGN), cut)
+    return MissingCut(request, cut, group.sources, tuple(later), _is_draw(index, cut))
 
 
 def _unwatched(recording: Recording, request: Request, source: Source, index: Index) -> Unwatched | None:
@@ -183,9 +186,11 @@ def _rebound(recording: Recording, request: Request, source: Source, index: Inde
 def is_explained(recording: Recording, loose: Unconnected, source: Source) -> bool:
     """Whether a rule about the wrong variables says better why the loss does not depend on a source."""
     variable = recording.variables.get(source.variable) if source.variable is not None else None
-    if variable is None or variable.trainable:
+    if variable is None:
         return False
-    return any(
+    if any(event.variable == variable.name for event in recording.events_of(AttributeRebound)):
+        return True
+    return not variable.trainable and any(
         recording.variables[s.variable].trainable for s in loose.request.sources if s.variable in recording.variables
     )
 
@@ -245,7 +250,11 @@ def is_deliberate(recording: Recording, request: Request, sources: Iterable[Sour
 
 
 def is_trained_elsewhere(recording: Recording, variable: VariableId) -> bool:
-    return any(
+    """Another request gives it a gradient, and something moves it."""
+    moved = recording.variables[variable].writes > 0 or any(
+        pair.variable == variable and not pair.missing for update in recording.updates for pair in update.pairs
+    )
+    return moved and any(
         source.variable == variable and source.outcome not in ABSENT
         for request in recording.requests
         for source in request.sources

@@ -8,7 +8,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.capture.position import Position, span_of
+from whygrad.capture.position import position_in, span_of
 from whygrad.source import SourceSpan, source_lines
 
 _MARK = "__autograph_generated_file"
@@ -20,7 +20,7 @@ def is_generated(code: CodeType) -> bool:
 
 def original_span(frame: FrameType) -> SourceSpan:
     """The user's line from AutoGraph's source map; the columns by finding the same expression there."""
-    generated = span_of(Position(frame.f_code, frame.f_lasti))
+    generated = span_of(position_in(frame))
     mapping = compat.source_map()
     for line in range(generated.line, generated.last_line + 1):
         origin = mapping.get((generated.file, line))

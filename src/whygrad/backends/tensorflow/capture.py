@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from whygrad.backends.tensorflow import compat, custom, departure, keras_hooks, optimizers, tape, variable_hooks
+from whygrad.backends.tensorflow import compat, custom, departure, foreign, keras_hooks, optimizers, tape, variable_hooks
 from whygrad.backends.tensorflow.hooks import Hooks
 from whygrad.backends.tensorflow.optimizers import Updates
 from whygrad.backends.tensorflow.recorder import Recorder
@@ -31,6 +31,7 @@ class Capture:
         self.recorder.on_write = self.updates.wrote
         self.on_request = on_request
         self.tape_facts: dict[int, TapeFacts] = {}
+        self.bodies = foreign.Bodies()
         self.events: list[Event] = []
         self._joined: set[str] = set()
 
@@ -51,6 +52,7 @@ class Capture:
         tape.install(self)
         departure.install(self)
         custom.install(self)
+        foreign.install(self)
         variable_hooks.install(self)
         for name in ("keras", "tf_keras"):
             module = sys.modules.get(name)

@@ -14,14 +14,15 @@ from whygrad.source import SourceSpan
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.requests import RequestEntry
 
 
-def add_escapes(capture: Capture, graph: Graph, targets: Iterable[int], sources: Iterable[Any]) -> Graph:
+def add_escapes(capture: Capture, graph: Graph, entry: RequestEntry, sources: Iterable[Any]) -> Graph:
     """Add an inferred FOREIGN op for each source that reaches the targets only through Python."""
     index = Index(graph)
-    behind = index.behind(map(TensorId, targets))
+    behind = index.behind(map(TensorId, entry.targets))
     leaves = [op for op in graph.ops if op.name in ("Leaf", "Const") and op.outputs and op.outputs[0] in behind]
-    leaves += [Op(id=OpId(0), kind=OpKind.CONSTANT, name="Leaf", inputs=(), outputs=(TensorId(t),), flows=(), where=_came_in(capture, t)) for t in targets if not index.makers.get(TensorId(t))]
+    leaves += [_bare(target, entry) for target in entry.targets if not index.makers.get(TensorId(target))]
     added: list[Op] = []
     for source in sources:
         starts = set(index.starts(source))
@@ -34,9 +35,10 @@ def add_escapes(capture: Capture, graph: Graph, targets: Iterable[int], sources:
     return replace(graph, ops=(*graph.ops, *added)) if added else graph
 
 
-def _came_in(capture: Capture, tensor: int) -> SourceSpan | None:
-    leaf = capture.recorder.leaves.get(tensor)
-    return None if leaf is None else span(leaf.place)
+def _bare(target: int, entry: RequestEntry) -> Op:
+    """A target that no op made: what feeds it is read from the request's own expression."""
+    where = span(entry.place)
+    return Op(id=OpId(0), kind=OpKind.CONSTANT, name="Leaf", inputs=(), outputs=(TensorId(target),), flows=(), where=where)
 
 
 def _by_departure(capture: Capture, graph: Graph, ahead: set[TensorId], leaves: list[Op]) -> Op | None:

@@ -44,7 +44,7 @@ def freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
         truncated=capture.recorder.dropped_before > 0 and tf_graph is None,
     )
     missing = [source for source in entry.sources if source.outcome is not Outcome.PRESENT]
-    return add_escapes(capture, graph, entry.targets, missing) if missing else graph
+    return add_escapes(capture, graph, entry, missing) if missing else graph
 
 
 def note_unused_noise(capture: Capture, scope: Scope, tape: int, needed: set[int]) -> None:
@@ -58,7 +58,8 @@ def note_unused_noise(capture: Capture, scope: Scope, tape: int, needed: set[int
             continue
         where = span(record.place)
         floating = any(facts.dtype.is_floating for facts in record.outputs)
-        if where is not None and floating and _stays_in(record, users):
+        initial = any(entry.created == record.place for entry in capture.variables.entries.values())
+        if where is not None and floating and not initial and _stays_in(record, users):
             capture.events.append(NoiseUnused(where=where, name=record.type))
 
 

@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-REPORT_TO = "please report it with the lines above: the issue tracker is named in `pip show whygrad`"
+REPORT_TO = "please report this line to the authors of whygrad"
 
 
 class Hooks:

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from whygrad.capture.position import CodeOwner, Position, owner_of
+from whygrad.backends.tensorflow.positions import span
+from whygrad.capture.position import CodeOwner, owner_of, position_in
+from whygrad.graph.event import AttributeRebound
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -94,7 +96,7 @@ class KerasFacts:
         if not recorder.layers and not recorder.paused and owner_of(frame.f_code) is CodeOwner.USER:
             places = self.called_at.setdefault(layer, set())
             if len(places) < 32:
-                places.add(Position(frame.f_code, frame.f_lasti))
+                places.add(position_in(frame))
         if recorder.tapes and not recorder.layers and not recorder.paused and owner_of(frame.f_code) is CodeOwner.USER:
             facts = self.calls.get(layer)
             if facts is None:
@@ -128,6 +130,16 @@ class KerasFacts:
             recorder = self.capture.recorder
             place = recorder._place(frame)
             self.flags.append(FlagChange(weakref.ref(layer), _path(layer), bool(value), place, recorder.now))
+
+    def attribute_was_set(self, layer: Any, name: str, value: Any, frame: FrameType) -> None:
+        if getattr(value, "_id", None) is None or owner_of(frame.f_code) is not CodeOwner.USER:
+            return
+        held = vars(layer).get(name)
+        entry = self.capture.variables.of(held) if hasattr(held, "assign") else None
+        if entry is not None:
+            where = span(self.capture.recorder._place(frame))
+            path = str(getattr(held, "path", None) or entry.name)
+            self.capture.events.append(AttributeRebound(layer=_path(layer), attribute=name, variable=path, where=where))
 
     def was_compiled(self, model: Any, kwargs: dict[str, Any], args: tuple[Any, ...], frame: FrameType) -> None:
         has_loss = kwargs.get("loss", args[1] if len(args) > 1 else None) is not None
@@ -272,7 +284,15 @@ def install(capture: Capture, module: ModuleType) -> None:
 
         return wrap
 
+    def rebinding(original: Any) -> Any:
+        def __setattr__(self: Any, name: str, value: Any) -> None:  # noqa: N807
+            hooks.safely(facts.attribute_was_set, self, name, value, sys._getframe(1))
+            original(self, name, value)
+
+        return __setattr__
+
     hooks.replace(layer_class, "__call__", calling)
+    hooks.replace(layer_class, "__setattr__", rebinding)
     for attribute in LISTS:
         hooks.replace(layer_class, attribute, listing(attribute))
     hooks.replace(layer_class, "trainable", flagging)
@@ -312,7 +332,8 @@ def _hook_losses(capture: Capture, module: ModuleType) -> None:
         if recorder.paused or None in ids:
             return
         graph = capture.current_graph()
-        name = f"LossCall:{type(loss).__name__}"
+        function = getattr(loss, "fn", None) if type(loss).__name__ == "LossFunctionWrapper" else None
+        name = f"LossCall:{getattr(function, '__name__', type(loss).__name__)}"
         recorder.add_virtual(name, ids, (), recorder._place(frame), graph)
 
     def wrap(original: Any) -> Any:

@@ -74,7 +74,8 @@ OP_KINDS: Final[dict[str, K]] = {name: kind for kind, names in _BY_KIND.items() 
 WRITE_PREFIXES: Final = ("Assign", "ResourceScatter", "ResourceApply", "ResourceSparseApply", "ResourceStridedSliceAssign")
 WRITE_OPS: Final = frozenset({"AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"})
 SYMMETRIC_LOSSES: Final = frozenset(
-    {"MeanSquaredError", "MeanAbsoluteError", "CosineSimilarity", "Huber", "LogCosh", "Dice"}
+    "MeanSquaredError mean_squared_error mse MeanAbsoluteError mean_absolute_error mae CosineSimilarity "
+    "cosine_similarity Huber huber LogCosh log_cosh Dice dice function".split()
 )
 
 

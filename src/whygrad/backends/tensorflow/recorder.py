@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from whygrad.backends.tensorflow import autograph, compat
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry
-from whygrad.capture.position import Position, user_frame
+from whygrad.capture.position import Position, position_in, user_frame
 from whygrad.source import SourceSpan
 
 Place = Position | SourceSpan | None
@@ -130,7 +130,8 @@ class Recorder:
         found = user_frame(frame)
         place = self._place_of(found)
         known = self.producers
-        self._stopping = name == "StopGradient"  # TensorFlow runs it with the tapes halted; it is the cut itself
+        # TensorFlow halts the tapes around these: one is the cut itself, the other is recorded as a whole.
+        self._stopping = name == "StopGradient" or name.startswith("__forward_")
         ids = []
         for tensor in inputs:
             number = tensor._id
@@ -170,7 +171,7 @@ class Recorder:
             record.calls = functional_graphs(outputs[0].op, graph)
         elif name.startswith(WRITE_PREFIXES) and ids:
             entry = self.variables.entries.get(self._outermost(ids[0], graph))
-            if entry is not None:
+            if entry is not None and record.place != entry.created:  # else it is the initial value
                 entry.writes += 1
         log.records.append(record)
 
@@ -272,7 +273,7 @@ class Recorder:
             return None
         if autograph.is_generated(found.f_code):
             return autograph.original_span(found)
-        return Position(found.f_code, found.f_lasti)
+        return position_in(found)
 
 
 def _callers(frame: FrameType | None) -> tuple[Position, ...]:
@@ -284,7 +285,7 @@ def _callers(frame: FrameType | None) -> tuple[Position, ...]:
         frame = user_frame(frame.f_back)
         if frame is None:
             break
-        found.append(Position(frame.f_code, frame.f_lasti))
+        found.append(position_in(frame))
         if frame.f_code.co_name == "<module>":
             break
     return tuple(found)

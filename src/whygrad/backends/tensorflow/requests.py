@@ -149,6 +149,8 @@ class Requests:
 
     def _keep(self, ticket: Ticket, gradients: Any) -> None:
         entry = ticket.entry
+        if entry.place is None:
+            return  # TensorFlow's own request, as inside a py_function
         self.total += 1
         key = (entry.place, entry.method, tuple((s.variable, s.type_name, s.outcome) for s in entry.sources))
         known = self.entries.get(key)
@@ -193,8 +195,11 @@ def _tensor_of(item: Any, recorder: Any) -> int | None:
 def _odd_type(target: Any) -> str:
     """The type of a target that is no tensor, such as a TensorArray."""
     flat = compat.flatten(target) if compat.flatten else []
-    odd = [item for item in flat if getattr(item, "_id", None) is None and not hasattr(item, "handle")]
-    return type(odd[0]).__name__ if odd else ""
+    odd = [item for item in flat if getattr(item, "_id", None) is None and not hasattr(item, "assign")]
+    if not odd:
+        return ""
+    names = [each.__name__ for each in type(odd[0]).__mro__]
+    return "TensorArray" if "TensorArray" in names else names[0]
 
 
 def _flat_results(result: Any, count: int) -> list[Any]:

@@ -15,8 +15,9 @@ def install(capture: Capture) -> None:
     hooks, recorder = capture.hooks, capture.recorder
 
     def note(variable: Any, frame: Any) -> None:
-        entry = capture.variables.add(variable, recorder._place(frame), recorder.now)
+        entry = capture.variables.add(variable, None, recorder.now)
         if entry is not None:
+            entry.created = recorder._place(frame)
             entry.made_in_step = capture.requests.total
             entry.made_in_trace = capture.current_graph() is not None
 

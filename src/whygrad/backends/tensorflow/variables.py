@@ -74,8 +74,6 @@ class VariableBook:
         entry = self.add(value, created)
         if entry is not None:
             entry.keras = weakref.ref(keras_variable)
-            if created is not None:
-                entry.created = created
 
     def of(self, variable: Any) -> VariableEntry | None:
         """The entry of a tf.Variable or Keras variable."""
