@@ -40,12 +40,14 @@ class Capture:
         add, remove = compat.add_op_callback, compat.remove_op_callback
         if add is not None and remove is not None:
 
-            def on_op(op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> None:
-                if not self.hooks.broken:
+            def on_op(op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> Any:
+                if not self.hooks.broken and outputs is not None:
                     try:
                         self.recorder.on_op(op_type, inputs, attrs, outputs, graph, sys._getframe(1))
                     except Exception as error:
                         self.hooks.fail(error)
+                # While tracing, TensorFlow hands what one listener returns to the next, None included.
+                return outputs if graph is not None and compat.others_listen() else None
 
             add(on_op)
             self.hooks.on_removal(lambda: remove(on_op))

@@ -22,6 +22,7 @@ def _attribute(module: ModuleType | None, name: str) -> Any:
     return None if module is None else getattr(module, name, None)
 
 
+context = _module("tensorflow.python.eager.context")
 op_callbacks = _module("tensorflow.python.framework.op_callbacks")
 backprop = _module("tensorflow.python.eager.backprop")
 record = _module("tensorflow.python.eager.record")
@@ -66,11 +67,9 @@ def source_map() -> dict[tuple[str, int], tuple[str, int, str]]:
     return mapping
 
 
-def dtype_name(enum: int) -> str:
-    """`float32` for TensorFlow's number of a dtype."""
-    assert dtypes is not None
-    name: str = dtypes.as_dtype(enum).name
-    return name
+def others_listen() -> bool:
+    """Whether somebody else listens to ops in this thread too."""
+    return context is not None and len(context.context().op_callbacks) > 1
 
 
 def missing_capabilities() -> tuple[str, ...]:

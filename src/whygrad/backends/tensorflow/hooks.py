@@ -17,6 +17,7 @@ class Hooks:
 
     def __init__(self) -> None:
         self._undo: list[Callable[[], None]] = []
+        self.replaced: list[tuple[Any, str, Any]] = []  # owner, name, original
         self.broken = False
 
     def replace(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:
@@ -29,6 +30,7 @@ class Hooks:
         if isinstance(original, types.FunctionType):
             functools.update_wrapper(wrapper, original)
         setattr(home, name, wrapper)
+        self.replaced.append((home, name, original))
         self._undo.append(lambda: setattr(home, name, original))
 
     def on_removal(self, undo: Callable[[], None]) -> None:

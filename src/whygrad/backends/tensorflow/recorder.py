@@ -171,7 +171,8 @@ class Recorder:
             record.calls = functional_graphs(outputs[0].op, graph)
         elif name.startswith(WRITE_PREFIXES) and ids:
             entry = self.variables.entries.get(self._outermost(ids[0], graph))
-            if entry is not None and record.place != entry.created:  # else it is the initial value
+            initial = entry is None or record.place == entry.created or graph.name == "initialize_variables"
+            if entry is not None and not initial:
                 entry.writes += 1
         log.records.append(record)
 

@@ -198,8 +198,8 @@ def _odd_type(target: Any) -> str:
     odd = [item for item in flat if getattr(item, "_id", None) is None and not hasattr(item, "assign")]
     if not odd:
         return ""
-    names = [each.__name__ for each in type(odd[0]).__mro__]
-    return "TensorArray" if "TensorArray" in names else names[0]
+    is_array = hasattr(odd[0], "flow") and hasattr(odd[0], "stack")  # it may be wrapped
+    return "TensorArray" if is_array else type(odd[0]).__name__
 
 
 def _flat_results(result: Any, count: int) -> list[Any]:

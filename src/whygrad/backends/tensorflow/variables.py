@@ -26,6 +26,7 @@ class VariableEntry:
     made_in_trace: bool = False
     made_in_step: int = 0
     writes: int = 0
+    noted: bool = False  # its making was seen; other objects around the same handle are not new variables
     keras: weakref.ref[Any] | None = None  # the Keras variable around it
 
 
