@@ -127,4 +127,22 @@ class ForeignBody:
     where: SourceSpan | None
 
 
-Event = AttributeRebound | ForeignBody | SharedCalls | UnbuiltRead | FlagSet | ModelTrained | Compiled | LayerCalled | NoiseUnused | CustomGradientForgets
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClippedSum:
+    """Gradients of several requests were clipped one by one and then added up."""
+
+    clipped: SourceSpan | None
+    summed: SourceSpan | None
+    noised: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BakedState:
+    """A traced function changes a Python number and depends on it."""
+
+    name: str
+    where: SourceSpan | None  # where it is changed
+    read: SourceSpan | None  # where it decides
+
+
+Event = ClippedSum | BakedState | AttributeRebound | ForeignBody | SharedCalls | UnbuiltRead | FlagSet | ModelTrained | Compiled | LayerCalled | NoiseUnused | CustomGradientForgets

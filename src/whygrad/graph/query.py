@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from enum import StrEnum
 
-from whygrad.graph.node import Flow, Graph, Op, OpId, OpKind, TapeId, TensorId, VariableId
+from whygrad.graph.node import Flow, Graph, Op, OpKind, TapeId, TensorId, VariableId
 from whygrad.graph.recording import Request, Source
 
 
@@ -112,7 +114,6 @@ class Index:
 
         return _closure(starts, step)
 
-
     def open_behind(
         self,
         ends: Iterable[TensorId],
@@ -170,34 +171,77 @@ class CutGroup:
 
 
 def cut_groups(index: Index, request: Request, sources: Iterable[Source], *, zeros: bool = True) -> list[CutGroup]:
-    """Where the paths from these sources to the target stop carrying a gradient, nearest the source first."""
+    """Where the paths from these sources to the target stop carrying a gradient, nearest the source first.
+
+    Nothing is told of a source that has an open path, nor any place whose mending would not bring it nearer.
+    """
     wanted = tuple(sources)
-    behind = index.behind(request.targets)
-    starts: dict[TensorId, list[Source]] = defaultdict(list)
-    for source in wanted:
+    starts: dict[TensorId, int] = defaultdict(int)  # sets of sources, as bits
+    for number, source in enumerate(wanted):
         for tensor in _recorded_starts(index, source, request.tape):
-            starts[tensor].append(source)
-    found: dict[object, list[tuple[Cut, list[Source]]]] = defaultdict(list)
-    for source in wanted:
-        for cut in _unrecorded_reads(index, source, request.tape, behind):
-            found[_place(cut)].append((cut, [source]))
-    reached = index.open_ahead(starts, request.tape, zeros=zeros)
-    by_place: dict[object, list[Cut]] = defaultdict(list)
-    for cut in _frontier(index, request.tape, reached, behind, zeros):
-        by_place[_place(cut)].append(cut)
-    for place, cuts in by_place.items():
-        ends = index.open_behind({cut.op.inputs[cut.input] for cut in cuts}, request.tape, zeros=zeros)
-        hit = [source for tensor, owners in starts.items() if tensor in ends for source in owners]
-        found[place].append((min(cuts, key=lambda cut: cut.op.id), hit))
-    groups = [
-        CutGroup(min((cut for cut, _ in items), key=lambda cut: cut.op.id), _distinct(s for _, hit in items for s in hit))
-        for items in found.values()
-    ]
-    return sorted(groups, key=lambda group: group.cut.op.id)
+            starts[tensor] |= 1 << number
+    held = _held(index, starts, request.tape, zeros)
+    wanting = _wanting(index, request.targets, held, (1 << len(wanted)) - 1)
+    found: dict[object, list[tuple[Cut, int]]] = defaultdict(list)
+    for number, source in enumerate(wanted):
+        for cut in _unrecorded_reads(index, source, request.tape):
+            if _union(wanting, cut.op.outputs) >> number & 1:
+                found[_place(cut)].append((cut, 1 << number))
+    for cut, stopped in _frontier(index, request.tape, held, wanting, zeros):
+        found[_place(cut)].append((cut, stopped))
+    return sorted((_group(wanted, items) for items in found.values()), key=lambda group: group.cut.op.id)
 
 
-def _distinct(sources: Iterable[Source]) -> tuple[Source, ...]:
-    return tuple({id(source): source for source in sources}.values())
+def _group(wanted: tuple[Source, ...], items: list[tuple[Cut, int]]) -> CutGroup:
+    bits = functools.reduce(operator.or_, (stopped for _, stopped in items))
+    first = min((cut for cut, _ in items), key=lambda cut: cut.op.id)
+    return CutGroup(first, tuple(source for number, source in enumerate(wanted) if bits >> number & 1))
+
+
+def _union(sets: Mapping[TensorId, int], tensors: Iterable[TensorId]) -> int:
+    return functools.reduce(operator.or_, (sets.get(tensor, 0) for tensor in tensors), 0)
+
+
+def _held(index: Index, starts: Mapping[TensorId, int], tape: TapeId, zeros: bool) -> dict[TensorId, int]:
+    """For each tensor the sources that a gradient at it could come back to.
+
+    Ops are in the order they ran: one pass suffices unless a loop leads back.
+    """
+    held = dict(starts)
+    again = bool(held)
+    while again:
+        again = False
+        for op in index.graph.ops:
+            bits = 0
+            for position, tensor in enumerate(op.inputs):
+                if tensor in held and closed(op, position, tape, zeros=zeros) is None:
+                    bits |= held[tensor]
+            for tensor in op.outputs if bits else ():
+                if bits & ~held.get(tensor, 0):
+                    held[tensor] = held.get(tensor, 0) | bits
+                    again = again or any(user.id <= op.id for user, _ in index.users.get(tensor, ()))
+    return held
+
+
+def _wanting(
+    index: Index, targets: Iterable[TensorId], held: Mapping[TensorId, int], everyone: int
+) -> dict[TensorId, int]:
+    """For each tensor the sources that could reach a target from it without meeting what they reach already."""
+    ends = tuple(targets)
+    wanting = dict.fromkeys(ends, everyone & ~_union(held, ends))
+    again = any(wanting.values())
+    while again:
+        again = False
+        for op in reversed(index.graph.ops):
+            bits = 0
+            for tensor in index.results(op):
+                bits |= wanting.get(tensor, 0)
+            for tensor in op.inputs if bits else ():
+                new = bits & ~held.get(tensor, 0) & ~wanting.get(tensor, 0)
+                if new:
+                    wanting[tensor] = wanting.get(tensor, 0) | new
+                    again = again or any(maker.id >= op.id for maker in index.makers.get(tensor, ()))
+    return wanting
 
 
 def _place(cut: Cut) -> object:
@@ -214,23 +258,22 @@ def _recorded_starts(index: Index, source: Source, tape: TapeId) -> Iterator[Ten
                 yield from op.outputs
 
 
-def _unrecorded_reads(index: Index, source: Source, tape: TapeId, behind: set[TensorId]) -> Iterator[Cut]:
+def _unrecorded_reads(index: Index, source: Source, tape: TapeId) -> Iterator[Cut]:
     for op in index.reads.get(source.variable, ()) if source.variable is not None else ():
-        if tape not in op.tapes and any(tensor in behind for tensor in op.outputs):
+        if tape not in op.tapes:
             yield Cut(op, 0, Reason.OUTSIDE)
 
 
 def _frontier(
-    index: Index, tape: TapeId, reached: set[TensorId], behind: set[TensorId], zeros: bool
-) -> Iterator[Cut]:
-    """The closed edges that leave the reached tensors and lead to the target."""
-    for tensor in reached:
+    index: Index, tape: TapeId, held: Mapping[TensorId, int], wanting: Mapping[TensorId, int], zeros: bool
+) -> Iterator[tuple[Cut, int]]:
+    """The closed edges from what a source reaches to what it wants, with those sources."""
+    for tensor, sources in held.items():
         for op, position in index.users.get(tensor, ()):
             reason = closed(op, position, tape, zeros=zeros)
-            if reason is None or op.kind is OpKind.SHAPE:
-                continue
-            if any(result in behind and result not in reached for result in index.results(op)):
-                yield Cut(op, position, reason)
+            stopped = 0 if reason is None else sources & _union(wanting, index.results(op))
+            if reason is not None and stopped:
+                yield Cut(op, position, reason), stopped
 
 
 def later_cuts(index: Index, request: Request, cut: Cut) -> list[Cut]:
@@ -250,12 +293,13 @@ def later_cuts(index: Index, request: Request, cut: Cut) -> list[Cut]:
     reached = _closure(index.results(cut.op), step)
     if any(target in reached for target in request.targets):
         return []
-    behind = index.behind(request.targets)
+    # Not through what is reached: a cut that only leads back there is no cause.
+    wanting = _closure(request.targets, lambda tensor: (o for o in index.origins(tensor) if o not in reached))
     found: dict[object, Cut] = {}
     for tensor in reached:
         for op, position in index.users.get(tensor, ()):
             reason = shut(op, position)
-            if reason is not None and any(result in behind for result in index.results(op)):
+            if reason is not None and any(result in wanting for result in index.results(op)):
                 each = Cut(op, position, reason)
                 found.setdefault(_place(each), each)
     return sorted(found.values(), key=lambda each: each.op.id)

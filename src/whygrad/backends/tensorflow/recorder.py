@@ -9,10 +9,11 @@ import itertools
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from whygrad.backends.tensorflow import autograph, compat
+from whygrad.backends.tensorflow.labels import Label, Labels
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry
 from whygrad.capture.position import Position, position_in, user_frame
@@ -96,7 +97,7 @@ class Recorder:
         self.records: deque[OpRecord] = deque()
         self.producers: dict[int, OpRecord | None] = {}  # None: a leaf or a handle
         self.writes: dict[int, deque[OpRecord]] = {}  # variable -> the ops that wrote it lately
-        self.gradient_of: dict[int, frozenset[int]] = {}  # gradient tensor -> the variables it belongs to
+        self.labels = Labels()
         self.leaves: dict[int, Leaf] = {}
         self.departures: deque[Departure] = deque()
         self.traces: weakref.WeakKeyDictionary[Any, TraceLog] = weakref.WeakKeyDictionary()
@@ -108,7 +109,8 @@ class Recorder:
         self._stopping = False
         self.dropped_before = 0
         self.ops_seen = 0
-        self.on_write: Callable[[VariableEntry, OpRecord], None] | None = None
+        self.traced_code: dict[CodeType, tuple[Place, weakref.ref[Any] | None, dict[str, Any]]] = {}
+        self.on_write: Callable[[VariableEntry, OpRecord, Label], None] | None = None
         self._generation_starts: deque[int] = deque([0])
 
     # -- ops -------------------------------------------------------------------------------------
@@ -145,6 +147,7 @@ class Recorder:
             record.calls = _called_graphs(frame)
         elif name.startswith(WRITE_PREFIXES):
             self._note_write(ids[0], record)
+        self.labels.follow(record, ids[0] if ids and ids[0] in self.variables.entries else None)
         for facts in record.outputs:
             known[facts.id] = record
         self.records.append(record)
@@ -154,8 +157,10 @@ class Recorder:
         entry = self.variables.entries.get(handle)
         if entry is not None:
             entry.writes += 1
-            if self.gradient_of and self.on_write is not None and entry.trainable:
-                self.on_write(entry, record)
+            if self.on_write is not None and entry.trainable and len(record.inputs) > 1:
+                label = self.labels.tensors.get(record.inputs[1])
+                if label is not None:
+                    self.on_write(entry, record, label)
 
     def _log_traced(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType, graph: Any) -> None:
         log = self.traces.get(graph)
@@ -163,6 +168,8 @@ class Recorder:
             log = self.traces[graph] = TraceLog()
         ids = tuple(tensor._id for tensor in inputs)
         found = user_frame(frame)
+        if found is not None and found.f_code not in self.traced_code:
+            self.traced_code[found.f_code] = (self._place_of(found), _owner_of(found), found.f_globals)
         self._stopping = name == "StopGradient"
         record = self._new_record(name, ids, outputs, self._place_of(found))
         record.attrs = attrs
@@ -175,6 +182,8 @@ class Recorder:
             if entry is not None and not initial:
                 entry.writes += 1
         log.records.append(record)
+        outer = self._outermost(ids[0], graph) if ids else None
+        self.labels.follow(record, outer if outer in self.variables.entries else None)
 
     def _outermost(self, handle: int, graph: Any) -> int:
         """The variable's own handle for a handle that a traced function captured."""
@@ -221,7 +230,10 @@ class Recorder:
             self.producers[number] = read
             self.records.append(read)
             return
-        self.leaves[number] = Leaf(facts_of(tensor), self.now, place)
+        facts = facts_of(tensor)
+        if facts.shape == () and facts.dtype.is_floating:
+            self.labels.scalars[number] = float(tensor._numpy())
+        self.leaves[number] = Leaf(facts, self.now, place)
 
     # -- leaving ---------------------------------------------------------------------------------
 
@@ -255,7 +267,7 @@ class Recorder:
         while records and records[0].sequence <= sequence:
             for facts in records.popleft().outputs:
                 producers.pop(facts.id, None)
-                self.gradient_of.pop(facts.id, None)
+                self.labels.forget(facts.id)
         for written in self.writes.values():
             while written and written[0].sequence <= sequence:
                 written.popleft()
@@ -263,6 +275,7 @@ class Recorder:
             self.departures.popleft()
         for number in [number for number, leaf in self.leaves.items() if leaf.sequence <= sequence]:
             del self.leaves[number]
+            self.labels.forget(number)
             producers.pop(number, None)
         self.dropped_before = sequence
 
@@ -275,6 +288,14 @@ class Recorder:
         if autograph.is_generated(found.f_code):
             return autograph.original_span(found)
         return position_in(found)
+
+
+def _owner_of(frame: FrameType) -> weakref.ref[Any] | None:
+    """The object whose method a frame runs."""
+    try:
+        return weakref.ref(frame.f_locals["self"])
+    except (KeyError, TypeError):
+        return None
 
 
 def _callers(frame: FrameType | None) -> tuple[Position, ...]:

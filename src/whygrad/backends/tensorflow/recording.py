@@ -6,7 +6,9 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow.baked_state import baked_state
 from whygrad.backends.tensorflow.keras_hooks import KerasFacts, all_layers
+from whygrad.backends.tensorflow.optimizers import PairEntry
 from whygrad.backends.tensorflow.positions import span
 from whygrad.backends.tensorflow.variables import VariableEntry
 from whygrad.capture.naming import alias_assignment, callee
@@ -25,7 +27,7 @@ from whygrad.graph import (
     Variable,
     VariableId,
 )
-from whygrad.graph.event import Compiled, FlagSet, LayerCalled, ModelTrained, SharedCalls, UnbuiltRead
+from whygrad.graph.event import ClippedSum, Compiled, FlagSet, LayerCalled, ModelTrained, SharedCalls, UnbuiltRead
 from whygrad.source import SourceSpan
 
 if TYPE_CHECKING:
@@ -100,19 +102,36 @@ def _updates(capture: Capture) -> Iterator[Update]:
         yield Update(
             optimizer=entry.optimizer,
             optimizer_id=entry.optimizer_id,
-            pairs=tuple(
-                Pairing(
-                    variable=VariableId(pair.variable),
-                    gradient_of=None if pair.gradient_of is None else frozenset(map(VariableId, pair.gradient_of)),
-                    missing=pair.missing,
-                )
-                for pair in entry.pairs
-            ),
+            pairs=tuple(map(_pairing, entry.pairs)),
+            stateful=entry.stateful,
+            made=span(entry.made),
             where=span(entry.place),
             seen=entry.count,
             order=entry.order,
             unknown=tuple(map(VariableId, entry.unknown)),
         )
+
+
+def _pairing(pair: PairEntry) -> Pairing:
+    label = pair.label
+    if label is None:
+        return Pairing(variable=VariableId(pair.variable), gradient_of=None, missing=pair.missing)
+    clipped = label.clipped_then_summed
+    return Pairing(
+        variable=VariableId(pair.variable),
+        gradient_of=frozenset(map(VariableId, label.variables)),
+        missing=pair.missing,
+        requests=len(label.requests),
+        scale=label.scale,
+        mean=label.mean,
+        stale=pair.stale,
+        same_place=label.asked is not None,
+        clipped=None if clipped is None else span(clipped[0]),
+        summed=span(label.summed),
+        mixed=span(label.mixed),
+        noised=label.noised,
+        compiled=label.compiled,
+    )
 
 
 def _variable(entry: VariableEntry, owner: tuple[str, str, bool] | None) -> Variable:
@@ -210,6 +229,9 @@ def _events(capture: Capture) -> Iterator[Event]:
     yield from _layer_calls(facts)
     yield from _shared_calls(facts)
     yield from tuple(dict.fromkeys(capture.events))
+    for (clipped, summed), noised in capture.recorder.labels.clipped_sums.items():
+        yield ClippedSum(clipped=span(clipped), summed=span(summed), noised=noised)
+    yield from baked_state(capture)
 
 
 def _list_reads(facts: KerasFacts) -> Iterator[Event]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.freeze import freeze
+from whygrad.backends.tensorflow.labels import Label
+from whygrad.backends.tensorflow.recorder import OpRecord
 from whygrad.graph import Graph, Outcome
 
 if TYPE_CHECKING:
@@ -134,6 +136,8 @@ class Requests:
     def _label(self, ticket: Ticket, gradients: list[Any]) -> None:
         """Remember whose gradient each result is; an unrecorded request is an op of its own."""
         recorder, entry = self.capture.recorder, ticket.entry
+        scale, mean = self._loss_scale(entry.targets)
+        label = Label(frozenset(), frozenset({self.total}), entry.place, scale, mean, compiled=entry.compiled)
         tensors = []
         for source, gradient in zip(entry.sources, gradients, strict=False):
             values = getattr(gradient, "values", gradient)
@@ -142,10 +146,38 @@ class Requests:
                 continue
             tensors.append(values)
             if source.variable is not None:
-                recorder.gradient_of[number] = recorder.gradient_of.get(number, frozenset()) | {source.variable}
+                known = recorder.labels.tensors.get(number)
+                variables = {source.variable} | (known.variables if known and self.total in known.requests else set())
+                recorder.labels.tensors[number] = replace(label, variables=frozenset(variables))
         if ticket.paused and tensors:
             inputs = [*entry.targets, *(s.tensor or s.variable for s in entry.sources if s.tensor or s.variable)]
             recorder.add_virtual(GRADIENT, inputs, tensors, entry.place, ticket.tf_graph)
+
+    def _loss_scale(self, targets: tuple[int, ...]) -> tuple[float | None, bool]:
+        """The constant factor in front of the loss, and whether the loss is a mean."""
+        recorder = self.capture.recorder
+        scale: float | None = 1.0
+        todo, seen = list(targets), 0
+        while todo and seen < 64:
+            seen += 1
+            record = recorder.producers.get(todo.pop())
+            if record is None:
+                continue
+            if record.type == "Mean" or (record.type in ("DivNoNan", "RealDiv") and self._counts(record)):
+                return scale, True
+            if record.type in ("Mul", "RealDiv") and scale is not None:
+                factors = [recorder.labels.scalars[n] for n in record.inputs if n in recorder.labels.scalars]
+                if len(factors) == 1 and factors[0]:
+                    scale = scale * factors[0] if record.type == "Mul" else scale / factors[0]
+                todo.extend(n for n in record.inputs if n not in recorder.labels.scalars)
+            elif record.type in ("Neg", "Identity", "AddV2", "Sub", "Cast", "AddN"):
+                todo.extend(record.inputs)
+        return scale, False
+
+    def _counts(self, record: OpRecord) -> bool:
+        """A sum divided by a number that was computed, as Keras losses do."""
+        top = self.capture.recorder.producers.get(record.inputs[0])
+        return top is not None and top.type == "Sum" and record.inputs[1] not in self.capture.recorder.labels.scalars
 
     def _keep(self, ticket: Ticket, gradients: Any) -> None:
         entry = ticket.entry
