@@ -110,9 +110,14 @@ class Index:
         def step(tensor: TensorId) -> Iterator[TensorId]:
             for op, position in self.users.get(tensor, ()):
                 if closed(op, position, tape, zeros=zeros) is None:
-                    yield from op.outputs
+                    yield from (result for result in op.outputs if self.can_carry(result))
 
         return _closure(starts, step)
+
+    def can_carry(self, tensor: TensorId) -> bool:
+        """Whether a tensor's type can carry a gradient; positions and truth values cannot."""
+        facts = self.graph.tensors.get(tensor)
+        return facts is None or facts.is_floating or facts.dtype in ("variant", "resource", "unknown")
 
     def open_behind(
         self,
@@ -217,7 +222,7 @@ def _held(index: Index, starts: Mapping[TensorId, int], tape: TapeId, zeros: boo
                 if tensor in held and closed(op, position, tape, zeros=zeros) is None:
                     bits |= held[tensor]
             for tensor in op.outputs if bits else ():
-                if bits & ~held.get(tensor, 0):
+                if bits & ~held.get(tensor, 0) and index.can_carry(tensor):
                     held[tensor] = held.get(tensor, 0) | bits
                     again = again or any(user.id <= op.id for user, _ in index.users.get(tensor, ()))
     return held
@@ -271,9 +276,12 @@ def _frontier(
     for tensor, sources in held.items():
         for op, position in index.users.get(tensor, ()):
             reason = closed(op, position, tape, zeros=zeros)
-            stopped = 0 if reason is None else sources & _union(wanting, index.results(op))
-            if reason is not None and stopped:
-                yield Cut(op, position, reason), stopped
+            results = index.results(op)
+            if reason is None:  # of several results some may be positions
+                results = (result for result in results if not index.can_carry(result))
+            stopped = sources & _union(wanting, results)
+            if stopped:
+                yield Cut(op, position, reason or Reason.BLOCKED), stopped
 
 
 def later_cuts(index: Index, request: Request, cut: Cut) -> list[Cut]:

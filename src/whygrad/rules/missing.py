@@ -62,6 +62,9 @@ class Missing:
     constant: tuple[Request, ...] = ()
     rebound: tuple[Rebound, ...] = ()
 
+    def __bool__(self) -> bool:
+        return bool(self.cuts or self.unconnected or self.unwatched or self.constant or self.rebound)
+
     def __add__(self, other: Missing) -> Missing:
         return Missing(
             self.cuts + other.cuts,
@@ -88,6 +91,9 @@ def missing_of(recording: Recording) -> Missing:
 
 def _look_into(recording: Recording, request: Request) -> Missing:
     sources = [s for s in request.sources if s.outcome in ABSENT and is_explicable(recording, s)]
+    zeroed = _zeroed(recording, request)
+    if zeroed and not sources:
+        return zeroed
     if not sources or request.target_type or (request.error and "LookupError" not in request.error):
         return Missing()
     index = Index(request.graph)
@@ -99,7 +105,7 @@ def _look_into(recording: Recording, request: Request) -> Missing:
     unwatched = {id(s): u for s in joined if (u := _unwatched(recording, request, s, index)) is not None}
     cuttable = [s for s in joined if id(s) not in unwatched]
     is_constant = bool(apart) and not joined and _is_constant(request, index, behind)
-    return Missing(
+    return zeroed + Missing(
         cuts=tuple(
             _missing_cut(index, request, group)
             for group in cut_groups(index, request, cuttable)
@@ -110,6 +116,26 @@ def _look_into(recording: Recording, request: Request) -> Missing:
         constant=(request,) if is_constant else (),
         rebound=tuple(rebound.values()),
     )
+
+
+def _zeroed(recording: Recording, request: Request) -> Missing:
+    """Through a loop or branch TensorFlow gives zeros where it would give None: cut all the same."""
+    if not any(op.branched for op in request.graph.ops):
+        return Missing()
+    index = Index(request.graph)
+    alive = index.open_behind(request.targets, request.tape)
+    behind = index.behind(request.targets)
+    dead = [
+        s
+        for s in request.sources
+        if s.outcome in (Outcome.PRESENT, Outcome.ZERO)
+        and s.variable is not None
+        and is_explicable(recording, s)
+        and is_connected(index, behind, s)
+        and not any(tensor in alive for tensor in index.starts(s))
+    ]
+    groups = [g for g in cut_groups(index, request, dead) if g.sources] if dead else []
+    return Missing(cuts=tuple(_missing_cut(index, request, g) for g in groups if g.cut.op.branched))
 
 
 def _missing_cut(index: Index, request: Request, group: CutGroup) -> MissingCut:
@@ -245,11 +271,11 @@ def _severity(recording: Recording, group: Iterable[MissingCut]) -> Severity | N
 
 def is_deliberate(recording: Recording, request: Request, sources: Iterable[Source]) -> bool:
     return request.zeros_accepted or all(
-        source.variable is not None and is_trained_elsewhere(recording, source.variable) for source in sources
+        source.variable is not None and is_trained_elsewhere(recording, source.variable, request) for source in sources
     )
 
 
-def is_trained_elsewhere(recording: Recording, variable: VariableId) -> bool:
+def is_trained_elsewhere(recording: Recording, variable: VariableId, but: Request) -> bool:
     """Another request gives it a gradient, and something moves it."""
     moved = recording.variables[variable].writes > 0 or any(
         pair.variable == variable and not pair.missing for update in recording.updates for pair in update.pairs
@@ -257,6 +283,7 @@ def is_trained_elsewhere(recording: Recording, variable: VariableId) -> bool:
     return moved and any(
         source.variable == variable and source.outcome not in ABSENT
         for request in recording.requests
+        if request is not but
         for source in request.sources
     )
 
@@ -315,7 +342,9 @@ def _argument(request: Request, position: int, names: tuple[str, ...]) -> str | 
         call = ast.parse((text or "").strip(), mode="eval").body
     except SyntaxError:
         return None
-    if not isinstance(call, ast.Call):
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return None
+    if call.func.attr not in ("gradient", "jacobian", "batch_jacobian"):
         return None
     if len(call.args) > position:
         return ast.unparse(call.args[position])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.positions import span
 from whygrad.capture.slicing import exits, feeding_lines
-from whygrad.graph import Flow, Graph, Op, OpId, OpKind, TensorId
+from whygrad.graph import Flow, Graph, Op, OpId, OpKind, TapeId, TensorId
 from whygrad.graph.query import Index
 from whygrad.source import SourceSpan
 
@@ -29,7 +29,11 @@ def add_escapes(capture: Capture, graph: Graph, entry: RequestEntry, sources: It
         if not starts or starts & behind:
             continue
         ahead = index.ahead(starts)
-        link = _by_departure(capture, graph, ahead, leaves) or _by_code(index, ahead, leaves)
+        link = (
+            _by_departure(capture, ahead, leaves)
+            or _by_code(index, entry.tape, ahead, leaves)
+            or _by_time(capture, entry.tape, index, ahead, leaves)
+        )
         if link is not None and all(op.where != link.where or op.inputs != link.inputs for op in added):
             added.append(replace(link, id=OpId(len(graph.ops) + len(added) + 1)))
     return replace(graph, ops=(*graph.ops, *added)) if added else graph
@@ -41,26 +45,48 @@ def _bare(target: int, entry: RequestEntry) -> Op:
     return Op(id=OpId(0), kind=OpKind.CONSTANT, name="Leaf", inputs=(), outputs=(TensorId(target),), flows=(), where=where)
 
 
-def _by_departure(capture: Capture, graph: Graph, ahead: set[TensorId], leaves: list[Op]) -> Op | None:
+def _by_departure(capture: Capture, ahead: set[TensorId], leaves: list[Op]) -> Op | None:
     """A tensor was seen leaving, and its line is among those that feed what came in."""
-    left = [d for d in capture.recorder.departures if TensorId(d.tensor) in ahead]
+    left = [d for d in reversed(capture.recorder.departures) if TensorId(d.tensor) in ahead]
     for leaf in leaves:
         if leaf.where is None:
             continue
         lines = feeding_lines(leaf.where)
+        came_in = capture.recorder.leaves.get(leaf.outputs[0])
         for departure in left:
+            if came_in is not None and departure.sequence > came_in.sequence:
+                continue
             where = span(departure.place)
             if where is not None and where.file == leaf.where.file and where.line in lines:
                 return _foreign(departure.how, TensorId(departure.tensor), leaf, where)
     return None
 
 
-def _by_code(index: Index, ahead: set[TensorId], leaves: list[Op]) -> Op | None:
+def _by_time(capture: Capture, tape: int, index: Index, ahead: set[TensorId], leaves: list[Op]) -> Op | None:
+    """A whole tensor left under the tape, and the very next value that came in is one the loss depends on."""
+    came_in = [(leaf, met) for op in leaves if (met := capture.recorder.leaves.get(op.outputs[0])) for leaf in (op,)]
+    for departure in reversed(capture.recorder.departures):
+        tensor = TensorId(departure.tensor)
+        facts = index.graph.tensors.get(tensor)
+        where = span(departure.place)
+        if tensor not in ahead or facts is None or not facts.shape or where is None:
+            continue
+        if not any(TapeId(tape) in op.tapes for op in index.makers.get(tensor, ())):
+            continue
+        for leaf, met in came_in:
+            if departure.sequence <= met.sequence <= departure.sequence + 2:
+                return _foreign(departure.how, tensor, leaf, where)
+    return None
+
+
+def _by_code(index: Index, tape: int, ahead: set[TensorId], leaves: list[Op]) -> Op | None:
     """NumPy read the tensor's memory unseen; the code that feeds what came in shows the call."""
     lines: dict[int, TensorId] = {}
     files = set()
-    for op in index.graph.ops:
-        if op.where is not None and any(tensor in ahead for tensor in op.outputs):
+    made = [op for op in index.graph.ops if op.where is not None and any(tensor in ahead for tensor in op.outputs)]
+    under_tape = [op for op in made if TapeId(tape) in op.tapes]
+    for op in under_tape or made:
+        if op.where is not None:
             files.add(op.where.file)
             for line in range(op.where.line, op.where.last_line + 1):
                 lines[line] = next(tensor for tensor in op.outputs if tensor in ahead)

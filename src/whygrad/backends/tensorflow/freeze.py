@@ -178,12 +178,36 @@ def trace_records(recorder: Any, tf_graph: Any) -> list[OpRecord]:
     """The log of a traced function; read from its graph where it was traced before watching began."""
     log = recorder.traces.get(tf_graph)
     if log is not None:
-        return list(log.records)
+        return _with_calls(recorder, tf_graph, log.records)
     cached: list[OpRecord] | None = recorder.untraced.get(tf_graph)
     if cached is None:
         cached = [_from_operation(operation, tf_graph) for operation in tf_graph.get_operations()]
         recorder.untraced[tf_graph] = cached
     return cached
+
+
+def _with_calls(recorder: Any, tf_graph: Any, logged: list[OpRecord]) -> list[OpRecord]:
+    """TensorFlow announces every op but the call of one traced function by another: add those from the graph."""
+    made = {facts.id for record in logged for facts in record.outputs}
+    calls = [
+        operation
+        for operation in tf_graph.get_operations()
+        if operation.type in FUNCTIONAL_OPS and operation.outputs and operation.outputs[0]._id not in made
+    ]
+    records = list(logged)
+    for operation in calls:
+        needs = {tensor._id for tensor in operation.inputs}
+        last = max((i for i, r in enumerate(records) if any(f.id in needs for f in r.outputs)), default=-1)
+        record = _from_operation(operation, tf_graph)
+        record.sequence = next(recorder.sequence)
+        neighbour = records[last + 1] if last + 1 < len(records) else records[last] if records else None
+        if neighbour is not None:
+            record.tapes, record.layers = neighbour.tapes, neighbour.layers
+        records.insert(last + 1, record)
+        made.update(facts.id for facts in record.outputs)
+    if calls:
+        recorder.traces[tf_graph].records[:] = records  # found once
+    return records
 
 
 def _from_operation(operation: Any, tf_graph: Any) -> OpRecord:
@@ -224,6 +248,7 @@ class GraphWriter:
         self.op_numbers = itertools.count(1)
         self.handles: dict[int, int] = {}
         self.times: list[tuple[int, int]] = []
+        self.branches = 0  # how many loops and branches are open
 
     def first_after(self, clock: int) -> int:
         """The id of the first op after a moment of the recorder's clock."""
@@ -255,6 +280,8 @@ class GraphWriter:
         self, record: OpRecord, inputs: list[int], outputs: list[int], tapes: frozenset[TapeId], depth: int
     ) -> None:
         loop = record.type.endswith("While")
+        branching = record.type.endswith(("While", "If", "Case"))
+        self.branches += branching
         data = inputs[1:] if record.type.endswith(("If", "Case")) else inputs
         for position, graph in enumerate(record.calls):
             names: dict[int, int] = {}
@@ -274,6 +301,7 @@ class GraphWriter:
             if loop:
                 for result, holder in zip(results, holders, strict=False):
                     self._link(result, holder, record, tapes)
+        self.branches -= branching
 
     def _link(self, source: int, target: int, record: OpRecord, tapes: frozenset[TapeId]) -> None:
         handle = self._handle(source)
@@ -373,6 +401,7 @@ class GraphWriter:
                 variable=None if variable is None else VariableId(variable),
                 layers=record.layers,
                 custom=record.custom,
+                branched=self.branches > 0,
             )
         )
 

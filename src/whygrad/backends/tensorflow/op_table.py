@@ -35,7 +35,7 @@ _BY_KIND: Final[dict[K, str]] = {
     K.SIGN: "Sign",
     K.COMPARE: "Equal NotEqual Less LessEqual Greater GreaterEqual ApproximateEqual LogicalAnd LogicalOr LogicalNot "
     "IsNan IsFinite IsInf InTopK InTopKV2 All Any",
-    K.INDEX: "ArgMax ArgMin Where Unique UniqueV2 UniqueWithCounts Bincount DenseBincount HistogramFixedWidth "
+    K.INDEX: "TopK TopKV2 ArgMax ArgMin Where Unique UniqueV2 UniqueWithCounts Bincount DenseBincount HistogramFixedWidth "
     "HistogramSummary Bucketize LowerBound UpperBound SearchSorted NonMaxSuppression NonMaxSuppressionV2 "
     "NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 ListDiff EditDistance",
     K.ONE_HOT: "OneHot",

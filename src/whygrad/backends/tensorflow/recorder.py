@@ -107,6 +107,7 @@ class Recorder:
         self.custom: list[str] = []
         self.paused = 0
         self._stopping = False
+        self._around: tuple[Position, ...] = ()  # the user's frames around the op being logged
         self.dropped_before = 0
         self.ops_seen = 0
         self.traced_code: dict[CodeType, tuple[Place, weakref.ref[Any] | None, dict[str, Any]]] = {}
@@ -131,6 +132,7 @@ class Recorder:
     def _log_eager(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
         found = user_frame(frame)
         place = self._place_of(found)
+        self._around = _callers(found)
         known = self.producers
         # TensorFlow halts the tapes around these: one is the cut itself, the other is recorded as a whole.
         self._stopping = name == "StopGradient" or name.startswith("__forward_")
@@ -142,7 +144,6 @@ class Recorder:
                 self._meet(tensor, number, inputs, place, frame)
         record = self._new_record(name, tuple(ids), outputs, place)
         record.attrs = attrs
-        record.callers = _callers(found)
         if name.startswith("__"):
             record.calls = _called_graphs(frame)
         elif name.startswith(WRITE_PREFIXES):
@@ -171,9 +172,9 @@ class Recorder:
         if found is not None and found.f_code not in self.traced_code:
             self.traced_code[found.f_code] = (self._place_of(found), _owner_of(found), found.f_globals)
         self._stopping = name == "StopGradient"
+        self._around = _callers(found)
         record = self._new_record(name, ids, outputs, self._place_of(found))
         record.attrs = attrs
-        record.callers = _callers(found)
         if name in FUNCTIONAL_OPS and outputs:
             record.calls = functional_graphs(outputs[0].op, graph)
         elif name.startswith(WRITE_PREFIXES) and ids:
@@ -196,6 +197,7 @@ class Recorder:
         self.now = sequence = next(self.sequence)
         record = OpRecord(sequence, name, ids, tuple([facts_of(tensor) for tensor in outputs]))
         record.place = place
+        record.callers = self._around
         if self.tapes and (not compat.recording_is_stopped() or self._stopping):
             record.tapes = self.tapes
         record.layers = self.layers

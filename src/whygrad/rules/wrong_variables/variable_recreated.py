@@ -23,32 +23,36 @@ def variable_recreated(recording: Recording) -> Iterator[Finding]:
 
     ## Example
     ```python
+    import keras
     import tensorflow as tf
 
-    total = None
+    w = tf.Variable([[1.0], [2.0]], name="w")
+    x = tf.ones((4, 2))
     for step in range(3):
-        w = tf.Variable(1.0, name="w")
         with tf.GradientTape() as tape:
-            loss = tf.square(w - float(step))
-        gradient = tape.gradient(loss, w)
-        total = gradient if total is None else total + gradient
-    w.assign_sub(0.1 * total)
-    gradients = [gradient]
+            hidden = keras.layers.Dense(2, activation="tanh")(x)
+            loss = tf.reduce_mean(tf.square(hidden @ w - 1.0))
+        gradients = tape.gradient(loss, [w])
+        w.assign_sub(0.1 * gradients[0])
     ```
 
     ## Use instead
     ```python
+    import keras
     import tensorflow as tf
 
-    total = None
-    w = tf.Variable(1.0, name="w")
+    w = tf.Variable([[1.0], [2.0]], name="w")
+    x = tf.ones((4, 2))
+    layer = keras.layers.Dense(2, activation="tanh")
+    layer.build((4, 2))
+    variables = [w, *layer.trainable_variables]
     for step in range(3):
         with tf.GradientTape() as tape:
-            loss = tf.square(w - float(step))
-        gradient = tape.gradient(loss, w)
-        total = gradient if total is None else total + gradient
-    w.assign_sub(0.1 * total)
-    gradients = [gradient]
+            hidden = layer(x)
+            loss = tf.reduce_mean(tf.square(hidden @ w - 1.0))
+        gradients = tape.gradient(loss, variables)
+        for variable, gradient in zip(variables, gradients):
+            variable.assign_sub(0.1 * gradient)
     ```
 
     ## Known limits
