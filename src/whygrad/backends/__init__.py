@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -88,6 +89,8 @@ def _call_after_loading(loader: object, then: Callable[[ModuleType], None]) -> N
         try:
             then(module)
         except Exception as error:
-            print(f"whygrad: warning: cannot watch {module.__name__}: {error}; the run goes on unwatched", file=sys.stderr)
+            print(
+                f"whygrad: warning: cannot watch {module.__name__}: {error}; the run goes on unwatched", file=sys.stderr
+            )
 
     loader.exec_module = exec_module  # type: ignore[attr-defined]

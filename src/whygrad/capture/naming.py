@@ -21,7 +21,8 @@ def alias_assignment(file: str, first: str, second: str) -> SourceSpan | None:
     """Where `first = second` stands in a file."""
     module = module_of(file)
     for node in ast.walk(module.tree) if module is not None else ():
-        if isinstance(node, ast.Assign) and ast.unparse(node.value) == second:
-            if any(ast.unparse(target) == first for target in node.targets):
-                return SourceSpan(file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+        if not isinstance(node, ast.Assign) or ast.unparse(node.value) != second:
+            continue
+        if any(ast.unparse(target) == first for target in node.targets):
+            return SourceSpan(file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
     return None

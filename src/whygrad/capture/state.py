@@ -41,9 +41,7 @@ def mutations(span: SourceSpan) -> Iterator[Mutation]:
 
 def _shared_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     """Names declared `global` or `nonlocal`."""
-    return {
-        name for node in ast.walk(function) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names
-    }
+    return {name for node in ast.walk(function) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
 
 
 def _reads(test: ast.expr, name: str) -> bool:

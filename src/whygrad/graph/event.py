@@ -145,4 +145,17 @@ class BakedState:
     read: SourceSpan | None  # where it decides
 
 
-Event = ClippedSum | BakedState | AttributeRebound | ForeignBody | SharedCalls | UnbuiltRead | FlagSet | ModelTrained | Compiled | LayerCalled | NoiseUnused | CustomGradientForgets
+Event = (
+    AttributeRebound
+    | BakedState
+    | ClippedSum
+    | Compiled
+    | CustomGradientForgets
+    | FlagSet
+    | ForeignBody
+    | LayerCalled
+    | ModelTrained
+    | NoiseUnused
+    | SharedCalls
+    | UnbuiltRead
+)

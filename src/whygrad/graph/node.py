@@ -123,7 +123,7 @@ class Tape:
     spent: SourceSpan | None = None  # the request that used up a tape that is not persistent
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Graph:
     """The ops that one gradient request could reach, in the order they ran."""
 

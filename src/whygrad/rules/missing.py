@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable, VariableId
 from whygrad.graph.event import AttributeRebound
-from whygrad.graph.query import Cut, CutGroup, Index, Reason, cut_groups, is_connected, later_cuts
+from whygrad.graph.query import Cut, CutGroup, Index, Reason, cut_groups, index_of, is_connected, later_cuts
 from whygrad.rules.rule import Finding
 from whygrad.source import SourceSpan, source_text
 
@@ -96,7 +96,7 @@ def _look_into(recording: Recording, request: Request) -> Missing:
         return zeroed
     if not sources or request.target_type or (request.error and "LookupError" not in request.error):
         return Missing()
-    index = Index(request.graph)
+    index = index_of(request.graph)
     behind = index.behind(request.targets)
     rebound = {id(s): r for s in sources if (r := _rebound(recording, request, s, index)) is not None}
     sources = [s for s in sources if id(s) not in rebound]
@@ -107,9 +107,7 @@ def _look_into(recording: Recording, request: Request) -> Missing:
     is_constant = bool(apart) and not joined and _is_constant(request, index, behind)
     return zeroed + Missing(
         cuts=tuple(
-            _missing_cut(index, request, group)
-            for group in cut_groups(index, request, cuttable)
-            if group.sources
+            _missing_cut(index, request, group) for group in cut_groups(index, request, cuttable) if group.sources
         ),
         unconnected=(Unconnected(request, apart),) if apart and not is_constant else (),
         unwatched=tuple(unwatched.values()),
@@ -122,7 +120,7 @@ def _zeroed(recording: Recording, request: Request) -> Missing:
     """Through a loop or branch TensorFlow gives zeros where it would give None: cut all the same."""
     if not any(op.branched for op in request.graph.ops):
         return Missing()
-    index = Index(request.graph)
+    index = index_of(request.graph)
     alive = index.open_behind(request.targets, request.tape)
     behind = index.behind(request.targets)
     dead = [
@@ -217,7 +215,9 @@ def is_explained(recording: Recording, loose: Unconnected, source: Source) -> bo
     if any(event.variable == variable.name for event in recording.events_of(AttributeRebound)):
         return True
     return not variable.trainable and any(
-        recording.variables[s.variable].trainable for s in loose.request.sources if s.variable in recording.variables
+        recording.variables[s.variable].trainable
+        for s in loose.request.sources
+        if s.variable is not None and s.variable in recording.variables
     )
 
 
@@ -245,9 +245,7 @@ def claim(
             by_place.setdefault(missing.cut.op.where or missing.cut.op.id, []).append(missing)
     for group in by_place.values():
         first = group[0]
-        names = tuple(
-            dict.fromkeys(n for m in group for n in names_of(recording, m.request, m.sources))
-        )
+        names = tuple(dict.fromkeys(n for m in group for n in names_of(recording, m.request, m.sources)))
         where = first.cut.op.where
         yield Finding(
             message=f"no gradient reaches {listing(names)}: {because(first.cut)}",

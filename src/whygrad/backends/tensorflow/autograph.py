@@ -68,9 +68,9 @@ def _statement_at(tree: ast.Module, line: int) -> ast.stmt | None:
     """The innermost statement that covers a line."""
     best: ast.stmt | None = None
     for node in ast.walk(tree):
-        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
-            if best is None or node.lineno >= best.lineno:
-                best = node
+        covers = isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
+        if covers and isinstance(node, ast.stmt) and (best is None or node.lineno >= best.lineno):
+            best = node
     return best
 
 

@@ -7,7 +7,16 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from whygrad.backends.tensorflow import compat, custom, departure, foreign, keras_hooks, optimizers, tape, variable_hooks
+from whygrad.backends.tensorflow import (
+    compat,
+    custom,
+    departure,
+    foreign,
+    keras_hooks,
+    optimizers,
+    tape,
+    variable_hooks,
+)
 from whygrad.backends.tensorflow.hooks import Hooks
 from whygrad.backends.tensorflow.optimizers import Updates
 from whygrad.backends.tensorflow.recorder import Recorder
@@ -40,7 +49,9 @@ class Capture:
         add, remove = compat.add_op_callback, compat.remove_op_callback
         if add is not None and remove is not None:
 
-            def on_op(op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> Any:
+            def on_op(
+                op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
+            ) -> Any:
                 if not self.hooks.broken and outputs is not None:
                     try:
                         self.recorder.on_op(op_type, inputs, attrs, outputs, graph, sys._getframe(1))

@@ -42,39 +42,43 @@ def add_escapes(capture: Capture, graph: Graph, entry: RequestEntry, sources: It
 def _bare(target: int, entry: RequestEntry) -> Op:
     """A target that no op made: what feeds it is read from the request's own expression."""
     where = span(entry.place)
-    return Op(id=OpId(0), kind=OpKind.CONSTANT, name="Leaf", inputs=(), outputs=(TensorId(target),), flows=(), where=where)
+    return Op(
+        id=OpId(0), kind=OpKind.CONSTANT, name="Leaf", inputs=(), outputs=(TensorId(target),), flows=(), where=where
+    )
 
 
 def _by_departure(capture: Capture, ahead: set[TensorId], leaves: list[Op]) -> Op | None:
-    """A tensor was seen leaving, and its line is among those that feed what came in."""
-    left = [d for d in reversed(capture.recorder.departures) if TensorId(d.tensor) in ahead]
-    for leaf in leaves:
-        if leaf.where is None:
+    """A tensor was seen leaving, and its line is among those that feed what came in next."""
+    for departure in reversed(capture.recorder.departures):
+        where = span(departure.place)
+        if TensorId(departure.tensor) not in ahead or where is None:
             continue
-        lines = feeding_lines(leaf.where)
-        came_in = capture.recorder.leaves.get(leaf.outputs[0])
-        for departure in left:
-            if came_in is not None and departure.sequence > came_in.sequence:
-                continue
-            where = span(departure.place)
-            if where is not None and where.file == leaf.where.file and where.line in lines:
+        for leaf in _after(capture, departure.sequence, leaves):
+            if leaf.where is not None and where.file == leaf.where.file and where.line in feeding_lines(leaf.where):
                 return _foreign(departure.how, TensorId(departure.tensor), leaf, where)
     return None
 
 
+def _after(capture: Capture, sequence: int, leaves: list[Op]) -> list[Op]:
+    """The values that came in after a moment, soonest first; a bare target counts as last."""
+    met = capture.recorder.leaves
+    times = [(met[leaf.outputs[0]].sequence if leaf.outputs[0] in met else 10**12, leaf) for leaf in leaves]
+    return [leaf for time, leaf in sorted(times, key=lambda each: each[0]) if time >= sequence]
+
+
 def _by_time(capture: Capture, tape: int, index: Index, ahead: set[TensorId], leaves: list[Op]) -> Op | None:
     """A whole tensor left under the tape, and the very next value that came in is one the loss depends on."""
-    came_in = [(leaf, met) for op in leaves if (met := capture.recorder.leaves.get(op.outputs[0])) for leaf in (op,)]
     for departure in reversed(capture.recorder.departures):
         tensor = TensorId(departure.tensor)
-        facts = index.graph.tensors.get(tensor)
+        facts = index.tensors.get(tensor)
         where = span(departure.place)
         if tensor not in ahead or facts is None or not facts.shape or where is None:
             continue
         if not any(TapeId(tape) in op.tapes for op in index.makers.get(tensor, ())):
             continue
-        for leaf, met in came_in:
-            if departure.sequence <= met.sequence <= departure.sequence + 2:
+        for leaf in _after(capture, departure.sequence, leaves)[:1]:
+            met = capture.recorder.leaves.get(leaf.outputs[0])
+            if met is not None and met.sequence <= departure.sequence + 2:
                 return _foreign(departure.how, tensor, leaf, where)
     return None
 
@@ -83,7 +87,7 @@ def _by_code(index: Index, tape: int, ahead: set[TensorId], leaves: list[Op]) ->
     """NumPy read the tensor's memory unseen; the code that feeds what came in shows the call."""
     lines: dict[int, TensorId] = {}
     files = set()
-    made = [op for op in index.graph.ops if op.where is not None and any(tensor in ahead for tensor in op.outputs)]
+    made = [op for op in index.ops if op.where is not None and any(tensor in ahead for tensor in op.outputs)]
     under_tape = [op for op in made if TapeId(tape) in op.tapes]
     for op in under_tape or made:
         if op.where is not None:

@@ -12,9 +12,17 @@ from whygrad.backends.tensorflow.escape import add_escapes
 from whygrad.backends.tensorflow.flows import flows_of
 from whygrad.backends.tensorflow.op_table import kind_of
 from whygrad.backends.tensorflow.positions import span
-from whygrad.backends.tensorflow.recorder import FUNCTIONAL_OPS, Leaf, OpRecord, TensorFacts, facts_of, functional_graphs
+from whygrad.backends.tensorflow.recorder import (
+    FUNCTIONAL_OPS,
+    Leaf,
+    OpRecord,
+    TensorFacts,
+    facts_of,
+    functional_graphs,
+)
 from whygrad.graph import Flow, Graph, Op, OpId, OpKind, Outcome, TapeId, Tensor, TensorId, VariableId
 from whygrad.graph.event import NoiseUnused
+from whygrad.graph.query import without_collecting
 from whygrad.source import SourceSpan
 
 if TYPE_CHECKING:
@@ -26,6 +34,11 @@ MAX_DEPTH = 24  # of functions inside functions
 
 def freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
     """Everything the targets depend on and everything that depends on a source."""
+    with without_collecting():
+        return _freeze(capture, entry, tf_graph)
+
+
+def _freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
     scope = Scope(capture, tf_graph)
     needed = scope.behind(entry.targets) | scope.ahead(entry.sources)
     facts = capture.tape_facts.get(entry.tape)
@@ -94,7 +107,7 @@ class Scope:
                 self.facts[facts.id] = facts
             for handle in self.written(record):
                 self.writes[handle].append(record)
-        for outside, inside in self.passed:
+        for _, inside in self.passed:
             self.facts.setdefault(inside._id, facts_of(inside))
 
     def _traced(self, recorder: Any, tf_graph: Any) -> list[OpRecord]:
@@ -310,7 +323,9 @@ class GraphWriter:
             return
         if source in self.facts and self.facts[source].dtype is compat.resource_dtype:
             return
-        self._append(OpKind.MOVE, "Call", (source,), (target,), (Flow.CARRIED,), self._where(record, tapes), tapes, record)
+        self._append(
+            OpKind.MOVE, "Call", (source,), (target,), (Flow.CARRIED,), self._where(record, tapes), tapes, record
+        )
 
     def _where(self, record: OpRecord, tapes: frozenset[TapeId]) -> SourceSpan | None:
         """What the tape did not record is shown where the function that holds the tape called it."""
@@ -323,9 +338,7 @@ class GraphWriter:
     def _handle(self, number: int) -> int:
         return self.handles.get(number, self.scope.handle(number))
 
-    def _emit(
-        self, record: OpRecord, inputs: list[int], outputs: list[int], tapes: frozenset[TapeId]
-    ) -> None:
+    def _emit(self, record: OpRecord, inputs: list[int], outputs: list[int], tapes: frozenset[TapeId]) -> None:
         kind = OpKind.WRITE if record.type == "ApplyGradients" else kind_of(record.type)
         if record.type == "ApplyGradients":
             for variable in record.attrs or ():  # an update moves the variable; no value passes through it
@@ -348,7 +361,9 @@ class GraphWriter:
             flows: tuple[Flow, ...] = (Flow.BLOCKED,) * len(data)
         else:
             flows = self._flows(record, kind, data, len(inputs) - len(data))
-        self._append(kind, record.type, tuple(data), tuple(outputs), flows, self._where(record, tapes), tapes, record, variable)
+        self._append(
+            kind, record.type, tuple(data), tuple(outputs), flows, self._where(record, tapes), tapes, record, variable
+        )
 
     def _flows(self, record: OpRecord, kind: OpKind, data: list[int], skipped: int) -> tuple[Flow, ...]:
         if kind is OpKind.CUSTOM:
@@ -419,7 +434,9 @@ class GraphWriter:
         blank = OpRecord(0, "Leaf", (), ())
         for outside, inside in self.scope.passed:
             if inside._id in used and inside._id not in made:
-                self._append(OpKind.MOVE, "Captured", (outside,), (inside._id,), (Flow.CARRIED,), None, frozenset(), blank)
+                self._append(
+                    OpKind.MOVE, "Captured", (outside,), (inside._id,), (Flow.CARRIED,), None, frozenset(), blank
+                )
                 used.add(TensorId(outside))
                 made.add(TensorId(inside._id))
         for number in sorted(used - made):

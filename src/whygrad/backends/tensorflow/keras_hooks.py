@@ -328,8 +328,8 @@ def _hook_losses(capture: Capture, module: ModuleType) -> None:
     def note(loss: Any, y_true: Any, y_pred: Any, frame: FrameType) -> None:
         recorder = capture.recorder
         capture.keras.losses_seen.add(loss)
-        ids = [getattr(item, "_id", None) for item in (y_pred, y_true)]
-        if recorder.paused or None in ids:
+        ids = [item._id for item in (y_pred, y_true) if getattr(item, "_id", None) is not None]
+        if recorder.paused or len(ids) < 2:
             return
         graph = capture.current_graph()
         function = getattr(loss, "fn", None) if type(loss).__name__ == "LossFunctionWrapper" else None

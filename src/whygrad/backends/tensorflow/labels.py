@@ -144,7 +144,9 @@ def merge(first: Label, second: Label, place: Any) -> Label:
         mean=first.mean and second.mean,
         clipped=None if several else clipped,
         summed=place if several else first.summed or second.summed,
-        mixed=place if len(variables) > max(len(first.variables), len(second.variables)) else first.mixed or second.mixed,
+        mixed=place
+        if len(variables) > max(len(first.variables), len(second.variables))
+        else first.mixed or second.mixed,
         clipped_then_summed=(
             (clipped, place)
             if several and first.clipped and second.clipped

@@ -64,10 +64,10 @@ class Updates:
         )
         number = self.numbers.setdefault(optimizer, len(self.numbers) + 1)
         unknown = self._unknown(optimizer, known)
-        entry = UpdateEntry(place, _name(optimizer), number, pairs, unknown, recorder.now + 1)
-        entry.stateful, entry.made = _is_stateful(optimizer), self._made(optimizer)
-        self._keep(entry)
-        inputs = [number for g in gradients if (number := getattr(getattr(g, "values", g), "_id", None)) is not None]
+        update = UpdateEntry(place, _name(optimizer), number, pairs, unknown, recorder.now + 1)
+        update.stateful, update.made = _is_stateful(optimizer), self._made(optimizer)
+        self._keep(update)
+        inputs = [tensor for g in gradients if (tensor := getattr(getattr(g, "values", g), "_id", None)) is not None]
         record = recorder.add_virtual("ApplyGradients", inputs, (), place, self.capture.current_graph())
         record.attrs = tuple(pair.variable for pair in pairs if not pair.missing)
         recorder.paused += 1

@@ -33,7 +33,20 @@ class TensorFacts(NamedTuple):
 class OpRecord:
     """One op that ran or was traced."""
 
-    __slots__ = ("attrs", "blocked", "callers", "calls", "custom", "inputs", "layers", "outputs", "place", "sequence", "tapes", "type")
+    __slots__ = (
+        "attrs",
+        "blocked",
+        "callers",
+        "calls",
+        "custom",
+        "inputs",
+        "layers",
+        "outputs",
+        "place",
+        "sequence",
+        "tapes",
+        "type",
+    )
 
     def __init__(self, sequence: int, op_type: str, inputs: tuple[int, ...], outputs: tuple[TensorFacts, ...]) -> None:
         self.sequence = sequence
@@ -116,9 +129,7 @@ class Recorder:
 
     # -- ops -------------------------------------------------------------------------------------
 
-    def on_op(
-        self, op_type: str | bytes, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType
-    ) -> None:
+    def on_op(self, op_type: str | bytes, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
         """Called after every op, with the frame that ran it."""
         if self.paused:
             return

@@ -182,10 +182,16 @@ def _variables_in(value: Any, depth: int) -> Iterator[Any]:
     elif isinstance(value, dict):
         for item in value.values():
             yield from _variables_in(item, depth - 1)
-    elif type(value).__module__ not in ("builtins", "numpy") and not hasattr(value, "built") and hasattr(value, "__dict__"):
-        if type(value).__module__.split(".")[0] not in ("keras", "tensorflow", "tf_keras", "numpy"):
-            for item in list(vars(value).values()):
-                yield from _variables_in(item, depth - 1)
+    elif _is_plain_object(value):
+        for item in list(vars(value).values()):
+            yield from _variables_in(item, depth - 1)
+
+
+def _is_plain_object(value: Any) -> bool:
+    """An object of the user's own that is no layer."""
+    package = type(value).__module__.split(".")[0]
+    foreign = package in ("builtins", "numpy", "keras", "tensorflow", "tf_keras")
+    return not foreign and not hasattr(value, "built") and hasattr(value, "__dict__")
 
 
 def _holders(capture: Capture) -> dict[str, frozenset[VariableId]]:

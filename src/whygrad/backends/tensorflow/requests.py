@@ -150,7 +150,8 @@ class Requests:
                 variables = {source.variable} | (known.variables if known and self.total in known.requests else set())
                 recorder.labels.tensors[number] = replace(label, variables=frozenset(variables))
         if ticket.paused and tensors:
-            inputs = [*entry.targets, *(s.tensor or s.variable for s in entry.sources if s.tensor or s.variable)]
+            sources = [number for s in entry.sources if (number := s.tensor or s.variable) is not None]
+            inputs = [*entry.targets, *sources]
             recorder.add_virtual(GRADIENT, inputs, tensors, entry.place, ticket.tf_graph)
 
     def _loss_scale(self, targets: tuple[int, ...]) -> tuple[float | None, bool]:

@@ -62,7 +62,9 @@ def accumulation_averaged_twice(recording: Recording) -> Iterator[Finding]:
         names = tuple(variable_name(recording.variables[pair.variable]) for pair in short)
         yield Finding(
             message=f"the accumulated gradient of {listing(names)} is likely averaged twice: divided by {count} two times",
-            primary=None if update.where is None else Label(update.where, f"{count} micro-batches, each weighed 1/{count * count}"),
+            primary=None
+            if update.where is None
+            else Label(update.where, f"{count} micro-batches, each weighed 1/{count * count}"),
             variables=names,
             help=f"divide once: either each loss or the sum by {count}",
             steps=Steps(update.seen, update.seen),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Op, OpKind, Recording, Request, TensorId, VariableId
-from whygrad.graph.query import Index
+from whygrad.graph.query import Index, index_of
 from whygrad.rules.missing import steps_of
 from whygrad.rules.rule import Finding, rule
 
@@ -48,10 +48,15 @@ def accumulation_loss_carried_over(recording: Recording) -> Iterator[Finding]:
     """
     for request in recording.requests:
         asked = {source.variable for source in request.sources} - {None}
-        index = Index(request.graph)
+        index = index_of(request.graph)
         behind = index.open_behind(request.targets, request.tape)
         for op in request.graph.ops:
-            if request.tape in op.tapes and op.outputs and op.outputs[0] in behind and _carries(index, request, op, asked):
+            if (
+                request.tape in op.tapes
+                and op.outputs
+                and op.outputs[0] in behind
+                and _carries(index, request, op, asked)
+            ):
                 yield Finding(
                     message="a loss of an earlier tape is added to this one: it enters the gradient as a constant",
                     primary=None if op.where is None else Label(op.where, "one of these was recorded by another tape"),
@@ -67,7 +72,7 @@ _SUMS = ("Add", "AddV2", "AddN")
 
 
 def _carries(index: Index, request: Request, op: Op, asked: set[VariableId | None]) -> bool:
-    tensors = index.graph.tensors
+    tensors = index.tensors
     if op.name not in _SUMS or any(tensors[tensor].shape != () for tensor in op.inputs):
         return False
     return any(_is_of_another_tape(index, request, tensor, asked) for tensor in op.inputs)

@@ -65,7 +65,15 @@ def accumulation_no_averaging(recording: Recording) -> Iterator[Finding]:
 def _is_plain_sum(pair: Pairing) -> bool:
     own = pair.gradient_of == frozenset({pair.variable})
     unscaled = pair.scale is not None and abs(pair.scale - 1.0) < 1e-6
-    return pair.requests > 1 and own and pair.same_place and pair.mean and unscaled and not pair.compiled and not pair.stale
+    return (
+        pair.requests > 1
+        and own
+        and pair.same_place
+        and pair.mean
+        and unscaled
+        and not pair.compiled
+        and not pair.stale
+    )
 
 
 def _finding(recording: Recording, update: Update, pairs: list[Pairing]) -> Finding:

@@ -58,7 +58,9 @@ def accumulation_variable_drift(recording: Recording) -> Iterator[Finding]:
     Gradients of several networks that are averaged and applied to another one are taken as meant.
     """
     for update in recording.updates:
-        mixed = [p for p in update.pairs if p.mixed is not None and p.variable in (p.gradient_of or ()) and p.requests > 1]
+        mixed = [
+            p for p in update.pairs if p.mixed is not None and p.variable in (p.gradient_of or ()) and p.requests > 1
+        ]
         if not mixed:
             continue
         first = mixed[0]

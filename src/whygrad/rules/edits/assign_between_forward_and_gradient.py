@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Op, OpKind, Outcome, Recording, Request, TensorId, VariableId
-from whygrad.graph.query import Index
+from whygrad.graph import Op, Outcome, Recording, Request, TensorId, VariableId
+from whygrad.graph.query import Index, index_of
 from whygrad.rules.missing import steps_of, variable_name
 from whygrad.rules.rule import Finding, rule
 
@@ -46,7 +46,7 @@ def assign_between_forward_and_gradient(recording: Recording) -> Iterator[Findin
     """
     told = set()
     for request in recording.requests:
-        index = Index(request.graph)
+        index = index_of(request.graph)
         behind = index.open_behind(request.targets, request.tape)
         for source in request.sources:
             late = _late_write(index, request, source.variable, behind) if source.outcome is Outcome.PRESENT else None
@@ -73,5 +73,5 @@ def _late_write(index: Index, request: Request, variable: VariableId | None, beh
     if not reads:
         return None
     first = min(op.id for op in reads)
-    writes = [op for op in request.graph.ops if op.kind is OpKind.WRITE and op.variable == variable and op.id > first]
+    writes = [op for op in index.written.get(variable, ()) if op.id > first]
     return writes[0] if writes else None

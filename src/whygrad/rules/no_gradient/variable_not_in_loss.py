@@ -59,9 +59,7 @@ def variable_not_in_loss(recording: Recording) -> Iterator[Finding]:
             yield _finding(recording, loose, part)
 
 
-def _by_fate(
-    recording: Recording, loose: Unconnected, sources: tuple[Source, ...]
-) -> Iterator[tuple[Source, ...]]:
+def _by_fate(recording: Recording, loose: Unconnected, sources: tuple[Source, ...]) -> Iterator[tuple[Source, ...]]:
     """Those that something else trains apart from those that nothing does."""
     trained = tuple(s for s in sources if is_deliberate(recording, loose.request, (s,)))
     others = tuple(s for s in sources if s not in trained)
@@ -91,7 +89,9 @@ def _used(loose: Unconnected, sources: tuple[Source, ...]) -> SourceSpan | None:
     """In `fit` nobody asks in so many words: show where the variable is read instead."""
     wanted = {source.variable for source in sources}
     tape = loose.request.tape
-    ops = [op for op in loose.request.graph.ops if op.kind is OpKind.READ and op.variable in wanted and tape in op.tapes]
+    ops = [
+        op for op in loose.request.graph.ops if op.kind is OpKind.READ and op.variable in wanted and tape in op.tapes
+    ]
     return next((op.where for op in ops if op.where is not None and op.where != loose.request.where), None)
 
 

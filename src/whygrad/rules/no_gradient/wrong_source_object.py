@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Op, Recording, Request, Source
-from whygrad.graph.query import Index
+from whygrad.graph.query import Index, index_of
 from whygrad.rules.missing import Unconnected, is_explained, missing_of, name_of, source_expression, steps_of
 from whygrad.rules.rule import Finding, rule
 
@@ -62,7 +62,7 @@ _SYMBOLIC = ("KerasTensor", "SymbolicTensor")
 def _tensor(recording: Recording, loose: Unconnected, source: Source) -> Finding:
     request = loose.request
     name = name_of(recording, request, source)
-    index = Index(request.graph)
+    index = index_of(request.graph)
     made = next(iter(index.makers.get(source.tensor, ())), None) if source.tensor is not None else None
     twin = None if made is None else _twin(index, request, made)
     related = []
@@ -72,7 +72,9 @@ def _tensor(recording: Recording, loose: Unconnected, source: Source) -> Finding
         related.append(Label(twin.where, "this made the one that the loss uses"))
     return Finding(
         message=f"no gradient reaches `{name}`: the loss was computed from another tensor",
-        primary=None if request.where is None else Label(request.where, f"`{name}` is not part of what is differentiated"),
+        primary=None
+        if request.where is None
+        else Label(request.where, f"`{name}` is not part of what is differentiated"),
         variables=(name,),
         related=tuple(related),
         help="compute the loss from this very tensor: run the forward pass once and keep its intermediate result",
@@ -83,7 +85,7 @@ def _tensor(recording: Recording, loose: Unconnected, source: Source) -> Finding
 def _twin(index: Index, request: Request, made: Op) -> Op | None:
     """An op of the same kind in the same layer, or at the same place, that the loss does depend on."""
     behind = index.behind(request.targets)
-    for op in index.graph.ops:
+    for op in index.ops:
         alike = op.name == made.name and (op.layers[-1:] == made.layers[-1:] or op.where == made.where)
         if alike and op is not made and any(tensor in behind for tensor in op.outputs):
             return op

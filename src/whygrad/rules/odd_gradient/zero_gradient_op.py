@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Flow, Op, OpKind, Outcome, Recording, Request, Source, TensorId
-from whygrad.graph.query import Cut, Index, Reason, closed, cut_groups
+from whygrad.graph.query import Cut, Index, Reason, closed, cut_groups, index_of
 from whygrad.rules.missing import listing, names_of, steps_of, text_of
 from whygrad.rules.rule import Finding, rule
 
@@ -43,7 +43,7 @@ def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
     Inside compiled functions only what is zero by construction is seen.
     """
     for request in recording.requests:
-        index = Index(request.graph)
+        index = index_of(request.graph)
         zero = _by_construction(request, index)
         for cut, sources in zero:
             yield _finding(recording, request, sources, cut.op, certain=True)
@@ -107,8 +107,11 @@ def _finding(recording: Recording, request: Request, sources: tuple[Source, ...]
         primary=None if op.where is None else Label(op.where, "the gradient is zero from here on"),
         variables=names,
         related=() if request.where is None else (Label(request.where, "asked for here"),),
-        help=_HELPS.get(op.kind, "stop the gradient of the sample (`tf.stop_gradient(sample)`) where its score is taken, "
-        "or use a smooth expression"),
+        help=_HELPS.get(
+            op.kind,
+            "stop the gradient of the sample (`tf.stop_gradient(sample)`) where its score is taken, "
+            "or use a smooth expression",
+        ),
         steps=steps_of(recording, [request]),
         certain=certain,
     )

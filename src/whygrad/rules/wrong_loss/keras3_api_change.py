@@ -92,7 +92,10 @@ def _change(failure: Failure) -> tuple[str, str] | None:
         advice = _REMOVED.get(failure.attribute)
         return None if advice is None else (f"Keras 3 has no `{failure.attribute}` here any more", advice)
     if failure.type_name == "ValueError" and failure.message.startswith("Passed in object <Variable"):
-        return ("a Keras 3 variable is not a `tf.Variable`: the tape cannot watch it", "watch `variable.value`, or drop the `watch`")
+        return (
+            "a Keras 3 variable is not a `tf.Variable`: the tape cannot watch it",
+            "watch `variable.value`, or drop the `watch`",
+        )
     if "Argument(s) not recognized" in failure.message or "unexpected keyword argument" in failure.message:
         for old, advice in _ARGUMENTS.items():
             if f"'{old}'" in failure.message:

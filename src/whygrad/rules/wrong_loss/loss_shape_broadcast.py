@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Op, OpKind, Recording, Request, TensorId
-from whygrad.graph.query import Index
+from whygrad.graph.query import Index, index_of
 from whygrad.rules.missing import steps_of
 from whygrad.rules.rule import Finding, rule
 
@@ -47,7 +47,7 @@ def loss_shape_broadcast(recording: Recording) -> Iterator[Finding]:
     Pairwise losses that really want all pairs are recognised where the axes are spelled out (`x[:, None]`).
     """
     for request in recording.requests:
-        index = Index(request.graph)
+        index = index_of(request.graph)
         reached = index.open_behind(request.targets, request.tape)
         for op in request.graph.ops:
             found = _mixed(index, request, op, reached)
@@ -66,13 +66,11 @@ def loss_shape_broadcast(recording: Recording) -> Iterator[Finding]:
 _COMPARING = ("Sub", "SquaredDifference")
 
 
-def _mixed(
-    index: Index, request: Request, op: Op, reached: set[TensorId]
-) -> tuple[str, str, str] | None:
+def _mixed(index: Index, request: Request, op: Op, reached: set[TensorId]) -> tuple[str, str, str] | None:
     """(N, 1) against (N,) in a difference whose one side is trained and whose other side is data."""
     if op.name not in _COMPARING or request.tape not in op.tapes or len(op.inputs) != 2:
         return None
-    shapes = [index.graph.tensors[tensor].shape for tensor in op.inputs]
+    shapes = [index.tensors[tensor].shape for tensor in op.inputs]
     if shapes[0] is None or shapes[1] is None or op.outputs[0] not in reached:
         return None
     short, long = sorted(shapes, key=lambda shape: len(shape or ()))

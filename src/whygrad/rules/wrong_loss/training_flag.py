@@ -48,10 +48,7 @@ def training_flag(recording: Recording) -> Iterator[Finding]:
     `training=False`.
     """
     asked = {
-        source.variable
-        for request in recording.requests
-        for source in request.sources
-        if source.outcome not in ABSENT
+        source.variable for request in recording.requests for source in request.sources if source.outcome not in ABSENT
     }
     for event in recording.events_of(LayerCalled):
         if not event.mode_dependent or event.training_given or not asked & set(event.variables):

@@ -66,7 +66,9 @@ def _finding(recording: Recording, update: Update, wrong: list[Pairing]) -> Find
     origin = sorted(variable_name(recording.variables[n]) for n in wrong[0].gradient_of or ())
     return Finding(
         message=f"{listing(names)} moved by the gradient of another variable: `{names[0]}` by that of `{origin[0]}`",
-        primary=None if update.where is None else Label(update.where, f"{len(wrong)} of {len(update.pairs)} pairs are crossed"),
+        primary=None
+        if update.where is None
+        else Label(update.where, f"{len(wrong)} of {len(update.pairs)} pairs are crossed"),
         variables=names,
         help="zip the gradients with exactly the list that was handed to `tape.gradient`",
         steps=Steps(update.seen, update.seen),

@@ -52,7 +52,9 @@ def unbuilt_model(recording: Recording) -> Iterator[Finding]:
         yield Finding(
             message=f"`{event.model}.{event.attribute}` was read before the model was built: "
             f"it had {event.length} variables then and has {event.length_later} now",
-            primary=None if event.where is None else Label(event.where, f"{event.length} of {event.length_later} variables"),
+            primary=None
+            if event.where is None
+            else Label(event.where, f"{event.length} of {event.length_later} variables"),
             help="give the model its input shape (`keras.layers.Input`, `model.build(...)`) or call it once before this line",
             severity=None if harmful else Severity.NOTE,
         )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from collections import defaultdict
+from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import OpKind, Recording, Variable, VariableId
@@ -59,13 +58,14 @@ def variable_recreated(recording: Recording) -> Iterator[Finding]:
     Making a variable to take one gradient and throw it away (a helper that computes a derivative) is not reported.
     """
     for created, variables in _by_place(recording).items():
-        if len({variable.made_in_step for variable in variables}) < 2:
+        steps = len({variable.made_in_step for variable in variables})
+        if steps < 2:
             continue
         if _share_an_update(recording, variables) or _are_never_asked_for(recording, variables):
             names = tuple(dict.fromkeys(variable_name(variable) for variable in variables))
             yield Finding(
-                message=f"{len(variables)} variables were made by this line, one for each step: each starts anew",
-                primary=Label(created, f"made {len(variables)} times"),
+                message=f"{len(variables)} variables were made by this line in {steps} steps: each starts anew",
+                primary=Label(created, f"made anew in {steps} steps"),
                 variables=names,
                 help="make the variable (or layer) once, before the loop or in `__init__`/`build`, and use it in every step",
             )
