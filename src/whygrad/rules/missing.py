@@ -137,10 +137,10 @@ def _zeroed(recording: Recording, request: Request) -> Missing:
 
 
 def _missing_cut(index: Index, request: Request, group: CutGroup) -> MissingCut:
-    """Moving an op under the tape does not help where its value leaves the framework afterwards."""
+    """Moving an op under the tape does not help where its value leaves the framework or is stored afterwards."""
     cut, later = group.cut, later_cuts(index, request, group.cut)
     if cut.reason is Reason.OUTSIDE:
-        cut = next((each for each in later if each.reason is Reason.FOREIGN), cut)
+        cut = next((each for each in later if each.reason in (Reason.FOREIGN, Reason.WRITTEN, Reason.STATE)), cut)
     return MissingCut(request, cut, group.sources, tuple(later), _is_draw(index, cut))
 
 

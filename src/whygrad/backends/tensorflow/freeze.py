@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.custom import CUSTOM
 from whygrad.backends.tensorflow.escape import add_escapes
 from whygrad.backends.tensorflow.flows import flows_of
 from whygrad.backends.tensorflow.op_table import kind_of
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
     from whygrad.backends.tensorflow.requests import RequestEntry
 
+CUTTING = frozenset({OpKind.WRITE, OpKind.STATE, OpKind.FOREIGN, OpKind.STOP})  # cut wherever they run
 MAX_DEPTH = 24  # of functions inside functions
 
 
@@ -44,7 +46,7 @@ def _freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
     facts = capture.tape_facts.get(entry.tape)
     writer = GraphWriter(capture, scope, entry.tape, None if facts is None else facts.entered)
     for record in scope.records:
-        if record.sequence in needed:
+        if record.sequence in needed and record.sequence not in scope.shadowed:
             writer.add(record)
     writer.add_leaves()
     note_unused_noise(capture, scope, entry.tape, needed)
@@ -101,8 +103,11 @@ class Scope:
             self.records = [*recorder.records, *self._traced(recorder, tf_graph)]
         self.makers: dict[int, list[OpRecord]] = defaultdict(list)
         self.writes: dict[int, list[OpRecord]] = defaultdict(list)
+        self.shadowed: set[int] = set()  # ops whose outputs a custom gradient took over
         for record in self.records:
             for facts in record.outputs:
+                if record.type == CUSTOM:
+                    self.shadowed.update(maker.sequence for maker in self.makers.pop(facts.id, ()))
                 self.makers[facts.id].append(record)
                 self.facts[facts.id] = facts
             for handle in self.written(record):
@@ -329,7 +334,7 @@ class GraphWriter:
 
     def _where(self, record: OpRecord, tapes: frozenset[TapeId]) -> SourceSpan | None:
         """What the tape did not record is shown where the function that holds the tape called it."""
-        if self.tape not in tapes and self.home is not None:
+        if self.tape not in tapes and self.home is not None and kind_of(record.type) not in CUTTING:
             for caller in record.callers:
                 if caller.code is self.home:
                     return span(caller)

@@ -107,8 +107,6 @@ class Updates:
         self.depth -= 1
         if began:
             self.capture.recorder.paused -= 1
-            if self.capture.current_graph() is None:
-                self.capture.recorder.end_generation()
 
     def _unknown(self, optimizer: Any, variables: list[Any]) -> tuple[int, ...]:
         """Variables that a built Keras 3 optimizer does not know."""
@@ -122,6 +120,7 @@ class Updates:
 
     def _keep(self, entry: UpdateEntry) -> None:
         self.total += 1
+        self.capture.recorder.updated = True
         key = (entry.place, entry.optimizer_id, tuple(map(_signature, entry.pairs)), entry.unknown)
         known = self.entries.get(key)
         if known is not None:

@@ -21,7 +21,7 @@ from whygrad.source import SourceSpan
 
 Place = Position | SourceSpan | None
 
-KEPT_OPS = 50_000  # a generation ends when an update was applied, or after so many ops outside any tape
+KEPT_OPS = 50_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
 
 
 class TensorFacts(NamedTuple):
@@ -122,6 +122,7 @@ class Recorder:
         self._stopping = False
         self._around: tuple[Position, ...] = ()  # the user's frames around the op being logged
         self.dropped_before = 0
+        self.updated = False  # since the last step began
         self.ops_seen = 0
         self.traced_code: dict[CodeType, tuple[Place, weakref.ref[Any] | None, dict[str, Any]]] = {}
         self.on_write: Callable[[VariableEntry, OpRecord, Label], None] | None = None
@@ -261,8 +262,14 @@ class Recorder:
 
     # -- keeping memory flat ---------------------------------------------------------------------
 
+    def begin_step(self) -> None:
+        """A tape is entered: after an update that is a new step, and what is two steps old can go."""
+        if self.updated:
+            self.updated = False
+            self.end_generation()
+
     def end_generation(self) -> None:
-        """Called after each update; the last two generations are kept."""
+        """The last two generations are kept."""
         self._generation_starts.append(self.now)
         while len(self._generation_starts) > 3:
             self._generation_starts.popleft()

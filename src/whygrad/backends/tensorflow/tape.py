@@ -46,7 +46,10 @@ class Tapes:
         return facts
 
     def pushed(self, tape: Any) -> None:
-        self.capture.recorder.tapes = (*self.capture.recorder.tapes, self.of(tape).number)
+        recorder = self.capture.recorder
+        if not recorder.tapes and self.capture.current_graph() is None:
+            recorder.begin_step()
+        recorder.tapes = (*recorder.tapes, self.of(tape).number)
 
     def popped(self, tape: Any) -> None:
         number = self.of(tape).number
