@@ -365,6 +365,8 @@ def later_cuts(index: Index, request: Request, cut: Cut) -> list[Cut]:
             reason = closed(op, position, request.tape)
             if reason is Reason.BLOCKED and not floating and op.kind not in _HARD:
                 reason = None
+            if reason is Reason.OUTSIDE and cut.reason is Reason.OUTSIDE:
+                reason = None  # it moves under the tape with the rest
             for result in index.results(op):
                 positions = reason is None and floating and not index.can_carry(result)
                 why = Reason.BLOCKED if positions else reason
