@@ -16,6 +16,8 @@ _HOMES = {
     "Report": "whygrad.watch",
     "explain": "whygrad.watch",
     "watch": "whygrad.watch",
+    "load_ipython_extension": "whygrad.integrations.notebook",
+    "unload_ipython_extension": "whygrad.integrations.notebook",
 }
 
 __all__ = ["Report", "__version__", "explain", "watch"]

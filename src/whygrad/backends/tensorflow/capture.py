@@ -20,7 +20,7 @@ from whygrad.backends.tensorflow import (
 from whygrad.backends.tensorflow.hooks import Hooks
 from whygrad.backends.tensorflow.optimizers import Updates
 from whygrad.backends.tensorflow.recorder import Recorder
-from whygrad.backends.tensorflow.requests import RequestEntry, Requests
+from whygrad.backends.tensorflow.requests import Requests
 from whygrad.backends.tensorflow.tape import TapeFacts, Tapes
 from whygrad.backends.tensorflow.variables import VariableBook
 from whygrad.graph import Event
@@ -29,7 +29,7 @@ from whygrad.graph import Event
 class Capture:
     """Created when TensorFlow is there; `join` is called again when Keras is."""
 
-    def __init__(self, on_request: Callable[[], None] | None = None) -> None:
+    def __init__(self, on_settled: Callable[[], None] | None = None) -> None:
         self.hooks = Hooks()
         self.variables = VariableBook()
         self.recorder = Recorder(self.variables)
@@ -38,7 +38,8 @@ class Capture:
         self.updates = Updates(self)
         self.keras = keras_hooks.KerasFacts(self)
         self.recorder.on_write = self.updates.wrote
-        self.on_request = on_request
+        self.on_settled = on_settled
+        self.recorder.on_calls = self.settled
         self.tape_facts: dict[int, TapeFacts] = {}
         self.bodies = foreign.Bodies()
         self.events: list[Event] = []
@@ -95,6 +96,7 @@ class Capture:
     def training_model(self) -> str | None:
         return self.keras.training_model()
 
-    def request_kept(self, entry: RequestEntry) -> None:
-        if self.on_request is not None:
-            self.on_request()
+    def settled(self) -> None:
+        """Enough steps were seen to tell a branch not taken from a gradient that never comes."""
+        if self.on_settled is not None:
+            self.on_settled()

@@ -36,8 +36,8 @@ _BY_KIND: Final[dict[K, str]] = {
     K.COMPARE: "Equal NotEqual Less LessEqual Greater GreaterEqual ApproximateEqual LogicalAnd LogicalOr LogicalNot "
     "IsNan IsFinite IsInf InTopK InTopKV2 All Any",
     K.INDEX: "TopK TopKV2 ArgMax ArgMin Where Unique UniqueV2 UniqueWithCounts Bincount DenseBincount "
-    "HistogramFixedWidth HistogramSummary Bucketize LowerBound UpperBound SearchSorted NonMaxSuppression NonMaxSuppressionV2 "
-    "NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 ListDiff EditDistance",
+    "HistogramFixedWidth HistogramSummary Bucketize LowerBound UpperBound SearchSorted NonMaxSuppression "
+    "NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 ListDiff EditDistance",
     K.ONE_HOT: "OneHot",
     K.NOISE: "RandomUniform RandomStandardNormal TruncatedNormal RandomUniformInt StatelessRandomUniform "
     "StatelessRandomUniformV2 StatelessRandomNormal StatelessRandomNormalV2 StatelessTruncatedNormal "
@@ -80,8 +80,11 @@ WRITE_PREFIXES: Final = (
 )
 WRITE_OPS: Final = frozenset({"AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"})
 SYMMETRIC_LOSSES: Final = frozenset(
-    "MeanSquaredError mean_squared_error mse MeanAbsoluteError mean_absolute_error mae CosineSimilarity "
-    "cosine_similarity Huber huber LogCosh log_cosh Dice dice function".split()
+    {
+        *("MeanSquaredError", "mean_squared_error", "mse", "MeanAbsoluteError", "mean_absolute_error", "mae"),
+        *("CosineSimilarity", "cosine_similarity", "Huber", "huber", "LogCosh", "log_cosh", "Dice", "dice"),
+        "function",  # a user's own: unknown
+    }
 )
 
 

@@ -7,7 +7,6 @@ import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
     from whygrad.backends.tensorflow.labels import Label

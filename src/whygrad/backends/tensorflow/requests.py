@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 KEPT_PER_PLACE = 64  # distinct requests kept for one place in the code; the rest are only counted
 GRADIENT = "GradientRequest"
+SETTLED = (8, 64, 512)  # after so many alike steps what is found is told, before the program ends
 
 
 @dataclass(slots=True)
@@ -190,6 +191,8 @@ class Requests:
         if known is not None:
             known.count += 1
             self._look_for_zeros(known, gradients)
+            if known.count in SETTLED:
+                self.capture.settled()
             return
         kept = self.per_place.get(entry.place, 0)
         if kept >= KEPT_PER_PLACE:
@@ -198,7 +201,6 @@ class Requests:
         entry.graph = freeze(self.capture, entry, ticket.tf_graph)
         self.entries[key] = entry
         self._look_for_zeros(entry, gradients)
-        self.capture.request_kept(entry)
 
     def _look_for_zeros(self, entry: RequestEntry, gradients: Any) -> None:
         """Look at the values themselves at steps 1 to 4, 8, 16, ...: cheap, and enough to say `always`."""
