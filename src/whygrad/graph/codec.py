@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import math
 import types
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -27,7 +28,8 @@ _ROOTS: Final[Mapping[str, Any]] = {"recording": Recording, "graph": Graph}
 def dump(value: Recording | Graph) -> str:
     """JSON that `load` reads back as an equal value."""
     kind = next(name for name, root in _ROOTS.items() if type(value) is root)
-    return json.dumps({"schema_version": SCHEMA_VERSION, "kind": kind, "data": codec_of(_ROOTS[kind]).encode(value)})
+    data = codec_of(_ROOTS[kind]).encode(value)
+    return json.dumps({"schema_version": SCHEMA_VERSION, "kind": kind, "data": data}, allow_nan=False)
 
 
 def load_recording(text: str) -> Recording:
@@ -77,6 +79,8 @@ def codec_of(hint: Any) -> Codec:
         return codec_of(hint.__supertype__)
     if hint in (int, str, bool):
         return Codec(_same, functools.partial(_checked, hint))
+    if hint is float:
+        return Codec(_number, float)
     if hint is type(None):
         return Codec(_same, _same)
     if isinstance(hint, type) and issubclass(hint, Enum):
@@ -95,6 +99,11 @@ def _is_class(hint: Any) -> bool:
 
 def _same(value: Any) -> Any:
     return value
+
+
+def _number(value: float) -> float | str:
+    """JSON has no word for what is not finite."""
+    return value if math.isfinite(value) else str(value)
 
 
 def _checked(kind: type[T], value: Any) -> T:

@@ -29,6 +29,8 @@ class UnbuiltRead:
     length: int
     length_later: int  # how long the same list is now
     used: bool  # the very list was handed to a gradient request or an optimizer
+    consumed: bool = False  # the expression loops over the list at once
+    variables: tuple[VariableId, ...] = ()  # what the list holds now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

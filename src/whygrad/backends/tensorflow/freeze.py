@@ -73,7 +73,7 @@ def note_unused_noise(capture: Capture, scope: Scope, tape: int, needed: set[int
             continue
         where = span(record.place)
         floating = any(facts.dtype.is_floating for facts in record.outputs)
-        initial = any(entry.created == record.place for entry in capture.variables.entries.values())
+        initial = any(entry.born == record.place for entry in capture.variables.entries.values())
         if where is not None and floating and not initial and _stays_in(record, users):
             capture.events.append(NoiseUnused(where=where, name=record.type))
 

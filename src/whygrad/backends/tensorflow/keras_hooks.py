@@ -77,6 +77,8 @@ class KerasFacts:
     list_reads: list[ListRead] = field(default_factory=list)
     flags: list[FlagChange] = field(default_factory=list)
     calls: weakref.WeakKeyDictionary[Any, LayerCalls] = field(default_factory=weakref.WeakKeyDictionary)
+    made_variables: dict[int, tuple[weakref.ref[Any], Any]] = field(default_factory=dict)
+    made: weakref.WeakKeyDictionary[Any, Any] = field(default_factory=weakref.WeakKeyDictionary)
     called_at: weakref.WeakKeyDictionary[Any, set[Any]] = field(default_factory=weakref.WeakKeyDictionary)
     steps_made: weakref.WeakKeyDictionary[Any, frozenset[int]] = field(default_factory=weakref.WeakKeyDictionary)
     compiled: weakref.WeakKeyDictionary[Any, CompileFacts] = field(default_factory=weakref.WeakKeyDictionary)
@@ -108,6 +110,9 @@ class KerasFacts:
                 facts.place = recorder._place(frame)
         self.layers_seen.add(layer)
         recorder.layers = (*recorder.layers, _path(layer))
+
+    def was_made(self, layer: Any, frame: FrameType) -> None:
+        self.made[layer] = self.capture.recorder._place(frame)
 
     def left(self) -> None:
         self.capture.recorder.layers = self.capture.recorder.layers[:-1]
@@ -291,6 +296,14 @@ def install(capture: Capture, module: ModuleType) -> None:
 
         return __setattr__
 
+    def making(original: Any) -> Any:
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            original(self, *args, **kwargs)
+            hooks.safely(facts.was_made, self, sys._getframe(1))
+
+        return __init__
+
+    hooks.replace(layer_class, "__init__", making)
     hooks.replace(layer_class, "__call__", calling)
     hooks.replace(layer_class, "__setattr__", rebinding)
     for attribute in LISTS:
@@ -311,15 +324,34 @@ def _hook_variables(capture: Capture, module: ModuleType) -> None:
     if variable_class is None:
         return
 
+    def note(variable: Any, frame: FrameType) -> None:
+        capture.variables.link_keras(variable, capture.recorder._place(frame))
+        made = _made_by_layer(capture.keras, frame)
+        if made is not None:  # its value may come later: remember it by the variable
+            capture.keras.made_variables[id(variable)] = (weakref.ref(variable), made)
+
     def wrap(original: Any) -> Any:
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             original(self, *args, **kwargs)
-            place = capture.recorder._place(sys._getframe(1))
-            capture.hooks.safely(capture.variables.link_keras, self, place)
+            capture.hooks.safely(note, self, sys._getframe(1))
 
         return __init__
 
     capture.hooks.replace(variable_class, "__init__", wrap)
+
+
+def _made_by_layer(facts: KerasFacts, frame: FrameType | None) -> Any:
+    """A ready-made layer's weights are made when it is first called; show where the layer was made instead."""
+    while frame is not None and owner_of(frame.f_code) is not CodeOwner.USER:
+        if frame.f_code.co_name == "add_weight":
+            layer = frame.f_locals.get("self")
+            user: FrameType | None = frame
+            while user is not None and owner_of(user.f_code) is not CodeOwner.USER:
+                user = user.f_back
+            own = user is not None and user.f_locals.get("self") is layer
+            return None if own else facts.made.get(layer)
+        frame = frame.f_back
+    return None
 
 
 def _hook_losses(capture: Capture, module: ModuleType) -> None:

@@ -16,7 +16,7 @@ from whygrad.backends.tensorflow import autograph, compat
 from whygrad.backends.tensorflow.labels import Label, Labels
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry
-from whygrad.capture.position import Position, position_in, user_frame
+from whygrad.capture.position import CodeOwner, Position, file_owner, position_in, user_frame
 from whygrad.source import SourceSpan
 
 Place = Position | SourceSpan | None
@@ -109,7 +109,6 @@ class Recorder:
         self.now = 0
         self.records: deque[OpRecord] = deque()
         self.producers: dict[int, OpRecord | None] = {}  # None: a leaf or a handle
-        self.writes: dict[int, deque[OpRecord]] = {}  # variable -> the ops that wrote it lately
         self.labels = Labels()
         self.leaves: dict[int, Leaf] = {}
         self.departures: deque[Departure] = deque()
@@ -162,7 +161,7 @@ class Recorder:
             record.calls = _called_graphs(frame)
             self._note_call()
         elif name.startswith(WRITE_PREFIXES):
-            self._note_write(ids[0], record)
+            self._note_write(ids[0], record, frame)
         self.labels.follow(record, ids[0] if ids and ids[0] in self.variables.entries else None)
         for facts in record.outputs:
             known[facts.id] = record
@@ -174,10 +173,9 @@ class Recorder:
         if self.calls_seen in (32, 512) and self.on_calls is not None:
             self.on_calls()
 
-    def _note_write(self, handle: int, record: OpRecord) -> None:
-        self.writes.setdefault(handle, deque()).append(record)
+    def _note_write(self, handle: int, record: OpRecord, frame: FrameType) -> None:
         entry = self.variables.entries.get(handle)
-        if entry is not None:
+        if entry is not None and _is_users_own(frame):
             entry.writes += 1
             if self.on_write is not None and entry.trainable and len(record.inputs) > 1:
                 label = self.labels.tensors.get(record.inputs[1])
@@ -198,11 +196,8 @@ class Recorder:
         record.attrs = attrs
         if name in FUNCTIONAL_OPS and outputs:
             record.calls = functional_graphs(outputs[0].op, graph)
-        elif name.startswith(WRITE_PREFIXES) and ids:
-            entry = self.variables.entries.get(self._outermost(ids[0], graph))
-            initial = entry is None or record.place == entry.created or graph.name == "initialize_variables"
-            if entry is not None and not initial:
-                entry.writes += 1
+        elif name.startswith(WRITE_PREFIXES) and ids and graph.name != "initialize_variables":
+            self._note_write(self._outermost(ids[0], graph), record, frame)
         log.records.append(record)
         outer = self._outermost(ids[0], graph) if ids else None
         self.labels.follow(record, outer if outer in self.variables.entries else None)
@@ -297,9 +292,6 @@ class Recorder:
             for facts in records.popleft().outputs:
                 producers.pop(facts.id, None)
                 self.labels.forget(facts.id)
-        for written in self.writes.values():
-            while written and written[0].sequence <= sequence:
-                written.popleft()
         while self.departures and self.departures[0].sequence <= sequence:
             self.departures.popleft()
         for number in [number for number, leaf in self.leaves.items() if leaf.sequence <= sequence]:
@@ -317,6 +309,22 @@ class Recorder:
         if autograph.is_generated(found.f_code):
             return autograph.original_span(found)
         return position_in(found)
+
+
+def _is_users_own(frame: FrameType | None) -> bool:
+    """Whether a write was asked for by user code itself, not by a layer, a metric or an initializer on its way."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        owner = file_owner(file)
+        if owner is not CodeOwner.MACHINERY:
+            return frame.f_code.co_name != "build"
+        if any(part in file for part in _DEPUTIES):
+            return False
+        frame = frame.f_back
+    return False
+
+
+_DEPUTIES = ("/layers/", "/trainers/", "/optimizers/", "/initializers/", "/metrics/", "/models/", "/callbacks/")
 
 
 def _owner_of(frame: FrameType) -> weakref.ref[Any] | None:

@@ -11,7 +11,7 @@ from whygrad.backends.tensorflow.keras_hooks import KerasFacts, all_layers
 from whygrad.backends.tensorflow.optimizers import PairEntry
 from whygrad.backends.tensorflow.positions import span
 from whygrad.backends.tensorflow.variables import VariableEntry
-from whygrad.capture.naming import alias_assignment, callee
+from whygrad.capture.naming import alias_assignment, callee, is_looped_over
 from whygrad.graph import (
     Event,
     Failure,
@@ -44,7 +44,7 @@ def record(capture: Capture, failure: Failure | None = None) -> Recording:
             requests=tuple(_request(entry) for entry in list(capture.requests.entries.values())),
             updates=tuple(_updates(capture)),
             variables={
-                VariableId(entry.id): _variable(entry, owners.get(entry.id))
+                VariableId(entry.id): _variable(capture, entry, owners.get(entry.id))
                 for entry in list(capture.variables.entries.values())
             },
             tapes={TapeId(number): _tape(facts) for number, facts in capture.tape_facts.items()},
@@ -134,8 +134,11 @@ def _pairing(pair: PairEntry) -> Pairing:
     )
 
 
-def _variable(entry: VariableEntry, owner: tuple[str, str, bool] | None) -> Variable:
+def _variable(capture: Capture, entry: VariableEntry, owner: tuple[str, str, bool] | None) -> Variable:
     keras = entry.keras() if entry.keras is not None else None
+    reference, made = capture.keras.made_variables.get(id(keras), (None, None))
+    if keras is None or reference is None or reference() is not keras:
+        made = entry.created
     name = str(getattr(keras, "path", None) or entry.name)
     trainable = bool(keras.trainable) if keras is not None else entry.trainable
     return Variable(
@@ -145,7 +148,7 @@ def _variable(entry: VariableEntry, owner: tuple[str, str, bool] | None) -> Vari
         shape=entry.shape,
         trainable=trainable,
         watchable=entry.trainable,
-        created=span(entry.created),
+        created=span(made),
         owner=None if owner is None else owner[0],
         attribute=None if owner is None else owner[1],
         writes=entry.writes,
@@ -251,6 +254,8 @@ def _list_reads(facts: KerasFacts) -> Iterator[Event]:
             length=len(read.value),
             length_later=later,
             used=read.used,
+            consumed=is_looped_over(span(read.place)),
+            variables=() if layer is None else tuple(map(VariableId, facts._ids(getattr(layer, read.attribute)))),
         )
 
 

@@ -22,6 +22,7 @@ class VariableEntry:
     trainable: bool
     created: Position | SourceSpan | None
     reference: weakref.ref[Any] | None
+    born: Position | SourceSpan | None = None  # what the user's code was doing when it was made
     made_at: int = 0  # the recorder's clock
     made_in_trace: bool = False
     made_in_step: int = 0

@@ -104,7 +104,7 @@ def _finding(variables: list[Variable]) -> Finding:
     names = tuple(dict.fromkeys(variable_name(variable) for variable in variables))
     owner = f"`{first.owner}`" if first.owner and not first.tracked else "the model"
     return Finding(
-        message=f"{listing(names)} is used in training but {owner} does not track it: no optimizer ever sees it",
+        message=f"{owner} does not track {listing(names)}: used in training, but no optimizer ever sees it",
         primary=None if first.created is None else Label(first.created, "made here, in no list of trainable variables"),
         variables=names,
         help="make it with `self.add_weight(...)` (or as a `keras.Variable` attribute) of a layer of the model, and "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
@@ -80,19 +80,29 @@ def _by_place(recording: Recording) -> dict[SourceSpan, list[Variable]]:
 
 
 def _share_an_update(recording: Recording, variables: list[Variable]) -> bool:
-    """One optimizer, or one sum of gradients, met several of them, though no step used two."""
-    ids = {variable.id for variable in variables}
+    """One optimizer, one sum of gradients, or one loop met those of several steps, though no step used two."""
+    step_of = {variable.id: variable.made_in_step for variable in variables}
     for request in recording.requests:
-        if len(ids & {source.variable for source in request.sources}) > 1:
+        if len({step_of[s.variable] for s in request.sources if s.variable in step_of}) > 1:
             return False
-    by_optimizer: dict[int, set[VariableId]] = defaultdict(set)
+    by_optimizer: dict[int, set[int]] = defaultdict(set)
     for update in recording.updates:
         for pair in update.pairs:
-            if pair.variable in ids:
-                by_optimizer[update.optimizer_id].add(pair.variable)
-            if pair.gradient_of is not None and len(pair.gradient_of & ids) > 1:
+            if pair.variable in step_of and update.optimizer_id:
+                by_optimizer[update.optimizer_id].add(step_of[pair.variable])
+            if len({step_of[number] for number in pair.gradient_of or () if number in step_of}) > 1:
                 return True
-    return any(len(met) > 1 for met in by_optimizer.values())
+    return any(len(met) > 1 for met in by_optimizer.values()) or _live_one_step(recording, step_of)
+
+
+def _live_one_step(recording: Recording, step_of: dict[VariableId, int]) -> bool:
+    """Those of three steps or more were updated, each after its first and only gradient."""
+    asked: Counter[VariableId] = Counter()
+    for request in recording.requests:
+        asked.update({s.variable: request.seen for s in request.sources if s.variable in step_of})
+    updated = {pair.variable for update in recording.updates for pair in update.pairs if pair.variable in step_of}
+    steps = {step_of[number] for number in updated}
+    return len(steps) > 2 and all(asked[number] == 1 for number in updated)
 
 
 def _are_never_asked_for(recording: Recording, variables: list[Variable]) -> bool:
