@@ -13,9 +13,11 @@ _MOST_PROPOSALS = 40
 
 def compilable_gamma(concentration: Tensor, seed: noise.Seed) -> Tensor:
     """One standard gamma sample per concentration; each must be at least 1."""
-    sample = tf.stop_gradient(_draw(tf.stop_gradient(concentration), noise.stateless(seed)))
-    slope = tf.raw_ops.RandomGammaGrad(alpha=tf.stop_gradient(concentration), sample=sample)
-    return sample + slope * (concentration - tf.stop_gradient(concentration))
+    fixed = tf.stop_gradient(concentration)
+    sample = tf.stop_gradient(_draw(fixed, noise.stateless(seed)))
+    # Stopped on both sides: inside a while loop its own gradient would be asked for, and it has none.
+    slope = tf.stop_gradient(tf.raw_ops.RandomGammaGrad(alpha=fixed, sample=sample))
+    return sample + slope * (concentration - fixed)
 
 
 def _draw(concentration: Tensor, pair: Tensor | None) -> Tensor:

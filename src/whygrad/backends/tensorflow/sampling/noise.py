@@ -35,7 +35,7 @@ def stateless(seed: Seed) -> Tensor | None:
     pair = _pair(seed)
     if not pair.dtype.is_integer or not pair.shape.is_compatible_with([2]):
         raise ParameterError(f"`seed` has shape {pair.shape} and type {pair.dtype.name}", help=_SEED_HELP)
-    return pair
+    return tf.cast(pair, tf.int64)  # one type: splitting a pair of another type gives other seeds
 
 
 _SEED_HELP = (

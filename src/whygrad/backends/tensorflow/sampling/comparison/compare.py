@@ -27,6 +27,7 @@ from whygrad.backends.tensorflow.sampling.comparison.statistics import (
     Reference,
     estimated_reference,
     exact_reference,
+    length,
 )
 
 
@@ -69,8 +70,8 @@ def compare(
         for key, choice in wanted.items()
     }
     spent = budget or max(1.0, *(e.evaluations for e in found.values()))
-    length = float(np.linalg.norm(truth.gradient))
-    rows = tuple(row(key, choice in UNBIASED, found[key], truth, spent) for key, choice in wanted.items())
+    unit = length(truth, [e.gradients for e in found.values()])
+    rows = tuple(row(key, choice in UNBIASED, found[key], truth, unit or 1.0, spent) for key, choice in wanted.items())
     recommended, reason = recommend(rows, spent)
     return Comparison(
         rows=rows,
@@ -79,7 +80,7 @@ def compare(
         samples=samples,
         budget=spent,
         reference=name,
-        relative=length > 0.0,
+        relative=unit > 0.0,
     )
 
 

@@ -16,9 +16,8 @@ _CLEAR = 10.0
 _ROUNDING = 1e-4
 
 
-def row(name: str, unbiased: bool, found: Estimates, truth: Reference, budget: float) -> Row:
-    """Sizes relative to the reference gradient, and the error at the budget."""
-    length = float(np.linalg.norm(truth.gradient)) or 1.0
+def row(name: str, unbiased: bool, found: Estimates, truth: Reference, length: float, budget: float) -> Row:
+    """Sizes in units of `length`, and the error at the budget."""
     trouble = _trouble(found)
     if trouble is not None:
         nothing = Interval(math.nan, math.nan)

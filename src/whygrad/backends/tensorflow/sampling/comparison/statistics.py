@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +32,14 @@ def estimated_reference(gradients: Array, blocks: int = 200) -> Reference:
     means = np.stack([block.mean(0) for block in np.array_split(gradients, min(blocks, len(gradients)))])
     center = means.mean(0)
     return Reference(center, (means - center) / np.sqrt(len(means) * (len(means) - 1)))
+
+
+def length(reference: Reference, estimates: Sequence[Array]) -> float:
+    """How long the reference gradient is; 0 where it cannot be told from rounding or from its own noise."""
+    square = float(np.square(reference.gradient).sum())
+    typical = max(float(np.nan_to_num(np.square(e)).sum(1).mean()) for e in estimates)
+    noise = float(np.square(reference.spread).sum())
+    return float(np.sqrt(square)) if square > max(1e-12 * typical, 4.0 * noise) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
