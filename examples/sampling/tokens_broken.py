@@ -8,14 +8,14 @@ VOCABULARY, LENGTH = 8, 5
 
 def build() -> dict[str, keras.Model]:
     keras.utils.set_random_seed(0)
-    cell = keras.Sequential([keras.Input((16 + VOCABULARY,)), keras.layers.Dense(16, "tanh")])
-    head = keras.Sequential([keras.Input((16,)), keras.layers.Dense(VOCABULARY)])
+    cell = keras.Sequential([keras.Input((32 + VOCABULARY,)), keras.layers.Dense(32, "tanh")])
+    head = keras.Sequential([keras.Input((32,)), keras.layers.Dense(VOCABULARY)])
     return {"cell": cell, "head": head}
 
 
 def generate(models: dict[str, keras.Model], start: tf.Tensor) -> tf.Tensor:
     """One-hot tokens of shape [batch, LENGTH, VOCABULARY]."""
-    token, state = tf.one_hot(start, VOCABULARY), tf.zeros([tf.shape(start)[0], 16])
+    token, state = tf.one_hot(start, VOCABULARY), tf.zeros([tf.shape(start)[0], 32])
     tokens = tf.TensorArray(tf.float32, LENGTH, element_shape=[None, VOCABULARY])
     for place in tf.range(LENGTH):
         state = models["cell"](tf.concat([state, token], axis=-1))

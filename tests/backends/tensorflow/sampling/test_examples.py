@@ -16,9 +16,9 @@ EXAMPLES = Path(__file__).parents[4] / "examples" / "sampling"
 # Below this the model has learned. Untrained, each starts several times higher.
 LEARNED = {
     "vae": 0.05,
-    "categorical_vae": 0.25,
+    "categorical_vae": 0.3,
     "vq_vae": 0.2,
-    "gan": 0.15,
+    "gan": 0.25,
     "wgan_gp": 0.15,
     "bandit": 0.05,
     "tokens": 0.05,
