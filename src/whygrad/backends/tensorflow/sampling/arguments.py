@@ -30,6 +30,8 @@ def plain(function: F) -> F:
 
 def floating(value: TensorLike, name: str) -> Tensor:
     """The value as a floating-point tensor. Plain Python integers count as floats, integer tensors are an error."""
+    if isinstance(value, tf.Tensor) and value.dtype.is_floating:
+        return value
     if type(value).__name__ == "KerasTensor":
         raise ParameterError(
             f"`{name}` is a symbolic Keras tensor, not a value",
@@ -63,6 +65,11 @@ def widened(tensor: Tensor) -> Tensor:
     return tf.cast(tensor, tf.float32) if tensor.dtype in HALF else tensor
 
 
+def narrowed(tensor: Tensor, dtype: Any) -> Tensor:
+    """The tensor in the type it came in."""
+    return tensor if tensor.dtype == dtype else tf.cast(tensor, dtype)
+
+
 def known_value(tensor: Tensor) -> np.ndarray[Any, Any] | None:
     """The value, where it can be had without waiting for an accelerator or for the traced function to run."""
     if tf.is_symbolic_tensor(tensor):
@@ -86,18 +93,17 @@ def check_positive(tensor: Tensor, name: str, *, help: str) -> None:
     raise ParameterError(f"`{name}` must be positive and is {what}", help=help)
 
 
-def temperature_like(temperature: TensorLike, tensor: Tensor) -> Tensor:
-    """The temperature in the type of the tensor it divides, checked."""
-    if tf.is_tensor(temperature) or hasattr(temperature, "dtype"):
-        temperature = tf.cast(floating(temperature, "temperature"), tensor.dtype)
-    else:
-        temperature = tf.convert_to_tensor(temperature, dtype=tensor.dtype)
+def cooled(tensor: Tensor, temperature: TensorLike) -> Tensor:
+    """The tensor divided by the temperature, which is checked."""
+    if isinstance(temperature, int | float) and 0.0 < temperature < np.inf:
+        return tensor if temperature == 1.0 else tensor / temperature
+    temperature = tf.cast(floating(temperature, "temperature"), tensor.dtype)
     check_positive(
         temperature,
         "temperature",
         help="pass a positive number, such as 0.5; for samples that are exactly one-hot pass hard=True",
     )
-    return temperature
+    return tensor / temperature
 
 
 def check_axis(tensor: Tensor, axis: int, name: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -17,6 +17,7 @@ from whygrad.backends.tensorflow.sampling.arguments import (
     check_positive,
     floating,
     matching,
+    narrowed,
     plain,
     widened,
 )
@@ -29,22 +30,29 @@ class Draw(NamedTuple):
 
 
 @plain
-def draw_categorical(logits: TensorLike, *, sample_shape: Sequence[int] = (), seed: noise.Seed = None) -> Draw:
-    """A one-hot sample along the last axis of `softmax(logits)`, which need not be normalised.
+def draw_categorical(
+    logits: TensorLike, *, sample_shape: Sequence[int] = (), onehot: bool = True, seed: noise.Seed = None
+) -> Draw:
+    """A one-hot sample along the last axis of `softmax(logits)`, or with `onehot=False` its index (int64).
 
-    `tf.argmax(draw.sample, -1)` are the indices. `log_prob` has the shape of the sample without its last axis.
+    The logits need not be normalised. `log_prob` has the shape of the indices.
     """
     logits = floating(logits, "logits")
     check_axis(logits, -1, "logits")
-    wide = tf.nn.log_softmax(widened(logits))
-    shape = _shape(wide, sample_shape)
-    noisy = tf.stop_gradient(wide) + noise.gumbel(shape, wide.dtype, seed)
+    wide = widened(logits)
     size = tf.shape(wide)[-1] if wide.shape[-1] is None else wide.shape[-1]
-    index = tf.argmax(noisy, -1)
-    sample = tf.one_hot(index, size, dtype=wide.dtype)
+    index = _indices(wide, size, tuple(sample_shape), seed)
+    repeated = tf.broadcast_to(wide, tf.concat([tf.shape(index), [size]], 0)) if sample_shape else wide
     # By index: the dense form makes NaN of logits that are -inf, as masked ones are.
-    log_prob = -tf.nn.sparse_softmax_cross_entropy_with_logits(index, tf.broadcast_to(wide, tf.shape(sample)))
-    return Draw(tf.cast(sample, logits.dtype), tf.cast(log_prob, logits.dtype))
+    log_prob = -tf.nn.sparse_softmax_cross_entropy_with_logits(index, repeated)
+    sample = tf.one_hot(index, size, dtype=logits.dtype) if onehot else index
+    return Draw(sample, narrowed(log_prob, logits.dtype))
+
+
+def _indices(logits: Tensor, size: Any, sample_shape: tuple[int, ...], seed: noise.Seed) -> Tensor:
+    flat = logits if logits.shape.rank == 2 else tf.reshape(logits, [-1, size])
+    index = tf.transpose(noise.categorical(flat, math.prod(sample_shape), seed))
+    return tf.reshape(index, _shape(logits, sample_shape)[:-1])
 
 
 @plain
@@ -55,7 +63,7 @@ def draw_bernoulli(logits: TensorLike, *, sample_shape: Sequence[int] = (), seed
     noisy = tf.stop_gradient(wide) + noise.logistic(_shape(wide, sample_shape), wide.dtype, seed)
     sample = tf.cast(noisy > 0, wide.dtype)
     log_prob = -tf.nn.sigmoid_cross_entropy_with_logits(sample, tf.broadcast_to(wide, tf.shape(sample)))
-    return Draw(tf.cast(sample, logits.dtype), tf.cast(log_prob, logits.dtype))
+    return Draw(narrowed(sample, logits.dtype), narrowed(log_prob, logits.dtype))
 
 
 @plain
@@ -70,7 +78,7 @@ def draw_normal(
     check_positive(spread, "scale", help="pass scale=tf.nn.softplus(...)")
     standard = (widened(sample) - wide) / spread
     log_prob = -0.5 * tf.square(standard) - tf.math.log(spread) - 0.5 * math.log(2.0 * math.pi)
-    return Draw(sample, tf.cast(log_prob, mean.dtype))
+    return Draw(sample, narrowed(log_prob, mean.dtype))
 
 
 def _shape(tensor: Tensor, sample_shape: Sequence[int]) -> TensorLike:

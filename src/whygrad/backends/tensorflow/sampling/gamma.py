@@ -20,6 +20,7 @@ from whygrad.backends.tensorflow.sampling.arguments import (
     check_positive,
     floating,
     matching,
+    narrowed,
     plain,
     widened,
 )
@@ -48,10 +49,10 @@ def implicit_gamma(
     check_positive(wide, "concentration", help=_HELP)
     check_positive(rate, "rate", help=_HELP)
     if compilable:
-        drawn = tf.exp(_log_gamma(_spread_out(wide + tf.zeros_like(rate), sample_shape), seed, compilable)) / rate
+        drawn = tf.exp(_log_gamma(_spread_out(_broadcast(wide, rate), sample_shape), seed, compilable)) / rate
     else:
         drawn = _kernel_gamma(wide, rate, sample_shape, seed)
-    return tf.cast(drawn, concentration.dtype)
+    return narrowed(drawn, concentration.dtype)
 
 
 @plain
@@ -73,9 +74,9 @@ def implicit_beta(
     check_positive(wide, "concentration1", help=_HELP)
     check_positive(zero, "concentration0", help=_HELP)
     first, second = noise.split(seed, 2)
-    log_one = _log_gamma(_spread_out(wide + tf.zeros_like(zero), sample_shape), first, compilable)
-    log_zero = _log_gamma(_spread_out(zero + tf.zeros_like(wide), sample_shape), second, compilable)
-    return tf.cast(tf.sigmoid(log_one - log_zero), one.dtype)
+    log_one = _log_gamma(_spread_out(_broadcast(wide, zero), sample_shape), first, compilable)
+    log_zero = _log_gamma(_spread_out(_broadcast(zero, wide), sample_shape), second, compilable)
+    return narrowed(tf.sigmoid(log_one - log_zero), one.dtype)
 
 
 @plain
@@ -94,7 +95,8 @@ def implicit_dirichlet(
     check_axis(concentration, -1, "concentration")
     wide = widened(concentration)
     check_positive(wide, "concentration", help=_HELP)
-    return tf.cast(tf.nn.softmax(_log_gamma(_spread_out(wide, sample_shape), seed, compilable)), concentration.dtype)
+    drawn = tf.nn.softmax(_log_gamma(_spread_out(wide, sample_shape), seed, compilable))
+    return narrowed(drawn, concentration.dtype)
 
 
 def _log_gamma(concentration: Tensor, seed: noise.Seed, compilable: bool) -> Tensor:
@@ -110,11 +112,18 @@ def _kernel_gamma(concentration: Tensor, rate: Tensor | None, sample_shape: Sequ
     pair = noise.stateless(seed)
     if pair is None:
         return tf.random.gamma(sample_shape, concentration, rate, dtype=concentration.dtype)
-    event = concentration if rate is None else concentration + tf.zeros_like(rate)
+    event = concentration if rate is None else _broadcast(concentration, rate)
     shape: Any = (*sample_shape, *event.shape)
     if not event.shape.is_fully_defined():
         shape = tf.concat([tf.cast(sample_shape, tf.int32), tf.shape(event)], 0)
     return tf.random.stateless_gamma(shape, pair, concentration, rate, dtype=concentration.dtype)
+
+
+def _broadcast(tensor: Tensor, other: Tensor) -> Tensor:
+    """The tensor in the shape the two have together."""
+    if tensor.shape.is_fully_defined() and tensor.shape == other.shape:
+        return tensor
+    return tensor + tf.zeros_like(other)
 
 
 def _spread_out(tensor: Tensor, sample_shape: Sequence[int]) -> Tensor:

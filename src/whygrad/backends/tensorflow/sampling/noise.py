@@ -81,6 +81,16 @@ def uniform(shape: Any, dtype: Any, seed: Seed) -> Tensor:
     return tf.random.stateless_uniform(shape, pair, smallest, 1.0, dtype=dtype, alg=_ALGORITHM)
 
 
+def categorical(logits: Tensor, count: int, seed: Seed) -> Tensor:
+    """`count` indices for each row of logits."""
+    pair = stateless(seed)
+    if pair is None:
+        return tf.random.categorical(logits, count)
+    # XLA takes 32 bits here: (a, b) stays (a, b) where they fit, and of a longer key no bit is dropped.
+    low, high = tf.unstack(tf.bitcast(pair, tf.int32), axis=-1)
+    return tf.random.stateless_categorical(logits, count, tf.bitwise.bitwise_xor(low, high[::-1]))
+
+
 def exponential(shape: Any, dtype: Any, seed: Seed) -> Tensor:
     return -tf.math.log(uniform(shape, dtype, seed))
 

@@ -15,6 +15,7 @@ from whygrad.backends.tensorflow.sampling.arguments import (
     check_positive,
     floating,
     matching,
+    narrowed,
     plain,
     widened,
 )
@@ -50,10 +51,12 @@ def reparameterized_normal(
         spread = tf.exp(0.5 * widened(matching(log_variance, mean, "log_variance", "mean")))
     center = widened(mean)
     drawn = noise.normal(_sample_shape(center, spread, sample_shape), center.dtype, seed)
-    return tf.cast(center + spread * drawn, mean.dtype)
+    return narrowed(center + spread * drawn, mean.dtype)
 
 
 def _sample_shape(center: Tensor, spread: Tensor, sample_shape: Sequence[int]) -> Any:
+    if center.shape.is_fully_defined() and center.shape == spread.shape:
+        return (*sample_shape, *center.shape) if sample_shape else center.shape
     if center.shape.is_fully_defined() and spread.shape.is_fully_defined():
         try:
             event = tf.broadcast_static_shape(center.shape, spread.shape)

@@ -12,8 +12,8 @@ from whygrad.backends.tensorflow.sampling.arguments import (
     Tensor,
     TensorLike,
     check_axis,
+    cooled,
     floating,
-    temperature_like,
     widened,
 )
 
@@ -42,7 +42,6 @@ def rebar(
     logits = floating(logits, "logits")
     check_axis(logits, -1, "logits")
     log_p = tf.maximum(tf.nn.log_softmax(widened(logits)), _LEAST)
-    temperature = temperature_like(temperature, log_p)
     first, second = noise.split(seed, 2)
     shape = noise.shape_of(log_p)
     free = log_p + noise.gumbel(shape, log_p.dtype, first)
@@ -50,8 +49,8 @@ def rebar(
     tied = _given_the_winner(log_p, hard, noise.exponential(shape, log_p.dtype, second))
 
     cost = widened(loss(tf.cast(hard, logits.dtype)))
-    soft_free = widened(loss(tf.cast(tf.nn.softmax(free / temperature), logits.dtype)))
-    soft_tied = widened(loss(tf.cast(tf.nn.softmax(tied / temperature), logits.dtype)))
+    soft_free = widened(loss(tf.cast(tf.nn.softmax(cooled(free, temperature)), logits.dtype)))
+    soft_tied = widened(loss(tf.cast(tf.nn.softmax(cooled(tied, temperature)), logits.dtype)))
     log_prob = _per_cost(tf.reduce_sum(log_p * hard, -1), cost)
     strength = tf.cast(strength, cost.dtype)
     advantage = tf.stop_gradient(cost - strength * soft_tied)

@@ -16,9 +16,10 @@ from whygrad.backends.tensorflow.sampling.arguments import (
     Tensor,
     TensorLike,
     check_axis,
+    cooled,
     floating,
+    narrowed,
     plain,
-    temperature_like,
     widened,
 )
 from whygrad.backends.tensorflow.sampling.straight_through import carry, onehot_like
@@ -41,10 +42,9 @@ def gumbel_softmax(
     logits = floating(logits, "logits")
     check_axis(logits, axis, "logits")
     wide = widened(logits)
-    temperature = temperature_like(temperature, wide)
     noisy = wide + noise.gumbel(noise.shape_of(wide), wide.dtype, seed)
-    soft = tf.nn.softmax(noisy / temperature, axis)
-    return tf.cast(onehot_like(noisy, soft, axis) if hard else soft, logits.dtype)
+    soft = tf.nn.softmax(cooled(noisy, temperature), axis)
+    return narrowed(onehot_like(noisy, soft, axis) if hard else soft, logits.dtype)
 
 
 @plain
@@ -57,7 +57,6 @@ def relaxed_bernoulli(
     """
     logits = floating(logits, "logits")
     wide = widened(logits)
-    temperature = temperature_like(temperature, wide)
     noisy = wide + noise.logistic(noise.shape_of(wide), wide.dtype, seed)
-    soft = tf.sigmoid(noisy / temperature)
-    return tf.cast(carry(tf.cast(noisy > 0, wide.dtype), soft) if hard else soft, logits.dtype)
+    soft = tf.sigmoid(cooled(noisy, temperature))
+    return narrowed(carry(tf.cast(noisy > 0, wide.dtype), soft) if hard else soft, logits.dtype)

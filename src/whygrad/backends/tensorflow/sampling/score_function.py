@@ -14,6 +14,7 @@ from whygrad.backends.tensorflow.sampling.arguments import (
     check_same_shape,
     floating,
     matching,
+    narrowed,
     plain,
     widened,
 )
@@ -40,7 +41,8 @@ def score_function(cost: TensorLike, log_prob: TensorLike, *, baseline: Baseline
     check_same_shape(cost, log_prob, "cost", "log_prob", help=_SHAPE_HELP)
     wide_cost, wide_log_prob = widened(cost), widened(log_prob)
     advantage = tf.stop_gradient(wide_cost - _baseline(wide_cost, baseline, axis))
-    return tf.cast(wide_cost + advantage * (wide_log_prob - tf.stop_gradient(wide_log_prob)), cost.dtype)
+    losses = wide_cost + advantage * (wide_log_prob - tf.stop_gradient(wide_log_prob))
+    return narrowed(losses, cost.dtype)
 
 
 _SHAPE_HELP = (

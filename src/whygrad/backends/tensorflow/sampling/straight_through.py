@@ -19,16 +19,20 @@ from whygrad.backends.tensorflow.sampling.arguments import (
     check_axis,
     check_positive,
     check_same_shape,
+    cooled,
     floating,
+    narrowed,
     plain,
-    temperature_like,
     widened,
 )
 
 
 def carry(value: Tensor, surrogate: Tensor) -> Tensor:
-    """`value`, with the gradient of `surrogate`. Adding a difference of equals leaves every bit of the value alone."""
-    return tf.stop_gradient(value) + (surrogate - tf.stop_gradient(surrogate))
+    """`value`, which must have no gradient of its own, with the gradient of `surrogate`.
+
+    Adding a difference of equals leaves every bit of the value alone.
+    """
+    return value + (surrogate - tf.stop_gradient(surrogate))
 
 
 def straight_through(
@@ -45,7 +49,7 @@ def straight_through(
         smooth = x if surrogate is None else surrogate(x, *args, **options)
         value = tf.cast(function(x, *args, **options), smooth.dtype)
         check_same_shape(value, smooth, "function(x)", "x" if surrogate is None else "surrogate(x)", help=_SHAPE_HELP)
-        return carry(value, smooth)
+        return carry(tf.stop_gradient(value), smooth)
 
     return wrapped
 
@@ -57,7 +61,8 @@ _SHAPE_HELP = "pass a surrogate that returns the same shape as the function, str
 def straight_through_round(x: TensorLike) -> Tensor:
     """`tf.round(x)`, with gradient 1."""
     x = floating(x, "x")
-    return carry(tf.round(x), x)
+    fixed = tf.stop_gradient(x)
+    return tf.round(fixed) + (x - fixed)
 
 
 @plain
@@ -67,10 +72,11 @@ def straight_through_sign(x: TensorLike, *, clip: float | None = 1.0) -> Tensor:
     The clip keeps weights from growing without an effect on their sign.
     """
     x = floating(x, "x")
+    sign = tf.sign(tf.stop_gradient(x))
     if clip is None:
-        return carry(tf.sign(x), x)
+        return carry(sign, x)
     check_positive(tf.convert_to_tensor(clip, tf.float32), "clip", help="pass a positive number, or None for no clip")
-    return carry(tf.sign(x), tf.clip_by_value(x, -clip, clip))
+    return carry(sign, tf.clip_by_value(x, -clip, clip))
 
 
 @plain
@@ -79,7 +85,7 @@ def straight_through_onehot(logits: TensorLike, *, temperature: TensorLike = 1.0
     logits = floating(logits, "logits")
     check_axis(logits, axis, "logits")
     wide = widened(logits)
-    return tf.cast(onehot_like(wide, _scaled_softmax(wide, temperature, axis), axis), logits.dtype)
+    return narrowed(onehot_like(wide, tf.nn.softmax(cooled(wide, temperature), axis), axis), logits.dtype)
 
 
 @plain
@@ -92,10 +98,10 @@ def straight_through_argmax(logits: TensorLike, *, temperature: TensorLike = 1.0
     logits = floating(logits, "logits")
     check_axis(logits, axis, "logits")
     wide = widened(logits)
-    soft = _scaled_softmax(wide, temperature, axis)
+    soft = tf.nn.softmax(cooled(wide, temperature), axis)
     places = tf.cast(tf.range(tf.shape(soft)[axis]), soft.dtype)
     mean_place = tf.tensordot(soft, places, [[axis], [0]])
-    return tf.cast(carry(tf.cast(tf.argmax(wide, axis), soft.dtype), mean_place), logits.dtype)
+    return narrowed(carry(tf.cast(tf.argmax(wide, axis), soft.dtype), mean_place), logits.dtype)
 
 
 @plain
@@ -110,18 +116,18 @@ def straight_through_top_k(logits: TensorLike, k: int, *, temperature: TensorLik
     if k < 1 or (size is not None and k > size):
         raise ParameterError(f"`k` is {k} and `logits` has {size} entries", help="pass 1 <= k <= entries")
     wide = widened(logits)
-    surrogate = float(k) * _scaled_softmax(wide, temperature, -1)
+    surrogate = float(k) * tf.nn.softmax(cooled(wide, temperature))
     places = tf.math.top_k(wide, k, sorted=False).indices
-    mask = tf.reduce_sum(tf.one_hot(places, tf.shape(wide)[-1], dtype=wide.dtype), -2)
-    return tf.cast(carry(mask, surrogate), logits.dtype)
+    mask = tf.reduce_sum(tf.one_hot(places, _size(wide, -1), dtype=wide.dtype), -2)
+    return narrowed(carry(mask, surrogate), logits.dtype)
 
 
 def onehot_like(scores: Tensor, surrogate: Tensor, axis: int) -> Tensor:
     """One-hot of the largest score, with the gradient of the surrogate."""
-    size = scores.shape[axis] if scores.shape.rank is not None else None
-    depth = tf.shape(scores)[axis] if size is None else size
-    return carry(tf.one_hot(tf.argmax(scores, axis), depth, axis=axis, dtype=surrogate.dtype), surrogate)
+    hot = tf.one_hot(tf.argmax(scores, axis), _size(scores, axis), axis=axis, dtype=surrogate.dtype)
+    return carry(hot, surrogate)
 
 
-def _scaled_softmax(logits: Tensor, temperature: TensorLike, axis: int) -> Tensor:
-    return tf.nn.softmax(logits / temperature_like(temperature, logits), axis)
+def _size(tensor: Tensor, axis: int) -> Any:
+    size = None if tensor.shape.rank is None else tensor.shape[axis]
+    return tf.shape(tensor)[axis] if size is None else size

@@ -12,10 +12,10 @@ from whygrad.backends.tensorflow.sampling.arguments import (
     TensorLike,
     floating,
     matching,
+    narrowed,
     plain,
     widened,
 )
-from whygrad.backends.tensorflow.sampling.straight_through import carry
 
 
 class Quantized(NamedTuple):
@@ -39,15 +39,18 @@ def vq(inputs: TensorLike, codebook: TensorLike, *, commitment: float = 0.25) ->
     if commitment < 0:
         raise ParameterError(f"`commitment` is negative ({commitment})", help="pass 0.25, or 0 to leave it out")
     wide, entries = widened(inputs), widened(codebook)
-    flat = tf.reshape(wide, [-1, tf.shape(entries)[1]])
+    flat = wide if wide.shape.rank == 2 else tf.reshape(wide, [-1, tf.shape(entries)[1]])
     # The square of the input is the same for every entry: it does not change which is nearest.
     distances = tf.reduce_sum(tf.square(entries), 1) - 2.0 * tf.matmul(flat, entries, transpose_b=True)
-    indices = tf.reshape(tf.argmin(distances, 1, output_type=tf.int32), tf.shape(wide)[:-1])
+    indices = tf.argmin(distances, 1, output_type=tf.int32)
+    if wide.shape.rank != 2:
+        indices = tf.reshape(indices, tf.shape(wide)[:-1])
     nearest = tf.gather(entries, indices)
-    pull = tf.reduce_mean(tf.square(tf.stop_gradient(wide) - nearest))
-    commit = tf.reduce_mean(tf.square(wide - tf.stop_gradient(nearest)))
-    values = carry(nearest, wide)
-    return Quantized(tf.cast(values, inputs.dtype), indices, tf.cast(pull + commitment * commit, inputs.dtype))
+    fixed, fixed_nearest = tf.stop_gradient(wide), tf.stop_gradient(nearest)
+    loss = tf.reduce_mean(tf.square(fixed - nearest))
+    loss += commitment * tf.reduce_mean(tf.square(wide - fixed_nearest))
+    values = fixed_nearest + (wide - fixed)
+    return Quantized(narrowed(values, inputs.dtype), indices, narrowed(loss, inputs.dtype))
 
 
 def _check_sizes(inputs: Tensor, codebook: Tensor) -> None:
