@@ -47,5 +47,5 @@ def leave_one_out(cost: Tensor, axis: int = 0) -> Tensor:
             f"leave-one-out needs at least two samples along axis {axis}, and `cost` has shape {cost.shape}",
             help="draw two or more samples for each input, or pass baseline=MovingAverage()",
         )
-    others = tf.cast(tf.shape(cost)[axis] if samples is None else samples, cost.dtype) - 1.0
+    others = tf.cast(tf.shape(cost)[axis], cost.dtype) - 1.0 if samples is None else samples - 1.0
     return (tf.reduce_sum(cost, axis, keepdims=True) - cost) / others

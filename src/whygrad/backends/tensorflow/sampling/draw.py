@@ -60,7 +60,7 @@ def draw_bernoulli(logits: TensorLike, *, sample_shape: Sequence[int] = (), seed
     """Bits, 0 or 1, that are 1 with probability `sigmoid(logits)`; `log_prob` has the shape of the sample."""
     logits = floating(logits, "logits")
     wide = widened(logits)
-    noisy = tf.stop_gradient(wide) + noise.logistic(_shape(wide, sample_shape), wide.dtype, seed)
+    noisy = noise.plus_logistic(tf.stop_gradient(wide), _shape(wide, sample_shape), seed)
     sample = tf.cast(noisy > 0, wide.dtype)
     log_prob = -tf.nn.sigmoid_cross_entropy_with_logits(sample, tf.broadcast_to(wide, tf.shape(sample)))
     return Draw(narrowed(sample, logits.dtype), narrowed(log_prob, logits.dtype))

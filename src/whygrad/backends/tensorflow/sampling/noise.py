@@ -99,6 +99,7 @@ def gumbel(shape: Any, dtype: Any, seed: Seed) -> Tensor:
     return -tf.math.log(exponential(shape, dtype, seed))
 
 
-def logistic(shape: Any, dtype: Any, seed: Seed) -> Tensor:
-    noise = uniform(shape, dtype, seed)
-    return tf.math.log(noise) - tf.math.log1p(-noise)
+def plus_logistic(tensor: Tensor, shape: Any, seed: Seed) -> Tensor:
+    """The tensor plus logistic noise. Added in this order: XLA on CPU takes 1.6 times as long over the other."""
+    noise = uniform(shape, tensor.dtype, seed)
+    return tensor + tf.math.log(noise) - tf.math.log1p(-noise)

@@ -57,6 +57,6 @@ def relaxed_bernoulli(
     """
     logits = floating(logits, "logits")
     wide = widened(logits)
-    noisy = wide + noise.logistic(noise.shape_of(wide), wide.dtype, seed)
+    noisy = noise.plus_logistic(wide, noise.shape_of(wide), seed)
     soft = tf.sigmoid(cooled(noisy, temperature))
     return narrowed(carry(tf.cast(noisy > 0, wide.dtype), soft) if hard else soft, logits.dtype)

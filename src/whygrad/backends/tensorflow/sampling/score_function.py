@@ -40,8 +40,8 @@ def score_function(cost: TensorLike, log_prob: TensorLike, *, baseline: Baseline
     log_prob = matching(log_prob, cost, "log_prob", "cost")
     check_same_shape(cost, log_prob, "cost", "log_prob", help=_SHAPE_HELP)
     wide_cost, wide_log_prob = widened(cost), widened(log_prob)
-    advantage = tf.stop_gradient(wide_cost - _baseline(wide_cost, baseline, axis))
-    losses = wide_cost + advantage * (wide_log_prob - tf.stop_gradient(wide_log_prob))
+    advantage = wide_cost if baseline is None else wide_cost - _baseline(wide_cost, baseline, axis)
+    losses = wide_cost + tf.stop_gradient(advantage) * (wide_log_prob - tf.stop_gradient(wide_log_prob))
     return narrowed(losses, cost.dtype)
 
 
@@ -52,8 +52,6 @@ _SHAPE_HELP = (
 
 
 def _baseline(cost: Tensor, baseline: Baseline, axis: int) -> Tensor:
-    if baseline is None:
-        return tf.zeros([], cost.dtype)
     if isinstance(baseline, MovingAverage):
         return baseline(cost)
     if isinstance(baseline, str):
