@@ -173,14 +173,15 @@ def test_a_symbolic_keras_tensor_is_named(keras: ModuleType, sampling: ModuleTyp
         sampling.gumbel_softmax(keras.Input((3,)))
 
 
-def test_estimators_work_inside_a_keras_layer(tf: ModuleType, keras: ModuleType, sampling: ModuleType) -> None:
-    class Code(keras.layers.Layer):
-        def __init__(self) -> None:
-            super().__init__()
-            self.seeds = keras.random.SeedGenerator(0)
+@pytest.mark.parametrize("library", ["keras", "tf_keras"])
+def test_estimators_work_inside_a_keras_layer(
+    request: pytest.FixtureRequest, tf: ModuleType, sampling: ModuleType, library: str
+) -> None:
+    keras = request.getfixturevalue(library)
 
+    class Code(keras.layers.Layer):
         def call(self, logits: Any) -> Any:
-            return sampling.gumbel_softmax(logits, 0.5, hard=True, seed=self.seeds)
+            return sampling.gumbel_softmax(logits, 0.5, hard=True)
 
         def compute_output_shape(self, input_shape: Any) -> Any:
             return input_shape
