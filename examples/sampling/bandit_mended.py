@@ -11,7 +11,7 @@ PAYOFF = tf.constant([[0.1, 0.9, 0.3, 0.2], [0.8, 0.2, 0.1, 0.4], [0.3, 0.2, 0.1
 
 def build() -> dict[str, keras.Model]:
     keras.utils.set_random_seed(0)
-    return {"policy": keras.Sequential([keras.Input((3,)), keras.layers.Dense(4)])}
+    return {"policy": keras.Sequential([keras.Input((3,)), keras.layers.Dense(4)], name="policy")}
 
 
 def train(models: dict[str, keras.Model], steps: int = 300) -> list[float]:

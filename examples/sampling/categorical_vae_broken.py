@@ -23,9 +23,12 @@ def build() -> dict[str, keras.Model]:
             keras.layers.Dense(32, "relu"),
             keras.layers.Dense(CODES * CATEGORIES),
             keras.layers.Reshape((CODES, CATEGORIES)),
-        ]
+        ],
+        name="encoder",
     )
-    decoder = keras.Sequential([keras.Input((CODES, CATEGORIES)), keras.layers.Flatten(), keras.layers.Dense(16)])
+    decoder = keras.Sequential(
+        [keras.Input((CODES, CATEGORIES)), keras.layers.Flatten(), keras.layers.Dense(16)], name="decoder"
+    )
     return {"encoder": encoder, "decoder": decoder}
 
 

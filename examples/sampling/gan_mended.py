@@ -8,8 +8,12 @@ from whygrad.backends.tensorflow import sampling
 
 def build() -> dict[str, keras.Model]:
     keras.utils.set_random_seed(0)
-    generator = keras.Sequential([keras.Input((4,)), keras.layers.Dense(16, "relu"), keras.layers.Dense(2)])
-    discriminator = keras.Sequential([keras.Input((2,)), keras.layers.Dense(32, "relu"), keras.layers.Dense(1)])
+    generator = keras.Sequential(
+        [keras.Input((4,)), keras.layers.Dense(16, "relu"), keras.layers.Dense(2)], name="generator"
+    )
+    discriminator = keras.Sequential(
+        [keras.Input((2,)), keras.layers.Dense(32, "relu"), keras.layers.Dense(1)], name="discriminator"
+    )
     return {"generator": generator, "discriminator": discriminator}
 
 

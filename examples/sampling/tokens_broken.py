@@ -8,8 +8,8 @@ VOCABULARY, LENGTH = 8, 5
 
 def build() -> dict[str, keras.Model]:
     keras.utils.set_random_seed(0)
-    cell = keras.Sequential([keras.Input((32 + VOCABULARY,)), keras.layers.Dense(32, "tanh")])
-    head = keras.Sequential([keras.Input((32,)), keras.layers.Dense(VOCABULARY)])
+    cell = keras.Sequential([keras.Input((32 + VOCABULARY,)), keras.layers.Dense(32, "tanh")], name="cell")
+    head = keras.Sequential([keras.Input((32,)), keras.layers.Dense(VOCABULARY)], name="head")
     return {"cell": cell, "head": head}
 
 

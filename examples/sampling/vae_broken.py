@@ -15,8 +15,12 @@ def points(count: int = 512) -> np.ndarray:
 
 def build() -> dict[str, keras.Model]:
     keras.utils.set_random_seed(0)
-    encoder = keras.Sequential([keras.Input((8,)), keras.layers.Dense(32, "tanh"), keras.layers.Dense(4)])
-    decoder = keras.Sequential([keras.Input((2,)), keras.layers.Dense(32, "tanh"), keras.layers.Dense(8)])
+    encoder = keras.Sequential(
+        [keras.Input((8,)), keras.layers.Dense(32, "tanh"), keras.layers.Dense(4)], name="encoder"
+    )
+    decoder = keras.Sequential(
+        [keras.Input((2,)), keras.layers.Dense(32, "tanh"), keras.layers.Dense(8)], name="decoder"
+    )
     return {"encoder": encoder, "decoder": decoder}
 
 

@@ -14,9 +14,13 @@ def clusters(count: int = 512) -> np.ndarray:
 
 def build() -> dict[str, keras.Model]:
     keras.utils.set_random_seed(0)
-    encoder = keras.Sequential([keras.Input((6,)), keras.layers.Dense(32, "relu"), keras.layers.Dense(3)])
-    decoder = keras.Sequential([keras.Input((3,)), keras.layers.Dense(32, "relu"), keras.layers.Dense(6)])
-    codebook = keras.Sequential([keras.Input((), dtype="int32"), keras.layers.Embedding(16, 3)])
+    encoder = keras.Sequential(
+        [keras.Input((6,)), keras.layers.Dense(32, "relu"), keras.layers.Dense(3)], name="encoder"
+    )
+    decoder = keras.Sequential(
+        [keras.Input((3,)), keras.layers.Dense(32, "relu"), keras.layers.Dense(6)], name="decoder"
+    )
+    codebook = keras.Sequential([keras.Input((), dtype="int32"), keras.layers.Embedding(16, 3)], name="codebook")
     return {"encoder": encoder, "decoder": decoder, "codebook": codebook}
 
 

@@ -6,10 +6,12 @@ import tensorflow as tf
 
 def build() -> dict[str, keras.Model]:
     keras.utils.set_random_seed(0)
-    generator = keras.Sequential([keras.Input((4,)), keras.layers.Dense(16, "relu"), keras.layers.Dense(2)])
+    generator = keras.Sequential(
+        [keras.Input((4,)), keras.layers.Dense(16, "relu"), keras.layers.Dense(2)], name="generator"
+    )
     # Only differences of scores count, so a bias at the end would have no gradient.
     last = keras.layers.Dense(1, use_bias=False)
-    critic = keras.Sequential([keras.Input((2,)), keras.layers.Dense(32, "elu"), last])
+    critic = keras.Sequential([keras.Input((2,)), keras.layers.Dense(32, "elu"), last], name="critic")
     return {"generator": generator, "critic": critic}
 
 
