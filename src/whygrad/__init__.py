@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -17,6 +19,18 @@ _HOMES = {
 }
 
 __all__ = ["Report", "__version__", "explain", "watch"]
+
+
+class _Package(ModuleType):
+    """Importing a submodule must not hide the function of the same name: `whygrad.watch` stays callable."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in _HOMES and isinstance(value, ModuleType):
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

@@ -48,7 +48,10 @@ _kept: dict[str, tuple[list[str], tuple[str, ...]]] = {}
 
 def source_lines(file: str) -> tuple[str, ...]:
     """The lines of a file or notebook cell, without line ends; empty where the source is gone."""
-    lines = linecache.getlines(file)
+    try:
+        lines = linecache.getlines(file)
+    except ValueError:  # a name that no file can have
+        return ()
     kept = _kept.get(file)
     # linecache hands out the same list until it reads the file anew: a cell that was not there a moment ago,
     # or a module that was edited and reloaded, is seen; a missing file is not remembered as missing.
@@ -94,7 +97,7 @@ def shown_file(file: str) -> str:
         return file
     try:
         return _relative_path(file, os.getcwd())
-    except OSError:  # the working directory was deleted
+    except (OSError, ValueError):  # the working directory was deleted; a name that no file can have
         return file
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+# What a developer's or a CI's environment may say about colours must not decide a test.
+ENVIRONMENT = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")} | {
+    "TERM": "xterm"
+}
 
 
 @dataclass(frozen=True)
@@ -22,6 +28,7 @@ def run(command: Sequence[str], folder: Path, stdin: str = "", *, merged: bool =
     done = subprocess.run(
         command,
         cwd=folder,
+        env=ENVIRONMENT,
         input=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT if merged else subprocess.PIPE,

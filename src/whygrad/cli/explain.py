@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from typing import TYPE_CHECKING
 
@@ -29,16 +28,15 @@ def command(rule: str) -> None:
 
 
 def look_up(word: str) -> Rule:
-    """The rule with this code or name; a UsageError that names the nearest ones."""
+    """The rule with this code or name; a UsageError that names the nearest one."""
+    from whygrad.diagnostics import parse_selection
     from whygrad.rules import all_rules, find_rule
 
     found = find_rule(word)
     if found is not None:
         return found
-    words = [word for rule in all_rules() for word in (rule.code, rule.name)]
-    near = difflib.get_close_matches(word, words, n=3)
-    help = f"did you mean {' or '.join(f'`{word}`' for word in near)}?" if near else "`whygrad rules` lists them"
-    raise UsageError(f"unknown rule `{word}`", help=help)
+    parse_selection((word,), (), [(rule.code, rule.name) for rule in all_rules()])
+    raise UsageError(f"`{word}` stands for several rules", help="`whygrad rules` lists the codes and names")
 
 
 def page_of(rule: Rule) -> str:

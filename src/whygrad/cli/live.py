@@ -19,8 +19,7 @@ class LivePrinter:
         self._process = os.getpid()
 
     def __call__(self, diagnostic: Diagnostic) -> None:
-        from whygrad.report import render_diagnostic
-        from whygrad.report.terminal import terminal_width, wants_color, write_report
+        from whygrad.report import render_diagnostic, terminal_width, wants_color, write_report
 
         stream = sys.__stderr__
         if self.has_shown(diagnostic) or os.getpid() != self._process or stream is None:

@@ -47,14 +47,15 @@ def claim(file: str) -> str:
 
 def deliver(report: Report, output: Output, live: LivePrinter | None = None) -> None:
     """Write the report; raises OSError or ValueError where its place was taken away since it was claimed."""
-    from whygrad.report import render
-    from whygrad.report.terminal import terminal_width, wants_color, write_report
+    from whygrad.report import render, terminal_width, wants_color, write_report
+    from whygrad.rules import all_rules
 
     if output.quiet and output.format == "text" and (report.worst or Severity.NOTE) < Severity.WARNING:
         return
+    rules = all_rules() if output.format == "sarif" else ()
     if output.file is not None:
         with open(output.file, "w", encoding="utf-8") as file:
-            file.write(render(report, output.format, color=False, width=FILE_WIDTH) + "\n")
+            file.write(render(report, output.format, width=FILE_WIDTH, rules=rules) + "\n")
         return
     stream = sys.__stderr__ if output.format == "text" else sys.__stdout__
     if stream is None:
@@ -64,7 +65,7 @@ def deliver(report: Report, output: Output, live: LivePrinter | None = None) -> 
     if live is not None and live.shown:
         text = rest_of(report, live, color=color, width=width)
     else:
-        text = render(report, output.format, color=color, width=width)
+        text = render(report, output.format, color=color, width=width, rules=rules)
     write_report(stream, text)
 
 

@@ -42,13 +42,23 @@ def load(invocation: Invocation) -> Program:
     path = invocation.target
     if os.path.isdir(path):
         raise UsageError(f"`{path}` is a directory, not a script", help="name a file in it, or use -m")
-    if isinstance(pkgutil.get_importer(path), zipimport.zipimporter):
+    if is_archive(path):
         return replace(_from_spec(_details("_get_main_module_details")), argv0=path)
     return _script(path)
 
 
+def absolute(path: str) -> str:
+    """The path as Python completes it: not normalized, so that `./a/../b.py` is still seen in it."""
+    return os.path.join(os.getcwd(), path)
+
+
+def is_archive(path: str) -> bool:
+    """Whether Python would run the `__main__.py` in this zip file."""
+    return isinstance(pkgutil.get_importer(path), zipimport.zipimporter)
+
+
 def _script(path: str) -> Program:
-    file = path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
+    file = absolute(path)
     loader = SourceFileLoader("__main__", file)
     attributes = {
         "__loader__": loader,

@@ -9,7 +9,8 @@ import threading
 import traceback
 import types
 
-from whygrad.cli.program import Invocation, Program
+import whygrad
+from whygrad.cli.program import Invocation, Program, absolute, is_archive
 
 
 def set_stage(invocation: Invocation) -> None:
@@ -18,8 +19,10 @@ def set_stage(invocation: Invocation) -> None:
     sys.orig_argv = [*_interpreter(), *_as_typed(invocation)]
     sys.argv = [shown, *invocation.args]
     if not sys.flags.safe_path:
-        sys.path[0] = _first_path(invocation)
+        sys.path.insert(0, _first_path(invocation))
     sys.modules["__main__"] = _empty_main()
+    # pytest, run as the script, warns of packages with a plugin that were imported before it, unless they say this.
+    whygrad.__doc__ = f"{whygrad.__doc__}\n\nPYTEST_DONT_REWRITE"
 
 
 def run_as_main(program: Program) -> BaseException | None:
@@ -57,6 +60,8 @@ def _as_typed(invocation: Invocation) -> list[str]:
 def _first_path(invocation: Invocation) -> str:
     if invocation.is_module:
         return os.getcwd()
+    if is_archive(invocation.target):
+        return absolute(invocation.target)
     return os.path.dirname(os.path.realpath(invocation.target))
 
 

@@ -63,8 +63,18 @@ def _watched(plan: Plan, program: Program | None) -> int:
     except KeyboardInterrupt:  # an impatient Ctrl-C: no report
         report, ending = None, replace(ending, interrupted=True)
     if report is not None and ending.started and os.getpid() == process:  # else a child that the script forked
-        watching.attempt(lambda: deliver(report, plan.output, live))
+        watching.attempt(lambda: _deliver(report, plan.output, live))
     return _finish(ending, report, plan.fail_on)
+
+
+def _deliver(report: Report, output: Output, live: LivePrinter | None) -> None:
+    try:
+        deliver(report, output, live)
+    except BrokenPipeError:  # nobody reads on, which is no trouble; Python must not try to flush again at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1 if output.format != "text" else 2)
+    except OSError as error:
+        place = output.file or "the terminal"
+        print(f"whygrad: warning: cannot write the report to {place}: {error.strerror}", file=sys.__stderr__)
 
 
 def _play(invocation: Invocation, program: Program | None) -> Ending:

@@ -62,8 +62,8 @@ def warn(error: Exception) -> None:
     frames = traceback.extract_tb(error.__traceback__)
     spot = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     print(
-        f"whygrad: warning: no report, because of an internal error{spot}: {type(error).__name__}: {error}; "
-        "the script is not affected (please report this line: the issue tracker is named in `pip show whygrad`)",
+        f"whygrad: warning: an internal error{spot} spoils the report: {type(error).__name__}: {error}; "
+        "the script is not affected (please report this line)",
         file=sys.__stderr__,
     )
 

@@ -53,7 +53,109 @@ class ModelTrained:
     frozen: tuple[VariableId, ...]
     frozen_since_compile: tuple[VariableId, ...] = ()  # trainable when compiled, not any more
     thawed_since_compile: tuple[VariableId, ...] = ()
+    raised: str | None = None  # the exception it ended with
+    stale: int = 0  # variables whose flag changed after the training step had been compiled
     seen: int = 1
 
 
-Event = UnbuiltRead | FlagSet | ModelTrained
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """`model.compile(...)` in user code."""
+
+    model: str
+    where: SourceSpan | None
+    has_loss: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerCalled:
+    """User code called a layer while a tape was recording."""
+
+    layer: str
+    where: SourceSpan | None
+    training_given: bool  # some call passed `training=`
+    training_omitted: bool  # some call did not
+    mode_dependent: tuple[str, ...]  # the layers inside that behave differently in training
+    penalties: tuple[str, ...]  # regularisers and added losses inside
+    penalties_read: bool  # `losses` was read while a tape was recording
+    variables: tuple[VariableId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoiseUnused:
+    """A random draw under a tape that nothing uses."""
+
+    where: SourceSpan
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomGradientForgets:
+    """A custom gradient uses variables but its inner function takes no `variables`."""
+
+    function: str
+    where: SourceSpan | None
+    variables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedCalls:
+    """One network is called under two names, one of which was assigned from the other."""
+
+    names: tuple[str, str]  # the assigned name first
+    assigned: SourceSpan | None
+    places: tuple[SourceSpan, ...]
+    variables: tuple[VariableId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributeRebound:
+    """An attribute of a layer that held a variable was set to a tensor."""
+
+    layer: str
+    attribute: str
+    variable: str
+    where: SourceSpan | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignBody:
+    """Inside a Python function that runs as an op, a value left the framework."""
+
+    function: str
+    how: str
+    where: SourceSpan | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClippedSum:
+    """Gradients of several requests were clipped one by one and then added up."""
+
+    clipped: SourceSpan | None
+    summed: SourceSpan | None
+    noised: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BakedState:
+    """A traced function changes a Python number and depends on it."""
+
+    name: str
+    where: SourceSpan | None  # where it is changed
+    read: SourceSpan | None  # where it decides
+
+
+Event = (
+    AttributeRebound
+    | BakedState
+    | ClippedSum
+    | Compiled
+    | CustomGradientForgets
+    | FlagSet
+    | ForeignBody
+    | LayerCalled
+    | ModelTrained
+    | NoiseUnused
+    | SharedCalls
+    | UnbuiltRead
+)

@@ -51,6 +51,7 @@ class Request:
     target_type: str = ""  # set where the target is not a tensor
     method: str = "gradient"
     model: str | None = None  # set where a model's own training step asked
+    error: str | None = None  # the exception the request raised
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,16 @@ class Pairing:
     variable: VariableId
     gradient_of: frozenset[VariableId] | None  # None: its origin is not known
     missing: bool = False  # the gradient was None
+    requests: int = 1  # how many requests were added up in it
+    scale: float | None = None  # the constant factor of each of them, the loss's included; None: not known
+    mean: bool = False  # each loss was a mean over its examples
+    stale: bool = False  # some of them had been applied by an earlier update
+    same_place: bool = True  # all were asked for by the same expression
+    clipped: SourceSpan | None = None  # where each was clipped before they were added up
+    summed: SourceSpan | None = None
+    mixed: SourceSpan | None = None  # where gradients of different variables were added up
+    noised: bool = False
+    compiled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,16 +83,19 @@ class Update:
     where: SourceSpan | None = None
     seen: int = 1
     order: int = 0
+    stateful: bool = False  # the optimizer keeps moments
+    made: SourceSpan | None = None  # where the optimizer was made
     unknown: tuple[VariableId, ...] = ()  # variables the optimizer was not built for
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Recording:
     requests: tuple[Request, ...] = ()
     updates: tuple[Update, ...] = ()
     variables: Mapping[VariableId, Variable] = field(default_factory=dict)
     tapes: Mapping[TapeId, Tape] = field(default_factory=dict)
     events: tuple[Event, ...] = ()
+    holders: Mapping[str, frozenset[VariableId]] = field(default_factory=dict)  # layer -> what it tracks
     failure: Failure | None = None
 
     def events_of(self, kind: type[E]) -> Iterator[E]:

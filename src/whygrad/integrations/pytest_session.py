@@ -16,6 +16,7 @@ from whygrad.watch import Run, watch
 _RUN: Final = pytest.StashKey[tuple[contextlib.ExitStack, Run]]()
 _FOUND: Final = pytest.StashKey[list[dict[str, Any]]]()
 _MOST_TESTS: Final = 3
+_COLORS: Final = {Severity.ERROR: {"red": True}, Severity.WARNING: {"yellow": True}}
 
 
 @dataclass
@@ -36,7 +37,6 @@ class SessionWatch:
     def __init__(self, config: pytest.Config) -> None:
         limit = config.getoption("--whygrad-fail-on")
         self._fail_on = None if limit is None else Severity.parse(limit)
-        self._color = config.get_terminal_writer().hasmarkup and not hasattr(config, "workerinput")
         self._seen: dict[tuple[Any, ...], _Seen] = {}
         self._tests: set[str] = set()
         self._trouble: list[str] = []
@@ -81,28 +81,30 @@ class SessionWatch:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("whygrad")
         for seen in sorted(self._seen.values(), key=lambda seen: -seen.severity):
-            terminalreporter.write_line(seen.text)
+            headline, _, details = seen.text.partition("\n")
+            terminalreporter.write_line(headline, bold=True, **_COLORS[Severity(seen.severity)])
+            terminalreporter.write_line(details)
             terminalreporter.write_line(f"  = seen in: {_few(seen.tests)}\n")
         for trouble in dict.fromkeys(self._trouble):
             terminalreporter.write_line(f"whygrad: warning: a test was not watched: {trouble}")
         terminalreporter.write_line(f"whygrad: {self._counts()} in {_plural(len(self._tests), 'test')}")
 
     def _finish(self, item: pytest.Item) -> list[Diagnostic]:
+        found: list[Diagnostic] = []
         if _RUN not in item.stash:
-            return []
+            return found
         stack, run = item.stash[_RUN]
         del item.stash[_RUN]
         with self._harmless():
             stack.close()
             found = [d for d in run.report().diagnostics if d.severity >= Severity.WARNING]
-            item.stash[_FOUND] = [_as_data(diagnostic, self._color) for diagnostic in found]
-            return found
-        return []
+            item.stash[_FOUND] = [_as_data(diagnostic) for diagnostic in found]
+        return found
 
     def _fail(self, found: list[Diagnostic]) -> None:
         bad = [d for d in found if self._fail_on is not None and d.severity >= self._fail_on]
         if bad:
-            pytest.fail("\n\n".join(render_diagnostic(d, color=False, width=100) for d in bad), pytrace=False)
+            pytest.fail("\n\n".join(render_diagnostic(d) for d in bad), pytrace=False)
 
     @contextlib.contextmanager
     def _harmless(self) -> Generator[None, None, None]:
@@ -113,17 +115,19 @@ class SessionWatch:
             self._trouble.append(f"{type(error).__name__}: {error}")
 
     def _counts(self) -> str:
-        counts = {s: sum(seen.severity == s for seen in self._seen.values()) for s in (Severity.ERROR, Severity.WARNING)}
+        counts = {
+            s: sum(seen.severity == s for seen in self._seen.values()) for s in (Severity.ERROR, Severity.WARNING)
+        }
         return ", ".join(_plural(count, s.label) for s, count in counts.items() if count) or "no problem found"
 
 
-def _as_data(diagnostic: Diagnostic, color: bool) -> dict[str, Any]:
+def _as_data(diagnostic: Diagnostic) -> dict[str, Any]:
     span = None if diagnostic.primary is None else diagnostic.primary.span
     place = [diagnostic.message] if span is None else [span.file, span.line, span.column or 0]
     return {
         "cause": [diagnostic.code, *place],
         "severity": int(diagnostic.severity),
-        "text": render_diagnostic(diagnostic, color=color, width=100),
+        "text": render_diagnostic(diagnostic),
     }
 
 

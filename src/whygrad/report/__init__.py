@@ -29,7 +29,7 @@ __all__ = [
 
 def render(
     report: Report,
-    format: str = "text",  # noqa: A002 - the word users know from `--output-format`
+    format: str = "text",
     *,
     color: bool = False,
     width: int = 100,

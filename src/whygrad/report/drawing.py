@@ -13,7 +13,8 @@ from whygrad.report.excerpt import ExcerptLine, Mark
 
 SECONDARY = "bold blue"
 _ELLIPSIS = "…"
-_WHOLE_LABEL = 60  # cells: a label up to this is moved to the left rather than broken
+_NARROWEST_LABEL = 36  # cells: with less room than this, a label is moved to the left
+_WHOLE_LABEL = 60  # cells: a label up to this is moved so far that it need not be broken
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,9 @@ def _connectors(labels: list[_Placed]) -> Text:
 
 def _label(label: _Placed, left_of_it: list[_Placed], room: int) -> Iterator[Text]:
     longest = max(width(visible(line)) for line in label.text.split("\n"))
-    column = max(0, min(label.start, room - min(longest, _WHOLE_LABEL)))
+    column = label.start
+    if room - column < min(longest, _NARROWEST_LABEL):
+        column = max(0, room - min(longest, _WHOLE_LABEL))
     for line in wrap(label.text, room - column):
         text = _connectors([p for p in left_of_it if p.start < column])
         text.append(" " * (column - len(text)))

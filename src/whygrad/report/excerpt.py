@@ -82,10 +82,13 @@ def _lines(labels: list[_Marked]) -> Iterator[ExcerptLine | None]:
 def _between(file: str, hidden: range, labels: list[_Marked]) -> Iterator[ExcerptLine | None]:
     if not hidden:
         return
-    if len(hidden) > _BRIDGE or any(label.span.contains_line(n) for label, _ in labels for n in hidden):
+    lines = [ExcerptLine(number, source_line(file, number) or "") for number in hidden[: _BRIDGE + 1]]
+    # A line of a span that is shown without a mark would look as if it were not of the span.
+    marked = any(label.span.contains_line(line.number) for label, _ in labels for line in lines if line.text.strip())
+    if len(lines) > _BRIDGE or marked:
         yield None
     else:
-        yield from (ExcerptLine(number, source_line(file, number) or "") for number in hidden)
+        yield from lines
 
 
 def _marks(label: Label, primary: bool) -> list[tuple[int, Mark]]:

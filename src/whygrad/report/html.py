@@ -16,7 +16,7 @@ from whygrad.report.remarks import Remark, headline, place, remarks, title
 from whygrad.report.report import Report
 from whygrad.report.summary import summary
 
-_LONGEST_LINE = 400  # cells; a browser scrolls, but not through a minified file
+_LONGEST_LINE = 160  # cells; a browser scrolls, but what is marked should be in sight
 
 
 def fragment(report: Report) -> str:
@@ -69,7 +69,7 @@ def _excerpt(excerpt: Excerpt) -> str:
 
 def _rows(line: ExcerptLine | None, gutter: int) -> Iterator[str]:
     if line is None:
-        yield _margin("⋮", gutter)
+        yield _margin("…", gutter)
         return
     first = line.marks[0] if line.marks else Mark(0, 1, False)
     low, high = window(line.text, first.start, first.end, _LONGEST_LINE)

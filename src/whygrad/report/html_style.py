@@ -8,7 +8,6 @@ from __future__ import annotations
 STYLE = """
 .whygrad { --wg-error: var(--jp-error-color1, #d64545); --wg-warning: var(--jp-warn-color1, #b97a00);
   --wg-note: var(--jp-info-color1, #1c8ca8); --wg-second: #5b83d6; --wg-tint: rgba(128, 128, 128, .12);
-  --wg-mono: var(--jp-code-font-family, ui-monospace, SFMono-Regular, Menlo, Consolas, monospace);
   font-family: var(--jp-ui-font-family, system-ui, sans-serif); font-size: 14px; line-height: 1.45;
   max-width: 72em; }
 .whygrad .wg-summary { font-weight: 600; margin: .4em 0; }
@@ -18,13 +17,13 @@ STYLE = """
 .whygrad .wg-diagnostic { border-left: 3px solid var(--wg-accent); margin: .6em 0; padding: .2em .8em; }
 .whygrad summary { cursor: pointer; }
 .whygrad summary b { color: var(--wg-accent); }
-.whygrad .wg-place { font-family: var(--wg-mono); font-size: .9em; opacity: .75; margin-top: .5em; }
+.whygrad .wg-place, .whygrad pre, .whygrad code { font-family: var(--jp-code-font-family, monospace);
+  font-size: .93em; }
+.whygrad .wg-place { opacity: .75; margin-top: .5em; }
 .whygrad pre { background: var(--wg-tint); color: inherit; border-radius: 4px; padding: .5em .7em;
-  margin: .3em 0; overflow-x: auto; white-space: pre; font-family: var(--wg-mono); font-size: .93em;
-  line-height: 1.45; }
-.whygrad code { background: var(--wg-tint); color: inherit; border-radius: 3px; padding: 0 .25em;
-  font-family: var(--wg-mono); font-size: .93em; }
-.whygrad pre code { background: none; padding: 0; }
+  margin: .3em 0; overflow-x: auto; white-space: pre; line-height: 1.45; }
+.whygrad code { background: var(--wg-tint); color: inherit; border-radius: 3px; padding: 0 .25em; }
+.whygrad pre code { background: none; padding: 0; font-size: inherit; }
 .whygrad .wg-number { opacity: .5; user-select: none; }
 .whygrad mark { background: none; color: inherit; padding: 0; border-bottom: 2px solid var(--wg-accent); }
 .whygrad mark.wg-primary { background: color-mix(in srgb, var(--wg-accent) 18%, transparent); }

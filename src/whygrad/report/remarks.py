@@ -45,7 +45,7 @@ def remarks(diagnostic: Diagnostic) -> tuple[Remark, ...]:
     """Evidence first, then advice, then where to read more."""
     found = [Remark("note", note) for note in diagnostic.notes]
     if variables := _unnamed_variables(diagnostic):
-        found.append(Remark("note", f"variables: {variables}"))
+        found.append(Remark("note", variables))
     if diagnostic.steps.of > 1:
         found.append(Remark("note", f"in {diagnostic.steps.seen} of {diagnostic.steps.of} steps"))
     if diagnostic.help is not None:
@@ -56,7 +56,7 @@ def remarks(diagnostic: Diagnostic) -> tuple[Remark, ...]:
     return tuple(found)
 
 
-def name_some(names: tuple[str, ...]) -> str:
+def _name_some(names: tuple[str, ...]) -> str:
     """The first few names, and how many more there are."""
     listed = ", ".join(f"`{name}`" for name in names[:_NAMED])
     return listed if len(names) <= _NAMED else f"{listed} and {len(names) - _NAMED} more"
@@ -67,7 +67,8 @@ def _unnamed_variables(diagnostic: Diagnostic) -> str:
     message = diagnostic.message
     if all(f"`{name}`" in message for name in diagnostic.variables):
         return ""
-    return name_some(diagnostic.variables)
+    noun = "variable" if len(diagnostic.variables) == 1 else "variables"
+    return f"{noun}: {_name_some(diagnostic.variables)}"
 
 
 def _fix(fix: Fix) -> str:

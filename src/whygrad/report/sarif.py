@@ -7,11 +7,11 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from whygrad import __version__
 from whygrad.diagnostics import Diagnostic, Fix, Label, Severity
 from whygrad.report.remarks import headline, remarks
 from whygrad.report.report import Report
@@ -39,17 +39,20 @@ def render_sarif(report: Report, *, rules: Iterable[RuleInfo] = ()) -> str:
     """One run; `rules` describe the rules that could have fired, whether or not they did."""
     described = _describe_rules(report.diagnostics, rules)
     index = {rule["id"]: number for number, rule in enumerate(described)}
-    driver = {
-        "name": "whygrad",
-        "semanticVersion": __version__,
-        "rules": described,
-    }
+    driver = {"name": "whygrad", **_version(), "rules": described}
     results = [
         _result(diagnostic, index[diagnostic.code], fingerprint)
         for diagnostic, fingerprint in zip(report.diagnostics, _fingerprints(report.diagnostics), strict=True)
     ]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _version() -> dict[str, str]:
+    try:
+        return {"semanticVersion": metadata.version("whygrad")}
+    except metadata.PackageNotFoundError:  # run from its source, not installed
+        return {}
 
 
 def _describe_rules(diagnostics: Sequence[Diagnostic], rules: Iterable[RuleInfo]) -> list[dict[str, Any]]:

@@ -107,13 +107,14 @@ def _remark(remark: Remark, gutter: int, room: int) -> Iterator[Text]:
 
 
 def _reach_table(rows: tuple[ReachRow, ...], color: bool, width: int) -> str:
-    table = Table(title=TITLE, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+    table = Table(box=None, padding=(0, 2, 0, 0))
     filled = [column for column in range(len(HEADINGS)) if any(row[column] for row in rows)]
     for column in filled:
         table.add_column(HEADINGS[column], overflow="fold", header_style=_GUTTER)
     for row in rows:
         table.add_row(*(Text(visible(row[column])) for column in filled))
     console = _console(color, width)
+    console.print(Text(TITLE, "bold"))
     console.print(table)
     return _finish(console)
 

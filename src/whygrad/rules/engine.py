@@ -6,18 +6,20 @@ from collections.abc import Iterable
 
 from whygrad.diagnostics import Diagnostic, Selection, Severity, is_suppressed
 from whygrad.graph import Recording
+from whygrad.graph.query import without_collecting
 from whygrad.rules.rule import Finding, Rule
 
 
 def diagnose(recording: Recording, rules: Iterable[Rule], selection: Selection | None = None) -> tuple[Diagnostic, ...]:
     """All diagnostics of a recording, worst first, without those a comment in the code silences."""
     wanted = selection or Selection()
-    found = [
-        _stamp(rule, finding)
-        for rule in rules
-        if wanted.admits(rule.code, rule.name)
-        for finding in rule.check(recording)
-    ]
+    with without_collecting():
+        found = [
+            _stamp(rule, finding)
+            for rule in rules
+            if wanted.admits(rule.code, rule.name)
+            for finding in rule.check(recording)
+        ]
     return tuple(sorted({d: None for d in found if not is_suppressed(d)}, key=_rank))
 
 

@@ -1,0 +1,178 @@
+"""Updates: which gradient an optimizer is given for which variable."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.labels import Label
+    from whygrad.backends.tensorflow.recorder import OpRecord
+    from whygrad.backends.tensorflow.variables import VariableEntry
+
+KEPT_PER_PLACE = 64
+
+
+@dataclass(slots=True)
+class PairEntry:
+    variable: int
+    label: Label | None
+    missing: bool
+    stale: bool = False  # it holds gradients that an earlier update has applied already
+
+
+@dataclass(slots=True)
+class UpdateEntry:
+    place: Any
+    optimizer: str
+    optimizer_id: int
+    pairs: tuple[PairEntry, ...]
+    unknown: tuple[int, ...]
+    order: int
+    stateful: bool = False
+    made: Any = None  # where the optimizer was made
+    count: int = 1
+
+
+class Updates:
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+        self.entries: dict[Any, UpdateEntry] = {}
+        self.per_place: dict[Any, int] = {}
+        self.numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self.applied: dict[int, int] = {}  # variable -> the number of the last request that was applied to it
+        self.depth = 0
+        self.total = 0
+
+    def begin(self, optimizer: Any, gradients: Any, variables: Any) -> bool:
+        """Log the update; the optimizer's own ops are of no interest and are not logged."""
+        self.depth += 1
+        if self.depth > 1:
+            return False
+        recorder = self.capture.recorder
+        place = recorder._place(sys._getframe(3))
+        gradients = list(gradients)
+        known = list(variables) if variables is not None else list(getattr(optimizer, "_trainable_variables", ()))
+        pairs = tuple(
+            self._pair(entry.id, gradient)
+            for gradient, variable in zip(gradients, known, strict=False)
+            if (entry := self.capture.variables.of(variable)) is not None
+        )
+        number = self.numbers.setdefault(optimizer, len(self.numbers) + 1)
+        unknown = self._unknown(optimizer, known)
+        update = UpdateEntry(place, _name(optimizer), number, pairs, unknown, recorder.now + 1)
+        update.stateful, update.made = _is_stateful(optimizer), self._made(optimizer)
+        self._keep(update)
+        inputs = [tensor for g in gradients if (tensor := getattr(getattr(g, "values", g), "_id", None)) is not None]
+        record = recorder.add_virtual("ApplyGradients", inputs, (), place, self.capture.current_graph())
+        record.attrs = tuple(pair.variable for pair in pairs if not pair.missing)
+        recorder.paused += 1
+        return True
+
+    def wrote(self, entry: VariableEntry, record: OpRecord, label: Label) -> None:
+        """A user's own update: `w.assign_sub(rate * gradient)`."""
+        pair = PairEntry(entry.id, label, False)
+        self._keep(UpdateEntry(record.place, record.type, 0, (pair,), (), record.sequence))
+
+    def _pair(self, variable: int, gradient: Any) -> PairEntry:
+        label = self._label(gradient)
+        pair = PairEntry(variable, label, gradient is None)
+        if label is not None and not label.compiled:
+            last = self.applied.get(variable)
+            pair.stale = last is not None and len(label.requests) > 1 and min(label.requests) <= last
+            self.applied[variable] = max(label.requests)
+        return pair
+
+    def _label(self, gradient: Any) -> Label | None:
+        labels = self.capture.recorder.labels
+        values = getattr(gradient, "values", gradient)
+        if hasattr(values, "assign"):
+            entry = self.capture.variables.of(values)
+            return None if entry is None else labels.variables.get(entry.id)
+        return labels.tensors.get(getattr(values, "_id", 0))
+
+    def _made(self, optimizer: Any) -> Any:
+        """An optimizer's own counters are made with it."""
+        for name in ("_learning_rate", "_iterations", "iterations"):
+            entry = self.capture.variables.of(getattr(optimizer, name, None))
+            if entry is not None and entry.created is not None:
+                return entry.created
+        return None
+
+    def end(self, began: bool | None) -> None:
+        self.depth -= 1
+        if began:
+            self.capture.recorder.paused -= 1
+            if self.capture.current_graph() is None:
+                self.capture.recorder.end_generation()
+
+    def _unknown(self, optimizer: Any, variables: list[Any]) -> tuple[int, ...]:
+        """Variables that a built Keras 3 optimizer does not know."""
+        built_for = getattr(optimizer, "_trainable_variables", None)
+        if not getattr(optimizer, "built", False) or not built_for:
+            return ()
+        book = self.capture.variables
+        mine = {entry.id for variable in built_for if (entry := book.of(variable)) is not None}
+        found = (book.of(variable) for variable in variables)
+        return tuple(entry.id for entry in found if entry is not None and entry.id not in mine)
+
+    def _keep(self, entry: UpdateEntry) -> None:
+        self.total += 1
+        key = (entry.place, entry.optimizer_id, tuple(map(_signature, entry.pairs)), entry.unknown)
+        known = self.entries.get(key)
+        if known is not None:
+            known.count += 1
+            return
+        kept = self.per_place.get(entry.place, 0)
+        if kept < KEPT_PER_PLACE:
+            self.per_place[entry.place] = kept + 1
+            self.entries[key] = entry
+
+
+def _signature(pair: PairEntry) -> tuple[Any, ...]:
+    label = pair.label
+    if label is None:
+        return (pair.variable, pair.missing)
+    facts = (label.variables, len(label.requests), label.scale, label.clipped_then_summed, label.noised)
+    return (pair.variable, pair.missing, pair.stale, *facts)
+
+
+def _is_stateful(optimizer: Any) -> bool:
+    """Whether it keeps more than its counters: momentum, moments."""
+    return any(getattr(optimizer, name, None) for name in ("momentum", "beta_1", "rho", "initial_accumulator_value"))
+
+
+def _name(optimizer: Any) -> str:
+    return str(getattr(optimizer, "name", None) or type(optimizer).__name__)
+
+
+def install(capture: Capture, base: Any, method: str) -> None:
+    """Hook `apply(gradients, variables)` of Keras 3, or `apply_gradients(pairs)` of tf_keras."""
+    hooks, updates = capture.hooks, capture.updates
+
+    def wrap_apply(original: Any) -> Any:
+        def apply(self: Any, grads: Any, trainable_variables: Any = None, **kwargs: Any) -> Any:
+            began = hooks.safely(updates.begin, self, grads, trainable_variables)
+            try:
+                return original(self, grads, trainable_variables, **kwargs)
+            finally:
+                hooks.safely(updates.end, began)
+
+        return apply
+
+    def wrap_pairs(original: Any) -> Any:
+        def apply_gradients(self: Any, grads_and_vars: Any, *args: Any, **kwargs: Any) -> Any:
+            pairs = list(grads_and_vars)
+            began = hooks.safely(updates.begin, self, [g for g, _ in pairs], [v for _, v in pairs])
+            try:
+                return original(self, pairs, *args, **kwargs)
+            finally:
+                hooks.safely(updates.end, began)
+
+        return apply_gradients
+
+    hooks.replace(base, method, wrap_apply if method == "apply" else wrap_pairs)

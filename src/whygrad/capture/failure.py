@@ -1,0 +1,51 @@
+"""The exception that ended a program, as neutral facts."""
+
+from __future__ import annotations
+
+import re
+from types import TracebackType
+
+from whygrad.capture.position import CodeOwner, Position, file_owner, owner_of, span_of
+from whygrad.graph import Failure
+from whygrad.source import SourceSpan
+
+
+def describe_failure(error: BaseException) -> Failure | None:
+    """None for an orderly exit."""
+    if isinstance(error, (SystemExit, KeyboardInterrupt)):
+        return None
+    owner = getattr(error, "obj", None)
+    kind = owner if isinstance(owner, type) else type(owner)
+    return Failure(
+        type_name=type(error).__name__,
+        message=_message(error),
+        where=_span_in_message(_message(error)) or _innermost_user_span(error.__traceback__),
+        attribute=getattr(error, "name", None) if isinstance(error, AttributeError) else None,
+        object_type=f"{kind.__module__}.{kind.__qualname__}" if isinstance(error, AttributeError) else None,
+    )
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error) or type(error).__name__
+    except Exception:  # an exception may not be printable
+        return type(error).__name__
+
+
+def _span_in_message(message: str) -> SourceSpan | None:
+    """A converted function's error names the user's lines in its text; the traceback has generated ones."""
+    if "in user code:" not in message:
+        return None
+    found = re.findall(r'File "([^"]+)", line (\d+)', message)
+    own = [SourceSpan(file, int(line)) for file, line in found if file_owner(file) is CodeOwner.USER]
+    return own[-1] if own else None
+
+
+def _innermost_user_span(trace: TracebackType | None) -> SourceSpan | None:
+    found: SourceSpan | None = None
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if owner_of(code) is CodeOwner.USER:
+            found = span_of(Position(code, trace.tb_lasti, code.co_filename))
+        trace = trace.tb_next
+    return found
