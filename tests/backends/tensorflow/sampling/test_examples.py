@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import warnings
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+
+import whygrad
+from whygrad.diagnostics import Severity
 
 EXAMPLES = Path(__file__).parents[4] / "examples" / "sampling"
 
@@ -83,6 +87,31 @@ def test_the_broken_example_trains_without_its_encoder(keras: ModuleType, name: 
     assert all(np.array_equal(old, new) for old, new in zip(before[frozen], after[frozen], strict=True))
     for part in models.keys() - {frozen}:
         assert not any(np.array_equal(old, new) for old, new in zip(before[part], after[part], strict=True))
+
+
+def loud(name: str) -> set[tuple[str, str, int]]:
+    """Rule, file and line of every error and warning a few steps of an example get."""
+    example = load(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Keras, about variables without a gradient
+        report = whygrad.explain(lambda: example.train(example.build(), 3))
+    spans = {d.rule: d.primary and d.primary.span for d in report.diagnostics if d.severity >= Severity.WARNING}
+    return {(rule, Path(span.file).stem if span else "", span.line if span else 0) for rule, span in spans.items()}
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("name", LEARNED)
+def test_the_diagnosis_of_a_broken_example_points_at_the_marked_line(keras: ModuleType, name: str) -> None:
+    lines = (EXAMPLES / f"{name}_broken.py").read_text().splitlines()
+    number, cut = next((i, line) for i, line in enumerate(lines, 1) if "# cut: " in line)
+
+    assert (cut.split("# cut: ")[1], f"{name}_broken", number) in loud(f"{name}_broken")
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("name", LEARNED)
+def test_a_mended_example_gets_no_error_and_no_warning(keras: ModuleType, name: str) -> None:
+    assert loud(f"{name}_mended") == set()
 
 
 @pytest.mark.parametrize("name", LEARNED)
