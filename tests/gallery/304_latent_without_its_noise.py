@@ -1,12 +1,12 @@
 # case: latent_without_its_noise
 # verdict: bug; static: yes
 # cause: sampling-noise-unused | variable-not-in-loss
-# expect_line: 19 21
+# expect_line: 19 21 22
 # expect_variables: log_var/*
-# symptom_today: silent: trains as a plain autoencoder; log_var only feels the KL term
+# symptom_today: silent: trains as a plain autoencoder: two calls give the same sample
 # exit: 0
 # fix: return mean + exp(0.5 * log_var) * eps
-# seen: VAEs in which the noise was commented out for debugging
+# seen: VAEs with two intermediate names that look alike
 import keras
 import tensorflow as tf
 
@@ -18,7 +18,8 @@ class Sampler(keras.layers.Layer):
         mean, log_var = pair
         eps = keras.random.normal(keras.ops.shape(mean), seed=3)
         spread = keras.ops.exp(0.5 * log_var)
-        return mean + 0.0 * spread * eps
+        noisy = spread * eps
+        return mean + spread
 
 
 class VAE(keras.Model):
