@@ -71,7 +71,7 @@ def anything(hint: Any) -> st.SearchStrategy[Any]:
         return st.dictionaries(anything(items[0]), anything(items[1]), max_size=2)
     if items:
         return st.one_of(*map(anything, items))
-    return st.from_type(hint)
+    return st.floats(allow_nan=False) if hint is float else st.from_type(hint)
 
 
 RECORDINGS = anything(Recording)

@@ -178,17 +178,22 @@ def test_cuts_of_many_sources_are_the_cuts_of_each(recording: Recording) -> None
 SOFT = (OpKind.SMOOTH, OpKind.CAST, OpKind.SIGN)
 
 
-def mended(request: Request, group: CutGroup, *, integers: bool = False) -> Request:
-    """The same program with one place made differentiable and recorded; `integers`: and what its integers closed."""
+def mended(request: Request, group: CutGroup, *, further: bool = False) -> Request:
+    """The same program with one place made differentiable and recorded.
+
+    `further`: also what only integers closed is open then, and what ran outside moves under the tape with the place.
+    """
     before, after = request.graph.tensors, dict(request.graph.tensors)
+    moved = {request.tape} if further and group.cut.reason is Reason.OUTSIDE else set()
 
     def mend(op: Op) -> Op:
+        op = replace(op, tapes=op.tapes | moved)
         kind, flows, tapes = op.kind, list(op.flows), op.tapes
         whole = [position for position, tensor in enumerate(op.inputs) if not before[tensor].is_floating]
         if op.id == group.cut.op.id or (op.where is not None and op.where == group.cut.op.where):
             kind = op.kind if op.kind is OpKind.READ else OpKind.SMOOTH
             flows, tapes = [Flow.CARRIED] * len(flows), op.tapes | {request.tape}
-        elif integers and whole and op.kind in SOFT:
+        elif further and whole and op.kind in SOFT:
             flows = [Flow.CARRIED if i in whole and flow is Flow.BLOCKED else flow for i, flow in enumerate(flows)]
         else:
             return op
@@ -218,7 +223,7 @@ def test_mending_a_cut_suffices_if_nothing_cuts_again_after_it(recording: Record
     for source in dead_sources(request):
         for group in cut_groups(index, request, [source]):
             if not later_cuts(index, request, group.cut):
-                assert has_open_path(mended(request, group, integers=True), source)
+                assert has_open_path(mended(request, group, further=True), source)
 
 
 def where(line: int) -> SourceSpan:
