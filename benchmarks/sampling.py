@@ -26,7 +26,7 @@ os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Probability needs it
 import numpy as np
 import tensorflow as tf
 
-from whygrad.backends.tensorflow import sampling
+from whygrad import sampling
 
 Draw = Callable[[Any], Any]  # from a positive tensor [rows, columns] to a tensor of floats
 

@@ -3,7 +3,7 @@
 import keras
 import tensorflow as tf
 
-from whygrad.backends.tensorflow import sampling
+from whygrad import sampling
 
 # What each of four arms pays on average in each of three situations.
 PAYOFF = tf.constant([[0.1, 0.9, 0.3, 0.2], [0.8, 0.2, 0.1, 0.4], [0.3, 0.2, 0.1, 0.7]])

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from whygrad.backends.tensorflow import sampling
+from whygrad import sampling
 
 CODES, CATEGORIES = 2, 4
 

@@ -3,7 +3,7 @@
 import keras
 import tensorflow as tf
 
-from whygrad.backends.tensorflow import sampling
+from whygrad import sampling
 
 
 def build() -> dict[str, keras.Model]:

@@ -3,7 +3,7 @@
 import keras
 import tensorflow as tf
 
-from whygrad.backends.tensorflow import sampling
+from whygrad import sampling
 
 VOCABULARY, LENGTH = 8, 5
 

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from whygrad.backends.tensorflow import sampling
+from whygrad import sampling
 
 
 def clusters(count: int = 512) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from whygrad.backends.tensorflow import sampling
     from whygrad.watch import Report, explain, watch
 
 _HOMES = {
@@ -20,7 +21,9 @@ _HOMES = {
     "unload_ipython_extension": "whygrad.integrations.notebook",
 }
 
-__all__ = ["Report", "__version__", "explain", "watch"]
+_MODULES = {"sampling": "whygrad.backends.tensorflow.sampling"}
+
+__all__ = ["Report", "__version__", "explain", "sampling", "watch"]
 
 
 class _Package(ModuleType):
@@ -36,9 +39,13 @@ sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    value: Any
+    if name in _MODULES:
+        value = importlib.import_module(_MODULES[name])
+    elif name in _HOMES:
+        value = getattr(importlib.import_module(_HOMES[name]), name)
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 
