@@ -299,9 +299,14 @@ def _also(missing: MissingCut) -> tuple[Label, ...]:
 
 def _notes(recording: Recording, missing: MissingCut) -> tuple[str, ...]:
     others = [s for s in missing.request.sources if s.outcome not in ABSENT]
-    if others and missing.request.where is not None:
-        return (f"{len(others)} other source{'s' * (len(others) != 1)} of this request get a gradient",)
-    return ()
+    if not others or missing.request.where is None:
+        return ()
+    who = (
+        "1 other source of this request gets"
+        if len(others) == 1
+        else f"{len(others)} other sources of this request get"
+    )
+    return (f"{who} a gradient",)
 
 
 def steps_of(recording: Recording, requests: Iterable[Request]) -> Steps:

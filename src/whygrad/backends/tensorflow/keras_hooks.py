@@ -327,7 +327,12 @@ def _hook_variables(capture: Capture, module: ModuleType) -> None:
     def note(variable: Any, frame: FrameType) -> None:
         capture.variables.link_keras(variable, capture.recorder._place(frame))
         made = _made_by_layer(capture.keras, frame)
-        if made is not None:  # its value may come later: remember it by the variable
+        if made is None:
+            return
+        entry = capture.variables.of(variable)
+        if entry is not None:
+            entry.created = made
+        else:  # its value comes later: remember it by the variable
             capture.keras.made_variables[id(variable)] = (weakref.ref(variable), made)
 
     def wrap(original: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import weakref
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ class Updates:
         self.entries: dict[Any, UpdateEntry] = {}
         self.per_place: dict[Any, int] = {}
         self.numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self.counter = itertools.count(1)
         self.applied: dict[int, int] = {}  # variable -> the number of the last request that was applied to it
         self.depth = 0
         self.total = 0
@@ -61,7 +63,8 @@ class Updates:
             for gradient, variable in zip(gradients, known, strict=False)
             if (entry := self.capture.variables.of(variable)) is not None
         )
-        number = self.numbers.setdefault(optimizer, len(self.numbers) + 1)
+        number = self.numbers.get(optimizer) or next(self.counter)
+        self.numbers[optimizer] = number
         unknown = self._unknown(optimizer, known)
         update = UpdateEntry(place, _name(optimizer), number, pairs, unknown, recorder.now + 1)
         update.stateful, update.made = _is_stateful(optimizer), self._made(optimizer)
