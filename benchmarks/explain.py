@@ -1,6 +1,6 @@
 """How long it takes to explain a graph, and how that grows: hand-built graphs, and one real unrolled model.
 
-    python benchmarks/explain.py [--real]
+python benchmarks/explain.py [--real]
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ def chain(size: int) -> Recording:
         tensors[number] = Tensor(id=number, dtype="float32", shape=(32, 64))
         return number
 
-    def add(kind: OpKind, inputs: tuple[TensorId, ...], variable: VariableId | None = None, blocked: bool = False) -> TensorId:
+    def add(
+        kind: OpKind, inputs: tuple[TensorId, ...], variable: VariableId | None = None, blocked: bool = False
+    ) -> TensorId:
         output = tensor()
         ops.append(
             Op(
@@ -116,7 +118,7 @@ def real(steps: int) -> tuple[int, float, float]:
     found = diagnose(recording, all_rules())
     explained = time.perf_counter() - start
     run._watcher.stop()
-    assert len(found) == 1 and found[0].rule == "non-differentiable-op", found
+    assert [each.rule for each in found] == ["non-differentiable-op"], found
     return len(graph.ops), frozen, explained
 
 

@@ -1,6 +1,6 @@
 """Memory while a long eager loop is watched: it must not grow with the number of steps.
 
-    python benchmarks/memory.py [--steps 100000]
+python benchmarks/memory.py [--steps 100000]
 """
 
 from __future__ import annotations

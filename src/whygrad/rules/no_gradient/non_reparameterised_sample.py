@@ -55,6 +55,6 @@ def non_reparameterised_sample(recording: Recording) -> Iterator[Finding]:
         label=lambda cut: f"{cut.op.name}: the sample has no gradient with respect to its parameters",
         help=lambda cut: (
             "use the score function (`wg.sampling.score_function` with `draw_categorical`), or a relaxed sample "
-        "(`wg.sampling.gumbel_softmax(logits)`)"
+            "(`wg.sampling.gumbel_softmax(logits)`)"
         ),
     )
