@@ -323,23 +323,30 @@ def names_of(recording: Recording, request: Request, sources: Iterable[Source]) 
     return tuple(dict.fromkeys(name_of(recording, request, source) for source in sources))
 
 
+UNNAMED = "the source tensor"
+
+
 def name_of(recording: Recording, request: Request, source: Source) -> str:
     if source.variable is not None:
         return variable_name(recording.variables[source.variable])
-    return source_expression(request) or "the source tensor"
+    return source_expression(request, source) or UNNAMED
 
 
-def source_expression(request: Request) -> str | None:
-    """The user's own words for what the gradient was asked of."""
-    return _argument(request, 1, ("sources", "source"))
+def source_expression(request: Request, source: Source | None = None) -> str | None:
+    """The user's own words for what the gradient was asked of; with `source`, for that one of a list."""
+    asked = _argument(request, 1, ("sources", "source"))
+    if source is not None and isinstance(asked, (ast.List, ast.Tuple)) and len(asked.elts) == len(request.sources):
+        asked = asked.elts[next(i for i, each in enumerate(request.sources) if each is source)]
+    return None if asked is None else ast.unparse(asked)
 
 
 def target_expression(request: Request) -> str | None:
     """The user's own words for what was differentiated."""
-    return _argument(request, 0, ("target",))
+    target = _argument(request, 0, ("target",))
+    return None if target is None else ast.unparse(target)
 
 
-def _argument(request: Request, position: int, names: tuple[str, ...]) -> str | None:
+def _argument(request: Request, position: int, names: tuple[str, ...]) -> ast.expr | None:
     text = None if request.where is None else source_text(request.where)
     try:
         call = ast.parse((text or "").strip(), mode="eval").body
@@ -350,8 +357,8 @@ def _argument(request: Request, position: int, names: tuple[str, ...]) -> str | 
     if call.func.attr not in ("gradient", "jacobian", "batch_jacobian"):
         return None
     if len(call.args) > position:
-        return ast.unparse(call.args[position])
-    return next((ast.unparse(k.value) for k in call.keywords if k.arg in names), None)
+        return call.args[position]
+    return next((k.value for k in call.keywords if k.arg in names), None)
 
 
 def variable_name(variable: Variable) -> str:
