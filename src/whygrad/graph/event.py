@@ -144,7 +144,17 @@ class BakedState:
 
     name: str
     where: SourceSpan | None  # where it is changed
-    read: SourceSpan | None  # where it decides
+    read: SourceSpan | None  # where it is used
+    outside: bool = False  # changed outside the traced function, after it was traced
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadAttribute:
+    """An attribute that the framework no longer has was set: nothing looks at it."""
+
+    owner: str
+    attribute: str
+    where: SourceSpan | None
 
 
 Event = (
@@ -153,6 +163,7 @@ Event = (
     | ClippedSum
     | Compiled
     | CustomGradientForgets
+    | DeadAttribute
     | FlagSet
     | ForeignBody
     | LayerCalled

@@ -14,6 +14,13 @@ from whygrad.source import SourceSpan, source_lines
 _MARK = "__autograph_generated_file"
 
 
+def caller_of(frame: FrameType) -> FrameType:
+    """The frame that asked for a call; AutoGraph puts its own between."""
+    while "/tensorflow/python/autograph/" in frame.f_code.co_filename and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
 def is_generated(code: CodeType) -> bool:
     return _MARK in code.co_filename
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.positions import span
-from whygrad.capture.state import Mutation, mutations
+from whygrad.capture.state import Mutation, attribute_reads, mutations
 from whygrad.graph.event import BakedState
 
 if TYPE_CHECKING:
@@ -23,6 +23,21 @@ def baked_state(capture: Capture) -> Iterator[BakedState]:
             if mutation not in seen and _is_number(_value(mutation, holder, scope)):
                 seen.add(mutation)
                 yield BakedState(name=mutation.name, where=mutation.where, read=mutation.read)
+
+    yield from _set_from_outside(capture)
+
+
+def _set_from_outside(capture: Capture) -> Iterator[BakedState]:
+    """A number of a layer that was changed after the function that uses it had been traced."""
+    for place, owner, _ in list(capture.recorder.traced_code.values()):
+        where = span(place)
+        holder = owner() if owner is not None else None
+        for (number, name), (changed, order) in capture.keras.numbers_set.items():
+            if where is None or number != id(holder) or order <= capture.recorder.first_trace:
+                continue
+            read = attribute_reads(where, name)
+            if read is not None:
+                yield BakedState(name=f"self.{name}", where=span(changed), read=read, outside=True)
 
 
 def _value(mutation: Mutation, holder: Any, scope: dict[str, Any]) -> Any:

@@ -82,7 +82,8 @@ def _stays_in(record: OpRecord, users: Mapping[int, list[OpRecord]]) -> bool:
     todo = [facts.id for facts in record.outputs]
     while todo:
         for user in users.get(todo.pop(), ()):
-            if user.place != record.place:
+            same_call = bool(record.layers) and user.layers == record.layers
+            if (user.place != record.place and not same_call) or kind_of(user.type) is OpKind.WRITE:
                 return False
             todo.extend(facts.id for facts in user.outputs)
     return True

@@ -32,7 +32,8 @@ class Label:
     mixed: Any = None  # where gradients of different variables were added up
     clipped_then_summed: Any = None  # (where clipped, where summed)
     noised: bool = False  # random noise was added: clipping before is then on purpose
-    compiled: bool = False  # traced: how often it runs is not known
+    graph: int = 0  # the function graph it was traced in; 0: it ran at once
+    slot: int = 0  # the variable it was read from
 
 
 class Labels:
@@ -54,7 +55,7 @@ class Labels:
         found = [(number, tensors[number]) for number in record.inputs if number in tensors]
         kind = kind_of(record.type)
         if handle is not None and kind is OpKind.READ and handle in self.variables:
-            self._give(record, self.variables[handle])
+            self._give(record, replace(self.variables[handle], slot=handle))
         elif handle is not None and kind is OpKind.WRITE:
             self._write(record, handle, found)
         elif found:
@@ -73,7 +74,7 @@ class Labels:
         before = self.variables.get(handle) if adds else None
         if found:
             label = found[0][1] if before is None else merge(before, found[0][1], record.place)
-            if adds and label.compiled and label.clipped:  # a traced sum runs once for each micro-batch
+            if adds and label.graph and label.clipped:  # a traced sum runs once for each micro-batch
                 label = replace(label, clipped_then_summed=(label.clipped, record.place))
             self.variables[handle] = label
             self._note(label)
@@ -153,5 +154,6 @@ def merge(first: Label, second: Label, place: Any) -> Label:
             else first.clipped_then_summed or second.clipped_then_summed
         ),
         noised=first.noised or second.noised,
-        compiled=first.compiled or second.compiled,
+        graph=first.graph if first.graph == second.graph else -1,
+        slot=first.slot or second.slot,
     )

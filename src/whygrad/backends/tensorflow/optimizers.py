@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ class PairEntry:
     variable: int
     label: Label | None
     missing: bool
+    compiled: bool = False  # traced apart from this update: how often it ran is not known
     stale: bool = False  # it holds gradients that an earlier update has applied already
 
 
@@ -35,6 +36,7 @@ class UpdateEntry:
     order: int
     stateful: bool = False
     made: Any = None  # where the optimizer was made
+    reference: Any = None  # the optimizer, weakly
     count: int = 1
 
 
@@ -68,6 +70,7 @@ class Updates:
         unknown = self._unknown(optimizer, known)
         update = UpdateEntry(place, _name(optimizer), number, pairs, unknown, recorder.now + 1)
         update.stateful, update.made = _is_stateful(optimizer), self._made(optimizer)
+        update.reference = weakref.ref(optimizer)
         self._keep(update)
         inputs = [tensor for g in gradients if (tensor := getattr(getattr(g, "values", g), "_id", None)) is not None]
         record = recorder.add_virtual("ApplyGradients", inputs, (), place, self.capture.current_graph())
@@ -83,7 +86,10 @@ class Updates:
     def _pair(self, variable: int, gradient: Any) -> PairEntry:
         label = self._label(gradient)
         pair = PairEntry(variable, label, gradient is None)
-        if label is not None and not label.compiled:
+        if label is not None:
+            graph = self.capture.current_graph()
+            pair.compiled = label.graph != (0 if graph is None else id(graph))
+        if label is not None and not label.graph:
             last = self.applied.get(variable)
             pair.stale = last is not None and len(label.requests) > 1 and min(label.requests) <= last
             self.applied[variable] = max(label.requests)
@@ -94,7 +100,8 @@ class Updates:
         values = getattr(gradient, "values", gradient)
         if hasattr(values, "assign"):
             entry = self.capture.variables.of(values)
-            return None if entry is None else labels.variables.get(entry.id)
+            label = None if entry is None else labels.variables.get(entry.id)
+            return None if entry is None or label is None else replace(label, slot=entry.id)
         return labels.tensors.get(getattr(values, "_id", 0))
 
     def _made(self, optimizer: Any) -> Any:

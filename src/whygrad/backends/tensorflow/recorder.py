@@ -123,6 +123,7 @@ class Recorder:
         self.dropped_before = 0
         self.updated = False  # since the last step began
         self.ops_seen = 0
+        self.first_trace = 0  # the clock when something was traced first
         self.traced_code: dict[CodeType, tuple[Place, weakref.ref[Any] | None, dict[str, Any]]] = {}
         self.calls_seen = 0
         self.on_calls: Callable[[], None] | None = None
@@ -167,6 +168,11 @@ class Recorder:
             known[facts.id] = record
         self.records.append(record)
 
+    def _note_scalar(self, tensor: Any) -> None:
+        value = compat.constant_value(tensor) if compat.constant_value is not None else None
+        if value is not None:
+            self.labels.scalars[tensor._id] = float(value)
+
     def _note_call(self) -> None:
         """Traced steps ask for their gradients once; that they run is all one sees of them afterwards."""
         self.calls_seen += 1
@@ -177,6 +183,7 @@ class Recorder:
         entry = self.variables.entries.get(handle)
         if entry is not None and _is_users_own(frame):
             entry.writes += 1
+            entry.resets += record.type == "AssignVariableOp"
             if self.on_write is not None and entry.trainable and len(record.inputs) > 1:
                 label = self.labels.tensors.get(record.inputs[1])
                 if label is not None:
@@ -188,6 +195,8 @@ class Recorder:
             log = self.traces[graph] = TraceLog()
         ids = tuple(tensor._id for tensor in inputs)
         found = user_frame(frame)
+        if not self.first_trace:
+            self.first_trace = self.now or 1
         if found is not None and found.f_code not in self.traced_code:
             self.traced_code[found.f_code] = (self._place_of(found), _owner_of(found), found.f_globals)
         self._stopping = name == "StopGradient"
@@ -199,6 +208,8 @@ class Recorder:
         elif name.startswith(WRITE_PREFIXES) and ids and graph.name != "initialize_variables":
             self._note_write(self._outermost(ids[0], graph), record, frame)
         log.records.append(record)
+        if name == "Const" and record.outputs[0].shape == () and record.outputs[0].dtype.is_floating:
+            self._note_scalar(outputs[0])
         outer = self._outermost(ids[0], graph) if ids else None
         self.labels.follow(record, outer if outer in self.variables.entries else None)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.baked_state import baked_state
 from whygrad.backends.tensorflow.keras_hooks import KerasFacts, all_layers
-from whygrad.backends.tensorflow.optimizers import PairEntry
+from whygrad.backends.tensorflow.optimizers import PairEntry, UpdateEntry
 from whygrad.backends.tensorflow.positions import span
 from whygrad.backends.tensorflow.variables import VariableEntry
 from whygrad.capture.naming import alias_assignment, callee, is_looped_over
@@ -102,7 +102,7 @@ def _updates(capture: Capture) -> Iterator[Update]:
         yield Update(
             optimizer=entry.optimizer,
             optimizer_id=entry.optimizer_id,
-            pairs=tuple(map(_pairing, entry.pairs)),
+            pairs=tuple(_pairing(capture, entry, pair) for pair in entry.pairs),
             stateful=entry.stateful,
             made=span(entry.made),
             where=span(entry.place),
@@ -112,7 +112,17 @@ def _updates(capture: Capture) -> Iterator[Update]:
         )
 
 
-def _pairing(pair: PairEntry) -> Pairing:
+def _never_set_back(capture: Capture, entry: UpdateEntry, pair: PairEntry) -> bool:
+    """A traced accumulator that was applied more than once and that nothing ever set to a new value."""
+    label = pair.label
+    slot = capture.variables.entries.get(label.slot) if label is not None and pair.compiled else None
+    optimizer = entry.reference() if entry.reference is not None else None
+    if slot is None or slot.resets or optimizer is None:
+        return False
+    return int(optimizer.iterations.numpy()) > 1
+
+
+def _pairing(capture: Capture, entry: UpdateEntry, pair: PairEntry) -> Pairing:
     label = pair.label
     if label is None:
         return Pairing(variable=VariableId(pair.variable), gradient_of=None, missing=pair.missing)
@@ -124,13 +134,13 @@ def _pairing(pair: PairEntry) -> Pairing:
         requests=len(label.requests),
         scale=label.scale,
         mean=label.mean,
-        stale=pair.stale,
+        stale=pair.stale or _never_set_back(capture, entry, pair),
         same_place=label.asked is not None,
         clipped=None if clipped is None else span(clipped[0]),
         summed=span(label.summed),
         mixed=span(label.mixed),
         noised=label.noised,
-        compiled=label.compiled,
+        compiled=pair.compiled,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -137,8 +138,9 @@ class Requests:
     def _label(self, ticket: Ticket, gradients: list[Any]) -> None:
         """Remember whose gradient each result is; an unrecorded request is an op of its own."""
         recorder, entry = self.capture.recorder, ticket.entry
-        scale, mean = self._loss_scale(entry.targets)
-        label = Label(frozenset(), frozenset({self.total}), entry.place, scale, mean, compiled=entry.compiled)
+        scale, mean = self._loss_scale(entry.targets, ticket.tf_graph)
+        graph = 0 if ticket.tf_graph is None else id(ticket.tf_graph)
+        label = Label(frozenset(), frozenset({self.total}), entry.place, scale, mean, graph=graph)
         tensors = []
         for source, gradient in zip(entry.sources, gradients, strict=False):
             values = getattr(gradient, "values", gradient)
@@ -155,17 +157,20 @@ class Requests:
             inputs = [*entry.targets, *sources]
             recorder.add_virtual(GRADIENT, inputs, tensors, entry.place, ticket.tf_graph)
 
-    def _loss_scale(self, targets: tuple[int, ...]) -> tuple[float | None, bool]:
+    def _loss_scale(self, targets: tuple[int, ...], tf_graph: Any) -> tuple[float | None, bool]:
         """The constant factor in front of the loss, and whether the loss is a mean."""
         recorder = self.capture.recorder
+        made: Mapping[int, OpRecord | None] = recorder.producers
+        if tf_graph is not None and tf_graph in recorder.traces:
+            made = {facts.id: record for record in recorder.traces[tf_graph].records for facts in record.outputs}
         scale: float | None = 1.0
         todo, seen = list(targets), 0
         while todo and seen < 64:
             seen += 1
-            record = recorder.producers.get(todo.pop())
+            record = made.get(todo.pop())
             if record is None:
                 continue
-            if record.type == "Mean" or (record.type in ("DivNoNan", "RealDiv") and self._counts(record)):
+            if record.type == "Mean" or (record.type in ("DivNoNan", "RealDiv") and self._counts(record, made)):
                 return scale, True
             if record.type in ("Mul", "RealDiv") and scale is not None:
                 factors = [recorder.labels.scalars[n] for n in record.inputs if n in recorder.labels.scalars]
@@ -176,9 +181,9 @@ class Requests:
                 todo.extend(record.inputs)
         return scale, False
 
-    def _counts(self, record: OpRecord) -> bool:
+    def _counts(self, record: OpRecord, made: Mapping[int, OpRecord | None]) -> bool:
         """A sum divided by a number that was computed, as Keras losses do."""
-        top = self.capture.recorder.producers.get(record.inputs[0])
+        top = made.get(record.inputs[0])
         return top is not None and top.type == "Sum" and record.inputs[1] not in self.capture.recorder.labels.scalars
 
     def _keep(self, ticket: Ticket, gradients: Any) -> None:

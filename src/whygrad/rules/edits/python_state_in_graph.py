@@ -68,9 +68,12 @@ def python_state_in_graph(recording: Recording) -> Iterator[Finding]:
     A Python number that is changed outside the traced function but read inside is not seen.
     """
     for event in recording.events_of(BakedState):
+        changed = (
+            "changed here, after the function was traced" if event.outside else "runs once, when the function is traced"
+        )
         yield Finding(
-            message=f"`{event.name}` is a Python number in a traced function: it changes only while tracing",
-            primary=None if event.where is None else Label(event.where, "runs once, when the function is traced"),
-            related=() if event.read is None else (Label(event.read, "decided once, for all steps"),),
+            message=f"`{event.name}` is a Python number in a traced function: it is baked in when that is traced",
+            primary=None if event.where is None else Label(event.where, changed),
+            related=() if event.read is None else (Label(event.read, "has the first value for ever"),),
             help=f"keep it in a variable (`tf.Variable(0, trainable=False)`, `{event.name}.assign_add(1)`) and branch with `tf.cond`",
         )

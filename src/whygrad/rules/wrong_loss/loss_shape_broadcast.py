@@ -77,12 +77,13 @@ def _mixed(index: Index, request: Request, op: Op, reached: set[TensorId]) -> tu
     if short is None or long is None or len(short) != 1 or len(long) != 2 or long[1] != 1:
         return None
     size = short[0]
-    if size is None or size < 2 or long[0] != size:
+    if long[0] != size or (size is not None and size < 2):  # both may be unknown: the batch
         return None
     trained = [bool(_variables_behind(index, tensor)) for tensor in op.inputs]
     if trained.count(True) != 1 or not _only_reduced(index, op, request):
         return None
-    return str(shapes[0]), str(shapes[1]), str((size, size))
+    shown = [str(shape).replace("None", "N") for shape in (*shapes, (size, size))]
+    return shown[0], shown[1], shown[2]
 
 
 def _variables_behind(index: Index, tensor: TensorId) -> bool:
@@ -93,4 +94,4 @@ def _only_reduced(index: Index, op: Op, request: Request) -> bool:
     """Between the difference and the loss there is only per-element arithmetic and a reduction."""
     ahead = index.ahead(op.outputs) & index.behind(request.targets)
     kinds = {user.kind for tensor in ahead for user, _ in index.users.get(tensor, ()) if set(user.outputs) & ahead}
-    return OpKind.REDUCE in kinds and not kinds & {OpKind.CONTRACT, OpKind.SELECT, OpKind.SOFTMAX, OpKind.EXP}
+    return OpKind.REDUCE in kinds and not kinds & {OpKind.CONTRACT, OpKind.SOFTMAX}
