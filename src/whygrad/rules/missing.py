@@ -335,8 +335,10 @@ def name_of(recording: Recording, request: Request, source: Source) -> str:
 def source_expression(request: Request, source: Source | None = None) -> str | None:
     """The user's own words for what the gradient was asked of; with `source`, for that one of a list."""
     asked = _argument(request, 1, ("sources", "source"))
-    if source is not None and isinstance(asked, (ast.List, ast.Tuple)) and len(asked.elts) == len(request.sources):
-        asked = asked.elts[next(i for i, each in enumerate(request.sources) if each is source)]
+    if source is not None and isinstance(asked, (ast.List, ast.Tuple)):
+        plain = not any(isinstance(each, ast.Starred) for each in asked.elts)
+        if plain and len(asked.elts) == len(request.sources):
+            asked = asked.elts[next(i for i, each in enumerate(request.sources) if each is source)]
     return None if asked is None else ast.unparse(asked)
 
 
