@@ -23,6 +23,7 @@ def main() -> None:
     options = parser.parse_args()
     import tensorflow as tf
 
+    from record import record
     from whygrad.watch import watch
 
     w = tf.Variable(tf.random.normal((4, 1)), name="w")
@@ -41,7 +42,10 @@ def main() -> None:
     assert report.run["requests"] == options.steps + 1, report.run
     settled = [size for step, size in marks if step >= options.steps // 10]
     print(f"after {marks[2][0]:,} steps {settled[0]:.0f} MiB, after {marks[-1][0]:,} steps {settled[-1]:.0f} MiB")
-    print(f"growth after the first tenth: {settled[-1] - settled[0]:+.1f} MiB over {options.steps * 9 // 10:,} steps")
+    growth = settled[-1] - settled[0]
+    print(f"growth after the first tenth: {growth:+.1f} MiB over {options.steps * 9 // 10:,} steps")
+    what = f"memory growth, watched eager loop, last {options.steps * 9 // 10:,} of {options.steps:,} steps"
+    record(what, f"{growth:+.1f} MiB of {settled[-1]:.0f}", "flat", "python benchmarks/memory.py")
 
 
 if __name__ == "__main__":

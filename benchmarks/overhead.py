@@ -13,6 +13,8 @@ import statistics
 import time
 from collections.abc import Callable
 
+from record import record
+
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
@@ -47,6 +49,8 @@ def show(name: str, watched: list[float], null: list[float], budget: float) -> N
         f"{name}: {statistics.median(watched):.3f}x bare (quartiles {low:.3f} to {high:.3f}, "
         f"null {statistics.median(null):.3f}, budget {budget})"
     )
+    figure = f"{statistics.median(watched):.3f}x bare ({low:.3f} to {high:.3f}; null {statistics.median(null):.3f})"
+    record(f"`whygrad run`, {name}", figure, f"<= {budget}x", "python benchmarks/overhead.py")
 
 
 def main() -> None:
