@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import math
 import types
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -77,6 +78,8 @@ def codec_of(hint: Any) -> Codec:
         return codec_of(hint.__supertype__)
     if hint in (int, str, bool):
         return Codec(_same, functools.partial(_checked, hint))
+    if hint is float:
+        return Codec(_float_out, _float_in)
     if hint is type(None):
         return Codec(_same, _same)
     if isinstance(hint, type) and issubclass(hint, Enum):
@@ -101,6 +104,17 @@ def _checked(kind: type[T], value: Any) -> T:
     if type(value) is not kind:
         raise TypeError(f"{value!r} is no {kind.__name__}")
     return value
+
+
+def _float_out(value: float) -> float | str:
+    """JSON has no word for NaN and infinities."""
+    return value if math.isfinite(value) else repr(float(value))
+
+
+def _float_in(data: Any) -> float:
+    if isinstance(data, bool) or not isinstance(data, int | float | str):
+        raise TypeError(f"{data!r} is no float")
+    return float(data)
 
 
 def _of_dataclass(kind: type) -> Codec:

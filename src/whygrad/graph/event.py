@@ -5,6 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from whygrad.graph.node import VariableId
+from whygrad.graph.nonfinite import (
+    GradientAmplified,
+    LossUnscaled,
+    NonfiniteBorn,
+    NonfiniteEntered,
+    NonfiniteSpread,
+    NonfiniteUnplaced,
+    NonfiniteUpdate,
+)
 from whygrad.source import SourceSpan
 
 
@@ -127,4 +136,22 @@ class ForeignBody:
     where: SourceSpan | None
 
 
-Event = AttributeRebound | ForeignBody | SharedCalls | UnbuiltRead | FlagSet | ModelTrained | Compiled | LayerCalled | NoiseUnused | CustomGradientForgets
+Event = (
+    AttributeRebound
+    | ForeignBody
+    | SharedCalls
+    | UnbuiltRead
+    | FlagSet
+    | ModelTrained
+    | Compiled
+    | LayerCalled
+    | NoiseUnused
+    | CustomGradientForgets
+    | NonfiniteBorn
+    | NonfiniteEntered
+    | NonfiniteSpread
+    | NonfiniteUpdate
+    | NonfiniteUnplaced
+    | GradientAmplified
+    | LossUnscaled
+)

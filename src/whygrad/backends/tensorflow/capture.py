@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from whygrad.backends.tensorflow import compat, custom, departure, foreign, keras_hooks, optimizers, tape, variable_hooks
 from whygrad.backends.tensorflow.hooks import Hooks
+from whygrad.backends.tensorflow.nonfinite import attribution
+from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
+from whygrad.backends.tensorflow.nonfinite.attribution import BackwardOps
+from whygrad.backends.tensorflow.nonfinite.episode import Episodes
+from whygrad.backends.tensorflow.nonfinite.sentinel import Sentinel
+from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 from whygrad.backends.tensorflow.optimizers import Updates
 from whygrad.backends.tensorflow.recorder import Recorder
 from whygrad.backends.tensorflow.requests import RequestEntry, Requests
@@ -28,6 +35,10 @@ class Capture:
         self.requests = Requests(self)
         self.updates = Updates(self)
         self.keras = keras_hooks.KerasFacts(self)
+        self.episodes = Episodes(self.recorder)
+        self.sentinel = Sentinel(self)
+        self.update_watch = UpdateWatch(self)
+        self.backward_ops: weakref.WeakKeyDictionary[Any, BackwardOps] = weakref.WeakKeyDictionary()
         self.recorder.on_write = self.updates.wrote
         self.on_request = on_request
         self.tape_facts: dict[int, TapeFacts] = {}
@@ -56,6 +67,7 @@ class Capture:
         custom.install(self)
         foreign.install(self)
         variable_hooks.install(self)
+        attribution.install(self)
         for name in ("keras", "tf_keras"):
             module = sys.modules.get(name)
             if module is not None:
@@ -68,6 +80,7 @@ class Capture:
             return
         self._joined.add(name)
         keras_hooks.install(self, module)
+        nonfinite_hooks.install(self, module)
         base = module.optimizers.Optimizer
         optimizers.install(self, base, "apply" if hasattr(base, "apply") else "apply_gradients")
 

@@ -61,6 +61,9 @@ class Updates:
         record = recorder.add_virtual("ApplyGradients", inputs, (), place, self.capture.current_graph())
         record.attrs = tuple(pair.variable for pair in pairs if not pair.missing)
         recorder.paused += 1
+        if self.capture.current_graph() is None:
+            self.capture.episodes.updating()
+            self.capture.update_watch.before(optimizer, gradients, known, place)
         return True
 
     def wrote(self, entry: VariableEntry, record: OpRecord) -> None:
@@ -69,15 +72,17 @@ class Updates:
             return
         found = origins_of(self.capture, record.inputs[1])
         if found is not None:
+            self.capture.update_watch.wrote(entry.id)
             pair = PairEntry(entry.id, found, False)
             self._keep(UpdateEntry(record.place, record.type, 0, (pair,), (), record.sequence))
 
     def end(self, began: bool | None) -> None:
         self.depth -= 1
         if began:
-            self.capture.recorder.paused -= 1
             if self.capture.current_graph() is None:
+                self.capture.update_watch.after()
                 self.capture.recorder.end_generation()
+            self.capture.recorder.paused -= 1
 
     def _origin(self, gradient: Any) -> frozenset[int] | None:
         return origins(self.capture, gradient)

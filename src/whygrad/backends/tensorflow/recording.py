@@ -210,6 +210,11 @@ def _events(capture: Capture) -> Iterator[Event]:
     yield from _layer_calls(facts)
     yield from _shared_calls(facts)
     yield from tuple(dict.fromkeys(capture.events))
+    yield from capture.sentinel.events()
+    yield from capture.update_watch.events()
+    last = capture.update_watch.at_the_end()
+    if last is not None:
+        yield last
 
 
 def _list_reads(facts: KerasFacts) -> Iterator[Event]:
