@@ -80,7 +80,7 @@ def codec_of(hint: Any) -> Codec:
     if hint in (int, str, bool):
         return Codec(_same, functools.partial(_checked, hint))
     if hint is float:
-        return Codec(_number, float)
+        return Codec(_float_out, _float_in)
     if hint is type(None):
         return Codec(_same, _same)
     if isinstance(hint, type) and issubclass(hint, Enum):
@@ -101,15 +101,21 @@ def _same(value: Any) -> Any:
     return value
 
 
-def _number(value: float) -> float | str:
-    """JSON has no word for what is not finite."""
-    return value if math.isfinite(value) else str(value)
-
-
 def _checked(kind: type[T], value: Any) -> T:
     if type(value) is not kind:
         raise TypeError(f"{value!r} is no {kind.__name__}")
     return value
+
+
+def _float_out(value: float) -> float | str:
+    """JSON has no word for NaN and infinities."""
+    return value if math.isfinite(value) else repr(float(value))
+
+
+def _float_in(data: Any) -> float:
+    if isinstance(data, bool) or not isinstance(data, int | float | str):
+        raise TypeError(f"{data!r} is no float")
+    return float(data)
 
 
 def _of_dataclass(kind: type) -> Codec:

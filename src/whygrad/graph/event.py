@@ -5,6 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from whygrad.graph.node import VariableId
+from whygrad.graph.nonfinite import (
+    GradientAmplified,
+    LossUnscaled,
+    NonfiniteBorn,
+    NonfiniteEntered,
+    NonfiniteSpread,
+    NonfiniteUnplaced,
+    NonfiniteUpdate,
+)
 from whygrad.source import SourceSpan
 
 
@@ -171,4 +180,11 @@ Event = (
     | NoiseUnused
     | SharedCalls
     | UnbuiltRead
+    | GradientAmplified
+    | LossUnscaled
+    | NonfiniteBorn
+    | NonfiniteEntered
+    | NonfiniteSpread
+    | NonfiniteUnplaced
+    | NonfiniteUpdate
 )

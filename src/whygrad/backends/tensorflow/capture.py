@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -18,6 +19,12 @@ from whygrad.backends.tensorflow import (
     variable_hooks,
 )
 from whygrad.backends.tensorflow.hooks import Hooks
+from whygrad.backends.tensorflow.nonfinite import attribution
+from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
+from whygrad.backends.tensorflow.nonfinite.attribution import BackwardOps
+from whygrad.backends.tensorflow.nonfinite.episode import Episodes
+from whygrad.backends.tensorflow.nonfinite.sentinel import Sentinel
+from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 from whygrad.backends.tensorflow.optimizers import Updates
 from whygrad.backends.tensorflow.recorder import Recorder
 from whygrad.backends.tensorflow.requests import Requests
@@ -37,6 +44,10 @@ class Capture:
         self.requests = Requests(self)
         self.updates = Updates(self)
         self.keras = keras_hooks.KerasFacts(self)
+        self.episodes = Episodes(self.recorder)
+        self.sentinel = Sentinel(self)
+        self.update_watch = UpdateWatch(self)
+        self.backward_ops: weakref.WeakKeyDictionary[Any, BackwardOps] = weakref.WeakKeyDictionary()
         self.recorder.on_write = self.updates.wrote
         self.on_settled = on_settled
         self.recorder.on_calls = self.settled
@@ -68,6 +79,7 @@ class Capture:
         custom.install(self)
         foreign.install(self)
         variable_hooks.install(self)
+        attribution.install(self)
         for name in ("keras", "tf_keras"):
             module = sys.modules.get(name)
             if module is not None:
@@ -80,6 +92,7 @@ class Capture:
             return
         self._joined.add(name)
         keras_hooks.install(self, module)
+        nonfinite_hooks.install(self, module)
         base = module.optimizers.Optimizer
         optimizers.install(self, base, "apply" if hasattr(base, "apply") else "apply_gradients")
 

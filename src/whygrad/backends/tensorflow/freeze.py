@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.custom import CUSTOM
 from whygrad.backends.tensorflow.escape import add_escapes
 from whygrad.backends.tensorflow.flows import flows_of
 from whygrad.backends.tensorflow.op_table import kind_of
 from whygrad.backends.tensorflow.positions import span
 from whygrad.backends.tensorflow.recorder import (
+    CUSTOM,
     FUNCTIONAL_OPS,
     Leaf,
     OpRecord,

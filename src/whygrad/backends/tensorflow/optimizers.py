@@ -76,10 +76,14 @@ class Updates:
         record = recorder.add_virtual("ApplyGradients", inputs, (), place, self.capture.current_graph())
         record.attrs = tuple(pair.variable for pair in pairs if not pair.missing)
         recorder.paused += 1
+        if self.capture.current_graph() is None:
+            self.capture.episodes.updating()
+            self.capture.update_watch.before(optimizer, gradients, known, place)
         return True
 
     def wrote(self, entry: VariableEntry, record: OpRecord, label: Label) -> None:
         """A user's own update: `w.assign_sub(rate * gradient)`."""
+        self.capture.update_watch.wrote(entry.id)
         pair = PairEntry(entry.id, label, False)
         self._keep(UpdateEntry(record.place, record.type, 0, (pair,), (), record.sequence))
 
@@ -115,6 +119,8 @@ class Updates:
     def end(self, began: bool | None) -> None:
         self.depth -= 1
         if began:
+            if self.capture.current_graph() is None:
+                self.capture.update_watch.after()
             self.capture.recorder.paused -= 1
 
     def _unknown(self, optimizer: Any, variables: list[Any]) -> tuple[int, ...]:

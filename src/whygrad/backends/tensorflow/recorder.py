@@ -8,18 +8,20 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from whygrad.backends.tensorflow import autograph, compat
 from whygrad.backends.tensorflow.labels import Label, Labels
+from whygrad.backends.tensorflow.nonfinite.episode import Episode
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry
 from whygrad.capture.position import CodeOwner, Position, file_owner, position_in, user_frame
 from whygrad.source import SourceSpan
 
 Place = Position | SourceSpan | None
+CUSTOM = "CustomGradient"
 
 KEPT_OPS = 50_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
 
@@ -40,6 +42,7 @@ class OpRecord:
         "calls",
         "custom",
         "inputs",
+        "laid_at",
         "layers",
         "outputs",
         "place",
@@ -54,6 +57,7 @@ class OpRecord:
         self.inputs = inputs
         self.outputs = outputs
         self.place: Place = None
+        self.laid_at: OpRecord | None = None  # the forward op whose gradient this op is a part of
         self.callers: tuple[Position, ...] = ()  # user frames around the place, innermost first
         self.tapes: tuple[int, ...] = ()
         self.layers: tuple[str, ...] = ()  # the layers whose calls it ran in, outermost first
@@ -117,7 +121,10 @@ class Recorder:
         self.tapes: tuple[int, ...] = ()
         self.layers: tuple[str, ...] = ()
         self.custom: list[str] = []
+        self.laid_at: OpRecord | None = None
+        self.episode: Episode | None = None  # what a replay of the present step would need
         self.paused = 0
+        self.spy: Callable[..., None] | None = None  # told of eager ops while paused
         self._stopping = False
         self._around: tuple[Position, ...] = ()  # the user's frames around the op being logged
         self.dropped_before = 0
@@ -135,6 +142,8 @@ class Recorder:
     def on_op(self, op_type: str | bytes, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
         """Called after every op, with the frame that ran it."""
         if self.paused:
+            if self.spy is not None and graph is None:
+                self.spy(op_type, inputs, attrs, outputs, frame)
             return
         self.ops_seen += 1
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
@@ -159,7 +168,7 @@ class Recorder:
         record = self._new_record(name, tuple(ids), outputs, place)
         record.attrs = attrs
         if name.startswith("__"):
-            record.calls = _called_graphs(frame)
+            record.calls = called_graphs(frame)
             self._note_call()
         elif name.startswith(WRITE_PREFIXES):
             self._note_write(ids[0], record, frame)
@@ -167,6 +176,19 @@ class Recorder:
         for facts in record.outputs:
             known[facts.id] = record
         self.records.append(record)
+        if self.episode is not None:
+            self._hold(self.episode, name, inputs, ids, outputs)
+
+    def _hold(self, episode: Episode, name: str, inputs: Any, ids: list[int], outputs: Any) -> None:
+        """Keep what a replay of this op could not make again."""
+        held, start, known = episode.held, episode.start, self.producers
+        for tensor, number in zip(inputs, ids, strict=True):
+            maker = known[number]
+            if (maker is None or maker.sequence <= start) and number not in held:
+                held[number] = tensor
+        if not name.startswith("__") and compat.is_stateful(name):
+            for tensor in outputs:
+                held[tensor._id] = tensor
 
     def _note_scalar(self, tensor: Any) -> None:
         value = compat.constant_value(tensor) if compat.constant_value is not None else None
@@ -181,6 +203,8 @@ class Recorder:
 
     def _note_write(self, handle: int, record: OpRecord, frame: FrameType) -> None:
         entry = self.variables.entries.get(handle)
+        if entry is not None:
+            entry.last_write = record.place
         if entry is not None and _is_users_own(frame):
             entry.writes += 1
             entry.resets += record.type == "AssignVariableOp"
@@ -228,18 +252,21 @@ class Recorder:
         if self.tapes and (not compat.recording_is_stopped() or self._stopping):
             record.tapes = self.tapes
         record.layers = self.layers
+        record.laid_at = self.laid_at
         if self.custom:
             record.custom = self.custom[-1]
         return record
 
     def add_virtual(
-        self, name: str, inputs: Iterable[int], outputs: Iterable[Any], place: Place, graph: Any = None
+        self, name: str, inputs: Iterable[int], outputs: Sequence[Any], place: Place, graph: Any = None
     ) -> OpRecord:
         """Log something that is not an op of TensorFlow's: a custom gradient, the result of a request."""
         record = self._new_record(name, tuple(inputs), outputs, place)
         if graph is None:
             self.producers.update((facts.id, record) for facts in record.outputs)
             self.records.append(record)
+            if self.episode is not None and name != CUSTOM:
+                self.episode.held.update((tensor._id, tensor) for tensor in outputs)
         else:
             self.traces.setdefault(graph, TraceLog()).records.append(record)
         return record
@@ -258,6 +285,8 @@ class Recorder:
             self.producers[handle._id] = None
             self.producers[number] = read
             self.records.append(read)
+            if self.episode is not None:
+                self.episode.held[number] = tensor
             return
         facts = facts_of(tensor)
         if facts.shape == () and facts.dtype.is_floating:
@@ -313,6 +342,16 @@ class Recorder:
 
     def _place(self, frame: FrameType) -> Place:
         return self._place_of(user_frame(frame))
+
+    def place_below(self, frame: FrameType, above: FrameType | None) -> Place:
+        """The user's expression, if one runs below the given frame."""
+        found = user_frame(frame)
+        outer = above
+        while outer is not None:
+            if outer is found:
+                return None
+            outer = outer.f_back
+        return self._place_of(found)
 
     def _place_of(self, found: FrameType | None) -> Place:
         if found is None:
@@ -384,7 +423,7 @@ def functional_graphs(op: Any, graph: Any) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _called_graphs(frame: FrameType | None) -> tuple[Any, ...]:
+def called_graphs(frame: FrameType | None) -> tuple[Any, ...]:
     """The graph of the function that is being called eagerly, from the caller's own frame."""
     for _ in range(8):
         if frame is None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.freeze import freeze
 from whygrad.backends.tensorflow.labels import Label
+from whygrad.backends.tensorflow.nonfinite.episode import Episode
 from whygrad.backends.tensorflow.recorder import OpRecord
 from whygrad.graph import Graph, Outcome
 
@@ -59,6 +60,10 @@ class Ticket:
     raw_sources: list[Any]
     paused: bool
     tf_graph: Any
+    tape: Any
+    raw_targets: list[Any]
+    output_gradients: list[Any] | None  # None: ones
+    episode: Episode | None  # None: the values of the step are not kept
 
 
 class Requests:
@@ -69,14 +74,17 @@ class Requests:
         self.depth = 0
         self.total = 0
 
-    def begin(self, tape: Any, target: Any, sources: Any, method: str, unconnected: Any) -> Ticket | None:
+    def begin(
+        self, tape: Any, target: Any, sources: Any, method: str, unconnected: Any, given: Any = None
+    ) -> Ticket | None:
         self.depth += 1
         if self.depth > 1:
             return None
         capture, recorder = self.capture, self.capture.recorder
         facts = capture.tapes.of(tape)
         raw = compat.flatten(sources) if compat.flatten else []
-        targets = [_tensor_of(item, recorder) for item in (compat.flatten(target) if compat.flatten else [])]
+        raw_targets = compat.flatten(target) if compat.flatten else []
+        targets = [_tensor_of(item, recorder) for item in raw_targets]
         entry = RequestEntry(
             tape=facts.number,
             place=recorder._place(sys._getframe(3)),
@@ -96,7 +104,16 @@ class Requests:
         others = [number for number in recorder.tapes if number != facts.number or facts.persistent]
         if not others:
             recorder.paused += 1
-        return Ticket(entry, raw, not others, capture.current_graph())
+        return Ticket(
+            entry,
+            raw,
+            not others,
+            capture.current_graph(),
+            tape,
+            raw_targets,
+            None if given is None or compat.flatten is None else compat.flatten(given),
+            capture.episodes.of_tape.get(tape),
+        )
 
     def _source(self, item: Any, facts: Any) -> SourceEntry:
         entry = self.capture.variables.of(item) if hasattr(item, "assign") else None
@@ -127,6 +144,8 @@ class Requests:
         for source, gradient in zip(ticket.entry.sources, gradients, strict=False):
             if gradient is None:
                 source.outcome = Outcome.MISSING
+        if ticket.tf_graph is None and ticket.entry.method == "gradient":
+            self.capture.sentinel.look(ticket, gradients)
         self._label(ticket, gradients)
         self._keep(ticket, gradients)
 
@@ -134,6 +153,8 @@ class Requests:
         self.depth -= 1
         if ticket is not None and ticket.paused:
             self.capture.recorder.paused -= 1
+        if ticket is not None:
+            self.capture.episodes.asked(ticket.tape, again=self.capture.tapes.of(ticket.tape).persistent)
 
     def _label(self, ticket: Ticket, gradients: list[Any]) -> None:
         """Remember whose gradient each result is; an unrecorded request is an op of its own."""
