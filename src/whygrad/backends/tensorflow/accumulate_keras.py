@@ -34,8 +34,7 @@ class AccumulatingOptimizer(OptimizerWrapper):
         self.settings = Settings(**settings)
         self.accumulation: Accumulation | None = None
         self.callback = KerasEpochEnd(self)
-        self._report = EpochReport(self.settings.steps)
-        self._saved_window: dict[str, Any] = {}
+        self._report = EpochReport()
 
     def build(self, variables: Iterable[Any]) -> None:
         """Create the slots of the wrapped optimizer and an empty window."""
@@ -71,13 +70,9 @@ class AccumulatingOptimizer(OptimizerWrapper):
 
     def end_of_epoch(self) -> None:
         """Treat a part-filled window as `partial` says, and tell of micro-batches that were left out."""
-        if self.accumulation is None:
-            return
-        if self.settings.partial == "apply":
-            self.flush()
-        elif self.settings.partial == "drop":
-            self.reset()
-        self._report.tell(self.accumulation)
+        if self.accumulation is not None:
+            self.accumulation.end_of_epoch()
+            self._report.tell(self.accumulation)
 
     def save_own_variables(self, store: Any) -> None:
         """The window, also if half-full; Keras saves the wrapped optimizer beside it."""

@@ -97,6 +97,13 @@ class Accumulation:
         else:
             self.strategy.run(self.window.reset)
 
+    def end_of_epoch(self) -> None:
+        """Treat a part-filled window as `partial` says."""
+        if self.settings.partial == "apply":
+            self.flush()
+        elif self.settings.partial == "drop":
+            self.drop()
+
     def _update_if_full(self) -> None:
         def close() -> None:
             self._close(None if tf.executing_eagerly() else self.absent)

@@ -38,6 +38,8 @@ class Window(tf.Module):  # type: ignore[misc]
     the plain sum, and float16 does not overflow. Under a strategy with several replicas each keeps its own part.
     """
 
+    buffers: Sequence[Buffer] = ()  # no list yet: a checkpoint read early waits for the first assignment
+
     def __init__(self, *, steps: int | None, buffer_dtype: Any = None) -> None:
         super().__init__(name="accumulation_window")
         self._steps = steps
@@ -50,7 +52,6 @@ class Window(tf.Module):  # type: ignore[misc]
         self.total = self._counter("total", tf.int64)  # micro-batches ever that were added
         self.unit = self._counter("unit", tf.float64)
         self.weight = tf.Variable(0.0, dtype=tf.float64, trainable=False, name="weight", **self._placement())
-        self.buffers: list[Buffer] = []
 
     @property
     def variables_held(self) -> tuple[Any, ...]:

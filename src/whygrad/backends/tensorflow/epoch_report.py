@@ -14,23 +14,19 @@ if TYPE_CHECKING:
 class EpochReport:
     """Remembers what was told, so that each epoch tells only its own."""
 
-    def __init__(self, steps: int) -> None:
-        self._steps = steps
+    def __init__(self) -> None:
         self._told = 0
 
     def tell(self, accumulation: Accumulation) -> None:
         """Warn if micro-batches were dropped since the last time."""
-        dropped = int(accumulation.window.first_replica(accumulation.window.dropped).numpy())
+        window = accumulation.window
+        dropped = int(window.first_replica(window.dropped).numpy())
         new, self._told = dropped - self._told, dropped
         if new <= 0:
             return
+        whole = accumulation.settings.nonfinite == "window"
+        why = "a gradient in their window was not finite" if whole else "their gradients were not finite"
         scale = accumulation.updater.loss_scale()
         now = "" if scale is None else f"; the loss scale is now {float(scale):g}"
-        what = "their window" if accumulation.settings.nonfinite == "window" else "nothing else"
-        warnings.warn(
-            f"{new} micro-batches with non-finite gradients were left out of the updates, and {what} with them{now}"
-            if accumulation.settings.nonfinite == "microbatch"
-            else f"{new} micro-batches were left out of the updates: a gradient in their window was not finite{now}",
-            AccumulationWarning,
-            stacklevel=2,
-        )
+        message = f"{new} micro-batches were left out of the updates: {why}{now}"
+        warnings.warn(message, AccumulationWarning, stacklevel=2)

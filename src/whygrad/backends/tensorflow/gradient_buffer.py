@@ -35,6 +35,7 @@ class DenseBuffer(tf.Module):  # type: ignore[misc]
     def __init__(self, shape: tf.TensorShape, dtype: tf.DType, placement: dict[str, Any]) -> None:
         super().__init__(name="dense")
         self.kind = tf.Variable(0, trainable=False, name="kind")
+        self._scatters = not placement  # a replica's own part of a variable cannot be scattered into
         self._in_place = not placement and dtype in (tf.float32, tf.float64)
         self.total = tf.Variable(tf.zeros(shape, dtype), trainable=False, name="total", **placement)
 
@@ -69,7 +70,11 @@ class DenseBuffer(tf.Module):  # type: ignore[misc]
 
     def _add_rows(self, gradient: tf.IndexedSlices, factor: Any) -> None:
         values = scaled_rows(gradient, factor, self.total.dtype)
-        self.total.scatter_add(tf.IndexedSlices(values, gradient.indices))
+        if self._scatters:
+            self.total.scatter_add(tf.IndexedSlices(values, gradient.indices))
+        else:
+            rows = int(self.total.shape[0])
+            self.total.assign_add(tf.math.unsorted_segment_sum(values, gradient.indices, rows), read_value=False)
 
 
 class TouchedRowsBuffer(DenseBuffer):
