@@ -49,7 +49,7 @@ def share_of(weight: str | Weigh, reduction: str, given: Any) -> Share:
         value = weight(*compat.unpack(step.data))
         return Share(weight=tf.cast(value, tf.float64))
     if weight == "auto" and step.predictions is not None:
-        return _loss_share(step, reduction)
+        return share_of_step(step, reduction)
     return Share(weight=tf.cast(examples(step.data), tf.float64))
 
 
@@ -62,7 +62,8 @@ def examples(data: Any) -> Any:
     return first.dense_shape[0] if isinstance(first, tf.SparseTensor) else tf.shape(first)[0]
 
 
-def _loss_share(step: compat.TrainStep, reduction: str) -> Share:
+def share_of_step(step: compat.TrainStep, reduction: str) -> Share:
+    """What the batch of a Keras train_step counts for, from the losses that were compiled."""
     divisors = [
         _divisor(loss, target, prediction, sample_weight, step)
         for loss, target, prediction, sample_weight in compat.losses_of(step)
