@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+WORKERS ?= 2
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 # Keeps TensorFlow's C++ log and the search for a GPU out of the demo and the tests.
@@ -9,7 +10,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 export CUDA_VISIBLE_DEVICES ?= -1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check lint types layers fast tensorflow format clean
+.PHONY: help venv demo test check docs lint types layers fast tensorflow format clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST)
@@ -29,7 +30,11 @@ demo: $(STAMP)  ## diagnose a variational autoencoder whose encoder never learns
 
 test: $(STAMP) lint types layers fast tensorflow  ## everything; fails if anything does
 
-check: test  ## the same, under the name other projects use
+check: test docs  ## the same, and that what is generated is up to date
+	git diff --exit-code docs
+
+docs: $(STAMP)  ## regenerate what is generated
+	$(BIN)/python -m whygrad.report.schema > docs/report-schema.json
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -42,10 +47,10 @@ layers: $(STAMP)
 	$(BIN)/lint-imports
 
 fast: $(STAMP)  ## the tests that need no TensorFlow
-	$(BIN)/pytest -m "not tensorflow"
+	$(BIN)/pytest -m "not tensorflow" -n $(WORKERS)
 
 tensorflow: $(STAMP)  ## the tests that do
-	$(BIN)/pytest -m tensorflow
+	$(BIN)/pytest -m tensorflow -n $(WORKERS) --dist loadfile
 
 format: $(STAMP)  ## rewrite the code as ruff wants it
 	$(BIN)/ruff check --fix .

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import functools
 import linecache
+import os
+import re
+import sys
 from dataclasses import dataclass
 
+_OLD_CELL = re.compile(r"<ipython-input-(\d+)-")
+_KERNEL_CELL = re.compile(r"[/\\]ipykernel_\d+[/\\]\d+\.py$")
 
-@dataclass(frozen=True, slots=True, order=True)
+
+@functools.total_ordering
+@dataclass(frozen=True, slots=True)
 class SourceSpan:
     """Lines are 1-based; columns are 0-based character offsets. Column `None`: only the line is known."""
 
@@ -24,11 +31,41 @@ class SourceSpan:
     def contains_line(self, line: int) -> bool:
         return self.line <= line <= self.last_line
 
+    def __lt__(self, other: SourceSpan) -> bool:
+        """In the order of the text; what is not known comes first."""
+        return self._order < other._order
 
-@functools.lru_cache(maxsize=256)
+    @property
+    def _order(self) -> tuple[str, int, int, int, int]:
+        column, end_line, end_column = (
+            -1 if known is None else known for known in (self.column, self.end_line, self.end_column)
+        )
+        return self.file, self.line, column, end_line, end_column
+
+
+_kept: dict[str, tuple[list[str], tuple[str, ...]]] = {}
+
+
 def source_lines(file: str) -> tuple[str, ...]:
     """The lines of a file or notebook cell, without line ends; empty where the source is gone."""
-    return tuple(line.rstrip("\r\n") for line in linecache.getlines(file))
+    try:
+        lines = linecache.getlines(file)
+    except ValueError:  # a name that no file can have
+        return ()
+    kept = _kept.get(file)
+    # linecache hands out the same list until it reads the file anew: a cell that was not there a moment ago,
+    # or a module that was edited and reloaded, is seen; a missing file is not remembered as missing.
+    if kept is None or kept[0] is not lines:
+        kept = (lines, tuple(line.rstrip("\r\n") for line in lines))
+        if lines:
+            _kept[file] = kept
+    return kept[1]
+
+
+def refresh_sources() -> None:
+    """Read files that were edited since they were last read; call it when a capture begins, not when it is
+    shown: code that is edited while it runs is still explained with the text that runs."""
+    linecache.checkcache()
 
 
 def source_line(file: str, line: int) -> str | None:
@@ -49,3 +86,40 @@ def source_text(span: SourceSpan) -> str | None:
     lines = [source_line(span.file, number) or "" for number in range(span.line, span.last_line + 1)]
     lines[0], lines[-1] = lines[0][span.column :], lines[-1][: span.end_column]
     return " ".join(line.strip() for line in lines)
+
+
+def shown_file(file: str) -> str:
+    """The name a user knows a file by: `cell [3]`, or a path, relative if below the working directory."""
+    if _OLD_CELL.match(file) or _KERNEL_CELL.search(file):
+        number = _cell_number(file)
+        return "notebook cell" if number is None else f"cell [{number}]"
+    if file.startswith("<"):
+        return file
+    try:
+        return _relative_path(file, os.getcwd())
+    except (OSError, ValueError):  # the working directory was deleted; a name that no file can have
+        return file
+
+
+def is_on_disk(file: str) -> bool:
+    """Whether the name is that of a file, not of a notebook cell or of code made from a string."""
+    return not (file.startswith("<") or _KERNEL_CELL.search(file))
+
+
+def _cell_number(file: str) -> str | None:
+    if match := _OLD_CELL.match(file):
+        return match[1]
+    # Asking the running IPython which cell a name belongs to; one that was never imported knows none.
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    name = getattr(getattr(shell, "compile", None), "format_code_name", lambda _: None)(file)
+    match = re.search(r"\d+", name[1]) if name else None
+    return match[0] if match else None
+
+
+@functools.lru_cache(maxsize=1024)
+def _relative_path(file: str, folder: str) -> str:
+    root = folder.rstrip(os.sep) + os.sep
+    for path in (os.path.abspath(file), os.path.realpath(file)):
+        if path.startswith(root):
+            return path[len(root) :]
+    return file

@@ -1,0 +1,93 @@
+"""The only place where whygrad meets a framework.
+
+`start` arms the capture without importing anything: what is already imported is hooked now, the rest when the
+program imports it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Protocol
+
+from whygrad.graph import Failure, Recording
+
+
+class Backend(Protocol):
+    """What `watch` needs of a framework."""
+
+    def start(self) -> None: ...
+    def join(self, module: ModuleType) -> None: ...
+    def stop(self) -> None: ...
+    def record(self, failure: Failure | None = None) -> Recording: ...
+
+
+# The module that makes a backend, by the framework module whose import calls for it; companions join later.
+FRAMEWORKS = {"tensorflow": "whygrad.backends.tensorflow"}
+COMPANIONS = {"keras": "tensorflow", "tf_keras": "tensorflow"}
+
+
+class Watcher(importlib.abc.MetaPathFinder):
+    """Hooks a framework as soon as the program has imported it."""
+
+    def __init__(self, on_request: Callable[[], None] | None = None) -> None:
+        self.backends: dict[str, Backend] = {}
+        self._on_request = on_request
+        self._finding: set[str] = set()
+
+    def start(self) -> None:
+        sys.meta_path.insert(0, self)
+        for name in (*FRAMEWORKS, *COMPANIONS):
+            module = sys.modules.get(name)
+            if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
+                self._arrived(module)
+
+    def stop(self) -> None:
+        """Put everything back; safe to call twice."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+        for backend in self.backends.values():
+            backend.stop()
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname not in FRAMEWORKS and fullname not in COMPANIONS or fullname in self._finding:
+            return None
+        self._finding.add(fullname)
+        try:
+            spec = importlib.util.find_spec(fullname)
+        finally:
+            self._finding.discard(fullname)
+        if spec is not None and spec.loader is not None:
+            _call_after_loading(spec.loader, self._arrived)
+        return spec
+
+    def _arrived(self, module: ModuleType) -> None:
+        name = module.__name__
+        framework = COMPANIONS.get(name, name)
+        backend = self.backends.get(framework)
+        if name in FRAMEWORKS and backend is None:
+            maker = importlib.import_module(FRAMEWORKS[name])
+            backend = self.backends[name] = maker.make(self._on_request)
+            backend.start()
+        elif backend is not None:
+            backend.join(module)
+
+
+def _call_after_loading(loader: object, then: Callable[[ModuleType], None]) -> None:
+    """Let this one loader tell when its module is complete; the loader itself is made anew for each import."""
+    execute = loader.exec_module  # type: ignore[attr-defined]
+
+    def exec_module(module: ModuleType) -> None:
+        execute(module)
+        try:
+            then(module)
+        except Exception as error:
+            print(f"whygrad: warning: cannot watch {module.__name__}: {error}; the run goes on unwatched", file=sys.stderr)
+
+    loader.exec_module = exec_module  # type: ignore[attr-defined]

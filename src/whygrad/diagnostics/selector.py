@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from whygrad.errors import UsageError
 
-_CODE_PREFIX = re.compile(r"W[GL]\d{0,3}")
+_CODE_PREFIX = re.compile(r"W[GL]\d{0,3}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +20,8 @@ class Selection:
     ignore: tuple[str, ...] = ()
 
     def admits(self, code: str, rule: str) -> bool:
-        wanted = not self.select or any(_matches(word, code, rule) for word in self.select)
-        return wanted and not any(_matches(word, code, rule) for word in self.ignore)
+        wanted = not self.select or any(matches(word, code, rule) for word in self.select)
+        return wanted and not any(matches(word, code, rule) for word in self.ignore)
 
 
 def parse_selection(select: Iterable[str], ignore: Iterable[str], known: Iterable[tuple[str, str]]) -> Selection:
@@ -28,14 +29,24 @@ def parse_selection(select: Iterable[str], ignore: Iterable[str], known: Iterabl
     pairs = tuple(known)
     selection = Selection(tuple(_words(select)), tuple(_words(ignore)))
     for word in (*selection.select, *selection.ignore):
-        if not any(_matches(word, code, rule) for code, rule in pairs):
-            raise UsageError(f"unknown rule `{word}`", help="`whygrad rules` lists the codes and names")
+        if not any(matches(word, code, rule) for code, rule in pairs):
+            raise UsageError(f"unknown rule `{word}`", help=_advice(word, pairs))
     return selection
+
+
+def matches(word: str, code: str, rule: str) -> bool:
+    """Whether one word of a selection, or of a comment in the code, means this rule."""
+    if word.lower() == rule:
+        return True
+    return _CODE_PREFIX.fullmatch(word) is not None and code.startswith(word.upper())
 
 
 def _words(texts: Iterable[str]) -> Iterable[str]:
     return (word for text in texts for word in re.split(r"[,\s]+", text) if word)
 
 
-def _matches(word: str, code: str, rule: str) -> bool:
-    return word == rule or (_CODE_PREFIX.fullmatch(word) is not None and code.startswith(word))
+def _advice(word: str, pairs: Iterable[tuple[str, str]]) -> str:
+    names = [name for pair in pairs for name in pair]
+    near = [*difflib.get_close_matches(word.lower(), names), *difflib.get_close_matches(word.upper(), names)]
+    listing = "`whygrad rules` lists the codes and names"
+    return f"did you mean `{near[0]}`? {listing}" if near else listing

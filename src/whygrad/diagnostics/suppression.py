@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 
 from whygrad.diagnostics.diagnostic import Diagnostic
+from whygrad.diagnostics.selector import matches
 from whygrad.source import SourceSpan, source_line
 
-_COMMENT = re.compile(r"#\s*whygrad:\s*ignore(?:\[(?P<rules>[^\]]*)\])?")
+# Not `ignored`, not `ignore-this`, no bracket left open: a slip in the comment must not silence everything.
+_COMMENT = re.compile(r"#\s*whygrad:\s*ignore(?![\w-])(?:\s*\[(?P<rules>[^\]\[]*)\]|(?!\s*\[))")
 
 
 def ignored_rules(text: str) -> frozenset[str] | None:
-    """The rules a line's comment silences; an empty set silences all; None: no comment."""
+    """The rules a line's comment silences; an empty set: all; None: no comment, or one that names none."""
     match = _COMMENT.search(text)
     if match is None:
         return None
-    return frozenset(word for word in re.split(r"[,\s]+", match["rules"] or "") if word)
+    if match["rules"] is None:
+        return frozenset()
+    return frozenset(word for word in re.split(r"[,\s]+", match["rules"]) if word) or None
 
 
 def is_suppressed(diagnostic: Diagnostic) -> bool:
@@ -26,6 +30,8 @@ def is_suppressed(diagnostic: Diagnostic) -> bool:
 def _silenced_at(span: SourceSpan, diagnostic: Diagnostic) -> bool:
     for number in range(span.line, span.last_line + 1):
         rules = ignored_rules(source_line(span.file, number) or "")
-        if rules is not None and (not rules or {diagnostic.rule, diagnostic.code} & rules):
+        if rules is None:
+            continue
+        if not rules or any(matches(word, diagnostic.code, diagnostic.rule) for word in rules):
             return True
     return False

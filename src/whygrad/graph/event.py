@@ -53,7 +53,59 @@ class ModelTrained:
     frozen: tuple[VariableId, ...]
     frozen_since_compile: tuple[VariableId, ...] = ()  # trainable when compiled, not any more
     thawed_since_compile: tuple[VariableId, ...] = ()
+    raised: str | None = None  # the exception it ended with
+    stale: int = 0  # variables whose flag changed after the training step had been compiled
     seen: int = 1
 
 
-Event = UnbuiltRead | FlagSet | ModelTrained
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """`model.compile(...)` in user code."""
+
+    model: str
+    where: SourceSpan | None
+    has_loss: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerCalled:
+    """User code called a layer while a tape was recording."""
+
+    layer: str
+    where: SourceSpan | None
+    training_given: bool  # some call passed `training=`
+    training_omitted: bool  # some call did not
+    mode_dependent: tuple[str, ...]  # the layers inside that behave differently in training
+    penalties: tuple[str, ...]  # regularisers and added losses inside
+    penalties_read: bool  # `losses` was read while a tape was recording
+    variables: tuple[VariableId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoiseUnused:
+    """A random draw under a tape that nothing uses."""
+
+    where: SourceSpan
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomGradientForgets:
+    """A custom gradient uses variables but its inner function takes no `variables`."""
+
+    function: str
+    where: SourceSpan | None
+    variables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedCalls:
+    """One network is called under two names, one of which was assigned from the other."""
+
+    names: tuple[str, str]  # the assigned name first
+    assigned: SourceSpan | None
+    places: tuple[SourceSpan, ...]
+    variables: tuple[VariableId, ...]
+
+
+Event = SharedCalls | UnbuiltRead | FlagSet | ModelTrained | Compiled | LayerCalled | NoiseUnused | CustomGradientForgets

@@ -88,7 +88,7 @@ class Op:
     where: SourceSpan | None  # None: no frame of user code was on the stack
     tapes: frozenset[TapeId] = frozenset()  # the tapes that recorded it
     variable: VariableId | None = None  # READ and WRITE only
-    layer: str | None = None  # the layer whose call it ran in
+    layers: tuple[str, ...] = ()  # the layers whose calls it ran in, outermost first
     custom: str | None = None  # the user's custom-gradient function it ran in
     inferred: bool = False  # the op was not seen, it is concluded from what was
 
@@ -104,6 +104,8 @@ class Variable:
     created: SourceSpan | None = None
     owner: str | None = None  # the layer or object that holds it
     attribute: str | None = None  # the attribute it is held under
+    writes: int = 0  # by user code, after it was made; an optimizer's updates are not counted
+    made_in_step: int = 0  # how many gradients had been asked for when it was made
     tracked: bool = True  # False: its owner's list of trainable variables does not have it
 
     @property
@@ -117,6 +119,7 @@ class Tape:
     persistent: bool = False
     watches_variables: bool = True
     entered: SourceSpan | None = None
+    spent: SourceSpan | None = None  # the request that used up a tape that is not persistent
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ class Request:
     target_type: str = ""  # set where the target is not a tensor
     method: str = "gradient"
     model: str | None = None  # set where a model's own training step asked
+    error: str | None = None  # the exception the request raised
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,13 +76,14 @@ class Update:
     unknown: tuple[VariableId, ...] = ()  # variables the optimizer was not built for
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Recording:
     requests: tuple[Request, ...] = ()
     updates: tuple[Update, ...] = ()
     variables: Mapping[VariableId, Variable] = field(default_factory=dict)
     tapes: Mapping[TapeId, Tape] = field(default_factory=dict)
     events: tuple[Event, ...] = ()
+    holders: Mapping[str, frozenset[VariableId]] = field(default_factory=dict)  # layer -> what it tracks
     failure: Failure | None = None
 
     def events_of(self, kind: type[E]) -> Iterator[E]:

@@ -1,0 +1,6 @@
+"""Assertions about gradients for your own test suite. Importing this imports no framework."""
+
+from whygrad.testing.diagnoses import assert_diagnoses
+from whygrad.testing.gradients import assert_all_gradients
+
+__all__ = ["assert_all_gradients", "assert_diagnoses"]

@@ -1,0 +1,39 @@
+"""TensorFlow and Keras: capture, and the training toolkit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+
+from whygrad.graph import Failure, Recording
+
+
+class TensorFlowBackend:
+    """The face that `watch` sees."""
+
+    def __init__(self, on_request: Callable[[], None] | None) -> None:
+        from whygrad.backends.tensorflow.capture import Capture
+
+        self.capture = Capture(on_request)
+
+    def start(self) -> None:
+        try:
+            self.capture.start()
+        except Exception as error:
+            self.capture.stop()
+            self.capture.hooks.fail(error)
+
+    def join(self, module: ModuleType) -> None:
+        self.capture.hooks.safely(self.capture.join, module)
+
+    def stop(self) -> None:
+        self.capture.stop()
+
+    def record(self, failure: Failure | None = None) -> Recording:
+        from whygrad.backends.tensorflow.recording import record
+
+        return record(self.capture, failure)
+
+
+def make(on_request: Callable[[], None] | None = None) -> TensorFlowBackend:
+    return TensorFlowBackend(on_request)

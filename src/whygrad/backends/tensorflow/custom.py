@@ -1,0 +1,112 @@
+"""Custom gradients: which function, which inputs, and which of them it gave None."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.graph.event import CustomGradientForgets
+from whygrad.source import SourceSpan
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+
+CUSTOM = "CustomGradient"
+
+
+def install(capture: Capture) -> None:
+    hooks, recorder = capture.hooks, capture.recorder
+
+    def inside(original: Any) -> Any:
+        def decorator(f: Any, *args: Any, **kwargs: Any) -> Any:
+            recorder.custom.append(getattr(f, "__name__", "custom_gradient"))
+            try:
+                return original(f, *args, **kwargs)
+            except TypeError as error:
+                hooks.safely(_note_forgotten, capture, f, error)
+                raise
+            finally:
+                recorder.custom.pop()
+
+        return decorator
+
+    def recording(original: Any) -> Any:
+        def record_operation(
+            op_type: Any, output_tensors: Any, input_tensors: Any, backward_function: Any, *args: Any, **kwargs: Any
+        ) -> Any:
+            if recorder.custom and not recorder.paused and not hooks.broken:
+                observed = hooks.safely(_note, recorder, op_type, output_tensors, input_tensors, backward_function)
+                backward_function = observed or backward_function
+            return original(op_type, output_tensors, input_tensors, backward_function, *args, **kwargs)
+
+        return record_operation
+
+    for name in ("_eager_mode_decorator", "_graph_mode_decorator"):
+        hooks.replace(compat.custom_gradient, name, inside)
+    hooks.replace(compat.record, "record_operation", recording)
+
+
+def _note(recorder: Any, op_type: Any, outputs: Any, inputs: Any, backward: Any) -> Any:
+    """Log the whole function as one op; what ran inside it feeds the outputs without a gradient."""
+    graph = getattr(outputs[0], "graph", None) if outputs and not hasattr(outputs[0], "numpy") else None
+    hidden: list[int] = []
+    if graph is None:
+        for tensor in outputs:
+            producer = recorder.producers.get(tensor._id)
+            hidden.extend(producer.inputs[:1] if producer is not None else ())
+    ids = [tensor._id for tensor in inputs]
+    record = recorder.add_virtual(CUSTOM, (*ids, *hidden), outputs, recorder._place(sys._getframe(2)), graph)
+    record.custom = str(op_type)
+    results = 0 if graph is None else _passed_on(ids, recorder, graph)
+    record.blocked = frozenset((*range(results), *range(len(ids), len(ids) + len(hidden))))
+
+    def observed(*gradients: Any) -> Any:
+        recorder.custom.append(str(op_type))
+        try:
+            answer = backward(*gradients)
+        finally:
+            recorder.custom.pop()
+        if isinstance(answer, (list, tuple)):
+            record.blocked = (record.blocked or frozenset()) | {i for i, g in enumerate(answer) if g is None}
+        return answer
+
+    return observed
+
+
+def _passed_on(ids: list[int], recorder: Any, graph: Any) -> int:
+    """In a traced function the results come first among the inputs; they get no gradient."""
+    log = recorder.traces.get(graph)
+    made_inside = {
+        facts.id
+        for record in (log.records if log else ())
+        if record.custom is not None and record.type != CUSTOM
+        for facts in record.outputs
+    }
+    count = 0
+    for number in ids:
+        if number not in made_inside:
+            break
+        count += 1
+    return count
+
+
+def _note_forgotten(capture: Capture, function: Any, error: TypeError) -> None:
+    """TensorFlow raises where the gradient takes no `variables`; the frame that raised still knows them."""
+    trace = error.__traceback__
+    while trace is not None:
+        held = trace.tb_frame.f_locals
+        gradient = held.get("grad_fn")
+        if trace.tb_frame.f_code.co_name.endswith("_mode_decorator") and hasattr(gradient, "__code__"):
+            code = gradient.__code__
+            last = max((line for _, _, line in code.co_lines() if line), default=code.co_firstlineno)
+            names = [entry.name for v in held.get("variables", ()) if (entry := capture.variables.of(v)) is not None]
+            capture.events.append(
+                CustomGradientForgets(
+                    function=getattr(function, "__name__", "custom_gradient"),
+                    where=SourceSpan(code.co_filename, code.co_firstlineno, end_line=last),
+                    variables=tuple(names),
+                )
+            )
+            return
+        trace = trace.tb_next

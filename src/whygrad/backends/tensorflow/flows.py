@@ -1,0 +1,84 @@
+"""Which inputs of an op get a gradient: asked of TensorFlow's registry and of the gradient function itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.graph import Flow
+
+_Key = tuple[str, tuple[str, ...], tuple[str, ...]]
+_cache: dict[_Key, tuple[Flow, ...]] = {}
+_FLOATING = ("float", "bfloat", "complex", "half", "double", "variant", "resource")
+
+
+def is_trainable(dtype_name: str) -> bool:
+    """Whether TensorFlow would carry a gradient through a tensor of this dtype."""
+    return dtype_name.startswith(_FLOATING)
+
+
+def flows_of(op_type: str, inputs: tuple[Any, ...], outputs: tuple[Any, ...], attrs: Any) -> tuple[Flow, ...]:
+    """One `Flow` for each input; `inputs` and `outputs` are TensorFacts."""
+    key = (op_type, tuple(fact.dtype.name for fact in inputs), tuple(fact.dtype.name for fact in outputs))
+    known = _cache.get(key)
+    if known is None:
+        known = _cache[key] = _ask(op_type, inputs, outputs, attrs)
+    return known
+
+
+def _ask(op_type: str, inputs: tuple[Any, ...], outputs: tuple[Any, ...], attrs: Any) -> tuple[Flow, ...]:
+    blocked = (Flow.BLOCKED,) * len(inputs)
+    if not any(is_trainable(fact.dtype.name) for fact in outputs):
+        return blocked
+    try:
+        function = compat.gradient_registry.lookup(op_type)
+    except LookupError:
+        return tuple(
+            Flow.UNREGISTERED if is_trainable(fact.dtype.name) else Flow.BLOCKED for fact in inputs
+        )
+    if function is None:
+        return blocked
+    answer = _probe(function, op_type, inputs, outputs, attrs)
+    return tuple(
+        flow if is_trainable(fact.dtype.name) else Flow.BLOCKED for fact, flow in zip(inputs, answer, strict=True)
+    )
+
+
+def _probe(
+    function: Any, op_type: str, inputs: tuple[Any, ...], outputs: tuple[Any, ...], attrs: Any
+) -> tuple[Flow, ...]:
+    """Build the gradient in a scratch graph and look which inputs get None, or a constant zero."""
+    assert compat.ops is not None
+    carried = (Flow.CARRIED,) * len(inputs)
+    try:
+        with compat.ops.Graph().as_default():
+            ins = [_placeholder(fact) for fact in inputs]
+            outs = [_placeholder(fact) for fact in outputs]
+            grads = [_placeholder(fact) for fact in outputs]
+            mock = compat.MockOp(attrs or (), ins, outs, op_type, ())
+            result = function(mock, *grads)
+            if not isinstance(result, (list, tuple)):
+                result = [result]
+            if len(result) != len(inputs):
+                return carried
+            return tuple(_flow(gradient) for gradient in result)
+    except Exception:  # a gradient function may need more than a mock gives; then it has a gradient
+        return carried
+
+
+def _placeholder(fact: Any) -> Any:
+    import tensorflow as tf
+
+    return tf.compat.v1.placeholder(fact.dtype, fact.shape)
+
+
+def _flow(gradient: Any) -> Flow:
+    if gradient is None:
+        return Flow.BLOCKED
+    producer = getattr(gradient, "op", None)
+    if producer is not None and producer.type == "ZerosLike":
+        return Flow.ZERO
+    value = compat.constant_value(gradient) if compat.constant_value and producer is not None else None
+    if value is not None and value.size and not value.any():
+        return Flow.ZERO
+    return Flow.CARRIED

@@ -1,0 +1,77 @@
+"""Putting hooks in and taking them out; a hook that fails switches the capture off and never the run."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import traceback
+import types
+from collections.abc import Callable
+from typing import Any
+
+REPORT_TO = "please report it with the lines above: the issue tracker is named in `pip show whygrad`"
+
+
+class Hooks:
+    """Everything that was replaced while watching, in order, so that it can be put back."""
+
+    def __init__(self) -> None:
+        self._undo: list[Callable[[], None]] = []
+        self.broken = False
+
+    def replace(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:
+        """Set `owner.name` to `wrap(original)`; nothing happens where the owner does not have it."""
+        home = _home(owner, name)
+        if home is None:
+            return
+        original = home.__dict__[name]
+        wrapper = wrap(original)
+        if isinstance(original, types.FunctionType):
+            functools.update_wrapper(wrapper, original)
+        setattr(home, name, wrapper)
+        self._undo.append(lambda: setattr(home, name, original))
+
+    def on_removal(self, undo: Callable[[], None]) -> None:
+        self._undo.append(undo)
+
+    def remove(self) -> None:
+        """Put everything back, last first, whatever one of them does."""
+        while self._undo:
+            undo = self._undo.pop()
+            try:
+                undo()
+            except Exception as error:
+                self.fail(error)
+
+    def safely(self, note: Callable[..., Any], *arguments: Any) -> Any:
+        """Run our own code inside somebody else's call."""
+        if self.broken:
+            return None
+        try:
+            return note(*arguments)
+        except Exception as error:
+            self.fail(error)
+            return None
+
+    def fail(self, error: BaseException) -> None:
+        """One warning; the run goes on unwatched."""
+        if self.broken:
+            return
+        self.broken = True
+        where = traceback.extract_tb(error.__traceback__)[-1] if error.__traceback__ else None
+        spot = f" at {where.filename.rsplit('/', 1)[-1]}:{where.lineno}" if where else ""
+        print(
+            f"whygrad: warning: watching stopped after an internal error{spot}: "
+            f"{type(error).__name__}: {error}; the run goes on unwatched ({REPORT_TO})",
+            file=sys.stderr,
+        )
+
+
+def _home(owner: Any, name: str) -> Any:
+    """The class of an inheritance chain that really holds the name; a module holds its own."""
+    if owner is None:
+        return None
+    for candidate in getattr(owner, "__mro__", (owner,)):
+        if name in vars(candidate):
+            return candidate
+    return None

@@ -1,0 +1,325 @@
+"""What Keras knows that ops do not show: layers, flags, compiled models, lists of variables."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from dataclasses import dataclass, field
+from types import FrameType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from whygrad.capture.position import CodeOwner, Position, owner_of
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+
+LISTS = ("trainable_variables", "trainable_weights", "variables", "weights")
+
+
+@dataclass(slots=True)
+class ListRead:
+    """User code read a list of variables of a model that was not all built."""
+
+    layer: weakref.ref[Any]
+    name: str
+    attribute: str
+    place: Any
+    value: list[Any]
+    used: bool = False
+
+
+@dataclass(slots=True)
+class FlagChange:
+    layer: weakref.ref[Any]
+    name: str
+    value: bool
+    place: Any
+    order: int
+
+
+@dataclass(slots=True)
+class LayerCalls:
+    """Calls of one layer by user code while a tape was recording."""
+
+    name: str
+    place: Any
+    flagged: bool = False  # some call said `training=...`
+    unflagged: bool = False
+
+
+@dataclass(slots=True)
+class CompileFacts:
+    place: Any
+    has_loss: bool
+    trainable: frozenset[int]
+
+
+@dataclass(slots=True)
+class TrainCall:
+    layer: weakref.ref[Any]
+    name: str
+    method: str
+    place: Any
+    trainable: tuple[int, ...]
+    frozen: tuple[int, ...]
+    thawed_since: tuple[int, ...]
+    frozen_since: tuple[int, ...]
+    stale: int = 0
+    raised: str | None = None
+    count: int = 1
+
+
+@dataclass(slots=True)
+class KerasFacts:
+    capture: Capture
+    list_reads: list[ListRead] = field(default_factory=list)
+    flags: list[FlagChange] = field(default_factory=list)
+    calls: weakref.WeakKeyDictionary[Any, LayerCalls] = field(default_factory=weakref.WeakKeyDictionary)
+    called_at: weakref.WeakKeyDictionary[Any, set[Any]] = field(default_factory=weakref.WeakKeyDictionary)
+    steps_made: weakref.WeakKeyDictionary[Any, frozenset[int]] = field(default_factory=weakref.WeakKeyDictionary)
+    compiled: weakref.WeakKeyDictionary[Any, CompileFacts] = field(default_factory=weakref.WeakKeyDictionary)
+    trained: dict[Any, TrainCall] = field(default_factory=dict)
+    layers_seen: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
+    losses_read: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
+    losses_added: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
+    losses_seen: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
+    training: list[Any] = field(default_factory=list)
+
+    def training_model(self) -> str | None:
+        return self.training[-1].name if self.training else None
+
+    def entered(self, layer: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
+        """A layer call begins."""
+        recorder = self.capture.recorder
+        if not recorder.layers and not recorder.paused and owner_of(frame.f_code) is CodeOwner.USER:
+            places = self.called_at.setdefault(layer, set())
+            if len(places) < 32:
+                places.add(Position(frame.f_code, frame.f_lasti))
+        if recorder.tapes and not recorder.layers and not recorder.paused and owner_of(frame.f_code) is CodeOwner.USER:
+            facts = self.calls.get(layer)
+            if facts is None:
+                facts = self.calls[layer] = LayerCalls(_path(layer), recorder._place(frame))
+            if kwargs.get("training") is not None:
+                facts.flagged = True
+            else:
+                facts.unflagged = True
+                facts.place = recorder._place(frame)
+        self.layers_seen.add(layer)
+        recorder.layers = (*recorder.layers, _path(layer))
+
+    def left(self) -> None:
+        self.capture.recorder.layers = self.capture.recorder.layers[:-1]
+
+    def list_was_read(self, layer: Any, attribute: str, value: Any, frame: FrameType) -> None:
+        if owner_of(frame.f_code) is not CodeOwner.USER or _is_built(layer) or len(self.list_reads) > 256:
+            return
+        place = self.capture.recorder._place(frame)
+        self.list_reads.append(ListRead(weakref.ref(layer), _path(layer), attribute, place, value))
+
+    def list_was_used(self, value: Any) -> None:
+        for read in self.list_reads:
+            if read.value is value:
+                read.used = True
+
+    def flag_was_set(self, layer: Any, value: bool, frame: FrameType) -> None:
+        while frame.f_code.co_name == "__setattr__" and frame.f_back is not None:
+            frame = frame.f_back  # Keras layers route every attribute through their own `__setattr__`
+        if owner_of(frame.f_code) is CodeOwner.USER and len(self.flags) < 1024:
+            recorder = self.capture.recorder
+            place = recorder._place(frame)
+            self.flags.append(FlagChange(weakref.ref(layer), _path(layer), bool(value), place, recorder.now))
+
+    def was_compiled(self, model: Any, kwargs: dict[str, Any], args: tuple[Any, ...], frame: FrameType) -> None:
+        has_loss = kwargs.get("loss", args[1] if len(args) > 1 else None) is not None
+        self.steps_made.pop(model, None)
+        self.compiled[model] = CompileFacts(
+            self.capture.recorder._place(frame), has_loss, frozenset(self._ids(model.trainable_variables))
+        )
+
+    def training_began(self, model: Any, method: str, frame: FrameType) -> None:
+        self.training.append(model)
+        place = self.capture.recorder._place(frame)
+        key = (id(model), method, place)
+        known = self.trained.get(key)
+        trainable = self._ids(model.trainable_variables)
+        if known is not None and known.trainable == trainable:
+            known.count += 1
+            return
+        compiled = self.compiled.get(model)
+        before = compiled.trainable if compiled is not None else frozenset(trainable)
+        frozen = self._ids(_flagged_off(model))
+        stepped = self.steps_made.setdefault(model, frozenset(trainable)) if trainable else frozenset()
+        self.trained[key] = TrainCall(
+            weakref.ref(model),
+            _path(model),
+            method,
+            place,
+            trainable,
+            frozen,
+            tuple(number for number in trainable if number not in before),
+            tuple(number for number in frozen if number in before),
+            stale=len(stepped ^ set(trainable)),
+        )
+
+    def training_failed(self, model: Any, error: Exception) -> None:
+        for call in self.trained.values():
+            if call.layer() is model:
+                call.raised = f"{type(error).__name__}: {error}"
+
+    def training_ended(self) -> None:
+        self.training.pop()
+
+    def _ids(self, variables: Any) -> tuple[int, ...]:
+        found = (self.capture.variables.of(variable) for variable in variables)
+        return tuple(entry.id for entry in found if entry is not None)
+
+
+def _flagged_off(model: Any) -> list[Any]:
+    """Weights that would train but for a flag; statistics and counters are not meant."""
+    own = {id(v) for v in model.trainable_variables}
+    frozen = []
+    for layer in all_layers(model):
+        for variable in [*getattr(layer, "_trainable_variables", ()), *getattr(layer, "_trainable_weights", ())]:
+            if id(variable) not in own:
+                frozen.append(variable)
+    return frozen
+
+
+def all_layers(layer: Any) -> list[Any]:
+    try:
+        return list(layer._flatten_layers())
+    except Exception:
+        return [layer]
+
+
+def _is_built(layer: Any) -> bool:
+    return all(getattr(each, "built", True) for each in all_layers(layer))
+
+
+def _path(layer: Any) -> str:
+    return str(getattr(layer, "path", None) or getattr(layer, "name", type(layer).__name__))
+
+
+def install(capture: Capture, module: ModuleType) -> None:
+    """Hook one Keras: version 3, or tf_keras."""
+    hooks, facts = capture.hooks, capture.keras
+    layer_class, model_class = module.layers.Layer, module.Model
+
+    def calling(original: Any) -> Any:
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            hooks.safely(facts.entered, self, args, kwargs, sys._getframe(1))
+            try:
+                return original(self, *args, **kwargs)
+            finally:
+                facts.left()
+
+        return __call__
+
+    def listing(attribute: str) -> Any:
+        def wrap(original: Any) -> Any:
+            def read(self: Any) -> Any:
+                value = original.fget(self)
+                hooks.safely(facts.list_was_read, self, attribute, value, sys._getframe(1))
+                return value
+
+            return property(read, original.fset, original.fdel, original.__doc__)
+
+        return wrap
+
+    def flagging(original: Any) -> Any:
+        def write(self: Any, value: Any) -> None:
+            original.fset(self, value)
+            hooks.safely(facts.flag_was_set, self, value, sys._getframe(1))
+
+        return property(original.fget, write, original.fdel, original.__doc__)
+
+    def reading_losses(original: Any) -> Any:
+        def losses(self: Any) -> Any:
+            if capture.recorder.tapes:
+                hooks.safely(facts.losses_read.add, self)
+            return original.fget(self)
+
+        return property(losses, original.fset, original.fdel, original.__doc__)
+
+    def adding_loss(original: Any) -> Any:
+        def add_loss(self: Any, *args: Any, **kwargs: Any) -> Any:
+            hooks.safely(facts.losses_added.add, self)
+            return original(self, *args, **kwargs)
+
+        return add_loss
+
+    def compiling(original: Any) -> Any:
+        def compile(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: A001
+            result = original(self, *args, **kwargs)
+            hooks.safely(facts.was_compiled, self, kwargs, args, sys._getframe(1))
+            return result
+
+        return compile
+
+    def training(method: str) -> Any:
+        def wrap(original: Any) -> Any:
+            def train(self: Any, *args: Any, **kwargs: Any) -> Any:
+                hooks.safely(facts.training_began, self, method, sys._getframe(1))
+                try:
+                    return original(self, *args, **kwargs)
+                except Exception as error:
+                    hooks.safely(facts.training_failed, self, error)
+                    raise
+                finally:
+                    hooks.safely(facts.training_ended)
+
+            return train
+
+        return wrap
+
+    hooks.replace(layer_class, "__call__", calling)
+    for attribute in LISTS:
+        hooks.replace(layer_class, attribute, listing(attribute))
+    hooks.replace(layer_class, "trainable", flagging)
+    hooks.replace(layer_class, "losses", reading_losses)
+    hooks.replace(layer_class, "add_loss", adding_loss)
+    hooks.replace(model_class, "compile", compiling)
+    for method in ("fit", "train_on_batch"):
+        hooks.replace(model_class, method, training(method))
+    _hook_variables(capture, module)
+    _hook_losses(capture, module)
+
+
+def _hook_variables(capture: Capture, module: ModuleType) -> None:
+    """A Keras 3 variable wraps a TensorFlow one; tf_keras uses TensorFlow's own."""
+    variable_class = getattr(module, "Variable", None)
+    if variable_class is None:
+        return
+
+    def wrap(original: Any) -> Any:
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            original(self, *args, **kwargs)
+            place = capture.recorder._place(sys._getframe(1))
+            capture.hooks.safely(capture.variables.link_keras, self, place)
+
+        return __init__
+
+    capture.hooks.replace(variable_class, "__init__", wrap)
+
+
+def _hook_losses(capture: Capture, module: ModuleType) -> None:
+    """Which tensor is the label and which the prediction."""
+
+    def note(loss: Any, y_true: Any, y_pred: Any, frame: FrameType) -> None:
+        recorder = capture.recorder
+        capture.keras.losses_seen.add(loss)
+        ids = [getattr(item, "_id", None) for item in (y_pred, y_true)]
+        if recorder.paused or None in ids:
+            return
+        graph = capture.current_graph()
+        name = f"LossCall:{type(loss).__name__}"
+        recorder.add_virtual(name, ids, (), recorder._place(frame), graph)
+
+    def wrap(original: Any) -> Any:
+        def __call__(self: Any, y_true: Any, y_pred: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            capture.hooks.safely(note, self, y_true, y_pred, sys._getframe(1))
+            return original(self, y_true, y_pred, *args, **kwargs)
+
+        return __call__
+
+    capture.hooks.replace(module.losses.Loss, "__call__", wrap)

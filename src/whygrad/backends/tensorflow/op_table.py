@@ -1,0 +1,94 @@
+"""TensorFlow's op names in whygrad's words. Data only; whether an op has a gradient is asked of TensorFlow."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from whygrad.graph import OpKind as K
+
+_BY_KIND: Final[dict[K, str]] = {
+    K.CONSTANT: "Const Placeholder PlaceholderWithDefault Fill Range LinSpace Eye ImmutableConst",
+    K.READ: "ReadVariableOp ResourceGather ResourceGatherNd",
+    K.SHAPE: "Shape ShapeN Size Rank ZerosLike OnesLike BroadcastGradientArgs BroadcastArgs VariableShape EnsureShape_ "
+    "VarIsInitializedOp TensorListLength TensorListElementShape InvertPermutation StopAt NoOp EmptyTensorList "
+    "TensorListReserve",
+    K.MOVE: "Identity IdentityN Reshape Transpose ExpandDims Squeeze Slice StridedSlice Concat ConcatV2 Pack Unpack "
+    "Split SplitV Tile Pad PadV2 MirrorPad Reverse ReverseV2 Gather GatherV2 GatherNd ScatterNd BroadcastTo "
+    "EnsureShape Snapshot TensorScatterUpdate TensorScatterAdd DynamicPartition DynamicStitch ParallelDynamicStitch "
+    "BatchToSpaceND SpaceToBatchND SpaceToDepth DepthToSpace Roll MatrixDiag MatrixDiagV3 MatrixDiagPartV3 "
+    "MatrixBandPart Where_ PreventGradient CheckNumerics CheckNumericsV2 Print PrintV2 TensorListStack "
+    "TensorListFromTensor TensorListGetItem TensorListSetItem TensorListPushBack TensorListPopBack "
+    "TensorListGather TensorListConcatV2 RaggedTensorToVariant RaggedTensorFromVariant OptionalFromValue "
+    "OptionalGetValue",
+    K.ELEMENTWISE: "Add AddV2 Sub Mul MulNoNan BiasAdd BiasAddV1 Neg Abs Square SquaredDifference AddN "
+    "AccumulateNV2 Conj Real Imag",
+    K.SMOOTH: "Tanh Sigmoid Relu Relu6 Elu Selu LeakyRelu Softplus Softsign Erf Erfc Sin Cos Tan Sinh Cosh Asinh Atan "
+    "Expm1 Lgamma Digamma FusedBatchNormV3 LRN",
+    K.REDUCE: "Sum Mean Max Min Prod L2Loss EuclideanNorm SegmentSum SegmentMean UnsortedSegmentSum All_ Cumsum",
+    K.CONTRACT: "MatMul BatchMatMul BatchMatMulV2 BatchMatMulV3 Einsum Conv2D Conv1D Conv3D Conv "
+    "DepthwiseConv2dNative Conv2DBackpropInput XlaDotV2 SparseTensorDenseMatMul SparseMatMul _FusedMatMul",
+    K.SELECT: "Select SelectV2",
+    K.CLIP: "ClipByValue Maximum Minimum",
+    K.CAST: "Cast Bitcast QuantizeV2",
+    K.STOP: "StopGradient",
+    K.ROUND: "Round Rint Floor Ceil FloorDiv Trunc TruncateDiv",
+    K.SIGN: "Sign",
+    K.COMPARE: "Equal NotEqual Less LessEqual Greater GreaterEqual ApproximateEqual LogicalAnd LogicalOr LogicalNot "
+    "IsNan IsFinite IsInf InTopK InTopKV2 All Any",
+    K.INDEX: "ArgMax ArgMin Where Unique UniqueV2 UniqueWithCounts Bincount DenseBincount HistogramFixedWidth "
+    "HistogramSummary Bucketize LowerBound UpperBound SearchSorted NonMaxSuppression NonMaxSuppressionV2 "
+    "NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 ListDiff EditDistance",
+    K.ONE_HOT: "OneHot",
+    K.NOISE: "RandomUniform RandomStandardNormal TruncatedNormal RandomUniformInt StatelessRandomUniform "
+    "StatelessRandomUniformV2 StatelessRandomNormal StatelessRandomNormalV2 StatelessTruncatedNormal "
+    "StatelessTruncatedNormalV2 StatelessRandomUniformInt StatelessRandomUniformIntV2 StatefulUniform "
+    "StatefulStandardNormal StatefulStandardNormalV2 StatefulTruncatedNormal StatefulUniformInt RandomShuffle "
+    "StatelessShuffle StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2 StatefulUniformFullInt "
+    "StatelessRandomGetKeyCounter RngReadAndSkip RngSkip StatelessRandomGetAlg",
+    K.SAMPLE: "Multinomial StatelessMultinomial RandomPoisson RandomPoissonV2 StatelessRandomPoisson RandomGamma "
+    "StatelessRandomGammaV2 StatelessRandomGammaV3 StatefulRandomBinomial StatelessRandomBinomial "
+    "ParameterizedTruncatedNormal StatelessParameterizedTruncatedNormal FixedUnigramCandidateSampler "
+    "UniformCandidateSampler LogUniformCandidateSampler",
+    K.FOREIGN: "PyFunc PyFuncStateless EagerPyFunc",
+    K.STATE: "MakeIterator IteratorGetNext IteratorGetNextSync IteratorV2 AnonymousIteratorV3 LookupTableFindV2 "
+    "LookupTableInsertV2 LookupTableImportV2 MutableHashTableV2 QueueEnqueueV2 QueueEnqueueManyV2 QueueDequeueV2 "
+    "QueueDequeueManyV2 StackPushV2 StackPopV2 TensorSliceDataset TensorDataset BatchDatasetV2 MapDataset "
+    "ParallelMapDatasetV2 PrefetchDataset RepeatDataset ShuffleDatasetV3 OptionsDataset FlatMapDataset ZipDataset "
+    "ReduceDataset DatasetToSingleElement BarrierInsertMany BarrierTakeMany Stage Unstage WriteFile ReadFile "
+    "TensorArrayWriteV3_",
+    K.CUSTOM: "CustomGradient",
+    K.SOFTMAX: "Softmax LogSoftmax",
+    K.CROSS_ENTROPY: "SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits",
+    K.LOG: "Log Log1p Xlogy Xlog1py",
+    K.EXP: "Exp",
+    K.SQRT: "Sqrt Rsqrt",
+    K.DIVIDE: "Div RealDiv DivNoNan Xdivy Reciprocal Inv",
+    K.POWER: "Pow",
+    K.INVERSE_TRIG: "Acos Asin Acosh Atanh",
+    K.GRADIENT: "GradientRequest",
+}
+
+OP_KINDS: Final[dict[str, K]] = {name: kind for kind, names in _BY_KIND.items() for name in names.split()}
+
+# Ops that write a variable whose handle is their first input; the value is the input after it.
+WRITE_PREFIXES: Final = ("Assign", "ResourceScatter", "ResourceApply", "ResourceSparseApply", "ResourceStridedSliceAssign")
+WRITE_OPS: Final = frozenset({"AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"})
+SYMMETRIC_LOSSES: Final = frozenset(
+    {"MeanSquaredError", "MeanAbsoluteError", "CosineSimilarity", "Huber", "LogCosh", "Dice"}
+)
+
+
+def kind_of(op_type: str) -> K:
+    """The kind of an op by its TensorFlow name."""
+    kind = OP_KINDS.get(op_type)
+    if kind is not None:
+        return kind
+    if op_type.startswith(WRITE_PREFIXES):
+        return K.WRITE
+    if op_type.startswith("LossCall:"):
+        return K.OTHER if op_type.removeprefix("LossCall:") in SYMMETRIC_LOSSES else K.CROSS_ENTROPY
+    if op_type.endswith(("Dataset", "DatasetV2", "DatasetV3")):
+        return K.STATE
+    if op_type.startswith("__") or op_type.endswith("PartitionedCall"):
+        return K.CALL
+    return K.OTHER

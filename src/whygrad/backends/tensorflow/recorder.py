@@ -1,0 +1,343 @@
+"""The one mutable thing of a capture: a bounded log of what TensorFlow ran.
+
+Eager ops and traced ops are logged alike; TensorFlow gives both kinds of tensors ids from one counter.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from types import FrameType
+from typing import Any, NamedTuple
+
+from whygrad.backends.tensorflow import autograph, compat
+from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
+from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry
+from whygrad.capture.position import Position, user_frame
+from whygrad.source import SourceSpan
+
+Place = Position | SourceSpan | None
+
+KEPT_OPS = 50_000  # a generation ends when an update was applied, or after so many ops outside any tape
+
+
+class TensorFacts(NamedTuple):
+    id: int
+    dtype: Any  # TensorFlow's DType, interned
+    shape: tuple[int | None, ...] | None
+
+
+class OpRecord:
+    """One op that ran or was traced."""
+
+    __slots__ = ("attrs", "blocked", "callers", "calls", "custom", "inputs", "layers", "outputs", "place", "sequence", "tapes", "type")
+
+    def __init__(self, sequence: int, op_type: str, inputs: tuple[int, ...], outputs: tuple[TensorFacts, ...]) -> None:
+        self.sequence = sequence
+        self.type = op_type
+        self.inputs = inputs
+        self.outputs = outputs
+        self.place: Place = None
+        self.callers: tuple[Position, ...] = ()  # user frames around the place, innermost first
+        self.tapes: tuple[int, ...] = ()
+        self.layers: tuple[str, ...] = ()  # the layers whose calls it ran in, outermost first
+        self.attrs: Any = None
+        self.calls: tuple[Any, ...] = ()  # the function graphs this op runs
+        self.custom: str | None = None
+        self.blocked: frozenset[int] | None = None  # CUSTOM and GRADIENT: inputs that get None
+
+
+class Leaf(NamedTuple):
+    """A tensor that no op made: it came in from Python, NumPy or a data set."""
+
+    facts: TensorFacts
+    sequence: int
+    place: Place
+    array: weakref.ref[Any] | None = None
+
+
+class Departure(NamedTuple):
+    """A value that left TensorFlow."""
+
+    tensor: int
+    how: str
+    sequence: int
+    place: Place
+    array: weakref.ref[Any] | None
+
+
+class TraceLog:
+    """The ops of one function graph, in the order they were traced."""
+
+    __slots__ = ("leaves", "records")
+
+    def __init__(self) -> None:
+        self.records: list[OpRecord] = []
+        self.leaves: dict[int, Leaf] = {}
+
+
+def facts_of(tensor: Any) -> TensorFacts:
+    try:
+        shape = tensor._shape_tuple()
+    except Exception:  # an unknown rank raises in some versions
+        shape = None
+    return TensorFacts(tensor._id, tensor.dtype, shape)
+
+
+class Recorder:
+    """What ran lately. Old generations are dropped, so memory stays flat however long a run is."""
+
+    def __init__(self, variables: VariableBook) -> None:
+        self.variables = variables
+        self.sequence = itertools.count(1)
+        self.now = 0
+        self.records: deque[OpRecord] = deque()
+        self.producers: dict[int, OpRecord | None] = {}  # None: a leaf or a handle
+        self.writes: dict[int, deque[OpRecord]] = {}  # variable -> the ops that wrote it lately
+        self.gradient_of: dict[int, frozenset[int]] = {}  # gradient tensor -> the variables it belongs to
+        self.leaves: dict[int, Leaf] = {}
+        self.departures: deque[Departure] = deque()
+        self.traces: weakref.WeakKeyDictionary[Any, TraceLog] = weakref.WeakKeyDictionary()
+        self.untraced: weakref.WeakKeyDictionary[Any, list[OpRecord]] = weakref.WeakKeyDictionary()
+        self.tapes: tuple[int, ...] = ()
+        self.layers: tuple[str, ...] = ()
+        self.custom: list[str] = []
+        self.paused = 0
+        self._stopping = False
+        self.dropped_before = 0
+        self.ops_seen = 0
+        self.on_write: Callable[[VariableEntry, OpRecord], None] | None = None
+        self._generation_starts: deque[int] = deque([0])
+
+    # -- ops -------------------------------------------------------------------------------------
+
+    def on_op(
+        self, op_type: str | bytes, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType
+    ) -> None:
+        """Called after every op, with the frame that ran it."""
+        if self.paused:
+            return
+        self.ops_seen += 1
+        name = op_type.decode() if isinstance(op_type, bytes) else op_type
+        if graph is None:
+            self._log_eager(name, inputs, attrs, outputs, frame)
+        else:
+            self._log_traced(name, inputs, attrs, outputs, frame, graph)
+
+    def _log_eager(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
+        found = user_frame(frame)
+        place = self._place_of(found)
+        known = self.producers
+        self._stopping = name == "StopGradient"  # TensorFlow runs it with the tapes halted; it is the cut itself
+        ids = []
+        for tensor in inputs:
+            number = tensor._id
+            ids.append(number)
+            if number not in known:
+                self._meet(tensor, number, inputs, place, frame)
+        record = self._new_record(name, tuple(ids), outputs, place)
+        record.attrs = attrs
+        record.callers = _callers(found)
+        if name.startswith("__"):
+            record.calls = _called_graphs(frame)
+        elif name.startswith(WRITE_PREFIXES):
+            self._note_write(ids[0], record)
+        for facts in record.outputs:
+            known[facts.id] = record
+        self.records.append(record)
+
+    def _note_write(self, handle: int, record: OpRecord) -> None:
+        self.writes.setdefault(handle, deque()).append(record)
+        entry = self.variables.entries.get(handle)
+        if entry is not None:
+            entry.writes += 1
+            if self.gradient_of and self.on_write is not None and entry.trainable:
+                self.on_write(entry, record)
+
+    def _log_traced(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType, graph: Any) -> None:
+        log = self.traces.get(graph)
+        if log is None:
+            log = self.traces[graph] = TraceLog()
+        ids = tuple(tensor._id for tensor in inputs)
+        found = user_frame(frame)
+        self._stopping = name == "StopGradient"
+        record = self._new_record(name, ids, outputs, self._place_of(found))
+        record.attrs = attrs
+        record.callers = _callers(found)
+        if name in FUNCTIONAL_OPS and outputs:
+            record.calls = functional_graphs(outputs[0].op, graph)
+        elif name.startswith(WRITE_PREFIXES) and ids:
+            entry = self.variables.entries.get(self._outermost(ids[0], graph))
+            if entry is not None:
+                entry.writes += 1
+        log.records.append(record)
+
+    def _outermost(self, handle: int, graph: Any) -> int:
+        """The variable's own handle for a handle that a traced function captured."""
+        while graph is not None and hasattr(graph, "captures"):
+            handle = next((outer._id for outer, inner in graph.captures if inner._id == handle), handle)
+            graph = graph.outer_graph
+        return handle
+
+    def _new_record(self, name: str, ids: tuple[int, ...], outputs: Iterable[Any], place: Place) -> OpRecord:
+        self.now = sequence = next(self.sequence)
+        record = OpRecord(sequence, name, ids, tuple([facts_of(tensor) for tensor in outputs]))
+        record.place = place
+        if self.tapes and (not compat.recording_is_stopped() or self._stopping):
+            record.tapes = self.tapes
+        record.layers = self.layers
+        if self.custom:
+            record.custom = self.custom[-1]
+        return record
+
+    def add_virtual(
+        self, name: str, inputs: Iterable[int], outputs: Iterable[Any], place: Place, graph: Any = None
+    ) -> OpRecord:
+        """Log something that is not an op of TensorFlow's: a custom gradient, the result of a request."""
+        record = self._new_record(name, tuple(inputs), outputs, place)
+        if graph is None:
+            self.producers.update((facts.id, record) for facts in record.outputs)
+            self.records.append(record)
+        else:
+            self.traces.setdefault(graph, TraceLog()).records.append(record)
+        return record
+
+    # -- tensors that no op made -----------------------------------------------------------------
+
+    def _meet(self, tensor: Any, number: int, inputs: Any, place: Place, frame: FrameType) -> None:
+        self.producers[number] = None
+        if tensor.dtype is compat.resource_dtype:
+            self.variables.meet_handle(number, frame)
+            return
+        handle = _variable_in_caller(frame, tensor, inputs, self.producers)
+        if handle is not None:
+            self.variables.meet_handle(handle._id, frame)
+            read = self._new_record("ReadVariableOp", (handle._id,), (tensor,), place)
+            self.producers[handle._id] = None
+            self.producers[number] = read
+            self.records.append(read)
+            return
+        self.leaves[number] = Leaf(facts_of(tensor), self.now, place)
+
+    # -- leaving ---------------------------------------------------------------------------------
+
+    def on_departure(self, tensor: Any, how: str, array: Any, frame: FrameType) -> None:
+        if self.paused:
+            return
+        try:
+            reference = weakref.ref(array)
+        except TypeError:
+            reference = None
+        self.departures.append(Departure(tensor._id, how, self.now, self._place(frame), reference))
+
+    # -- keeping memory flat ---------------------------------------------------------------------
+
+    def end_generation(self) -> None:
+        """Called after each update; the last two generations are kept."""
+        self._generation_starts.append(self.now)
+        while len(self._generation_starts) > 3:
+            self._generation_starts.popleft()
+        self._drop_before(self._generation_starts[0])
+
+    def trim(self) -> None:
+        """Called when the last tape is left: a long stretch without updates is a generation too."""
+        if not self.tapes and len(self.records) > KEPT_OPS:
+            self.end_generation()
+            if len(self.records) > 2 * KEPT_OPS:
+                self._drop_before(self.records[len(self.records) - KEPT_OPS].sequence)
+
+    def _drop_before(self, sequence: int) -> None:
+        records, producers = self.records, self.producers
+        while records and records[0].sequence <= sequence:
+            for facts in records.popleft().outputs:
+                producers.pop(facts.id, None)
+                self.gradient_of.pop(facts.id, None)
+        for written in self.writes.values():
+            while written and written[0].sequence <= sequence:
+                written.popleft()
+        while self.departures and self.departures[0].sequence <= sequence:
+            self.departures.popleft()
+        for number in [number for number, leaf in self.leaves.items() if leaf.sequence <= sequence]:
+            del self.leaves[number]
+            producers.pop(number, None)
+        self.dropped_before = sequence
+
+    def _place(self, frame: FrameType) -> Place:
+        return self._place_of(user_frame(frame))
+
+    def _place_of(self, found: FrameType | None) -> Place:
+        if found is None:
+            return None
+        if autograph.is_generated(found.f_code):
+            return autograph.original_span(found)
+        return Position(found.f_code, found.f_lasti)
+
+
+def _callers(frame: FrameType | None) -> tuple[Position, ...]:
+    """The user's frames around a frame; a module's own code has none worth keeping."""
+    if frame is None or frame.f_code.co_name == "<module>":
+        return ()
+    found: list[Position] = []
+    while len(found) < 8:
+        frame = user_frame(frame.f_back)
+        if frame is None:
+            break
+        found.append(Position(frame.f_code, frame.f_lasti))
+        if frame.f_code.co_name == "<module>":
+            break
+    return tuple(found)
+
+
+FUNCTIONAL_OPS = {
+    "While": ("body", "cond"),
+    "StatelessWhile": ("body", "cond"),
+    "If": ("then_branch", "else_branch"),
+    "StatelessIf": ("then_branch", "else_branch"),
+    "PartitionedCall": ("f",),
+    "StatefulPartitionedCall": ("f",),
+    "Case": ("branches",),
+    "StatelessCase": ("branches",),
+}
+
+
+def functional_graphs(op: Any, graph: Any) -> tuple[Any, ...]:
+    """The function graphs a control-flow or call op runs."""
+    found = []
+    for attribute in FUNCTIONAL_OPS[op.type]:
+        value = op.get_attr(attribute)
+        for function in value if isinstance(value, list) else [value]:
+            definition = graph._get_function(function.name)
+            found.append(getattr(definition, "graph", None))
+    return tuple(found)
+
+
+def _called_graphs(frame: FrameType | None) -> tuple[Any, ...]:
+    """The graph of the function that is being called eagerly, from the caller's own frame."""
+    for _ in range(8):
+        if frame is None:
+            break
+        if frame.f_code.co_name == "call_flat":
+            graph = getattr(frame.f_locals.get("self"), "graph", None)
+            return () if graph is None else (graph,)
+        frame = frame.f_back
+    return ()
+
+
+def _variable_in_caller(frame: FrameType, tensor: Any, inputs: Any, known: Mapping[int, Any]) -> Any:
+    """`x * v` reads `v` in C++ and no read op shows; the calling wrapper still holds `v` in its locals."""
+    caller = frame if frame.f_code.co_name != "invoke_op_callbacks" else frame.f_back
+    if caller is None or caller.f_code.co_name == "execute_with_callbacks":
+        return None
+    held = [value for value in caller.f_locals.values() if hasattr(value, "handle") and hasattr(value, "assign")]
+    if not held:
+        flat = [item for value in caller.f_locals.values() if isinstance(value, (list, tuple)) for item in value]
+        held = [value for value in flat if hasattr(value, "handle") and hasattr(value, "assign")]
+    unknown = [item for item in inputs if item._id not in known or item is tensor]
+    fitting = [v for v in held if v.dtype == tensor.dtype and tuple(v.shape) == tuple(tensor.shape)]
+    if not fitting:
+        return None
+    order = [item for item in unknown if item.dtype == tensor.dtype]
+    index = next((i for i, item in enumerate(order) if item is tensor), 0)
+    return fitting[min(index, len(fitting) - 1)].handle

@@ -1,0 +1,281 @@
+"""The frozen recording of a capture: TensorFlow's objects go in, neutral data comes out."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow.keras_hooks import KerasFacts, all_layers
+from whygrad.backends.tensorflow.positions import span
+from whygrad.backends.tensorflow.variables import VariableEntry
+from whygrad.capture.naming import alias_assignment, callee
+from whygrad.graph import (
+    Event,
+    Failure,
+    Outcome,
+    Pairing,
+    Recording,
+    Request,
+    Source,
+    Tape,
+    TapeId,
+    TensorId,
+    Update,
+    Variable,
+    VariableId,
+)
+from whygrad.graph.event import Compiled, FlagSet, LayerCalled, ModelTrained, SharedCalls, UnbuiltRead
+from whygrad.source import SourceSpan
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.requests import RequestEntry, SourceEntry
+
+
+def record(capture: Capture, failure: Failure | None = None) -> Recording:
+    """Everything seen so far; the capture may go on afterwards."""
+    capture.recorder.paused += 1
+    try:
+        owners = dict(_owners(capture))
+        return Recording(
+            requests=tuple(_request(entry) for entry in list(capture.requests.entries.values())),
+            updates=tuple(_updates(capture)),
+            variables={
+                VariableId(entry.id): _variable(entry, owners.get(entry.id))
+                for entry in list(capture.variables.entries.values())
+            },
+            tapes={TapeId(number): _tape(facts) for number, facts in capture.tape_facts.items()},
+            events=tuple(_events(capture)),
+            holders=_holders(capture),
+            failure=failure,
+        )
+    finally:
+        capture.recorder.paused -= 1
+
+
+def _tape(facts: Any) -> Tape:
+    return Tape(
+        id=TapeId(facts.number),
+        persistent=facts.persistent,
+        watches_variables=facts.watches_variables,
+        entered=span(facts.entered),
+        spent=span(facts.used_up),
+    )
+
+
+def _request(entry: RequestEntry) -> Request:
+    return Request(
+        tape=TapeId(entry.tape),
+        targets=tuple(map(TensorId, entry.targets)),
+        sources=tuple(_source(source, entry.looks) for source in entry.sources),
+        graph=entry.graph,
+        where=span(entry.place),
+        seen=entry.count,
+        order=entry.order,
+        compiled=entry.compiled,
+        zeros_accepted=entry.zeros_accepted,
+        target_type=entry.target_type,
+        method=entry.method,
+        model=entry.model,
+        error=entry.error,
+    )
+
+
+def _source(source: SourceEntry, looks: int) -> Source:
+    outcome = source.outcome
+    if outcome is Outcome.PRESENT and looks and source.zero_looks == looks:
+        outcome = Outcome.ZERO
+    return Source(
+        variable=None if source.variable is None else VariableId(source.variable),
+        tensor=None if source.tensor is None else TensorId(source.tensor),
+        type_name=source.type_name,
+        outcome=outcome,
+        watched=source.watched,
+    )
+
+
+def _updates(capture: Capture) -> Iterator[Update]:
+    for entry in list(capture.updates.entries.values()):
+        yield Update(
+            optimizer=entry.optimizer,
+            optimizer_id=entry.optimizer_id,
+            pairs=tuple(
+                Pairing(
+                    variable=VariableId(pair.variable),
+                    gradient_of=None if pair.gradient_of is None else frozenset(map(VariableId, pair.gradient_of)),
+                    missing=pair.missing,
+                )
+                for pair in entry.pairs
+            ),
+            where=span(entry.place),
+            seen=entry.count,
+            order=entry.order,
+            unknown=tuple(map(VariableId, entry.unknown)),
+        )
+
+
+def _variable(entry: VariableEntry, owner: tuple[str, str, bool] | None) -> Variable:
+    keras = entry.keras() if entry.keras is not None else None
+    name = str(getattr(keras, "path", None) or entry.name)
+    trainable = bool(keras.trainable) if keras is not None else entry.trainable
+    return Variable(
+        id=VariableId(entry.id),
+        name=name,
+        dtype=entry.dtype,
+        shape=entry.shape,
+        trainable=trainable,
+        watchable=entry.trainable,
+        created=span(entry.created),
+        owner=None if owner is None else owner[0],
+        attribute=None if owner is None else owner[1],
+        writes=entry.writes,
+        made_in_step=entry.made_in_step,
+        tracked=True if owner is None else owner[2],
+    )
+
+
+def _owners(capture: Capture) -> Iterator[tuple[int, tuple[str, str, bool]]]:
+    """Variables that a layer or loss holds in an attribute, and whether its own lists have them."""
+    facts = capture.keras
+    for holder in [*facts.layers_seen, *facts.losses_seen]:
+        tracked = {id(variable) for variable in getattr(holder, "variables", ()) or ()}
+        tracked |= {id(getattr(variable, "_value", variable)) for variable in getattr(holder, "variables", ()) or ()}
+        for attribute, value in list(vars(holder).items()):
+            if attribute.startswith("_") and attribute not in ("_kernel",):
+                continue
+            for variable in _variables_in(value, 3):
+                entry = capture.variables.of(variable)
+                if entry is not None:
+                    known = id(variable) in tracked or id(getattr(variable, "_value", None)) in tracked
+                    yield entry.id, (type(holder).__name__, attribute, known)
+
+
+def _variables_in(value: Any, depth: int) -> Iterator[Any]:
+    """Variables in an attribute's value: itself, in containers, in plain objects."""
+    if hasattr(value, "assign") and (hasattr(value, "handle") or hasattr(value, "_value")):
+        yield value
+    elif depth == 0:
+        return
+    elif isinstance(value, (list, tuple, set)):
+        for item in value:
+            yield from _variables_in(item, depth - 1)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _variables_in(item, depth - 1)
+    elif type(value).__module__ not in ("builtins", "numpy") and not hasattr(value, "built") and hasattr(value, "__dict__"):
+        if type(value).__module__.split(".")[0] not in ("keras", "tensorflow", "tf_keras", "numpy"):
+            for item in list(vars(value).values()):
+                yield from _variables_in(item, depth - 1)
+
+
+def _holders(capture: Capture) -> dict[str, frozenset[VariableId]]:
+    facts = capture.keras
+    found: dict[str, frozenset[VariableId]] = {}
+    for layer in [*facts.layers_seen]:
+        ids = facts._ids(getattr(layer, "variables", ()))
+        name = str(getattr(layer, "path", None) or layer.name)
+        found[name] = found.get(name, frozenset()) | frozenset(map(VariableId, ids))
+    return found
+
+
+def _events(capture: Capture) -> Iterator[Event]:
+    facts = capture.keras
+    yield from _list_reads(facts)
+    for change in facts.flags:
+        layer = change.layer()
+        ids = () if layer is None else facts._ids(layer.variables)
+        yield FlagSet(
+            layer=change.name,
+            value=change.value,
+            where=span(change.place),
+            variables=tuple(map(VariableId, ids)),
+            order=change.order,
+        )
+    for call in facts.trained.values():
+        yield ModelTrained(
+            model=call.name,
+            method=call.method,
+            where=span(call.place),
+            trainable=tuple(map(VariableId, call.trainable)),
+            frozen=tuple(map(VariableId, call.frozen)),
+            frozen_since_compile=tuple(map(VariableId, call.frozen_since)),
+            thawed_since_compile=tuple(map(VariableId, call.thawed_since)),
+            stale=call.stale,
+            raised=call.raised,
+            seen=call.count,
+        )
+    for model, compiled in facts.compiled.items():
+        yield Compiled(model=model.name, where=span(compiled.place), has_loss=compiled.has_loss)
+    yield from _layer_calls(facts)
+    yield from _shared_calls(facts)
+    yield from tuple(dict.fromkeys(capture.events))
+
+
+def _list_reads(facts: KerasFacts) -> Iterator[Event]:
+    for read in facts.list_reads:
+        layer = read.layer()
+        later = len(getattr(layer, read.attribute)) if layer is not None else len(read.value)
+        yield UnbuiltRead(
+            model=read.name,
+            attribute=read.attribute,
+            where=span(read.place),
+            length=len(read.value),
+            length_later=later,
+            used=read.used,
+        )
+
+
+def _layer_calls(facts: KerasFacts) -> Iterator[Event]:
+    for layer, calls in facts.calls.items():
+        inner = all_layers(layer)
+        yield LayerCalled(
+            layer=calls.name,
+            where=span(calls.place),
+            training_given=calls.flagged,
+            training_omitted=calls.unflagged,
+            mode_dependent=tuple(dict.fromkeys(name for each in inner if (name := _mode_dependent(each)))),
+            penalties=tuple(dict.fromkeys(_penalties(inner, facts))),
+            penalties_read=any(each in facts.losses_read for each in [layer, *facts.layers_seen]),
+            variables=tuple(map(VariableId, facts._ids(layer.trainable_variables))),
+        )
+
+
+def _shared_calls(facts: KerasFacts) -> Iterator[Event]:
+    for layer, places in facts.called_at.items():
+        spans = [s for place in places if (s := span(place)) is not None]
+        names: dict[str, SourceSpan] = {}
+        for each in spans:
+            name = callee(each)
+            if name is not None:
+                names.setdefault(name, each)
+        for first, second in itertools.permutations(names, 2):
+            assigned = alias_assignment(names[first].file, first, second)
+            if assigned is not None:
+                yield SharedCalls(
+                    names=(first, second),
+                    assigned=assigned,
+                    places=(names[first], names[second]),
+                    variables=tuple(map(VariableId, facts._ids(layer.trainable_variables))),
+                )
+
+
+def _mode_dependent(layer: Any) -> str | None:
+    """A layer whose output depends on the training flag, by what it has, not by its class."""
+    if hasattr(layer, "moving_mean") and getattr(layer, "trainable", True):
+        return str(layer.name)
+    rate = getattr(layer, "rate", None)
+    if isinstance(rate, (int, float)) and rate > 0 and "ropout" in type(layer).__name__:
+        return str(layer.name)
+    return None
+
+
+def _penalties(layers: list[Any], facts: KerasFacts) -> Iterator[str]:
+    for layer in layers:
+        if layer in facts.losses_added:
+            yield f"{layer.name}.add_loss"
+        if getattr(layer, "activity_regularizer", None) is not None:
+            yield f"{layer.name}.activity_regularizer"
+        for variable in getattr(layer, "trainable_variables", ()):
+            if getattr(variable, "regularizer", None) is not None:
+                yield str(getattr(variable, "path", variable.name))

@@ -1,0 +1,204 @@
+"""Gradient requests: what was asked of which tape, and what came back."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.freeze import freeze
+from whygrad.graph import Graph, Outcome
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+
+KEPT_PER_PLACE = 64  # distinct requests kept for one place in the code; the rest are only counted
+GRADIENT = "GradientRequest"
+
+
+@dataclass(slots=True)
+class SourceEntry:
+    variable: int | None
+    tensor: int | None
+    type_name: str
+    outcome: Outcome
+    watched: int | None
+    zero_looks: int = 0
+
+
+@dataclass(slots=True)
+class RequestEntry:
+    """One request, or many that look the same."""
+
+    tape: int
+    place: Any
+    method: str
+    targets: tuple[int, ...]
+    target_type: str
+    sources: list[SourceEntry]
+    zeros_accepted: bool
+    compiled: bool
+    order: int
+    graph: Graph = field(default_factory=Graph)
+    count: int = 1
+    looks: int = 0
+    error: str | None = None
+    model: str | None = None
+
+
+@dataclass(slots=True)
+class Ticket:
+    """Between asking and answering."""
+
+    entry: RequestEntry
+    raw_sources: list[Any]
+    paused: bool
+    tf_graph: Any
+
+
+class Requests:
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+        self.entries: dict[Any, RequestEntry] = {}
+        self.per_place: dict[Any, int] = {}
+        self.depth = 0
+        self.total = 0
+
+    def begin(self, tape: Any, target: Any, sources: Any, method: str, unconnected: Any) -> Ticket | None:
+        self.depth += 1
+        if self.depth > 1:
+            return None
+        capture, recorder = self.capture, self.capture.recorder
+        facts = capture.tapes.of(tape)
+        raw = compat.flatten(sources) if compat.flatten else []
+        targets = [_tensor_of(item, recorder) for item in (compat.flatten(target) if compat.flatten else [])]
+        entry = RequestEntry(
+            tape=facts.number,
+            place=recorder._place(sys._getframe(3)),
+            method=method,
+            targets=tuple(number for number in targets if number is not None),
+            target_type=_odd_type(target),
+            sources=[self._source(item, facts) for item in raw],
+            zeros_accepted=getattr(unconnected, "value", unconnected) == "zero",
+            compiled=facts.graph is not None,
+            order=recorder.now + 1,
+            model=capture.training_model(),
+        )
+        capture.keras.list_was_used(sources)
+        if facts.used_up is None:
+            facts.used_up = entry.place
+        capture.tape_facts[facts.number] = facts
+        others = [number for number in recorder.tapes if number != facts.number or facts.persistent]
+        if not others:
+            recorder.paused += 1
+        return Ticket(entry, raw, not others, capture.current_graph())
+
+    def _source(self, item: Any, facts: Any) -> SourceEntry:
+        entry = self.capture.variables.of(item) if hasattr(item, "assign") else None
+        tensor = None if entry is not None else getattr(item, "_id", None)
+        number = entry.id if entry is not None else tensor
+        return SourceEntry(
+            variable=None if entry is None else entry.id,
+            tensor=tensor,
+            type_name="" if number is not None else type(item).__name__,
+            outcome=Outcome.PRESENT,
+            watched=facts.watched.get(number) if number is not None else None,
+        )
+
+    def failed(self, ticket: Ticket | None, error: BaseException) -> None:
+        self._resume(ticket)
+        if ticket is None:
+            return
+        for source in ticket.entry.sources:
+            source.outcome = Outcome.FAILED
+        ticket.entry.error = f"{type(error).__name__}: {error}"
+        self._keep(ticket, ())
+
+    def done(self, ticket: Ticket | None, result: Any) -> None:
+        self._resume(ticket)
+        if ticket is None:
+            return
+        gradients = _flat_results(result, len(ticket.entry.sources))
+        for source, gradient in zip(ticket.entry.sources, gradients, strict=False):
+            if gradient is None:
+                source.outcome = Outcome.MISSING
+        self._label(ticket, gradients)
+        self._keep(ticket, gradients)
+
+    def _resume(self, ticket: Ticket | None) -> None:
+        self.depth -= 1
+        if ticket is not None and ticket.paused:
+            self.capture.recorder.paused -= 1
+
+    def _label(self, ticket: Ticket, gradients: list[Any]) -> None:
+        """Remember whose gradient each result is; an unrecorded request is an op of its own."""
+        recorder, entry = self.capture.recorder, ticket.entry
+        tensors = []
+        for source, gradient in zip(entry.sources, gradients, strict=False):
+            values = getattr(gradient, "values", gradient)
+            number = getattr(values, "_id", None)
+            if number is None:
+                continue
+            tensors.append(values)
+            if source.variable is not None:
+                recorder.gradient_of[number] = recorder.gradient_of.get(number, frozenset()) | {source.variable}
+        if ticket.paused and tensors:
+            inputs = [*entry.targets, *(s.tensor or s.variable for s in entry.sources if s.tensor or s.variable)]
+            recorder.add_virtual(GRADIENT, inputs, tensors, entry.place, ticket.tf_graph)
+
+    def _keep(self, ticket: Ticket, gradients: Any) -> None:
+        entry = ticket.entry
+        self.total += 1
+        key = (entry.place, entry.method, tuple((s.variable, s.type_name, s.outcome) for s in entry.sources))
+        known = self.entries.get(key)
+        if known is not None:
+            known.count += 1
+            self._look_for_zeros(known, gradients)
+            return
+        kept = self.per_place.get(entry.place, 0)
+        if kept >= KEPT_PER_PLACE:
+            return
+        self.per_place[entry.place] = kept + 1
+        entry.graph = freeze(self.capture, entry, ticket.tf_graph)
+        self.entries[key] = entry
+        self._look_for_zeros(entry, gradients)
+        self.capture.request_kept(entry)
+
+    def _look_for_zeros(self, entry: RequestEntry, gradients: Any) -> None:
+        """Look at the values themselves at steps 1 to 4, 8, 16, ...: cheap, and enough to say `always`."""
+        if entry.compiled or (entry.count > 4 and entry.count & (entry.count - 1)):
+            return
+        recorder = self.capture.recorder
+        recorder.paused += 1
+        try:
+            entry.looks += 1
+            for source, gradient in zip(entry.sources, gradients, strict=False):
+                values = getattr(gradient, "values", gradient)
+                if values is not None and hasattr(values, "numpy"):
+                    array = values.numpy()
+                    if array.size and not array.any():
+                        source.zero_looks += 1
+        finally:
+            recorder.paused -= 1
+
+
+def _tensor_of(item: Any, recorder: Any) -> int | None:
+    number = getattr(item, "_id", None)
+    if number is None and hasattr(item, "handle"):
+        number = getattr(item.handle, "_id", None)
+    return number
+
+
+def _odd_type(target: Any) -> str:
+    """The type of a target that is no tensor, such as a TensorArray."""
+    flat = compat.flatten(target) if compat.flatten else []
+    odd = [item for item in flat if getattr(item, "_id", None) is None and not hasattr(item, "handle")]
+    return type(odd[0]).__name__ if odd else ""
+
+
+def _flat_results(result: Any, count: int) -> list[Any]:
+    if result is None:
+        return [None] * count
+    flat = compat.flatten(result) if compat.flatten else [result]
+    return list(flat)

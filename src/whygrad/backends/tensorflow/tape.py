@@ -1,0 +1,118 @@
+"""Gradient tapes: when they record, what they watch, what they are asked for."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow import compat
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+
+
+class TapeFacts:
+    """What is known of one tape."""
+
+    __slots__ = ("entered", "graph", "number", "persistent", "requests", "used_up", "watched", "watches_variables")
+
+    def __init__(self, number: int, tape: Any, entered: Any, graph: Any) -> None:
+        self.number = number
+        self.entered = entered
+        self.graph = graph
+        self.persistent = bool(getattr(tape, "_persistent", False))
+        self.watches_variables = bool(getattr(tape, "_watch_accessed_variables", True))
+        self.watched: dict[int, int] = {}  # tensor or handle id -> clock
+        self.requests = 0
+        self.used_up: Any = None  # where the one request of a tape that is not persistent was made
+
+
+class Tapes:
+    """All tapes of a capture; facts of dead tapes are kept only where a request needs them."""
+
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+        self.numbers = itertools.count(1)
+        self.facts: weakref.WeakKeyDictionary[Any, TapeFacts] = weakref.WeakKeyDictionary()
+
+    def of(self, tape: Any) -> TapeFacts:
+        facts = self.facts.get(tape)
+        if facts is None:
+            recorder = self.capture.recorder
+            facts = TapeFacts(next(self.numbers), tape, recorder._place(sys._getframe(1)), self.capture.current_graph())
+            self.facts[tape] = facts
+        return facts
+
+    def pushed(self, tape: Any) -> None:
+        self.capture.recorder.tapes = (*self.capture.recorder.tapes, self.of(tape).number)
+
+    def popped(self, tape: Any) -> None:
+        number = self.of(tape).number
+        recorder = self.capture.recorder
+        recorder.tapes = tuple(active for active in recorder.tapes if active != number)
+        recorder.trim()
+
+    def watched(self, tape: Any, sources: Any) -> None:
+        facts = self.of(tape)
+        for item in compat.flatten(sources) if compat.flatten else ():
+            entry = self.capture.variables.of(item) if hasattr(item, "assign") else None
+            number = entry.id if entry is not None else getattr(item, "_id", None)
+            if number is not None:
+                facts.watched.setdefault(number, self.capture.recorder.now)
+
+
+def install(capture: Capture) -> None:
+    """Hook the class; `tf.GradientTape` is the same object everywhere."""
+    hooks, tapes = capture.hooks, capture.tapes
+    owner = compat.GradientTape
+
+    def push(original: Any) -> Any:
+        def _push_tape(self: Any) -> Any:
+            result = original(self)
+            hooks.safely(tapes.pushed, self)
+            return result
+
+        return _push_tape
+
+    def pop(original: Any) -> Any:
+        def _pop_tape(self: Any) -> Any:
+            result = original(self)
+            hooks.safely(tapes.popped, self)
+            return result
+
+        return _pop_tape
+
+    def watch(original: Any) -> Any:
+        def watch(self: Any, tensor: Any) -> Any:
+            hooks.safely(tapes.watched, self, tensor)
+            return original(self, tensor)
+
+        return watch
+
+    def asking(method: str) -> Any:
+        def wrap(original: Any) -> Any:
+            def ask(self: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+                if hooks.broken:
+                    return original(self, target, *args, **kwargs)
+                sources = args[0] if args else kwargs.get("sources", kwargs.get("source"))
+                options = kwargs.get("unconnected_gradients", args[2] if len(args) > 2 else None)
+                ticket = hooks.safely(capture.requests.begin, self, target, sources, method, options)
+                try:
+                    result = original(self, target, *args, **kwargs)
+                except BaseException as error:
+                    hooks.safely(capture.requests.failed, ticket, error)
+                    raise
+                hooks.safely(capture.requests.done, ticket, result)
+                return result
+
+            return ask
+
+        return wrap
+
+    hooks.replace(owner, "_push_tape", push)
+    hooks.replace(owner, "_pop_tape", pop)
+    hooks.replace(owner, "watch", watch)
+    for method in ("gradient", "jacobian", "batch_jacobian"):
+        hooks.replace(owner, method, asking(method))

@@ -1,0 +1,30 @@
+"""Where variables are made."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow import compat
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+
+
+def install(capture: Capture) -> None:
+    hooks, recorder = capture.hooks, capture.recorder
+
+    def note(variable: Any, frame: Any) -> None:
+        entry = capture.variables.add(variable, recorder._place(frame), recorder.now)
+        if entry is not None:
+            entry.made_in_step = capture.requests.total
+            entry.made_in_trace = capture.current_graph() is not None
+
+    def wrap(original: Any) -> Any:
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            original(self, *args, **kwargs)
+            hooks.safely(note, self, sys._getframe(1))
+
+        return __init__
+
+    hooks.replace(compat.BaseResourceVariable, "__init__", wrap)

@@ -1,0 +1,96 @@
+"""Which variables there are: identity, name, where each was made, who holds it."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+from whygrad.capture.position import Position
+from whygrad.source import SourceSpan
+
+
+@dataclass(slots=True)
+class VariableEntry:
+    """One variable, for as long as the capture lives; the variable itself is held weakly."""
+
+    id: int  # the `_id` of its handle
+    name: str
+    dtype: str
+    shape: tuple[int | None, ...] | None
+    trainable: bool
+    created: Position | SourceSpan | None
+    reference: weakref.ref[Any] | None
+    made_at: int = 0  # the recorder's clock
+    made_in_trace: bool = False
+    made_in_step: int = 0
+    writes: int = 0
+    keras: weakref.ref[Any] | None = None  # the Keras variable around it
+
+
+class VariableBook:
+    """Variables by the id of their resource handle."""
+
+    def __init__(self) -> None:
+        self.entries: dict[int, VariableEntry] = {}
+
+    def add(self, variable: Any, created: Position | SourceSpan | None, now: int = 0) -> VariableEntry | None:
+        """Note a variable; None where it has no handle yet."""
+        handle = getattr(variable, "handle", None)
+        number = getattr(handle, "_id", None)
+        if number is None:
+            return None
+        entry = self.entries.get(number)
+        if entry is None:
+            entry = self.entries[number] = VariableEntry(
+                id=number,
+                name=_clean_name(variable),
+                dtype=variable.dtype.name,
+                shape=_shape(variable),
+                trainable=bool(getattr(variable, "trainable", False)),
+                created=created,
+                reference=weakref.ref(variable),
+                made_at=now,
+            )
+        return entry
+
+    def meet_handle(self, number: int, frame: FrameType | None) -> None:
+        """A handle nobody announced: the variable is older than the capture; look for it up the stack."""
+        for _ in range(12):
+            if frame is None or number in self.entries:
+                return
+            for value in frame.f_locals.values():
+                if getattr(getattr(value, "handle", None), "_id", None) == number and hasattr(value, "assign"):
+                    self.add(value, None)
+                    return
+            frame = frame.f_back
+
+    def link_keras(self, keras_variable: Any, created: Position | SourceSpan | None) -> None:
+        """Tie a Keras variable to the TensorFlow variable it wraps."""
+        value = getattr(keras_variable, "_value", None)
+        if value is None or not hasattr(value, "handle"):
+            return
+        entry = self.add(value, created)
+        if entry is not None:
+            entry.keras = weakref.ref(keras_variable)
+            if created is not None:
+                entry.created = created
+
+    def of(self, variable: Any) -> VariableEntry | None:
+        """The entry of a tf.Variable or Keras variable."""
+        inner = getattr(variable, "_value", None)
+        if inner is not None and hasattr(inner, "handle"):
+            self.link_keras(variable, None)
+            variable = inner
+        return self.add(variable, None) if hasattr(variable, "handle") else None
+
+
+def _clean_name(variable: Any) -> str:
+    name = str(getattr(variable, "name", "variable"))
+    return name.split(":")[0]
+
+
+def _shape(variable: Any) -> tuple[int | None, ...] | None:
+    shape = variable.shape
+    return None if shape.rank is None else tuple(shape.as_list())

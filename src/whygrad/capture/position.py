@@ -1,0 +1,114 @@
+"""Which expression of the user's own code is running."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import sysconfig
+from enum import IntEnum
+from types import CodeType, FrameType
+from typing import NamedTuple
+
+from whygrad.source import SourceSpan, source_line
+
+
+class CodeOwner(IntEnum):
+    MACHINERY = 0  # a framework, the standard library, or whygrad
+    LIBRARY = 1  # something else that was installed
+    USER = 2
+
+
+class Position(NamedTuple):
+    """A frozen place in running code; cheap to take, resolved to a span only when it is shown."""
+
+    code: CodeType
+    instruction: int
+
+
+_STDLIB = tuple({os.path.realpath(sysconfig.get_path(key)) for key in ("stdlib", "platstdlib")})
+_SITE = tuple({os.path.realpath(sysconfig.get_path(key)) for key in ("purelib", "platlib")})
+_OURSELVES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_FRAMEWORKS = frozenset({"tensorflow", "keras", "tf_keras", "numpy", "torch", "jax", "jaxlib", "optree", "absl", "wrapt", "ml_dtypes", "ipykernel", "IPython", "_pytest", "pluggy", "xdist", "click"})
+_owners: dict[CodeType, CodeOwner] = {}
+
+
+def owner_of(code: CodeType) -> CodeOwner:
+    """Whose code this is; remembered for each code object."""
+    owner = _owners.get(code)
+    if owner is None:
+        owner = _owners[code] = file_owner(code.co_filename)
+    return owner
+
+
+@functools.lru_cache(maxsize=4096)
+def file_owner(file: str) -> CodeOwner:
+    if file.startswith("<") and not file.startswith("<ipython"):
+        return CodeOwner.USER if file in ("<string>", "<stdin>") else CodeOwner.MACHINERY
+    path = os.path.realpath(file)
+    if path.startswith(_OURSELVES + os.sep):
+        return CodeOwner.MACHINERY
+    parts = path.split(os.sep)
+    for index, part in enumerate(parts):
+        if part in ("site-packages", "dist-packages") and index + 1 < len(parts):
+            package = parts[index + 1].removesuffix(".py")
+            return CodeOwner.MACHINERY if package in _FRAMEWORKS else CodeOwner.LIBRARY
+    if path.startswith(tuple(root + os.sep for root in _STDLIB)) or file.startswith("<frozen"):
+        return CodeOwner.MACHINERY
+    return CodeOwner.USER
+
+
+def user_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame of the user's own code; of an installed library where there is none."""
+    library: FrameType | None = None
+    owners = _owners
+    while frame is not None:
+        code = frame.f_code
+        owner = owners.get(code)
+        if owner is None:
+            owner = owner_of(code)
+        if owner == 2:
+            return frame
+        if owner == 1 and library is None:
+            library = frame
+        frame = frame.f_back
+    return library
+
+
+def here(skip: int = 1) -> Position | None:
+    """The user's position at the caller of the caller."""
+    frame = user_frame(sys._getframe(skip + 1))
+    return None if frame is None else Position(frame.f_code, frame.f_lasti)
+
+
+@functools.lru_cache(maxsize=1024)
+def _positions(code: CodeType) -> tuple[tuple[int | None, int | None, int | None, int | None], ...]:
+    return tuple(code.co_positions())
+
+
+@functools.lru_cache(maxsize=16384)
+def span_of(position: Position) -> SourceSpan:
+    """Line and columns of the expression at a position."""
+    code, instruction = position
+    table = _positions(code)
+    index = instruction // 2
+    line, end_line, column, end_column = table[index] if 0 <= index < len(table) else (None,) * 4
+    if line is None:
+        return SourceSpan(code.co_filename, code.co_firstlineno)
+    if column is None or end_column is None or end_line is None:
+        return SourceSpan(code.co_filename, line)
+    return SourceSpan(
+        code.co_filename,
+        line,
+        _characters(code.co_filename, line, column),
+        end_line,
+        _characters(code.co_filename, end_line, end_column),
+    )
+
+
+def _characters(file: str, line: int, offset: int) -> int:
+    """Python counts columns in bytes of UTF-8; people count characters."""
+    text = source_line(file, line)
+    if text is None or text.isascii():
+        return offset
+    return len(text.encode()[:offset].decode(errors="ignore"))

@@ -1,0 +1,16 @@
+"""What is wrong with a command, said on stderr."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+from whygrad.errors import UsageError
+
+WRONG_USAGE: Final = 2
+
+
+def complain(error: UsageError) -> int:
+    """Say what is wrong with the command line; the exit status for it."""
+    print(f"whygrad: error: {error}", file=sys.stderr)
+    return WRONG_USAGE

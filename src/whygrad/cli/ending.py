@@ -1,0 +1,115 @@
+"""What Python does when `__main__` has ended: print the exception, choose the exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from whygrad.cli.output import flush_script_output
+
+_PACKAGE: Final = str(Path(__file__).parents[1]) + os.sep
+_HOOKS: Final = (str(Path(_PACKAGE, "backends")) + os.sep, str(Path(_PACKAGE, "capture")) + os.sep)
+_STARTERS: Final = ("<frozen runpy>", "<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the script ended: `status` as for `sys.exit`; `crash` is what it did not catch."""
+
+    status: int = 0
+    crash: Exception | None = None
+    interrupted: bool = False  # by Ctrl-C: Python then ends by the signal itself
+    started: bool = True  # False: it was not a program that can be run
+
+
+def conclude(error: BaseException | None) -> Ending:
+    """Print what ended the script as Python would, and say with which status it ends."""
+    if error is None:
+        return Ending()
+    hide_own_frames(error)
+    if isinstance(error, SystemExit):
+        return Ending(_exit_status(error))
+    crash = error if isinstance(error, Exception) else None
+    flush_script_output()
+    try:
+        _show(error)
+    except SystemExit as raised:  # from the script's own sys.excepthook
+        return Ending(_exit_status(raised), crash)
+    return Ending(1, crash, interrupted=type(error) is KeyboardInterrupt)
+
+
+def hide_own_frames(error: BaseException) -> None:
+    """Take whygrad's frames out of the tracebacks of an exception and of all that it is chained to."""
+    for one in _chain(error):
+        one.__traceback__ = _without_own(one.__traceback__)
+
+
+def _show(error: BaseException) -> None:
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
+    if sys.version_info >= (3, 12):
+        sys.last_exc = error
+    hook = getattr(sys, "excepthook", None)
+    if hook is None:
+        sys.stderr.write("sys.excepthook is missing\n")
+        hook = sys.__excepthook__
+    try:
+        hook(type(error), error, error.__traceback__)
+    except SystemExit:
+        raise
+    except BaseException as second:
+        hide_own_frames(second)
+        sys.stderr.write("Error in sys.excepthook:\n")
+        sys.__excepthook__(type(second), second, second.__traceback__)
+        sys.stderr.write("\nOriginal exception was:\n")
+        sys.__excepthook__(type(error), error, error.__traceback__)
+
+
+def _exit_status(error: SystemExit) -> int:
+    code = error.code
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code
+    if sys.stderr is not None:
+        print(code, file=sys.stderr)
+    return 1
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    pending, seen = [error], set[int]()
+    while pending:
+        one = pending.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        pending += [other for other in (one.__cause__, one.__context__) if other is not None]
+        if isinstance(one, BaseExceptionGroup):
+            pending += one.exceptions
+
+
+def _without_own(traceback: TracebackType | None) -> TracebackType | None:
+    """Without what started the script, and without the hooks between the script and its framework.
+
+    Other frames of ours stay: a script that calls `whygrad` itself sees them under Python too.
+    """
+    while traceback is not None and _file(traceback).startswith((_PACKAGE, *_STARTERS)):
+        traceback = traceback.tb_next
+    entries = []
+    while traceback is not None:
+        entries.append(traceback)
+        traceback = traceback.tb_next
+    kept: TracebackType | None = None
+    for entry in reversed([entry for entry in entries if not _file(entry).startswith(_HOOKS)]):
+        entry.tb_next = kept
+        kept = entry
+    return kept
+
+
+def _file(entry: TracebackType) -> str:
+    return entry.tb_frame.f_code.co_filename

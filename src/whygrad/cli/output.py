@@ -1,0 +1,78 @@
+"""Where the report of a run goes, and in which form."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from dataclasses import dataclass
+from typing import Final
+
+from whygrad.cli.live import LivePrinter, rest_of
+from whygrad.diagnostics import Severity
+from whygrad.errors import UsageError
+from whygrad.report.report import Report
+
+FILE_WIDTH: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """`file` None: text goes to stderr, because stdout is the script's; the forms for programs go to stdout."""
+
+    format: str = "text"
+    file: str | None = None
+    quiet: bool = False  # no text where there is no error and no warning
+
+    @property
+    def is_live(self) -> bool:
+        """Whether somebody is looking on, so that a finding is shown as soon as it is certain."""
+        stream = sys.__stderr__
+        return self.file is None and self.format == "text" and stream is not None and stream.isatty()
+
+
+def claim(file: str) -> str:
+    """The absolute path of an output file that can be written; a report of an earlier run in it is emptied.
+
+    Absolute because the script may change the directory; emptied so that a script that is killed leaves no old report.
+    """
+    path = os.path.abspath(file)
+    try:
+        is_special = os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode)
+        open(path, "a" if is_special else "w").close()
+    except OSError as error:
+        raise UsageError(f"cannot write the report to `{file}`: {error.strerror}") from None
+    return path
+
+
+def deliver(report: Report, output: Output, live: LivePrinter | None = None) -> None:
+    """Write the report; raises OSError or ValueError where its place was taken away since it was claimed."""
+    from whygrad.report import render, terminal_width, wants_color, write_report
+    from whygrad.rules import all_rules
+
+    if output.quiet and output.format == "text" and (report.worst or Severity.NOTE) < Severity.WARNING:
+        return
+    rules = all_rules() if output.format == "sarif" else ()
+    if output.file is not None:
+        with open(output.file, "w", encoding="utf-8") as file:
+            file.write(render(report, output.format, width=FILE_WIDTH, rules=rules) + "\n")
+        return
+    stream = sys.__stderr__ if output.format == "text" else sys.__stdout__
+    if stream is None:
+        return
+    flush_script_output()
+    color, width = wants_color(stream), terminal_width(stream)
+    if live is not None and live.shown:
+        text = rest_of(report, live, color=color, width=width)
+    else:
+        text = render(report, output.format, color=color, width=width, rules=rules)
+    write_report(stream, text)
+
+
+def flush_script_output() -> None:
+    """What the script printed comes before what is said about it."""
+    for stream in (sys.stderr, sys.stdout):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):  # broken, closed, or replaced by something odd
+            pass

@@ -1,0 +1,82 @@
+"""`whygrad rules`: what it can find."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+import click
+
+if TYPE_CHECKING:
+    from whygrad.rules import Rule
+
+FAMILIES: Final = {
+    "WG1": "no gradient",
+    "WG2": "the wrong variables",
+    "WG3": "zero or odd gradient",
+    "WG4": "NaN and Inf",
+    "WG5": "accumulation",
+    "WG6": "changing variables",
+    "WG7": "the wrong loss",
+}
+
+
+@click.command("rules")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(output_format: str) -> None:
+    """List all rules."""
+    from whygrad.rules import all_rules
+
+    if output_format == "json":
+        click.echo(json.dumps([_as_json(rule) for rule in all_rules()], indent=2))
+    elif sys.stdout.isatty():
+        _print_table(all_rules())
+    else:
+        click.echo("\n".join(_plain_lines(all_rules())))
+
+
+def by_family(rules: Iterable[Rule]) -> Iterator[tuple[str, str, list[Rule]]]:
+    """(`WG1`, its title, its rules) for each family that has rules."""
+    for family, members in itertools.groupby(rules, key=lambda rule: rule.code[:3]):
+        yield family, FAMILIES.get(family, ""), list(members)
+
+
+def _as_json(rule: Rule) -> dict[str, str]:
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "family": FAMILIES.get(rule.code[:3], ""),
+        "severity": rule.severity.label,
+        "since": rule.since,
+        "summary": rule.summary,
+    }
+
+
+def _plain_lines(rules: tuple[Rule, ...]) -> Iterator[str]:
+    width = max((len(rule.name) for rule in rules), default=0)
+    for index, (family, title, members) in enumerate(by_family(rules)):
+        if index:
+            yield ""
+        yield f"{family} {title}"
+        for rule in members:
+            yield f"  {rule.code}  {rule.name:{width}}  {rule.severity.label:7}  {rule.summary}"
+
+
+def _print_table(rules: tuple[Rule, ...]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    for no_wrap in (True, True, True, False):
+        table.add_column(no_wrap=no_wrap)
+    for index, (family, title, members) in enumerate(by_family(rules)):
+        if index:
+            table.add_row()
+        table.add_row(Text(family, "bold"), Text(title, "bold"))
+        for rule in members:
+            table.add_row(rule.code, Text(rule.name, "cyan"), rule.severity.label, Text(rule.summary))
+    Console(highlight=False).print(table)

@@ -1,0 +1,72 @@
+"""`whygrad run`: watch an unmodified script."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from whygrad.cli.config import FAIL_ON, OUTPUT_FORMATS, Config, find_config
+
+if TYPE_CHECKING:
+    from whygrad.cli.commands import Todo
+    from whygrad.diagnostics import Selection
+
+
+@click.command("run", context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False})
+@click.option("-m", "is_module", is_flag=True, help="SCRIPT is the name of a module, as in `python -m`.")
+@click.option("--output-format", type=click.Choice(OUTPUT_FORMATS), help="Form of the report. [default: text]")
+@click.option("--output-file", metavar="FILE", help="Write the report to FILE, not to the terminal.")
+@click.option("--select", multiple=True, metavar="RULES", help="Only these rules: codes, names or families (WG1).")
+@click.option("--ignore", multiple=True, metavar="RULES", help="Not these rules.")
+@click.option(
+    "--fail-on", type=click.Choice(FAIL_ON), help="Exit with 1 where a script that succeeded has such a finding."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing where there is no error and no warning.")
+@click.option("--no-config", is_flag=True, help="Do not read [tool.whygrad] of pyproject.toml.")
+@click.argument("script")
+@click.argument("args", nargs=-1, type=click.UNPROCESSED)
+def command(
+    *,
+    is_module: bool,
+    output_format: str | None,
+    output_file: str | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    fail_on: str | None,
+    quiet: bool,
+    no_config: bool,
+    script: str,
+    args: tuple[str, ...],
+) -> Todo:
+    """Run SCRIPT as `python` would, and explain its gradients.
+
+    Everything after SCRIPT belongs to the script. The exit status is the script's own.
+    """
+    from whygrad.cli.output import Output
+    from whygrad.cli.program import Invocation
+    from whygrad.cli.session import Plan, execute
+    from whygrad.diagnostics import Severity
+
+    folder = Path.cwd() if is_module else Path(script).resolve().parent
+    config = Config() if no_config else find_config(folder)
+    limit = fail_on or config.fail_on
+    plan = Plan(
+        invocation=Invocation(script, args, is_module),
+        selection=_selection(select or config.select, ignore or config.ignore),
+        fail_on=None if limit == "never" else Severity.parse(limit),
+        output=Output(output_format or config.output_format, output_file, quiet),
+    )
+    return partial(execute, plan)
+
+
+def _selection(select: tuple[str, ...], ignore: tuple[str, ...]) -> Selection:
+    from whygrad.diagnostics import Selection, parse_selection
+
+    if not select and not ignore:
+        return Selection()
+    from whygrad.rules import all_rules
+
+    return parse_selection(select, ignore, [(rule.code, rule.name) for rule in all_rules()])

@@ -1,0 +1,77 @@
+"""What is said about a diagnostic besides its message and its places; every renderer says the same."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from whygrad.diagnostics import Diagnostic, Fix, FixSafety
+from whygrad.source import SourceSpan, shown_file
+
+_NAMED = 8  # variables that are listed by name
+
+_SAFETY = {
+    FixSafety.SAFE: " (safe: `--fix` writes it)",
+    FixSafety.UNSAFE: " (may change what the program does)",
+    FixSafety.DISPLAY_ONLY: "",
+}
+
+
+class Remark(NamedTuple):
+    kind: str  # note, help, fix or more
+    text: str
+
+
+def title(diagnostic: Diagnostic) -> str:
+    """`error[WG101]`, with `(likely)` where it is inferred and the message does not say so itself."""
+    title = f"{diagnostic.severity.label}[{diagnostic.code}]"
+    if diagnostic.certain or re.search(r"\blikely\b", diagnostic.message, re.IGNORECASE):
+        return title
+    return f"{title} (likely)"
+
+
+def headline(diagnostic: Diagnostic) -> str:
+    """The message, on one line whatever it holds."""
+    return " ".join(diagnostic.message.splitlines())
+
+
+def place(span: SourceSpan) -> str:
+    """`train.py:6:14`, with the column counted from 1, as editors do."""
+    column = "" if span.column is None else f":{span.column + 1}"
+    return f"{shown_file(span.file)}:{span.line}{column}"
+
+
+def remarks(diagnostic: Diagnostic) -> tuple[Remark, ...]:
+    """Evidence first, then advice, then where to read more."""
+    found = [Remark("note", note) for note in diagnostic.notes]
+    if variables := _unnamed_variables(diagnostic):
+        found.append(Remark("note", variables))
+    if diagnostic.steps.of > 1:
+        found.append(Remark("note", f"in {diagnostic.steps.seen} of {diagnostic.steps.of} steps"))
+    if diagnostic.help is not None:
+        found.append(Remark("help", diagnostic.help))
+    if diagnostic.fix is not None:
+        found.append(Remark("fix", _fix(diagnostic.fix)))
+    found.append(Remark("more", f"whygrad explain {diagnostic.code}"))
+    return tuple(found)
+
+
+def _name_some(names: tuple[str, ...]) -> str:
+    """The first few names, and how many more there are."""
+    listed = ", ".join(f"`{name}`" for name in names[:_NAMED])
+    return listed if len(names) <= _NAMED else f"{listed} and {len(names) - _NAMED} more"
+
+
+def _unnamed_variables(diagnostic: Diagnostic) -> str:
+    """The list of variables, unless the message has them all."""
+    message = diagnostic.message
+    if all(f"`{name}`" in message for name in diagnostic.variables):
+        return ""
+    noun = "variable" if len(diagnostic.variables) == 1 else "variables"
+    return f"{noun}: {_name_some(diagnostic.variables)}"
+
+
+def _fix(fix: Fix) -> str:
+    if not fix.replacement:
+        return f"delete this{_SAFETY[fix.safety]}"
+    return f"write `{fix.replacement}`{_SAFETY[fix.safety]}"

@@ -1,0 +1,150 @@
+"""The form for people: one diagnostic as a compiler would show it, and a report of them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Collection, Iterable, Iterator
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from whygrad.diagnostics import Diagnostic, Severity
+from whygrad.report.cells import visible, width, wrap
+from whygrad.report.drawing import draw
+from whygrad.report.excerpt import Excerpt, excerpts
+from whygrad.report.reach import HEADINGS, TITLE, ReachRow, reach_rows
+from whygrad.report.remarks import Remark, headline, place, remarks, title
+from whygrad.report.report import Report
+from whygrad.report.summary import summary
+
+DEFAULT_WIDTH = 100
+
+_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold cyan"}
+_GUTTER = "bold blue"
+_NARROWEST = 40  # below this a source line would be all ellipsis
+_WIDEST_PROSE = 100  # longer lines of prose are hard to read, however wide the terminal
+
+
+def render_diagnostic(diagnostic: Diagnostic, *, color: bool = False, width: int = DEFAULT_WIDTH) -> str:
+    """One diagnostic, without a line end."""
+    return _paint(_diagnostic(diagnostic, max(width, _NARROWEST)), color)
+
+
+def render_text(
+    report: Report,
+    *,
+    color: bool = False,
+    width: int = DEFAULT_WIDTH,
+    omit: Collection[Diagnostic] = (),
+) -> str:
+    """All diagnostics, the losses where there are several, and the summary.
+
+    Those in `omit` were shown already: they are counted, not shown again.
+    """
+    width = max(width, _NARROWEST)
+    shown = [diagnostic for diagnostic in report.diagnostics if diagnostic not in omit]
+    blocks = [_paint(_diagnostic(diagnostic, width), color) for diagnostic in shown]
+    if rows := reach_rows(report):
+        blocks.append(_reach_table(rows, color, width))
+    blocks.append(_paint([Text(summary(report), "bold")], color))
+    return "\n\n".join(blocks)
+
+
+def render_concise(report: Report, *, color: bool = False) -> str:
+    """One line for each diagnostic, as editors and `grep` like it, and the summary."""
+    lines = [_concise(diagnostic) for diagnostic in report.diagnostics]
+    return _paint([*lines, Text(summary(report), "bold")], color)
+
+
+def _concise(diagnostic: Diagnostic) -> Text:
+    text = Text()
+    if diagnostic.primary is not None:
+        text.append(visible(f"{place(diagnostic.primary.span)}: "), "bold")
+    text.append(title(diagnostic), _STYLES[diagnostic.severity])
+    text.append(f": {visible(headline(diagnostic))}")
+    return text
+
+
+def _diagnostic(diagnostic: Diagnostic, room: int) -> Iterator[Text]:
+    style = _STYLES[diagnostic.severity]
+    shown = excerpts(diagnostic)
+    numbers = [line.number for excerpt in shown for line in excerpt.lines if line is not None]
+    gutter = len(str(max(numbers, default=0)))
+    yield Text.assemble((title(diagnostic), style), (f": {visible(headline(diagnostic))}", "bold"))
+    for index, excerpt in enumerate(shown):
+        yield from _excerpt(excerpt, "-->" if index == 0 else ":::", gutter, room, style)
+    for remark in remarks(diagnostic):
+        yield from _remark(remark, gutter, min(room, _WIDEST_PROSE))
+
+
+def _excerpt(excerpt: Excerpt, arrow: str, gutter: int, room: int, style: str) -> Iterator[Text]:
+    margin = " " * gutter
+    label = f": {' '.join(excerpt.text.split())}" if excerpt.text else ""
+    yield Text.assemble((f"{margin}{arrow} ", _GUTTER), visible(place(excerpt.span)), (visible(label), style))
+    if not excerpt.lines:
+        return
+    yield Text(f"{margin} |", _GUTTER)
+    for line in excerpt.lines:
+        if line is None:
+            yield Text("...", _GUTTER)
+            continue
+        source, *below = draw(line, room - gutter - 3, style)
+        yield Text.assemble((f"{line.number:>{gutter}} | ", _GUTTER), source)
+        for row in below:
+            yield Text.assemble((f"{margin} | ", _GUTTER), row)
+    yield Text(f"{margin} |", _GUTTER)
+
+
+def _remark(remark: Remark, gutter: int, room: int) -> Iterator[Text]:
+    margin = " " * gutter
+    start = f"{margin} = {remark.kind}: "
+    for index, line in enumerate(wrap(remark.text, room - width(start))):
+        if index == 0:
+            yield Text.assemble((f"{margin} = ", _GUTTER), (f"{remark.kind}: ", "bold"), line)
+        else:
+            yield Text(" " * width(start) + line)
+
+
+def _reach_table(rows: tuple[ReachRow, ...], color: bool, width: int) -> str:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    filled = [column for column in range(len(HEADINGS)) if any(row[column] for row in rows)]
+    for column in filled:
+        table.add_column(HEADINGS[column], overflow="fold", header_style=_GUTTER)
+    for row in rows:
+        table.add_row(*(Text(visible(row[column])) for column in filled))
+    console = _console(color, width)
+    console.print(Text(TITLE, "bold"))
+    console.print(table)
+    return _finish(console)
+
+
+def _paint(lines: Iterable[Text], color: bool) -> str:
+    if not color:
+        return "\n".join(line.plain.rstrip() for line in lines)
+    console = _console(color, DEFAULT_WIDTH)
+    for line in lines:
+        line.rstrip()
+        console.print(line, soft_wrap=True)
+    return _finish(console)
+
+
+def _console(color: bool, width: int) -> Console:
+    """A page that asks no terminal and no environment. The colours are the sixteen every terminal has."""
+    return Console(
+        file=io.StringIO(),
+        width=width,
+        color_system="standard" if color else None,
+        force_terminal=color,
+        force_jupyter=False,
+        legacy_windows=False,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        _environ={},
+    )
+
+
+def _finish(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return "\n".join(line.rstrip() for line in console.file.getvalue().rstrip("\n").split("\n"))

@@ -1,0 +1,338 @@
+"""The gradients that are missing in a recording and where their paths are cut: found once, claimed by many rules."""
+
+from __future__ import annotations
+
+import ast
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.graph import Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable, VariableId
+from whygrad.graph.query import Cut, Index, Reason, cut_groups, is_connected, later_cuts
+from whygrad.rules.rule import Finding
+from whygrad.source import SourceSpan, source_text
+
+ABSENT = (Outcome.MISSING, Outcome.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class MissingCut:
+    """One place that cuts off some sources of one request."""
+
+    request: Request
+    cut: Cut
+    sources: tuple[Source, ...]
+    later: tuple[Cut, ...]
+    is_draw: bool = False  # a comparison with random noise: a sample, really
+
+
+@dataclass(frozen=True, slots=True)
+class Unconnected:
+    """Sources that the target of a request does not depend on."""
+
+    request: Request
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unwatched:
+    """A source that the tape did not watch, or only after its first use."""
+
+    request: Request
+    source: Source
+    first_use: SourceSpan | None = None  # set where `watch` came late
+
+
+@dataclass(frozen=True, slots=True)
+class Rebound:
+    """A name that held a variable in an earlier request and holds a tensor now."""
+
+    request: Request
+    variable: Variable
+    made: Op | None  # the op that made the tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    cuts: tuple[MissingCut, ...] = ()
+    unconnected: tuple[Unconnected, ...] = ()
+    unwatched: tuple[Unwatched, ...] = ()
+    constant: tuple[Request, ...] = ()
+    rebound: tuple[Rebound, ...] = ()
+
+    def __add__(self, other: Missing) -> Missing:
+        return Missing(
+            self.cuts + other.cuts,
+            self.unconnected + other.unconnected,
+            self.unwatched + other.unwatched,
+            self.constant + other.constant,
+            self.rebound + other.rebound,
+        )
+
+
+_cache: weakref.WeakKeyDictionary[Recording, Missing] = weakref.WeakKeyDictionary()
+
+
+def missing_of(recording: Recording) -> Missing:
+    """All missing gradients of a recording, explained as far as the graph goes."""
+    known = _cache.get(recording)
+    if known is None:
+        known = Missing()
+        for request in recording.requests:
+            known += _look_into(recording, request)
+        _cache[recording] = known
+    return known
+
+
+def _look_into(recording: Recording, request: Request) -> Missing:
+    sources = [s for s in request.sources if s.outcome in ABSENT and is_explicable(recording, s)]
+    if not sources or request.target_type or (request.error and "LookupError" not in request.error):
+        return Missing()
+    index = Index(request.graph)
+    behind = index.behind(request.targets)
+    rebound = {id(s): r for s in sources if (r := _rebound(recording, request, s, index)) is not None}
+    sources = [s for s in sources if id(s) not in rebound]
+    joined = [s for s in sources if is_connected(index, behind, s)]
+    apart = tuple(s for s in sources if not is_connected(index, behind, s))
+    unwatched = {id(s): u for s in joined if (u := _unwatched(recording, request, s, index)) is not None}
+    cuttable = [s for s in joined if id(s) not in unwatched]
+    is_constant = bool(apart) and not joined and _is_constant(request, index, behind)
+    return Missing(
+        cuts=tuple(
+            MissingCut(
+                request,
+                group.cut,
+                group.sources,
+                tuple(later_cuts(index, request, group.cut)),
+                _is_draw(index, group.cut),
+            )
+            for group in cut_groups(index, request, cuttable)
+            if group.sources
+        ),
+        unconnected=(Unconnected(request, apart),) if apart and not is_constant else (),
+        unwatched=tuple(unwatched.values()),
+        constant=(request,) if is_constant else (),
+        rebound=tuple(rebound.values()),
+    )
+
+
+def _unwatched(recording: Recording, request: Request, source: Source, index: Index) -> Unwatched | None:
+    tape = recording.tapes.get(request.tape)
+    if source.variable is not None:
+        variable = recording.variables[source.variable]
+        if not variable.trainable and len(request.sources) > 1:
+            return None
+        automatic = variable.watchable and (tape is None or tape.watches_variables)
+        return None if automatic or source.watched is not None else Unwatched(request, source)
+    if source.tensor is None or _is_traced(index, request, source.tensor):
+        return None
+    if source.watched is None:
+        return Unwatched(request, source)
+    early = [op for op, _ in index.users.get(source.tensor, ()) if op.id < source.watched and request.tape in op.tapes]
+    if not early:
+        return None
+    return Unwatched(request, source, early[0].where or request.where)
+
+
+def _is_traced(index: Index, request: Request, tensor: TensorId) -> bool:
+    """Whether the tape follows a tensor anyway, because it was made from something it watches."""
+    makers = [op for op in index.makers.get(tensor, ()) if request.tape in op.tapes and op.inputs]
+    return any(op.kind is OpKind.READ or _follows(index, request, op) for op in makers)
+
+
+def _follows(index: Index, request: Request, op: Op) -> bool:
+    watched = {s.tensor for s in request.sources if s.watched is not None}
+    behind = index.open_behind(op.inputs, request.tape)
+    return any(
+        tensor in watched or any(maker.kind is OpKind.READ for maker in index.makers.get(tensor, ()))
+        for tensor in behind
+    )
+
+
+def _is_constant(request: Request, index: Index, behind: set[TensorId]) -> bool:
+    watched = {s.tensor for s in request.sources if s.watched is not None}
+    return not any(
+        tensor in watched or any(op.variable is not None for op in index.makers.get(tensor, ())) for tensor in behind
+    )
+
+
+def _is_draw(index: Index, cut: Cut) -> bool:
+    if cut.op.kind is not OpKind.COMPARE:
+        return False
+    others = [tensor for i, tensor in enumerate(cut.op.inputs) if i != cut.input]
+    kinds = {op.kind for tensor in index.behind(others) for op in index.makers.get(tensor, ())}
+    return OpKind.NOISE in kinds and OpKind.READ not in kinds
+
+
+def _rebound(recording: Recording, request: Request, source: Source, index: Index) -> Rebound | None:
+    """The same place asked for a variable before."""
+    if source.tensor is None:
+        return None
+    position = next(i for i, s in enumerate(request.sources) if s is source)
+    for earlier in recording.requests:
+        if earlier.where != request.where or earlier.order >= request.order or position >= len(earlier.sources):
+            continue
+        variable = earlier.sources[position].variable
+        if variable is not None and len(earlier.sources) == len(request.sources):
+            made = next(iter(index.makers.get(source.tensor, ())), None)
+            return Rebound(request, recording.variables[variable], made)
+    return None
+
+
+def is_explained(recording: Recording, loose: Unconnected, source: Source) -> bool:
+    """Whether a rule about the wrong variables says better why the loss does not depend on a source."""
+    variable = recording.variables.get(source.variable) if source.variable is not None else None
+    if variable is None or variable.trainable:
+        return False
+    return any(
+        recording.variables[s.variable].trainable for s in loose.request.sources if s.variable in recording.variables
+    )
+
+
+def is_explicable(recording: Recording, source: Source) -> bool:
+    """Integer variables are another rule's; so are things that are neither variable nor tensor."""
+    if source.variable is not None:
+        variable = recording.variables.get(source.variable)
+        return variable is not None and variable.is_floating
+    return source.tensor is not None
+
+
+def claim(
+    recording: Recording,
+    reason: Callable[[MissingCut], bool],
+    *,
+    because: Callable[[Cut], str],
+    label: Callable[[Cut], str],
+    help: Callable[[Cut], str],
+    severity: Callable[[Recording, MissingCut], Severity | None] | None = None,
+) -> Iterator[Finding]:
+    """One finding for each place whose cut a rule recognises."""
+    by_place: dict[object, list[MissingCut]] = {}
+    for missing in missing_of(recording).cuts:
+        if reason(missing):
+            by_place.setdefault(missing.cut.op.where or missing.cut.op.id, []).append(missing)
+    for group in by_place.values():
+        first = group[0]
+        names = tuple(
+            dict.fromkeys(n for m in group for n in names_of(recording, m.request, m.sources))
+        )
+        where = first.cut.op.where
+        yield Finding(
+            message=f"no gradient reaches {listing(names)}: {because(first.cut)}",
+            primary=None if where is None else Label(where, label(first.cut)),
+            variables=names,
+            related=_also(first),
+            notes=_notes(recording, first),
+            help=help(first.cut),
+            steps=steps_of(recording, [missing.request for missing in group]),
+            severity=_severity(recording, group) if severity is None else severity(recording, first),
+            certain=not first.cut.op.inferred,
+        )
+
+
+def _severity(recording: Recording, group: Iterable[MissingCut]) -> Severity | None:
+    """A variable that another loss trains, or that gets its gradient in other steps, is a note."""
+    if all(is_deliberate(recording, missing.request, missing.sources) for missing in group):
+        return Severity.NOTE
+    return None
+
+
+def is_deliberate(recording: Recording, request: Request, sources: Iterable[Source]) -> bool:
+    return request.zeros_accepted or all(
+        source.variable is not None and is_trained_elsewhere(recording, source.variable) for source in sources
+    )
+
+
+def is_trained_elsewhere(recording: Recording, variable: VariableId) -> bool:
+    return any(
+        source.variable == variable and source.outcome not in ABSENT
+        for request in recording.requests
+        for source in request.sources
+    )
+
+
+def _also(missing: MissingCut) -> tuple[Label, ...]:
+    labels = []
+    lines = set() if missing.cut.op.where is None else {missing.cut.op.where.line}
+    for cut in missing.later:
+        where = cut.op.where
+        if where is not None and cut.reason is not Reason.WRITTEN and where.line not in lines:
+            lines.add(where.line)
+            labels.append(Label(where, "and cut again here"))
+    return tuple(labels[:2])
+
+
+def _notes(recording: Recording, missing: MissingCut) -> tuple[str, ...]:
+    others = [s for s in missing.request.sources if s.outcome not in ABSENT]
+    if others and missing.request.where is not None:
+        return (f"{len(others)} other source{'s' * (len(others) != 1)} of this request get a gradient",)
+    return ()
+
+
+def steps_of(recording: Recording, requests: Iterable[Request]) -> Steps:
+    """How often these were seen, of all requests made at the same places."""
+    group = list(requests)
+    places = {request.where for request in group}
+    distinct = {id(request): request for request in group}
+    of = sum(request.seen for request in recording.requests if request.where in places)
+    return Steps(sum(request.seen for request in distinct.values()), of)
+
+
+def names_of(recording: Recording, request: Request, sources: Iterable[Source]) -> tuple[str, ...]:
+    """The names of sources as the user knows them, each once."""
+    return tuple(dict.fromkeys(name_of(recording, request, source) for source in sources))
+
+
+def name_of(recording: Recording, request: Request, source: Source) -> str:
+    if source.variable is not None:
+        return variable_name(recording.variables[source.variable])
+    return source_expression(request) or "the source tensor"
+
+
+def source_expression(request: Request) -> str | None:
+    """The user's own words for what the gradient was asked of."""
+    return _argument(request, 1, ("sources", "source"))
+
+
+def target_expression(request: Request) -> str | None:
+    """The user's own words for what was differentiated."""
+    return _argument(request, 0, ("target",))
+
+
+def _argument(request: Request, position: int, names: tuple[str, ...]) -> str | None:
+    text = None if request.where is None else source_text(request.where)
+    try:
+        call = ast.parse((text or "").strip(), mode="eval").body
+    except SyntaxError:
+        return None
+    if not isinstance(call, ast.Call):
+        return None
+    if len(call.args) > position:
+        return ast.unparse(call.args[position])
+    return next((ast.unparse(k.value) for k in call.keywords if k.arg in names), None)
+
+
+def variable_name(variable: Variable) -> str:
+    if variable.name in ("Variable", "variable") and variable.owner and variable.attribute:
+        return f"{variable.owner}.{variable.attribute}"
+    return variable.name
+
+
+def listing(names: tuple[str, ...]) -> str:
+    """`a`; `a` and `b`; 6 variables of `encoder`."""
+    quoted = [name if name.startswith("the ") else f"`{name}`" for name in names]
+    if len(names) <= 2:
+        return " and ".join(quoted) or "the sources"
+    roots = {name.split("/")[0] for name in names}
+    if len(roots) == 1 and "/" in names[0]:
+        return f"{len(names)} variables of `{roots.pop()}`"
+    return f"{quoted[0]}, {quoted[1]} and {len(names) - 2} more"
+
+
+def text_of(span: SourceSpan | None) -> str:
+    """The user's expression in backticks, shortened; `this` where it cannot be had."""
+    text = None if span is None else source_text(span)
+    if not text:
+        return "this"
+    return f"`{text}`" if len(text) <= 60 else f"`{text[:57]}...`"

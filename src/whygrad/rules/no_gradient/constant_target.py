@@ -1,0 +1,63 @@
+"""WG111 constant-target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import Recording, Request
+from whygrad.rules.missing import missing_of, names_of, steps_of, target_expression
+from whygrad.rules.rule import Finding, rule
+from whygrad.source import SourceSpan
+
+
+@rule("WG111", "constant-target", severity=Severity.ERROR, since="0.1.0")
+def constant_target(recording: Recording) -> Iterator[Finding]:
+    """Detects targets that depend on no variable and no watched tensor at all.
+
+    ## Why it matters
+    The gradient of a constant is `None` for every variable. Usually the loss was rebuilt from plain numbers, or
+    another value than the loss was handed to `tape.gradient`.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+
+    w = tf.Variable(2.0, name="w")
+    with tf.GradientTape() as tape:
+        prediction = w * 3.0
+        loss = tf.square(tf.constant(6.0) - 1.0)
+    gradients = tape.gradient(loss, [w])
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+
+    w = tf.Variable(2.0, name="w")
+    with tf.GradientTape() as tape:
+        prediction = w * 3.0
+        loss = tf.square(prediction - 1.0)
+    gradients = tape.gradient(loss, [w])
+    ```
+
+    ## Known limits
+    A target made of values that left TensorFlow is reported as `numpy-escape` where the way out was seen.
+    """
+    for request in missing_of(recording).constant:
+        target = target_expression(request)
+        what = f"`{target}`" if target else "the target"
+        where = _made(request) or request.where
+        yield Finding(
+            message=f"{what} is a constant: it depends on no variable and on nothing that the tape watches",
+            primary=None if where is None else Label(where, "made from constants only"),
+            variables=names_of(recording, request, request.sources),
+            related=() if request.where in (None, where) else (Label(request.where, "differentiated here"),),
+            help="compute the target from the model's output under the tape",
+            steps=steps_of(recording, [request]),
+        )
+
+
+def _made(request: Request) -> SourceSpan | None:
+    makers = [op for op in request.graph.ops if set(op.outputs) & set(request.targets)]
+    return makers[-1].where if makers else None

@@ -1,0 +1,76 @@
+"""WG114 custom-gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import Recording
+from whygrad.graph.event import CustomGradientForgets
+from whygrad.graph.query import Reason
+from whygrad.rules.missing import claim, listing
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG114", "custom-gradient", severity=Severity.ERROR, since="0.1.0")
+def custom_gradient(recording: Recording) -> Iterator[Finding]:
+    """Detects custom gradients that drop the gradient: `None` for an input, forgotten variables, or a backward pass that cannot be differentiated again.
+
+    ## Why it matters
+    A function under `tf.custom_gradient` is a black box: its gradient is what its inner function returns, and
+    nothing else. What that returns as `None`, computes under `stop_gradient`, or leaves out is lost.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+
+    w = tf.Variable(2.0, name="w")
+
+    @tf.custom_gradient
+    def clipped(x):
+        def grad(upstream):
+            return None
+        return tf.clip_by_value(x, 0.0, 1.0), grad
+
+    with tf.GradientTape() as tape:
+        loss = tf.square(clipped(w * 1.0))
+    gradients = tape.gradient(loss, [w])
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+
+    w = tf.Variable(2.0, name="w")
+
+    @tf.custom_gradient
+    def clipped(x):
+        def grad(upstream):
+            return upstream
+        return tf.clip_by_value(x, 0.0, 1.0), grad
+
+    with tf.GradientTape() as tape:
+        loss = tf.square(clipped(w * 1.0))
+    gradients = tape.gradient(loss, [w])
+    ```
+
+    ## Known limits
+    Tensors that the function takes from around it instead of as arguments get no gradient; this is reported at the
+    call.
+    """
+    yield from claim(
+        recording,
+        lambda missing: missing.cut.reason is Reason.CUSTOM
+        or (missing.cut.op.custom is not None and missing.cut.reason in (Reason.BLOCKED, Reason.STOPPED, Reason.WRITTEN)),
+        because=lambda cut: f"the custom gradient `{cut.op.custom}` does not pass it on",
+        label=lambda cut: "the custom gradient ends it here",
+        help=lambda cut: "return a gradient for every argument; take the tensors it needs as arguments, and write the "
+        "gradient with differentiable ops where second derivatives are wanted",
+    )
+    for event in recording.events_of(CustomGradientForgets):
+        yield Finding(
+            message=f"the custom gradient `{event.function}` forgets the variables it uses: {listing(event.variables)}",
+            primary=None if event.where is None else Label(event.where, "takes no `variables` argument"),
+            variables=event.variables,
+            help="give it a `variables=None` argument and return `(input_gradients, variable_gradients)`",
+        )

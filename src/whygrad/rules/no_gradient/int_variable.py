@@ -1,0 +1,56 @@
+"""WG110 int-variable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import Recording
+from whygrad.rules.missing import ABSENT, steps_of
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG110", "int-variable", severity=Severity.ERROR, since="0.1.0")
+def int_variable(recording: Recording) -> Iterator[Finding]:
+    """Detects gradients asked of variables that hold integers.
+
+    ## Why it matters
+    `tf.Variable(3)` is an integer variable: it has no derivative, and the gradient is `None`. TensorFlow knows the
+    reason but only logs it at a level nobody sees.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+
+    count = tf.Variable(3, name="count")
+    with tf.GradientTape() as tape:
+        loss = tf.cast(count * 2, tf.float32)
+    gradients = tape.gradient(loss, [count])
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+
+    count = tf.Variable(3.0, name="count")
+    with tf.GradientTape() as tape:
+        loss = count * 2.0
+    gradients = tape.gradient(loss, [count])
+    ```
+
+    ## Known limits
+    None known.
+    """
+    for request in recording.requests:
+        for source in request.sources:
+            variable = recording.variables.get(source.variable) if source.variable is not None else None
+            if variable is None or variable.is_floating or source.outcome not in ABSENT:
+                continue
+            yield Finding(
+                message=f"no gradient reaches `{variable.name}`: it holds integers ({variable.dtype})",
+                primary=None if variable.created is None else Label(variable.created, f"made as {variable.dtype} here"),
+                variables=(variable.name,),
+                related=() if request.where is None else (Label(request.where, "gradient asked for here"),),
+                help="make it a floating-point variable: `tf.Variable(1.0)` or `dtype=tf.float32`",
+                steps=steps_of(recording, [request]),
+            )

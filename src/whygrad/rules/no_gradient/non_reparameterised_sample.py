@@ -1,0 +1,57 @@
+"""WG106 non-reparameterised-sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Severity
+from whygrad.graph import Recording
+from whygrad.graph.query import Reason
+from whygrad.rules.missing import claim
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG106", "non-reparameterised-sample", severity=Severity.ERROR, since="0.1.0")
+def non_reparameterised_sample(recording: Recording) -> Iterator[Finding]:
+    """Detects random draws on every path to the loss whose parameters get no gradient.
+
+    ## Why it matters
+    A draw from a categorical, Poisson or Bernoulli distribution jumps from value to value, so there is no
+    derivative of the sample by its parameters. Policies and generators trained through it stand still.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+
+    logits = tf.Variable([[0.1, 0.2, 0.3]], name="logits")
+    reward = tf.constant([1.0, 2.0, 4.0])
+    with tf.GradientTape() as tape:
+        action = tf.random.categorical(logits, 8)
+        loss = -tf.reduce_mean(tf.gather(reward, action))
+    gradients = tape.gradient(loss, [logits])
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+
+    logits = tf.Variable([[0.1, 0.2, 0.3]], name="logits")
+    reward = tf.constant([1.0, 2.0, 4.0])
+    action = tf.random.categorical(logits, 8)
+    with tf.GradientTape() as tape:
+        log_probability = tf.gather(tf.nn.log_softmax(logits)[0], action[0])
+        loss = -tf.reduce_mean(log_probability * tf.gather(reward, action[0]))
+    gradients = tape.gradient(loss, [logits])
+    ```
+
+    ## Known limits
+    A draw made by comparing a probability with uniform noise is recognised where the noise enters the comparison
+    directly.
+    """
+    yield from claim(
+        recording,
+        lambda missing: missing.cut.reason is Reason.SAMPLED or missing.is_draw,
+        because=lambda cut: "every path to the loss goes through a random draw that is not reparameterised",
+        label=lambda cut: f"{cut.op.name}: the sample has no gradient with respect to its parameters",
+        help=lambda cut: "use the score function (`log_prob(sample) * reward`), or a relaxed sample such as Gumbel-softmax",
+    )

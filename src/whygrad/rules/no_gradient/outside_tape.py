@@ -1,0 +1,67 @@
+"""WG105 outside-tape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Severity
+from whygrad.graph import OpKind, Recording
+from whygrad.graph.query import Cut, Reason
+from whygrad.rules.missing import MissingCut, claim, text_of
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG105", "outside-tape", severity=Severity.ERROR, since="0.1.0")
+def outside_tape(recording: Recording) -> Iterator[Finding]:
+    """Detects values on the path to the loss that were computed while the tape was not recording.
+
+    ## Why it matters
+    A tape knows only what runs inside its `with` block. One operation before it, after it, or in the call of
+    `tape.gradient` itself cuts everything behind it off.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+
+    w = tf.Variable(2.0, name="w")
+    prediction = w * 3.0
+    with tf.GradientTape() as tape:
+        loss = tf.square(prediction - 1.0)
+    gradients = tape.gradient(loss, [w])
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+
+    w = tf.Variable(2.0, name="w")
+    with tf.GradientTape() as tape:
+        prediction = w * 3.0
+        loss = tf.square(prediction - 1.0)
+    gradients = tape.gradient(loss, [w])
+    ```
+
+    ## Known limits
+    Values computed more than two updates ago are known only as inputs: then the variable counts as not in the loss.
+    """
+    yield from claim(recording, _is_mine, because=_because, label=_label, help=_help)
+
+
+def _is_mine(missing: MissingCut) -> bool:
+    return missing.cut.reason is Reason.OUTSIDE
+
+
+def _because(cut: Cut) -> str:
+    if cut.op.kind is OpKind.GRADIENT:
+        return "an inner gradient was taken while the tape was not recording"
+    return f"{text_of(cut.op.where)} ran while the tape was not recording"
+
+
+def _label(cut: Cut) -> str:
+    return "not recorded: outside the tape's `with` block"
+
+
+def _help(cut: Cut) -> str:
+    if cut.op.kind is OpKind.GRADIENT:
+        return "take the inner gradient inside the outer tape's `with` block"
+    return f"move {text_of(cut.op.where)} into the `with tf.GradientTape()` block"

@@ -1,0 +1,60 @@
+"""WG108 unwatched-source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import Recording
+from whygrad.rules.missing import listing, missing_of, names_of, steps_of
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG108", "unwatched-source", severity=Severity.ERROR, since="0.1.0")
+def unwatched_source(recording: Recording) -> Iterator[Finding]:
+    """Detects gradients asked of a tensor, or of a variable that is not trainable, that the tape was not watching in time.
+
+    ## Why it matters
+    A tape watches trainable variables by itself. A plain tensor must be watched with `tape.watch(x)` before the
+    first op that uses it, and so must a variable made with `trainable=False`; otherwise the gradient is `None`.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(x))
+    gradients = [tape.gradient(loss, x)]
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        loss = tf.reduce_sum(tf.square(x))
+    gradients = [tape.gradient(loss, x)]
+    ```
+
+    ## Known limits
+    A late `watch` happens to work where the first op that uses the tensor also reads a watched variable.
+    """
+    for unwatched in missing_of(recording).unwatched:
+        request = unwatched.request
+        names = names_of(recording, request, (unwatched.source,))
+        late = unwatched.first_use is not None
+        where = unwatched.first_use if unwatched.first_use is not None else request.where
+        yield Finding(
+            message=f"no gradient reaches {listing(names)}: the tape {_when(late)}",
+            primary=None if where is None else Label(where, "used here, before `watch`" if late else "asked for here"),
+            variables=names,
+            help=f"call `tape.watch({names[0]})` before the first op that uses it",
+            steps=steps_of(recording, [request]),
+        )
+
+
+def _when(late: bool) -> str:
+    return "began to watch it only after it was used" if late else "was not watching it"

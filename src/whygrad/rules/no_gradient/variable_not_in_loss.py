@@ -1,0 +1,99 @@
+"""WG107 variable-not-in-loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import OpKind, Recording, Source
+from whygrad.rules.missing import (
+    Unconnected,
+    is_deliberate,
+    is_explained,
+    is_trained_elsewhere,
+    listing,
+    missing_of,
+    names_of,
+    steps_of,
+    target_expression,
+)
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG107", "variable-not-in-loss", severity=Severity.ERROR, since="0.1.0")
+def variable_not_in_loss(recording: Recording) -> Iterator[Finding]:
+    """Detects variables that a gradient is asked for although the loss does not depend on them.
+
+    ## Why it matters
+    The gradient is `None`. Keras warns `Gradients do not exist for variables [...]` and trains the rest; an unused
+    head, a forgotten loss term or the wrong list of variables stays unnoticed.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+
+    used = tf.Variable(2.0, name="used")
+    unused = tf.Variable(3.0, name="unused")
+    with tf.GradientTape() as tape:
+        loss = tf.square(used)
+    gradients = tape.gradient(loss, [used, unused])
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+
+    used = tf.Variable(2.0, name="used")
+    unused = tf.Variable(3.0, name="unused")
+    with tf.GradientTape() as tape:
+        loss = tf.square(used) + tf.square(unused)
+    gradients = tape.gradient(loss, [used, unused])
+    ```
+
+    ## Known limits
+    A variable that another loss trains, or that gets a gradient in other steps, is reported as a note.
+    """
+    for loose in missing_of(recording).unconnected:
+        sources = tuple(s for s in loose.sources if s.variable is not None and not is_explained(recording, loose, s))
+        for part in _by_fate(recording, sources):
+            yield _finding(recording, loose, part)
+
+
+def _by_fate(recording: Recording, sources: tuple[Source, ...]) -> Iterator[tuple[Source, ...]]:
+    """Those that something else trains apart from those that nothing does."""
+    trained = tuple(s for s in sources if s.variable is not None and is_trained_elsewhere(recording, s.variable))
+    others = tuple(s for s in sources if s not in trained)
+    yield from (part for part in (trained, others) if part)
+
+
+def _finding(recording: Recording, loose: Unconnected, sources: tuple[Source, ...]) -> Finding:
+    request = loose.request
+    names = names_of(recording, request, sources)
+    target = target_expression(request)
+    loss = f"`{target}`" if target else "the loss"
+    return Finding(
+        message=f"no gradient reaches {listing(names)}: {loss} does not depend on {'it' if len(names) == 1 else 'them'}",
+        primary=None if request.where is None else Label(request.where, "asked for here"),
+        variables=names,
+        related=_made(recording, sources),
+        notes=_reads(recording, loose, sources),
+        help="use what these variables compute in the loss, or leave them out of the request",
+        steps=steps_of(recording, [request]),
+        severity=Severity.NOTE if is_deliberate(recording, request, sources) else None,
+    )
+
+
+def _made(recording: Recording, sources: tuple[Source, ...]) -> tuple[Label, ...]:
+    spans = [recording.variables[s.variable].created for s in sources if s.variable is not None]
+    return tuple(Label(span, "created here") for span in dict.fromkeys(spans[:1]) if span is not None)
+
+
+def _reads(recording: Recording, loose: Unconnected, sources: tuple[Source, ...]) -> tuple[str, ...]:
+    """Whether the variable was used at all."""
+    wanted = {source.variable for source in sources}
+    reads = [op for op in loose.request.graph.ops if op.kind is OpKind.READ and op.variable in wanted]
+    if not reads:
+        return ("never read before this gradient was asked for",)
+    if not any(loose.request.tape in op.tapes for op in reads):
+        return ("read only while the tape was not recording",)
+    return ("read under the tape, but nothing computed from it enters the loss",)

@@ -1,0 +1,101 @@
+"""WG109 wrong-source-object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import Op, Recording, Request, Source
+from whygrad.graph.query import Index
+from whygrad.rules.missing import Unconnected, is_explained, missing_of, name_of, source_expression, steps_of
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG109", "wrong-source-object", severity=Severity.ERROR, since="0.1.0")
+def wrong_source_object(recording: Recording) -> Iterator[Finding]:
+    """Detects gradients asked of an object that only looks like what went into the loss.
+
+    ## Why it matters
+    A symbolic Keras input, the output of a second forward pass, or a stacked copy has the right shape and values,
+    but the loss was computed from another tensor. The gradient is `None`, or the request raises.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+
+    x = tf.Variable([1.0, 2.0], name="x")
+    with tf.GradientTape() as tape:
+        hidden = tf.tanh(x)
+        tape.watch(hidden)
+        loss = tf.reduce_sum(tf.square(tf.tanh(x)))
+    gradients = [tape.gradient(loss, hidden)]
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+
+    x = tf.Variable([1.0, 2.0], name="x")
+    with tf.GradientTape() as tape:
+        hidden = tf.tanh(x)
+        loss = tf.reduce_sum(tf.square(hidden))
+    gradients = [tape.gradient(loss, hidden)]
+    ```
+
+    ## Known limits
+    Which tensor was meant is a guess from what it was made of; that the loss does not use the one asked for is
+    certain.
+    """
+    for loose in missing_of(recording).unconnected:
+        for source in loose.sources:
+            if source.tensor is not None and not is_explained(recording, loose, source):
+                yield _tensor(recording, loose, source)
+    for request in recording.requests:
+        odd = next((s for s in request.sources if s.type_name in _SYMBOLIC), None)
+        if odd is not None:
+            yield _symbolic(recording, request, odd)
+
+
+_SYMBOLIC = ("KerasTensor", "SymbolicTensor")
+
+
+def _tensor(recording: Recording, loose: Unconnected, source: Source) -> Finding:
+    request = loose.request
+    name = name_of(recording, request, source)
+    index = Index(request.graph)
+    made = next(iter(index.makers.get(source.tensor, ())), None) if source.tensor is not None else None
+    twin = None if made is None else _twin(index, request, made)
+    related = []
+    if made is not None and made.where is not None:
+        related.append(Label(made.where, "this made the tensor that was asked for"))
+    if twin is not None and twin.where is not None and (made is None or twin.where != made.where):
+        related.append(Label(twin.where, "this made the one that the loss uses"))
+    return Finding(
+        message=f"no gradient reaches `{name}`: the loss was computed from another tensor",
+        primary=None if request.where is None else Label(request.where, f"`{name}` is not part of what is differentiated"),
+        variables=(name,),
+        related=tuple(related),
+        help="compute the loss from this very tensor: run the forward pass once and keep its intermediate result",
+        steps=steps_of(recording, [request]),
+    )
+
+
+def _twin(index: Index, request: Request, made: Op) -> Op | None:
+    """An op of the same kind in the same layer, or at the same place, that the loss does depend on."""
+    behind = index.behind(request.targets)
+    for op in index.graph.ops:
+        alike = op.name == made.name and (op.layers[-1:] == made.layers[-1:] or op.where == made.where)
+        if alike and op is not made and any(tensor in behind for tensor in op.outputs):
+            return op
+    return None
+
+
+def _symbolic(recording: Recording, request: Request, source: Source) -> Finding:
+    name = source_expression(request) or "the source"
+    return Finding(
+        message=f"`{name}` is a symbolic Keras tensor: it was never computed, so nothing can be differentiated by it",
+        primary=None if request.where is None else Label(request.where, "asked for here"),
+        variables=(name,),
+        help="watch the real input tensor (`tape.watch(x)`), call the model on it under the tape, and ask for `x`",
+        steps=steps_of(recording, [request]),
+    )

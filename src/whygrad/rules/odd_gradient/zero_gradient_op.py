@@ -1,0 +1,122 @@
+"""WG301 zero-gradient-op."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import Flow, Op, OpKind, Outcome, Recording, Request, Source, TensorId
+from whygrad.graph.query import Cut, Index, Reason, closed, cut_groups
+from whygrad.rules.missing import listing, names_of, steps_of, text_of
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG301", "zero-gradient-op", severity=Severity.WARNING, since="0.1.0")
+def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
+    """Detects gradients that are exactly zero, by construction or in every step that was looked at.
+
+    ## Why it matters
+    A sign, a saturated clip, the sum of a softmax, or the score of a sample that was not stopped have a gradient
+    that is there but zero. It is not `None`, so not even the Keras warning appears, and the variable never moves.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+
+    w = tf.Variable([0.5, -2.0], name="w")
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(tf.sign(w) - 0.5))
+    gradients = tape.gradient(loss, [w])
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+
+    w = tf.Variable([0.5, -2.0], name="w")
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(tf.tanh(w) - 0.5))
+    gradients = tape.gradient(loss, [w])
+    ```
+
+    ## Known limits
+    Inside compiled functions only what is zero by construction is seen.
+    """
+    for request in recording.requests:
+        index = Index(request.graph)
+        zero = _by_construction(request, index)
+        for cut, sources in zero:
+            yield _finding(recording, request, sources, cut.op, certain=True)
+        told = {id(source) for _, sources in zero for source in sources}
+        for source in request.sources:
+            if source.outcome is Outcome.ZERO and id(source) not in told and request.seen > 1:
+                op = _suspect(index, request, source)
+                if op is not None:
+                    yield _finding(recording, request, (source,), op, certain=False)
+
+
+def _by_construction(request: Request, index: Index) -> list[tuple[Cut, tuple[Source, ...]]]:
+    present = [s for s in request.sources if s.outcome in (Outcome.PRESENT, Outcome.ZERO)]
+    if not any(Flow.ZERO in op.flows for op in request.graph.ops):
+        return []
+    alive = index.open_behind(request.targets, request.tape, zeros=False)
+    dead = [s for s in present if not any(tensor in alive for tensor in index.starts(s))]
+    groups = cut_groups(index, request, dead, zeros=False)
+    return [(g.cut, g.sources) for g in groups if g.cut.reason is Reason.ZERO]
+
+
+def _suspect(index: Index, request: Request, source: Source) -> Op | None:
+    """The op that likely makes the zero: a clip every path goes through, or the sample the score is taken of."""
+    starts = set(index.starts(source))
+    path = index.open_ahead(starts, request.tape) & index.open_behind(request.targets, request.tape)
+    ops = [op for op in request.graph.ops if any(t in path for t in op.outputs) and any(t in path for t in op.inputs)]
+    for op in ops:
+        if op.kind in _FLAT and _carries_all(index, request, starts, op):
+            return op
+    if not any(op.kind is OpKind.STOP for op in request.graph.ops):
+        return None
+    noisy = {tensor for op in request.graph.ops if op.kind is OpKind.NOISE for tensor in index.ahead(op.outputs)}
+    for op in ops:
+        if any(t in path for t in op.inputs) and any(t in noisy and t not in path for t in op.inputs):
+            return op
+    return None
+
+
+_FLAT = (OpKind.CLIP, OpKind.SOFTMAX, OpKind.SELECT, OpKind.SIGN, OpKind.ROUND)
+
+
+def _carries_all(index: Index, request: Request, starts: set[TensorId], op: Op) -> bool:
+    """Whether every way from the starts to the target goes through one op."""
+    blocked = set(op.outputs)
+    seen, todo = set(starts), list(starts)
+    while todo:
+        for user, position in index.users.get(todo.pop(), ()):
+            if closed(user, position, request.tape) is None:
+                for tensor in user.outputs:
+                    if tensor not in seen and tensor not in blocked:
+                        seen.add(tensor)
+                        todo.append(tensor)
+    return not any(target in seen for target in request.targets)
+
+
+def _finding(recording: Recording, request: Request, sources: tuple[Source, ...], op: Op, *, certain: bool) -> Finding:
+    names = names_of(recording, request, sources)
+    why = f"the gradient of `{op.name}` is zero" if certain else f"likely made zero by {text_of(op.where)}"
+    return Finding(
+        message=f"the gradient of {listing(names)} is exactly zero: {why}",
+        primary=None if op.where is None else Label(op.where, "the gradient is zero from here on"),
+        variables=names,
+        related=() if request.where is None else (Label(request.where, "asked for here"),),
+        help=_HELPS.get(op.kind, "stop the gradient of the sample (`tf.stop_gradient(sample)`) where its score is taken, "
+        "or use a smooth expression"),
+        steps=steps_of(recording, [request]),
+        certain=certain,
+    )
+
+
+_HELPS = {
+    OpKind.SIGN: "use a smooth step (`tf.tanh(k * x)`), or pass the gradient straight through",
+    OpKind.CLIP: "constrain with a smooth map (`tf.sigmoid`, `tf.nn.softplus`), or clip the variable after the update",
+    OpKind.SOFTMAX: "a softmax sums to one whatever its input: use its single entries, or the logits",
+    OpKind.ROUND: "pass the gradient straight through: `x + tf.stop_gradient(tf.round(x) - x)`",
+}

@@ -1,0 +1,111 @@
+"""WG706 keras3-api-change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import Failure, Recording
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG706", "keras3-api-change", severity=Severity.ERROR, since="0.1.0")
+def keras3_api_change(recording: Recording) -> Iterator[Finding]:
+    """Detects code for Keras 2 that Keras 3 no longer has.
+
+    ## Why it matters
+    Much of what is written about TensorFlow was written for Keras 2. In Keras 3 `optimizer.minimize`,
+    `get_updates`, `K.gradients` and others are gone, and a Keras variable is no longer a `tf.Variable`; the
+    exception seldom says what to write now.
+
+    ## Example
+    ```python
+    import keras
+    import tensorflow as tf
+
+    w = tf.Variable(2.0, name="w")
+    optimizer = keras.optimizers.SGD(0.1)
+    optimizer.minimize(lambda: tf.square(w), var_list=[w])
+    ```
+
+    ## Use instead
+    ```python
+    import keras
+    import tensorflow as tf
+
+    w = tf.Variable(2.0, name="w")
+    optimizer = keras.optimizers.SGD(0.1)
+    with tf.GradientTape() as tape:
+        loss = tf.square(w)
+    gradients = tape.gradient(loss, [w])
+    optimizer.apply_gradients(zip(gradients, [w]))
+    ```
+
+    ## Known limits
+    Only what ended the run is seen.
+    """
+    failure = recording.failure
+    change = None if failure is None else _change(failure)
+    if failure is None or change is None:
+        return
+    yield Finding(
+        message=change[0],
+        primary=None if failure.where is None else Label(failure.where, "Keras 3 does not have this"),
+        help=change[1],
+    )
+
+
+_REMOVED = {
+    "minimize": "take the gradient yourself: `with tf.GradientTape() as tape: ...`, then `optimizer.apply_gradients(...)`",
+    "get_gradients": "use `tf.GradientTape`",
+    "get_updates": "use `tf.GradientTape` and `optimizer.apply_gradients`",
+    "_compute_gradients": "use `tf.GradientTape`",
+    "compute_gradients": "use `tf.GradientTape`",
+    "gradients": "use `tf.GradientTape`",
+    "function": "call the model, or wrap your step in `tf.function`",
+    "get_session": "there are no sessions any more: call the function directly",
+    "fit_generator": "`model.fit` takes generators and data sets itself",
+    "evaluate_generator": "`model.evaluate` takes generators itself",
+    "predict_generator": "`model.predict` takes generators itself",
+    "lr": "the attribute is `learning_rate`",
+    "decay": "use a schedule: `keras.optimizers.schedules`",
+    "weights": "the attribute is `variables`",
+    "get_weights": "read `optimizer.variables`",
+    "set_weights": "assign to `optimizer.variables`",
+    "get_slot": "read `optimizer.variables`",
+    "add_update": "assign in `call`",
+    "updates": "assign in `call`",
+    "total_loss": "use the `loss` that `compute_loss` returns",
+    "compiled_loss": "use `self.compute_loss(...)`",
+    "compiled_metrics": "use `self.compute_metrics(...)` or `metric.update_state(...)`",
+    "_make_train_function": "override `train_step`",
+    "experimental_run_tf_function": "leave it out",
+    "losses_utils": "leave it out",
+    "set_learning_phase": "pass `training=True` or `training=False` in the call",
+    "learning_phase": "pass `training=True` or `training=False` in the call",
+    "placeholder": "use `keras.Input`",
+}
+
+
+def _change(failure: Failure) -> tuple[str, str] | None:
+    if failure.attribute is not None and (failure.object_type or "").startswith("keras"):
+        advice = _REMOVED.get(failure.attribute)
+        return None if advice is None else (f"Keras 3 has no `{failure.attribute}` here any more", advice)
+    if failure.type_name == "ValueError" and failure.message.startswith("Passed in object <Variable"):
+        return ("a Keras 3 variable is not a `tf.Variable`: the tape cannot watch it", "watch `variable.value`, or drop the `watch`")
+    if "Argument(s) not recognized" in failure.message or "unexpected keyword argument" in failure.message:
+        for old, advice in _ARGUMENTS.items():
+            if f"'{old}'" in failure.message:
+                return (f"Keras 3 has no argument `{old}` here any more", advice)
+    return None
+
+
+_ARGUMENTS = {
+    "lr": "write `learning_rate=`",
+    "decay": "use a schedule from `keras.optimizers.schedules`",
+    "var_list": "use `tf.GradientTape`",
+    "batch_input_shape": "write `batch_shape=` on `keras.Input`",
+    "weights": "call `layer.set_weights(...)` after building it",
+    "experimental_steps_per_execution": "write `steps_per_execution=`",
+    "clipnorm_by_global": "write `global_clipnorm=`",
+}

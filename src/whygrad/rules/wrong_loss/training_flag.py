@@ -1,0 +1,68 @@
+"""WG705 training-flag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import Recording
+from whygrad.graph.event import LayerCalled
+from whygrad.rules.missing import ABSENT, listing
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG705", "training-flag", severity=Severity.WARNING, since="0.1.0")
+def training_flag(recording: Recording) -> Iterator[Finding]:
+    """Detects layers that behave differently in training but are called without `training=True` in a training step.
+
+    ## Why it matters
+    Outside `fit`, a Keras model that is called without `training=True` runs as in inference: dropout does nothing,
+    batch normalisation uses and never updates its running statistics.
+
+    ## Example
+    ```python
+    import keras
+    import tensorflow as tf
+
+    model = keras.Sequential([keras.layers.Input((2,)), keras.layers.BatchNormalization(), keras.layers.Dense(1)])
+    x = tf.ones((4, 2))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(x) - 1.0))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    ```
+
+    ## Use instead
+    ```python
+    import keras
+    import tensorflow as tf
+
+    model = keras.Sequential([keras.layers.Input((2,)), keras.layers.BatchNormalization(), keras.layers.Dense(1)])
+    x = tf.ones((4, 2))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(x, training=True) - 1.0))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    ```
+
+    ## Known limits
+    A model that is called with the flag anywhere under a tape is taken to be used knowingly; so is
+    `training=False`.
+    """
+    asked = {
+        source.variable
+        for request in recording.requests
+        for source in request.sources
+        if source.outcome not in ABSENT
+    }
+    for event in recording.events_of(LayerCalled):
+        if not event.mode_dependent or event.training_given or not asked & set(event.variables):
+            continue
+        yield Finding(
+            message=f"`{event.layer}` is trained in inference mode: {listing(event.mode_dependent)} "
+            "depend on `training=True`, which is not given",
+            primary=None if event.where is None else Label(event.where, "called without `training=True`"),
+            help="call it with `training=True` in the training step (or say `training=False` where that is meant)",
+        )
+
+
+def _needs(layers: tuple[str, ...]) -> str:
+    return "needs" if len(layers) == 1 else "need"

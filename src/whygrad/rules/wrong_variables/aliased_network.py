@@ -1,0 +1,82 @@
+"""WG209 aliased-network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import Recording
+from whygrad.graph.event import SharedCalls
+from whygrad.graph.query import Index
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG209", "aliased-network", severity=Severity.WARNING, since="0.1.0")
+def aliased_network(recording: Recording) -> Iterator[Finding]:
+    """Detects two names for one network where two networks were meant.
+
+    ## Why it matters
+    `target = network` makes a second name, not a copy. A target network that is the network itself moves with every
+    update, and the bootstrapped loss chases its own tail.
+
+    ## Example
+    ```python
+    import keras
+    import tensorflow as tf
+
+    network = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1)])
+    target = network
+    x = tf.ones((4, 2))
+    backup = 0.9 * target(x)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(network(x) - backup))
+    gradients = tape.gradient(loss, network.trainable_variables)
+    ```
+
+    ## Use instead
+    ```python
+    import keras
+    import tensorflow as tf
+
+    network = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1)])
+    target = keras.models.clone_model(network)
+    target.set_weights(network.get_weights())
+    x = tf.ones((4, 2))
+    backup = 0.9 * target(x)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(network(x) - backup))
+    gradients = tape.gradient(loss, network.trainable_variables)
+    ```
+
+    ## Known limits
+    Only a plain assignment of one name to the other is recognised, and only where both are called in one loss.
+    """
+    for event in recording.events_of(SharedCalls):
+        if not _bootstraps(recording, event):
+            continue
+        first, second = event.names[0], event.names[1]
+        yield Finding(
+            message=f"`{first}` and `{second}` are likely meant to be two networks, but are one",
+            primary=None if event.assigned is None else Label(event.assigned, "a second name, not a copy"),
+            related=tuple(Label(span, "called here") for span in event.places[:2]),
+            help=f"copy it: `{first} = keras.models.clone_model({second})`, then `{first}.set_weights({second}.get_weights())`",
+            certain=False,
+        )
+
+
+def _bootstraps(recording: Recording, event: SharedCalls) -> bool:
+    """One loss uses the network twice: once with a gradient, once as a fixed value."""
+    for request in recording.requests:
+        asked = {source.variable for source in request.sources} & set(event.variables)
+        if not asked:
+            continue
+        index = Index(request.graph)
+        open_ = index.open_behind(request.targets, request.tape)
+        behind = index.behind(request.targets)
+        for variable in asked:
+            reads = [t for op in index.reads.get(variable, ()) if variable is not None for t in op.outputs if t in behind]
+            live = [t for t in reads if t in open_]
+            fixed = [op for op in index.reads.get(variable, ()) if request.tape not in op.tapes and set(op.outputs) & behind]
+            if live and (fixed or len(reads) > len(live)):
+                return True
+    return False

@@ -1,0 +1,115 @@
+"""WG208 frozen-by-flag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.graph import Pairing, Recording
+from whygrad.graph.event import FlagSet, ModelTrained
+from whygrad.rules.missing import listing, variable_name
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG208", "frozen-by-flag", severity=Severity.ERROR, since="0.1.0")
+def frozen_by_flag(recording: Recording) -> Iterator[Finding]:
+    """Detects a `trainable` flag that does not do what the code assumes.
+
+    ## Why it matters
+    `trainable = False` only takes variables out of the lists that Keras makes. A compiled model may be left with
+    nothing to train; a custom loop that uses another list trains the frozen weights all the same; and a flag that
+    is changed after the first `fit` needs a new `compile`.
+
+    ## Example
+    ```python
+    import keras
+    import tensorflow as tf
+
+    frozen = keras.layers.Dense(1, use_bias=False, trainable=False, name="frozen")
+    head = keras.layers.Dense(1, use_bias=False, name="head")
+    model = keras.Sequential([keras.layers.Input((2,)), frozen, head])
+    optimizer = keras.optimizers.SGD(0.1)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(tf.ones((4, 2))) - 1.0))
+    gradients = tape.gradient(loss, model.variables)
+    optimizer.apply_gradients(zip(gradients, model.variables))
+    ```
+
+    ## Use instead
+    ```python
+    import keras
+    import tensorflow as tf
+
+    frozen = keras.layers.Dense(1, use_bias=False, trainable=False, name="frozen")
+    head = keras.layers.Dense(1, use_bias=False, name="head")
+    model = keras.Sequential([keras.layers.Input((2,)), frozen, head])
+    optimizer = keras.optimizers.SGD(0.1)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(tf.ones((4, 2))) - 1.0))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+    ```
+
+    ## Known limits
+    A flag changed between compiling and the first training step takes effect in Keras 3 and is not reported.
+    """
+    yield from _nothing_to_train(recording)
+    yield from _updated_though_frozen(recording)
+    yield from _changed_after_training(recording)
+
+
+def _nothing_to_train(recording: Recording) -> Iterator[Finding]:
+    for event in recording.events_of(ModelTrained):
+        if event.trainable or not event.frozen:
+            continue
+        flag = _last_flag(recording, event)
+        where = event.where if flag is None or flag.where is None else flag.where
+        yield Finding(
+            message=f"`{event.model}` is trained but has nothing to train: `trainable` is False for all its weights",
+            primary=None if where is None else Label(where, "this freezes the model wherever it is used"),
+            variables=tuple(variable_name(recording.variables[n]) for n in event.frozen if n in recording.variables),
+            related=() if event.where in (None, where) else (Label(event.where, "trained here, without effect"),),
+            help=f"set `{event.model}.trainable = True` before it is trained, and False only around the other model",
+            steps=Steps(event.seen, event.seen),
+        )
+
+
+def _last_flag(recording: Recording, event: ModelTrained) -> FlagSet | None:
+    fitting = [f for f in recording.events_of(FlagSet) if not f.value and set(f.variables) & set(event.frozen)]
+    return fitting[-1] if fitting else None
+
+
+def _updated_though_frozen(recording: Recording) -> Iterator[Finding]:
+    for update in recording.updates:
+        frozen = [p for p in update.pairs if _is_frozen(recording, p)]
+        if not frozen:
+            continue
+        names = tuple(variable_name(recording.variables[pair.variable]) for pair in frozen)
+        yield Finding(
+            message=f"{listing(names)} updated although `trainable` is False: the flag does not reach this list",
+            primary=None if update.where is None else Label(update.where, "applied to frozen variables"),
+            variables=names,
+            help="ask for, and apply to, `trainable_variables` only",
+            steps=Steps(update.seen, update.seen),
+        )
+
+
+def _is_frozen(recording: Recording, pair: Pairing) -> bool:
+    variable = recording.variables.get(pair.variable)
+    return variable is not None and not variable.trainable and variable.is_floating and not pair.missing
+
+
+def _changed_after_training(recording: Recording) -> Iterator[Finding]:
+    """`fit`, a flag, `fit` again without `compile`: the compiled step still has the old list."""
+    for event in recording.events_of(ModelTrained):
+        if not event.stale:
+            continue
+        flag = _last_flag(recording, event)
+        where = event.where if flag is None or flag.where is None else flag.where
+        yield Finding(
+            message=f"`trainable` of {event.stale} weights of `{event.model}` changed after it was compiled and trained",
+            primary=None if where is None else Label(where, "no effect on the compiled training step"),
+            related=() if event.where in (None, where) else (Label(event.where, "still trains the old list"),),
+            help=f"call `{event.model}.compile(...)` again after changing `trainable`",
+            steps=Steps(event.seen, event.seen),
+        )

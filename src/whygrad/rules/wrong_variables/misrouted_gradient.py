@@ -1,0 +1,73 @@
+"""WG206 misrouted-gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.graph import Pairing, Recording, Update
+from whygrad.rules.missing import listing, variable_name
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG206", "misrouted-gradient", severity=Severity.ERROR, since="0.1.0")
+def misrouted_gradient(recording: Recording) -> Iterator[Finding]:
+    """Detects gradients that are applied to another variable than the one they were taken of.
+
+    ## Why it matters
+    `zip(gradients, variables)` pairs by position. If the two lists differ in order or length, each variable is
+    moved by its neighbour's gradient; where the shapes agree nothing fails, and the loss may even go down.
+
+    ## Example
+    ```python
+    import keras
+    import tensorflow as tf
+
+    a = tf.Variable(1.0, name="a")
+    b = tf.Variable(2.0, name="b")
+    optimizer = keras.optimizers.SGD(0.1)
+    with tf.GradientTape() as tape:
+        loss = tf.square(a) + 3.0 * tf.square(b)
+    gradients = tape.gradient(loss, [a, b])
+    optimizer.apply_gradients(zip(gradients, [b, a]))
+    ```
+
+    ## Use instead
+    ```python
+    import keras
+    import tensorflow as tf
+
+    a = tf.Variable(1.0, name="a")
+    b = tf.Variable(2.0, name="b")
+    optimizer = keras.optimizers.SGD(0.1)
+    with tf.GradientTape() as tape:
+        loss = tf.square(a) + 3.0 * tf.square(b)
+    gradients = tape.gradient(loss, [a, b])
+    optimizer.apply_gradients(zip(gradients, [a, b]))
+    ```
+
+    ## Known limits
+    A gradient of one network applied to another network as a whole (workers and a shared copy) is taken as meant.
+    """
+    for update in recording.updates:
+        wrong = [pair for pair in update.pairs if _is_misrouted(update, pair)]
+        if wrong:
+            yield _finding(recording, update, wrong)
+
+
+def _is_misrouted(update: Update, pair: Pairing) -> bool:
+    if pair.gradient_of is None or pair.variable in pair.gradient_of:
+        return False
+    return any(other.variable in (each.gradient_of or ()) for other in update.pairs for each in update.pairs)
+
+
+def _finding(recording: Recording, update: Update, wrong: list[Pairing]) -> Finding:
+    names = tuple(variable_name(recording.variables[pair.variable]) for pair in wrong)
+    origin = sorted(variable_name(recording.variables[n]) for n in wrong[0].gradient_of or ())
+    return Finding(
+        message=f"{listing(names)} moved by the gradient of another variable: `{names[0]}` by that of `{origin[0]}`",
+        primary=None if update.where is None else Label(update.where, f"{len(wrong)} of {len(update.pairs)} pairs are crossed"),
+        variables=names,
+        help="zip the gradients with exactly the list that was handed to `tape.gradient`",
+        steps=Steps(update.seen, update.seen),
+    )

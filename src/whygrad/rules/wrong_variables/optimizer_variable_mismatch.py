@@ -1,0 +1,80 @@
+"""WG205 optimizer-variable-mismatch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import Recording, Update
+from whygrad.rules.missing import listing, variable_name
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG205", "optimizer-variable-mismatch", severity=Severity.ERROR, since="0.1.0")
+def optimizer_variable_mismatch(recording: Recording) -> Iterator[Finding]:
+    """Detects optimizers that are handed variables they were not built for.
+
+    ## Why it matters
+    A Keras 3 optimizer makes its slots for the first list of variables it sees. A second network, a layer that was
+    unfrozen later, or a new model meets `Unknown variable` or is left out.
+
+    ## Example
+    ```python
+    import keras
+    import tensorflow as tf
+
+    a = keras.Variable(1.0, name="a")
+    b = keras.Variable(2.0, name="b")
+    optimizer = keras.optimizers.Adam(0.1)
+    gradients = []
+    for variable in (a, b):
+        with tf.GradientTape() as tape:
+            loss = tf.square(variable.value)
+        gradient = tape.gradient(loss, variable.value)
+        try:
+            optimizer.apply([gradient], [variable])
+            gradients.append(gradient)
+        except ValueError:
+            gradients.append(None)
+    ```
+
+    ## Use instead
+    ```python
+    import keras
+    import tensorflow as tf
+
+    a = keras.Variable(1.0, name="a")
+    b = keras.Variable(2.0, name="b")
+    optimizer = keras.optimizers.Adam(0.1)
+    optimizer.build([a, b])
+    gradients = []
+    for variable in (a, b):
+        with tf.GradientTape() as tape:
+            loss = tf.square(variable.value)
+        gradient = tape.gradient(loss, variable.value)
+        optimizer.apply([gradient], [variable])
+        gradients.append(gradient)
+    ```
+
+    ## Known limits
+    tf_keras optimizers accept new variables where they can; there only the failure itself is reported.
+    """
+    for update in recording.updates:
+        if not update.unknown:
+            continue
+        names = tuple(variable_name(recording.variables[number]) for number in update.unknown)
+        yield Finding(
+            message=f"the optimizer `{update.optimizer}` was not built for {listing(names)}",
+            primary=None if update.where is None else Label(update.where, "handed to the optimizer here"),
+            variables=names,
+            related=_first_use(recording, update),
+            help="build it once with all variables (`optimizer.build(a.trainable_variables + b.trainable_variables)`), or "
+            "use one optimizer for each part",
+        )
+
+
+def _first_use(recording: Recording, update: Update) -> tuple[Label, ...]:
+    for earlier in recording.updates:
+        if earlier.optimizer_id == update.optimizer_id and not earlier.unknown and earlier.where != update.where:
+            return () if earlier.where is None else (Label(earlier.where, "built for these variables"),)
+    return ()

@@ -1,0 +1,58 @@
+"""WG202 unbuilt-model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import Recording
+from whygrad.graph.event import UnbuiltRead
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG202", "unbuilt-model", severity=Severity.ERROR, since="0.1.0")
+def unbuilt_model(recording: Recording) -> Iterator[Finding]:
+    """Detects lists of variables that were read before the model was built, and so were short or empty.
+
+    ## Why it matters
+    A Keras model without a known input shape has no variables until it is first called. A list read before that
+    stays empty: accumulators made from it, or gradients asked for it, miss every variable.
+
+    ## Example
+    ```python
+    import keras
+    import tensorflow as tf
+
+    model = keras.Sequential([keras.layers.Dense(1)])
+    parameters = model.trainable_variables
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(tf.ones((4, 2)))))
+    gradients = tape.gradient(loss, parameters)
+    ```
+
+    ## Use instead
+    ```python
+    import keras
+    import tensorflow as tf
+
+    model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1)])
+    parameters = model.trainable_variables
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(tf.ones((4, 2)))))
+    gradients = tape.gradient(loss, parameters)
+    ```
+
+    ## Known limits
+    Where the list was not seen to be used and nothing failed, it is a note.
+    """
+    for event in recording.events_of(UnbuiltRead):
+        if event.length_later <= event.length:
+            continue
+        harmful = event.used or recording.failure is not None
+        yield Finding(
+            message=f"`{event.model}.{event.attribute}` was read before the model was built: "
+            f"it had {event.length} variables then and has {event.length_later} now",
+            primary=None if event.where is None else Label(event.where, f"{event.length} of {event.length_later} variables"),
+            help="give the model its input shape (`keras.layers.Input`, `model.build(...)`) or call it once before this line",
+            severity=None if harmful else Severity.NOTE,
+        )

@@ -1,0 +1,112 @@
+"""WG201 untracked-variable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import Op, Recording, Request, Variable
+from whygrad.graph.query import Index
+from whygrad.rules.missing import listing, variable_name
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG201", "untracked-variable", severity=Severity.ERROR, since="0.1.0")
+def untracked_variable(recording: Recording) -> Iterator[Finding]:
+    """Detects variables that training uses but that the model does not know, so that no optimizer ever sees them.
+
+    ## Why it matters
+    Keras 3 tracks `add_weight` and `keras.Variable` attributes of layers. A raw `tf.Variable`, a variable inside a
+    plain object, a layer called inside a `Lambda`, or a parameter of a loss is used in the forward pass, gets a
+    gradient if asked, and is in no `trainable_variables`.
+
+    ## Example
+    ```python
+    import keras
+    import tensorflow as tf
+
+    class Scale(keras.layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.factor = tf.Variable(2.0, name="factor")
+
+        def call(self, x):
+            return self.factor * x
+
+    model = keras.Sequential([keras.layers.Input((2,)), Scale(), keras.layers.Dense(1)])
+    x = tf.ones((4, 2))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(x)))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    ```
+
+    ## Use instead
+    ```python
+    import keras
+    import tensorflow as tf
+
+    class Scale(keras.layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.factor = self.add_weight(shape=(), initializer="ones", name="factor")
+
+        def call(self, x):
+            return self.factor * x
+
+    model = keras.Sequential([keras.layers.Input((2,)), Scale(), keras.layers.Dense(1)])
+    x = tf.ones((4, 2))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(x)))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    ```
+
+    ## Known limits
+    A network that is used but not trained on purpose is not reported where it is a tracked part of some model.
+    """
+    seen: dict[object, list[Variable]] = {}
+    for request in recording.requests:
+        for variable in _forgotten(recording, request):
+            seen.setdefault(variable.created or variable.id, []).append(variable)
+    for group in seen.values():
+        distinct = list({variable.id: variable for variable in group}.values())
+        yield _finding(distinct)
+
+
+def _forgotten(recording: Recording, request: Request) -> Iterator[Variable]:
+    """Trainable variables that this loss would train, that no request asks for and nothing writes."""
+    asked = {source.variable for each in recording.requests for source in each.sources}
+    updated = {pair.variable for update in recording.updates for pair in update.pairs}
+    index = Index(request.graph)
+    reached = index.open_behind(request.targets, request.tape)
+    for number, reads in index.reads.items():
+        variable = recording.variables.get(number)
+        if variable is None or number in asked or number in updated or variable.writes:
+            continue
+        live = [op for op in reads if request.tape in op.tapes and any(t in reached for t in op.outputs)]
+        if live and variable.trainable and variable.is_floating and _is_unknown(recording, request, variable, live):
+            yield variable
+
+
+def _is_unknown(recording: Recording, request: Request, variable: Variable, reads: list[Op]) -> bool:
+    if not variable.tracked:
+        return True
+    for op in reads:
+        outermost = op.layers[0] if op.layers else None
+        held = recording.holders.get(outermost) if outermost is not None else None
+        trained = {source.variable for source in request.sources}
+        if held is not None and variable.id not in held and (held & trained or not request.sources):
+            return True
+    return False
+
+
+def _finding(variables: list[Variable]) -> Finding:
+    first = variables[0]
+    names = tuple(dict.fromkeys(variable_name(variable) for variable in variables))
+    owner = f"`{first.owner}`" if first.owner and not first.tracked else "the model"
+    return Finding(
+        message=f"{listing(names)} is used in training but {owner} does not track it: no optimizer ever sees it",
+        primary=None if first.created is None else Label(first.created, "made here, in no list of trainable variables"),
+        variables=names,
+        help="make it with `self.add_weight(...)` (or as a `keras.Variable` attribute) of a layer of the model, and "
+        "keep inner layers as attributes",
+    )

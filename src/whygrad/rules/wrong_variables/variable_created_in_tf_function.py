@@ -1,0 +1,70 @@
+"""WG204 variable-created-in-tf-function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import Recording
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG204", "variable-created-in-tf-function", severity=Severity.ERROR, since="0.1.0")
+def variable_created_in_tf_function(recording: Recording) -> Iterator[Finding]:
+    """Detects variables that are created while a `tf.function` is traced again.
+
+    ## Why it matters
+    A traced function may create variables on its first call only. A variable, a layer or an optimizer made inside
+    it raises `tf.function only supports singleton tf.Variables ...` at the next trace; an optimizer that is first
+    used inside makes its slots there.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+
+    x = tf.Variable(1.0, name="x")
+
+    @tf.function
+    def step():
+        w = tf.Variable(2.0, name="w")
+        with tf.GradientTape() as tape:
+            loss = tf.square(w * x)
+        return tape.gradient(loss, x)
+
+    gradients = [step()]
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+
+    x = tf.Variable(1.0, name="x")
+    w = tf.Variable(2.0, name="w")
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.square(w * x)
+        return tape.gradient(loss, x)
+
+    gradients = [step()]
+    ```
+
+    ## Known limits
+    Reported when TensorFlow raises; a creation that TensorFlow tolerates is not.
+    """
+    failure = recording.failure
+    if failure is None or not any(sign in failure.message for sign in _SIGNS):
+        return
+    yield Finding(
+        message="a variable is created inside a traced function after its first call",
+        primary=None if failure.where is None else Label(failure.where, "creates a variable while tracing"),
+        help="create variables, layers and optimizers outside the `tf.function`; call `optimizer.build(variables)` before it",
+    )
+
+
+_SIGNS = (
+    "tf.function only supports singleton tf.Variables",
+    "tried to create variables on non-first call",
+    "tf.function-decorated function tried to create variables",
+)

@@ -1,0 +1,136 @@
+"""Joins the stages: capture -> recording -> rules -> report."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from whygrad.backends import Watcher
+from whygrad.capture.failure import describe_failure
+from whygrad.diagnostics import Diagnostic, Selection
+from whygrad.graph import Failure, Outcome, Recording, Request
+from whygrad.report import LossReach, Report
+from whygrad.rules import all_rules, diagnose
+from whygrad.source import source_text
+
+__all__ = ["Report", "Run", "explain", "watch"]
+
+
+class Run:
+    """A stretch of watched code: the report may be asked for at any time, also afterwards."""
+
+    def __init__(self, selection: Selection | None, on_certain: Callable[[Diagnostic], None] | None) -> None:
+        self._selection = selection
+        self._on_certain = on_certain
+        self._shown: set[tuple[object, ...]] = set()
+        self._failure: Failure | None = None
+        self._watcher = Watcher(None if on_certain is None else self._tell)
+        self._final: Report | None = None
+
+    def failed(self, error: BaseException) -> None:
+        """Tell the exception that ended the code; often it is the symptom of what is explained."""
+        self._failure = describe_failure(error)
+
+    def recording(self) -> Recording:
+        for backend in self._watcher.backends.values():
+            return backend.record(self._failure)
+        return Recording(failure=self._failure)
+
+    def report(self) -> Report:
+        return self._final if self._final is not None else self._make_report()
+
+    def _make_report(self) -> Report:
+        recording = self.recording()
+        return Report(
+            diagnostics=diagnose(recording, all_rules(), self._selection),
+            gradients=tuple(_reach(recording, request) for request in recording.requests),
+            run=_facts(recording),
+        )
+
+    def _tell(self) -> None:
+        """Show what is already certain; a rule that fails here will be heard at the end."""
+        if self._on_certain is None:
+            return
+        for diagnostic in self._make_report().diagnostics:
+            span = None if diagnostic.primary is None else diagnostic.primary.span
+            key = (diagnostic.code, span)
+            if diagnostic.certain and key not in self._shown:
+                self._shown.add(key)
+                self._on_certain(diagnostic)
+
+    def _start(self) -> None:
+        self._watcher.start()
+
+    def _stop(self) -> None:
+        self._watcher.stop()
+        try:
+            self._final = self._make_report()
+        except Exception as error:
+            print(f"whygrad: warning: no report: {type(error).__name__}: {error}", file=sys.stderr)
+            self._final = Report()
+
+
+@contextlib.contextmanager
+def watch(
+    *, selection: Selection | None = None, on_certain: Callable[[Diagnostic], None] | None = None
+) -> Iterator[Run]:
+    """Watch a stretch of code. Nothing it computes changes; afterwards `run.report()` says what was found."""
+    run = Run(selection, on_certain)
+    run._start()
+    try:
+        yield run
+    except BaseException as error:
+        run.failed(error)
+        raise
+    finally:
+        run._stop()
+
+
+def explain(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
+    """Run a training step once under capture and say which gradients are missing, and why.
+
+    An exception of the step is part of the explanation, not raised.
+    """
+    run = Run(None, None)
+    run._start()
+    try:
+        step(*args, **kwargs)
+    except Exception as error:
+        run.failed(error)
+    finally:
+        run._stop()
+    return run.report()
+
+
+def _reach(recording: Recording, request: Request) -> LossReach:
+    names: dict[bool, list[str]] = {True: [], False: []}
+    for source in request.sources:
+        if source.variable is not None and source.variable in recording.variables:
+            got = source.outcome not in (Outcome.MISSING, Outcome.FAILED)
+            names[got].append(recording.variables[source.variable].name)
+    return LossReach(
+        loss=_loss_text(request),
+        where=request.where,
+        reached=tuple(names[True]),
+        missing=tuple(names[False]),
+        seen=request.seen,
+    )
+
+
+def _loss_text(request: Request) -> str:
+    text = None if request.where is None else source_text(request.where)
+    if text is None or "(" not in text:
+        return "loss"
+    inside = text.split("(", 1)[1]
+    first = inside.split(",", 1)[0].strip().rstrip(")")
+    return first if first.isidentifier() else "loss"
+
+
+def _facts(recording: Recording) -> dict[str, object]:
+    return {
+        "requests": sum(request.seen for request in recording.requests),
+        "updates": sum(update.seen for update in recording.updates),
+        "variables": len(recording.variables),
+    }

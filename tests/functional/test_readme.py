@@ -1,0 +1,44 @@
+"""The README says what happens: its programs are run, and its output is compared with the real one."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from functional.command import run, whygrad
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PROGRAMS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.mark.tensorflow
+def test_output_of_the_demo_is_the_one_shown() -> None:
+    match = re.search(r"<!-- output of: whygrad (.*?) -->\n```\n(.*?)```", README, re.DOTALL)
+    assert match is not None
+
+    done = whygrad(ROOT, *match[1].split())
+
+    assert done.status == 0
+    assert done.err.endswith(f"\n{match[2]}")
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+def test_programs_run(number: int, tmp_path: Path) -> None:
+    (tmp_path / "test_program.py").write_text(PROGRAMS[number])
+    start = ["-m", "pytest"] if "def test_" in PROGRAMS[number] else []
+
+    done = run([sys.executable, *start, "test_program.py"], tmp_path)
+
+    assert done.status == 0, done.out + done.err
+
+
+def test_every_option_of_run_is_in_the_table(tmp_path: Path) -> None:
+    options = set(re.findall(r"^ +(?:-\w, )?(--[\w-]+)", whygrad(tmp_path, "run", "--help").out, re.MULTILINE))
+
+    assert options - {"--help"} <= set(re.findall(r"--[\w-]+", README))
+    assert len(options) > 5

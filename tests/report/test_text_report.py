@@ -1,0 +1,172 @@
+"""A whole report as text."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from report.samples import TRAIN, diagnostic, lines, span, write
+from whygrad.diagnostics import Severity
+from whygrad.errors import UsageError
+from whygrad.report import FORMATS, LossReach, Report, render
+from whygrad.report.reach import group_names
+from whygrad.report.text import render_text
+from whygrad.source import SourceSpan
+
+
+def test_diagnostics_are_followed_by_a_summary() -> None:
+    file = write("train.py", TRAIN)
+    cut = diagnostic(span(file, 6, "tf.cast(w * 3.0, tf.int32)"))
+    report = Report(diagnostics=(cut, diagnostic(severity=Severity.NOTE, code="WG102", message="worth knowing")))
+
+    assert render(report, "text") == lines("""
+        error[WG101]: no gradient reaches `w`: its path to the loss is cut by a cast
+         --> train.py:6:14
+          |
+        6 |     bucket = tf.cast(w * 3.0, tf.int32)
+          |              ^^^^^^^^^^^^^^^^^^^^^^^^^^ float32 -> int32: the gradient stops here
+          |
+          = more: whygrad explain WG101
+
+        note[WG102]: worth knowing
+          = note: variable: `w`
+          = more: whygrad explain WG102
+
+        whygrad: 1 error, 1 note
+    """)
+
+
+def test_concise_is_one_line_for_each_diagnostic() -> None:
+    file = write("train.py", TRAIN)
+    likely = diagnostic(SourceSpan(file, 7), severity=Severity.WARNING, certain=False, message="`b` is cut")
+    report = Report(diagnostics=(diagnostic(SourceSpan(file, 6, 13, 6, 39)), likely, diagnostic(message="no place")))
+
+    assert render(report, "concise") == lines("""
+        train.py:6:14: error[WG101]: no gradient reaches `w`: its path to the loss is cut by a cast
+        train.py:7: warning[WG101] (likely): `b` is cut
+        error[WG101]: no place
+        whygrad: 2 errors, 1 warning
+    """)
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        ({}, "whygrad: no problem found"),
+        ({"requests": 2, "updates": 0}, "whygrad: no problem found in 2 gradient requests"),
+        (
+            {"requests": 1, "updates": 200, "steps": 200, "variables": 14, "script": "train.py"},
+            "whygrad: no problem found in 1 gradient request, 200 updates, 200 steps, 14 variables",
+        ),
+        ({"files": 3}, "whygrad: no problem found in 3 files"),
+        ({"requests": 0}, "whygrad: no problem found, but no gradient was asked for either"),
+    ],
+)
+def test_a_clean_report_says_what_was_looked_at(run: dict[str, object], said: str) -> None:
+    assert render(Report(run=run), "text") == said
+
+
+def test_the_summary_counts_the_worst_first() -> None:
+    severities = (Severity.NOTE, Severity.ERROR, Severity.WARNING, Severity.NOTE, Severity.NOTE, Severity.WARNING)
+    report = Report(diagnostics=tuple(diagnostic(severity=severity) for severity in severities))
+
+    assert render(report, "text").splitlines()[-1] == "whygrad: 1 error, 2 warnings, 3 notes"
+    assert repr(report) == "<whygrad.Report: 1 error, 2 warnings, 3 notes>"
+
+
+def test_what_was_shown_already_is_counted_but_not_shown_again() -> None:
+    shown, fresh = diagnostic(message="shown"), diagnostic(message="fresh")
+    report = Report(diagnostics=(shown, fresh))
+
+    assert render_text(report, omit=[shown]) == lines("""
+        error[WG101]: fresh
+          = note: variable: `w`
+          = more: whygrad explain WG101
+
+        whygrad: 2 errors
+    """)
+
+
+def test_with_two_losses_a_table_says_which_reaches_what() -> None:
+    file = write("gan.py", TRAIN)
+    layers = [f"dense_{number}/kernel" for number in range(6)]
+    report = Report(
+        gradients=(
+            LossReach(
+                loss="d_loss",
+                where=span(file, 12, "tape.gradient(loss, [w])"),
+                reached=tuple(f"discriminator/{layer}" for layer in layers),
+            ),
+            LossReach(
+                loss="g_loss",
+                where=span(file, 11, "print"),
+                reached=("temperature",),
+                missing=tuple(f"generator/{layer}" for layer in layers),
+            ),
+        )
+    )
+
+    assert render(report, "text") == lines("""
+        which loss reaches which variables
+        loss    asked at     reaches              does not reach
+        d_loss  gan.py:12:9  discriminator/* (6)
+        g_loss  gan.py:11:1  temperature          generator/* (6)
+
+        whygrad: no problem found
+    """)
+
+
+def test_with_one_loss_there_is_no_table() -> None:
+    once = LossReach(loss="loss", where=SourceSpan("train.py", 3), reached=("w",))
+    skipping = LossReach(loss="loss", where=SourceSpan("train.py", 3), reached=(), missing=("w",))
+
+    assert "reaches" not in render(Report(gradients=(once, skipping)), "text")
+
+
+@pytest.mark.parametrize(
+    ("names", "grouped"),
+    [
+        ((), ""),
+        (("w",), "w"),
+        (("w", "b"), "w, b"),
+        (("encoder/kernel",), "encoder/kernel"),
+        (("encoder/kernel", "encoder/bias"), "encoder/* (2)"),
+        (("gan/g/a/w", "gan/g/b/w"), "gan/g/* (2)"),
+        (("gan/g/w", "gan/d/w", "step"), "gan/* (2), step"),
+        (("kernel", "kernel", "kernel"), "kernel (3)"),
+        (("encoder", "encoder/kernel"), "* (2)"),
+        (tuple("abcdefgh"), "a, b, c, d, e, f and 2 more"),
+    ],
+)
+def test_variables_are_grouped_by_their_folder(names: tuple[str, ...], grouped: str) -> None:
+    assert group_names(names) == grouped
+
+
+def test_colour_adds_nothing_but_colour() -> None:
+    reaches = tuple(LossReach(loss=name, where=None, reached=("w",)) for name in ("d_loss", "g_loss"))
+    report = Report(diagnostics=(diagnostic(), diagnostic(severity=Severity.WARNING)), gradients=reaches)
+
+    for format_ in ("text", "concise"):
+        colored = render(report, format_, color=True)
+        plain = [line.rstrip() for line in re.sub(r"\x1b\[[\d;]*m", "", colored).split("\n")]
+        assert plain == render(report, format_).split("\n")
+        assert "\x1b[1;33mwarning[WG101]" in colored
+
+
+def test_print_shows_the_text() -> None:
+    report = Report(diagnostics=(diagnostic(),))
+
+    assert str(report) == render(report, "text")
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_an_empty_report_can_be_rendered_in_every_form(format_: str) -> None:
+    assert "WG" not in render(Report(), format_)
+
+
+def test_an_unknown_form_is_wrong_usage() -> None:
+    with pytest.raises(UsageError, match="unknown output format `xml`") as caught:
+        render(Report(), "xml")
+
+    assert caught.value.help == "one of: text, concise, json, sarif, github, html"
