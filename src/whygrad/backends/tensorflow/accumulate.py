@@ -38,8 +38,8 @@ def accumulate(
 
     `reduction`: whether the loss is a `"mean"` or a `"sum"` over the batch; `"auto"` asks the compiled losses.
 
-    `nonfinite`: with loss scaling, a NaN or infinity in one micro-batch leaves out its whole `"window"`, as it would the
-    big batch, or only that `"microbatch"`. Either is counted in `optimizer.window.dropped` and told at the epoch's end.
+    `nonfinite`: with loss scaling, a NaN or infinity in one micro-batch leaves out its whole `"window"`, as it would
+    the big batch, or only that `"microbatch"`. Either is counted in `optimizer.dropped` and told at the epoch's end.
 
     `buffer_dtype="float32"`: sum float16 and bfloat16 gradients in float32.
     """

@@ -10,11 +10,10 @@ import keras
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.accumulation import Accumulation, Settings
-from whygrad.backends.tensorflow.accumulation_state import restore, state_of
+from whygrad.backends.tensorflow.accumulation import Settings
 from whygrad.backends.tensorflow.epoch_end import EpochEnd, attend_epochs
-from whygrad.backends.tensorflow.epoch_report import EpochReport
 from whygrad.backends.tensorflow.keras_wrapper import OptimizerWrapper
+from whygrad.backends.tensorflow.window_owner import WindowOwner
 
 
 class KerasEpochEnd(EpochEnd, keras.callbacks.Callback):  # type: ignore[misc]
@@ -25,65 +24,40 @@ class KerasEpochEnd(EpochEnd, keras.callbacks.Callback):  # type: ignore[misc]
         self.optimizer = optimizer
 
 
-@keras.saving.register_keras_serializable(package="whygrad")  # type: ignore[untyped-decorator]
-class AccumulatingOptimizer(OptimizerWrapper):
+@keras.saving.register_keras_serializable(package="whygrad")
+class AccumulatingOptimizer(WindowOwner, OptimizerWrapper):
     """Collects the gradients of `steps` micro-batches and updates with what the big batch's gradient would be."""
 
     def __init__(self, wrapped: Any, *, name: str | None = None, **settings: Any) -> None:
         super().__init__(wrapped, name=name or f"accumulating_{wrapped.name}")
         self.settings = Settings(**settings)
-        self.accumulation: Accumulation | None = None
         self.callback = KerasEpochEnd(self)
-        self._report = EpochReport()
 
     def build(self, variables: Iterable[Any]) -> None:
         """Create the slots of the wrapped optimizer and an empty window."""
         variables = list(variables)
         super().build(variables)
-        if self.accumulation is None:
-            accumulation = Accumulation(self.settings, _Updater(self.wrapped))
-            self.window = accumulation.window
-            self.accumulation = accumulation
-        self.accumulation.build(variables)
+        self.open_window(_Updater(self.wrapped), variables)
 
     @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
     def apply(self, grads: Iterable[Any], trainable_variables: Any = None, weight: Any = None) -> None:
         """Add a micro-batch, and update with the window once it holds `steps` of them."""
         gradients = list(grads)
-        variables = list(self._trainable_variables if trainable_variables is None else trainable_variables)
+        variables = compat.trained_by(self) if trainable_variables is None else list(trainable_variables)
         if not self.built:
             with tf.init_scope():
                 self.build(variables)
         assert self.accumulation is not None
         attend_epochs(self)
         with tf.name_scope(self.name):
-            self.accumulation.microbatch(gradients, variables, weight, self)
-
-    def flush(self) -> bool:
-        """Update now with a part-filled window, rightly weighted; False if there is nothing in it."""
-        return self.accumulation is not None and self.accumulation.flush()
-
-    def reset(self) -> None:
-        """Forget a part-filled window."""
-        if self.accumulation is not None:
-            self.accumulation.drop()
-
-    def end_of_epoch(self) -> None:
-        """Treat a part-filled window as `partial` says, and tell of micro-batches that were left out."""
-        if self.accumulation is not None:
-            self.accumulation.end_of_epoch()
-            self._report.tell(self.accumulation)
+            self.accumulation.microbatch(gradients, variables, weight, self.inner_optimizer)
 
     def save_own_variables(self, store: Any) -> None:
         """The window, also if half-full; Keras saves the wrapped optimizer beside it."""
-        if self.accumulation is not None:
-            for key, value in state_of(self.accumulation.window).items():
-                store[key] = value
+        self.save_window(store)
 
     def load_own_variables(self, store: Any) -> None:
-        state = {key: store[key][()] for key in store.keys()}  # noqa: SIM118
-        if self.accumulation is not None and state:
-            restore(self.accumulation.window, state)
+        self.load_window(store)
 
     def get_config(self) -> dict[str, Any]:
         settings = asdict(self.settings)
@@ -99,7 +73,7 @@ class AccumulatingOptimizer(OptimizerWrapper):
         return super().from_config(config, custom_objects)
 
 
-@keras.saving.register_keras_serializable(package="whygrad")  # type: ignore[untyped-decorator]
+@keras.saving.register_keras_serializable(package="whygrad")
 class LossScaledAccumulatingOptimizer(AccumulatingOptimizer, keras.optimizers.LossScaleOptimizer):  # type: ignore[misc]
     """The same around a LossScaleOptimizer: being one, it is not wrapped in a second one by `compile`."""
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import tensorflow as tf
 import tf_keras
+from tf_keras.mixed_precision import LossScaleOptimizer
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.accumulation import Accumulation, Settings
-from whygrad.backends.tensorflow.accumulation_state import restore, state_of
+from whygrad.backends.tensorflow.accumulation import Settings
 from whygrad.backends.tensorflow.epoch_end import EpochEnd, attend_epochs
-from whygrad.backends.tensorflow.epoch_report import EpochReport
 from whygrad.backends.tensorflow.tf_keras_wrapper import LossScaling, OptimizerWrapper, pairs_of
+from whygrad.backends.tensorflow.window_owner import WindowOwner
 from whygrad.errors import AccumulationError
 
 
@@ -26,26 +26,20 @@ class TfKerasEpochEnd(EpochEnd, tf_keras.callbacks.Callback):  # type: ignore[mi
         self.optimizer = optimizer
 
 
-@tf_keras.saving.register_keras_serializable(package="whygrad")  # type: ignore[untyped-decorator]
-class AccumulatingOptimizer(OptimizerWrapper):
+@tf_keras.saving.register_keras_serializable(package="whygrad")
+class AccumulatingOptimizer(WindowOwner, OptimizerWrapper):
     """Collects the gradients of `steps` micro-batches and updates with what the big batch's gradient would be."""
 
     def __init__(self, wrapped: Any, *, name: str | None = None, **settings: Any) -> None:
         super().__init__(wrapped, name=name or "accumulating_optimizer")
         self.settings = Settings(**settings)
-        self.accumulation: Accumulation | None = None
         self.callback = TfKerasEpochEnd(self)
-        self._report = EpochReport()
 
     def build(self, var_list: Iterable[Any]) -> None:
         """Create the slots of the wrapped optimizer and an empty window."""
         variables = list(var_list)
         super().build(variables)
-        if self.accumulation is None:
-            accumulation = Accumulation(self.settings, _Updater(self.wrapped))
-            self.window = accumulation.window
-            self.accumulation = accumulation
-        self.accumulation.build(variables)
+        self.open_window(_Updater(self.wrapped), variables)
 
     @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
     def apply_gradients(
@@ -68,36 +62,17 @@ class AccumulatingOptimizer(OptimizerWrapper):
             )
         attend_epochs(self)
         with tf.name_scope(name or self.name):
-            self.accumulation.microbatch(gradients, variables, weight, self)
+            self.accumulation.microbatch(gradients, variables, weight, self.inner_optimizer)
         return self.iterations
-
-    def flush(self) -> bool:
-        """Update now with a part-filled window, rightly weighted; False if there is nothing in it."""
-        return self.accumulation is not None and self.accumulation.flush()
-
-    def reset(self) -> None:
-        """Forget a part-filled window."""
-        if self.accumulation is not None:
-            self.accumulation.drop()
-
-    def end_of_epoch(self) -> None:
-        """Treat a part-filled window as `partial` says, and tell of micro-batches that were left out."""
-        if self.accumulation is not None:
-            self.accumulation.end_of_epoch()
-            self._report.tell(self.accumulation)
 
     def save_own_variables(self, store: Any) -> None:
         """The window, also if half-full."""
         super().save_own_variables(store)
-        if self.accumulation is not None:
-            for key, value in state_of(self.accumulation.window).items():
-                store[key] = value
+        self.save_window(store)
 
     def load_own_variables(self, store: Any) -> None:
         super().load_own_variables(store)
-        state = {key: store[key][()] for key in store.keys() if not key.startswith("legacy_")}  # noqa: SIM118
-        if self.accumulation is not None and state:
-            restore(self.accumulation.window, state)
+        self.load_window(store)
 
     def get_config(self) -> dict[str, Any]:
         settings = asdict(self.settings)
@@ -113,8 +88,8 @@ class AccumulatingOptimizer(OptimizerWrapper):
         return super().from_config(config, custom_objects)
 
 
-@tf_keras.saving.register_keras_serializable(package="whygrad")  # type: ignore[untyped-decorator]
-class LossScaledAccumulatingOptimizer(LossScaling, AccumulatingOptimizer, tf_keras.mixed_precision.LossScaleOptimizer):  # type: ignore[misc]
+@tf_keras.saving.register_keras_serializable(package="whygrad")
+class LossScaledAccumulatingOptimizer(LossScaling, AccumulatingOptimizer, LossScaleOptimizer):  # type: ignore[misc]
     """The same around a LossScaleOptimizer: being one, it is not wrapped in a second one by `compile`."""
 
 

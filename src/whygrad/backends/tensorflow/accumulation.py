@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import tensorflow as tf
 
-from whygrad.backends.tensorflow.accumulation_checks import check_choice, check_steps
+from whygrad.backends.tensorflow.accumulation_arguments import check_choice, check_steps
 from whygrad.backends.tensorflow.accumulation_window import Window
 from whygrad.backends.tensorflow.microbatch_weight import Weigh, share_of
 from whygrad.backends.tensorflow.variable_set import check_known, check_pairs

@@ -29,7 +29,7 @@ def restore(window: Window, state: dict[str, Any]) -> None:
     """Go on from a saved state, now or as soon as the variables are known."""
     for name in _COUNTERS:
         getattr(window, name).assign(np.asarray(state[name]))
-    window.held.pending = {key: np.asarray(value) for key, value in state.items() if key not in _COUNTERS}
+    window.held.pending = {k: np.asarray(v) for k, v in state.items() if k == "missing" or k.startswith("buffer_")}
     if window.buffers:
         load_pending(window)
 

@@ -8,8 +8,8 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.accumulation_arguments import as_weight, check_choice, check_steps, check_weight
 from whygrad.backends.tensorflow.accumulation_window import Share, Window
-from whygrad.backends.tensorflow.accumulation_checks import as_weight, check_choice, check_steps, check_weight
 from whygrad.backends.tensorflow.variable_set import check_known, check_pairs
 from whygrad.errors import AccumulationError, EmptyWindowError, MicrobatchWeightError
 

@@ -125,17 +125,30 @@ def unknown_to(optimizer: Any, variables: Iterable[Any]) -> list[Any]:
 
 def build(optimizer: Any, variables: Iterable[Any]) -> None:
     """Create an optimizer's slots now: inside the branch of a graph Keras 3 would leave them uninitialised."""
-    if getattr(optimizer, "built", True) or not hasattr(optimizer, "build"):
-        return
     import tensorflow as tf
 
     with tf.init_scope():
-        optimizer.build(list(variables))
+        if not hasattr(optimizer, "build"):
+            getattr(optimizer, "_create_all_weights", list)(list(variables))  # tf_keras legacy
+        elif not getattr(optimizer, "built", False):  # tf_keras itself builds no more than once
+            optimizer.build(list(variables))
+
+
+def trained_by(optimizer: Any) -> list[Any]:
+    """The variables that a Keras 3 optimizer was built with."""
+    return list(optimizer._trainable_variables)
+
+
+def gradients_of(optimizer: Any, loss: Any, variables: Any, tape: Any) -> Any:
+    """(gradient, variable) pairs as a tf_keras optimizer takes them, with its loss scaling."""
+    if hasattr(optimizer, "compute_gradients"):
+        return optimizer.compute_gradients(loss, variables, tape=tape)
+    return optimizer._compute_gradients(loss, var_list=variables, tape=tape)  # legacy
 
 
 @dataclass(frozen=True, slots=True)
 class TrainStep:
-    """The `Model.train_step` that is running: its model, its batch, and, if the step is Keras's own, its predictions."""
+    """The `Model.train_step` that is running: its model, its batch, and its predictions if it is Keras's own."""
 
     model: Any
     data: Any
@@ -149,7 +162,8 @@ def enclosing_train_step() -> TrainStep | None:
         if code.co_name not in ("train_step", "tf__train_step") or code.co_argcount < 2:
             continue
         values = frame.f_locals
-        model, data = (values.get(name) for name in code.co_varnames[:2])
+        model: Any = values.get(code.co_varnames[0])
+        data = values.get(code.co_varnames[1])
         if not hasattr(model, "compute_loss") or data is None:
             continue
         own = str(frame.f_globals.get("__name__", "")).startswith(("keras.", "tf_keras."))
@@ -215,6 +229,11 @@ def mask_of(prediction: Any) -> Any:
     return getattr(prediction, "_keras_mask", None)
 
 
+def put_mask(tensor: Any, mask: Any) -> None:
+    """Give a tensor a Keras mask."""
+    tensor._keras_mask = mask
+
+
 def has_added_losses(model: Any) -> bool:
     """Whether regularizers or add_loss contribute to the loss."""
     return bool(getattr(model, "losses", ()))
@@ -276,7 +295,7 @@ def optimizer_copy(optimizer: Any, variable: Any, rows: Any) -> tuple[Any, Any]:
     known = getattr(optimizer, "_trainable_variables_indices", None) or getattr(optimizer, "_index_dict", None) or {}
     position = known.get(optimizer._var_key(variable)) if known else None
     for name, value in list(vars(optimizer).items()):
-        own = getattr(copy, name, None)
+        own: Any = getattr(copy, name, None)
         if isinstance(value, list) and isinstance(own, list) and name not in ("_variables", "_trainable_variables"):
             slots = [value[position]] if position is not None and len(value) > position and len(own) == 1 else []
             for slot in slots:

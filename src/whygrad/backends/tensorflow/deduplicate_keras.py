@@ -8,11 +8,12 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras_wrapper import OptimizerWrapper
 from whygrad.backends.tensorflow.sparse_rows import without_repeated_rows
 
 
-@keras.saving.register_keras_serializable(package="whygrad")  # type: ignore[untyped-decorator]
+@keras.saving.register_keras_serializable(package="whygrad")
 class DeduplicatingOptimizer(OptimizerWrapper):
     """Sums the repeated rows of sparse gradients and hands them to the wrapped optimizer."""
 
@@ -21,13 +22,13 @@ class DeduplicatingOptimizer(OptimizerWrapper):
 
     @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
     def apply(self, grads: Iterable[Any], trainable_variables: Any = None) -> None:
-        variables = list(self._trainable_variables if trainable_variables is None else trainable_variables)
+        variables = compat.trained_by(self) if trainable_variables is None else list(trainable_variables)
         if not self.built:
             with tf.init_scope():
                 self.build(variables)
         self.wrapped.apply([without_repeated_rows(gradient) for gradient in grads], variables)
 
 
-@keras.saving.register_keras_serializable(package="whygrad")  # type: ignore[untyped-decorator]
+@keras.saving.register_keras_serializable(package="whygrad")
 class LossScaledDeduplicatingOptimizer(DeduplicatingOptimizer, keras.optimizers.LossScaleOptimizer):  # type: ignore[misc]
     """The same around a LossScaleOptimizer: being one, it is not wrapped in a second one by `compile`."""

@@ -7,12 +7,13 @@ from typing import Any
 
 import tensorflow as tf
 import tf_keras
+from tf_keras.mixed_precision import LossScaleOptimizer
 
 from whygrad.backends.tensorflow.sparse_rows import without_repeated_rows
 from whygrad.backends.tensorflow.tf_keras_wrapper import LossScaling, OptimizerWrapper, pairs_of
 
 
-@tf_keras.saving.register_keras_serializable(package="whygrad")  # type: ignore[untyped-decorator]
+@tf_keras.saving.register_keras_serializable(package="whygrad")
 class DeduplicatingOptimizer(OptimizerWrapper):
     """Sums the repeated rows of sparse gradients and hands them to the wrapped optimizer."""
 
@@ -28,6 +29,6 @@ class DeduplicatingOptimizer(OptimizerWrapper):
         return self.wrapped.apply_gradients(list(zip(once, variables, strict=True)), *args, **kwargs)
 
 
-@tf_keras.saving.register_keras_serializable(package="whygrad")  # type: ignore[untyped-decorator]
-class LossScaledDeduplicatingOptimizer(LossScaling, DeduplicatingOptimizer, tf_keras.mixed_precision.LossScaleOptimizer):  # type: ignore[misc]
+@tf_keras.saving.register_keras_serializable(package="whygrad")
+class LossScaledDeduplicatingOptimizer(LossScaling, DeduplicatingOptimizer, LossScaleOptimizer):  # type: ignore[misc]
     """The same around a LossScaleOptimizer: being one, it is not wrapped in a second one by `compile`."""

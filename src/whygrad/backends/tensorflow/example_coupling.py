@@ -11,7 +11,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from whygrad.backends.tensorflow.accumulation_check import Coupling
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.accumulation_agreement import Coupling
 
 _TOLERANCE = {tf.float64: 1e-9, tf.float32: 1e-4}
 
@@ -34,7 +35,7 @@ def recorded_calls() -> Iterator[list[Call]]:
     """The calls of Keras layers and losses made inside the block; the hooks are taken out at its end."""
     root: list[Call] = []
     stack: list[list[Call]] = [root]
-    replaced: list[tuple[type, Any]] = []
+    replaced: list[tuple[Any, Any]] = []
     for owner, is_loss in _classes():
         original = owner.__call__
         replaced.append((owner, original))
@@ -112,9 +113,9 @@ def _again(call: Call, start: int, end: int, total: int, restore: Callable[[], N
     def part(value: Any) -> Any:
         if tf.is_tensor(value) and value.shape.rank and value.shape[0] == total:
             piece = value[start:end]
-            mask = getattr(value, "_keras_mask", None)
+            mask = compat.mask_of(value)
             if mask is not None:
-                piece._keras_mask = part(mask)
+                compat.put_mask(piece, part(mask))
             return piece
         return value
 
@@ -144,7 +145,7 @@ def _differences(whole: Any, parts: Sequence[Any], sizes: Sequence[int]) -> Iter
 def _loss_coupling(name: str, call: Call, parts: Sequence[Any], sizes: Sequence[int]) -> Coupling | None:
     values = [float(tf.reduce_sum(part)) for part in parts]
     value = float(tf.reduce_sum(call.output))
-    mask = getattr(call.args[1] if len(call.args) > 1 else None, "_keras_mask", None)
+    mask = compat.mask_of(call.args[1]) if len(call.args) > 1 else None
     weights = list(sizes) if mask is None else [int(tf.math.count_nonzero(mask[a:b])) for a, b in _ranges(sizes)]
     mean = sum(part * weight for part, weight in zip(values, weights, strict=True)) / max(sum(weights), 1)
     difference = min(abs(mean - value), abs(sum(values) - value)) / max(abs(value), 1e-12)

@@ -7,7 +7,9 @@ from typing import Any
 
 import keras
 
-_OWN = ("_", "wrapped", "accumulation", "window", "callback")
+from whygrad.backends.tensorflow import compat
+
+_OWN = ("_", "wrapped", "accumulation", "window", "callback", "settings")
 
 
 class OptimizerWrapper(keras.optimizers.Optimizer):  # type: ignore[misc]
@@ -25,8 +27,7 @@ class OptimizerWrapper(keras.optimizers.Optimizer):  # type: ignore[misc]
 
     def build(self, variables: Iterable[Any]) -> None:
         variables = list(variables)
-        if not self.wrapped.built:
-            self.wrapped.build(variables)
+        compat.build(self.wrapped, variables)
         keras.optimizers.Optimizer.build(self, variables)
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.accumulation_checks import as_weight, check_weight
+from whygrad.backends.tensorflow.accumulation_arguments import as_weight, check_weight
 from whygrad.backends.tensorflow.accumulation_window import Share
 from whygrad.errors import AccumulationWarning, MicrobatchWeightError
 
@@ -29,8 +29,8 @@ class Divisor:
 def share_of(weight: str | Weigh, reduction: str, given: Any) -> Share:
     """What this micro-batch counts for: as given, as configured, or as the enclosing `train_step` shows.
 
-    Keras calls the optimizer from inside `Model.train_step(self, data)`. That frame is on the stack, in graph mode while
-    the step is traced, and its `data` is the micro-batch: nothing has to be patched to know its size.
+    Keras calls the optimizer from inside `Model.train_step(self, data)`. That frame is on the stack, in graph mode
+    while the step is traced, and its `data` is the micro-batch: nothing has to be patched to know its size.
     """
     if reduction == "sum":
         return Share(summed=True)
@@ -106,7 +106,9 @@ def _divisor(loss: Any, target: Any, prediction: Any, sample_weight: Any, step: 
 
 def _same_rank(weights: Any, mask: Any) -> Any:
     missing = mask.shape.rank - weights.shape.rank
-    return tf.reshape(weights, tf.concat([tf.shape(weights), tf.ones([missing], tf.int32)], 0)) if missing > 0 else weights
+    return (
+        tf.reshape(weights, tf.concat([tf.shape(weights), tf.ones([missing], tf.int32)], 0)) if missing > 0 else weights
+    )
 
 
 _RANKS: weakref.WeakKeyDictionary[Any, dict[tuple[int, int], int]] = weakref.WeakKeyDictionary()

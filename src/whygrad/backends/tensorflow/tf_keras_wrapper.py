@@ -7,6 +7,8 @@ from typing import Any
 
 import tf_keras
 
+from whygrad.backends.tensorflow import compat
+
 _OWN = ("_", "wrapped", "accumulation", "window", "callback", "settings")
 
 
@@ -16,7 +18,6 @@ class OptimizerWrapper(tf_keras.optimizers.Optimizer):  # type: ignore[misc]
     def __init__(self, wrapped: Any, *, name: str) -> None:
         tf_keras.optimizers.Optimizer.__init__(self, name=name, weight_decay=None, jit_compile=False)
         self.wrapped = wrapped
-        self._learning_rate = None
 
     @property
     def inner_optimizer(self) -> Any:
@@ -24,14 +25,7 @@ class OptimizerWrapper(tf_keras.optimizers.Optimizer):  # type: ignore[misc]
         return getattr(self.wrapped, "inner_optimizer", self.wrapped)
 
     def build(self, var_list: Iterable[Any]) -> None:
-        variables = list(var_list)
-        if hasattr(self.wrapped, "build"):
-            self.wrapped.build(variables)
-        elif hasattr(self.wrapped, "_create_all_weights"):  # legacy
-            self.wrapped._create_all_weights(variables)
-        if not getattr(self, "_built", False):
-            self._build_index_dict(variables)
-            self._built = True
+        compat.build(self.wrapped, var_list)
 
     def update_step(self, gradient: Any, variable: Any) -> Any:
         raise NotImplementedError("updates are made by the wrapped optimizer")
@@ -68,9 +62,7 @@ class OptimizerWrapper(tf_keras.optimizers.Optimizer):  # type: ignore[misc]
 
     def compute_gradients(self, loss: Any, var_list: Any, tape: Any = None) -> Any:
         """The wrapped optimizer's: with loss scaling it scales the loss here, and unscales the gradients."""
-        if hasattr(self.wrapped, "compute_gradients"):
-            return self.wrapped.compute_gradients(loss, var_list, tape=tape)
-        return self.wrapped._compute_gradients(loss, var_list=var_list, tape=tape)
+        return compat.gradients_of(self.wrapped, loss, var_list, tape)
 
     def minimize(self, loss: Any, var_list: Any, tape: Any = None) -> None:
         self.apply_gradients(self.compute_gradients(loss, var_list, tape))

@@ -11,7 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from whygrad.backends.tensorflow.accumulation_check import AccumulationCheck, Coupling, VariableAgreement
+from whygrad.backends.tensorflow.accumulation_agreement import AccumulationCheck, Coupling, VariableAgreement
 from whygrad.backends.tensorflow.example_coupling import couplings, recorded_calls
 from whygrad.backends.tensorflow.gradient_of_step import Outcome, run_step
 from whygrad.backends.tensorflow.variable_set import name_of
@@ -154,7 +154,7 @@ def _in_step(step: Any, whole: Outcome, pieces: Sequence[Outcome]) -> Coupling:
     name = getattr(function, "__name__", type(step).__name__)
     fits = {
         "its loss is a sum: say reduction='sum'": _combine(pieces, summed=True).loss,
-        "its loss gives every part the same weight: say weight=lambda *part: 1": sum(p.loss for p in pieces) / len(pieces),
+        "it gives every part the same weight: say weight=lambda *part: 1": sum(p.loss for p in pieces) / len(pieces),
     }
     for reason, loss in fits.items():
         if abs(loss - whole.loss) <= 1e-5 * max(abs(whole.loss), 1e-12):
@@ -165,4 +165,3 @@ def _in_step(step: Any, whole: Outcome, pieces: Sequence[Outcome]) -> Coupling:
         reason="the loss it computes is not a mean over the examples: what one adds depends on the others",
         difference=abs(_combine(pieces, summed=False).loss - whole.loss) / max(abs(whole.loss), 1e-12),
     )
-
