@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.sparse_rows import RowBuffer, row_count, scaled_rows
+from whygrad.backends.tensorflow.variable_set import shape_of
 
 
 class Buffer(Protocol):
@@ -122,7 +123,7 @@ def make_buffer(
     variable: Any, gradient: Any, *, steps: int | None, dtype: tf.DType | None, placement: dict[str, Any]
 ) -> Buffer:
     """The smallest buffer for a window of gradients like this one; None as gradient: not known yet."""
-    shape = tf.TensorShape(variable.shape)
+    shape = tf.TensorShape(shape_of(variable))
     own = tf.as_dtype(variable.dtype)
     kind = dtype if dtype is not None and own.size < 4 else own
     if getattr(variable, "overwrite_with_gradient", False):

@@ -7,58 +7,54 @@ import gc
 import inspect
 import linecache
 import os
-from collections.abc import Iterator
 from types import FrameType, ModuleType
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
 
-_DEPTH = 5  # variable <- layer <- list of layers <- model <- user's attribute
+_DEPTH = 9  # variable, layer, its namespace, list of layers, model, its namespace, ...: each is one step
 _BREADTH = 200
 
 
 def origin(variable: Any) -> str | None:
-    """`self.scale in model.py:14`: the line that assigns it, or that makes the layer it belongs to; None if unknown."""
-    level: list[Any] = [variable]
-    native = compat.native(variable)
-    if native is not variable:
-        level.append(native)
+    """`self.scale` in model.py:14: the line that assigns it, or that makes what holds it; None if not found.
+
+    Slow, for error messages: each step outwards is a scan of all objects.
+    """
     frames = [frame for frame in compat.frames_above() if not _is_library(frame.f_code.co_filename)]
-    seen = {id(item) for item in level} | {id(level)}
+    level: dict[int, tuple[Any, str | None]] = {id(v): (v, None) for v in (variable, compat.native(variable))}
+    seen: set[int] = set(level)
     for _ in range(_DEPTH):
-        holders: list[Any] = []
-        for item in level:
-            local = _in_frames(frames, item)
-            if local is not None:
-                return local
-            for holder in _holders(item, seen):
-                place = _place(holder, item)
-                if place is not None:
-                    return place
-                holders.append(holder)
-        level = holders[:_BREADTH]
-        seen |= {id(level), id(holders)}
+        place = next((p for p in (_in_frames(frames, item) for item, _ in level.values()) if p is not None), None)
+        if place is not None:
+            return place
+        outer: dict[int, tuple[Any, str | None]] = {}
+        for holder in gc.get_referrers(*(item for item, _ in level.values())):
+            if id(holder) in seen or holder is level or _is_ours(holder) or len(outer) >= _BREADTH:
+                continue
+            place = _place(holder, level)
+            if place is not None:
+                return place
+            outer[id(holder)] = (holder, _name_in(holder, level) if isinstance(holder, dict) else None)
+        level = outer
+        seen |= set(level)
     return None
 
 
-def _holders(item: Any, seen: set[int]) -> Iterator[Any]:
-    for holder in gc.get_referrers(item):
-        if id(holder) in seen or isinstance(holder, FrameType) or inspect.isgenerator(holder):
-            continue
-        seen.add(id(holder))
-        yield holder
-
-
-def _place(holder: Any, item: Any) -> str | None:
-    """The line in the user's code where `holder` got `item`, if the holder is the user's."""
-    if isinstance(holder, dict) and holder.get("__name__") and "__file__" in holder:
-        return _in_module(holder, item)
-    if isinstance(holder, (dict, list, tuple, set, ModuleType)) or not hasattr(holder, "__dict__"):
+def _place(holder: Any, level: dict[int, tuple[Any, str | None]]) -> str | None:
+    """The line in the user's code where `holder` got something of `level`, if the holder is the user's."""
+    if isinstance(holder, dict):
+        return _in_module(holder, level) if holder.get("__name__") and "__file__" in holder else None
+    if isinstance(holder, (list, tuple, set, ModuleType)) or not hasattr(holder, "__dict__"):
         return None
-    for name, value in list(vars(holder).items()):
-        if value is item:
-            return _in_class(type(holder), name)
-    return None
+    namespace = vars(holder)
+    through = level.get(id(namespace), (None, None))[1]  # the holder's own namespace was the step before
+    return _in_class(type(holder), through or _name_in(namespace, level))
+
+
+def _name_in(namespace: Any, level: dict[int, tuple[Any, str | None]]) -> str | None:
+    names = (name for name, value in list(namespace.items()) if id(value) in level and isinstance(name, str))
+    return next(names, None)
 
 
 def _in_frames(frames: list[FrameType], item: Any) -> str | None:
@@ -77,17 +73,17 @@ def _in_frames(frames: list[FrameType], item: Any) -> str | None:
     return None
 
 
-def _in_module(namespace: dict[str, Any], item: Any) -> str | None:
+def _in_module(namespace: dict[str, Any], level: dict[int, tuple[Any, str | None]]) -> str | None:
     path = namespace["__file__"]
     if not path or _is_library(path):
         return None
-    for name, value in list(namespace.items()):
-        if value is item and isinstance(name, str):
-            return _assignment(path, "".join(linecache.getlines(path)), name, None, 1)
-    return None
+    name = _name_in(namespace, level)
+    return None if name is None else _assignment(path, "".join(linecache.getlines(path)), name, None, 1)
 
 
-def _in_class(owner: type, attribute: str) -> str | None:
+def _in_class(owner: type, attribute: str | None) -> str | None:
+    if attribute is None:
+        return None
     for cls in owner.__mro__:
         try:
             path = inspect.getsourcefile(cls)
@@ -111,10 +107,19 @@ def _assignment(path: str, source: str, name: str, owner: str | None, start: int
     found = None
     for node in ast.walk(tree):
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        if any(_is_target(target, name, owner) for target in targets):
+        spread = [part for target in targets for part in getattr(target, "elts", [target])]  # a, b = ...
+        if any(_is_target(target, name, owner) for target in spread) and _creates(node):
             found = start + node.lineno - 1  # type: ignore[attr-defined]
     shown = name if owner is None else f"{owner}.{name}"
     return None if found is None else f"`{shown}` in {os.path.basename(path)}:{found}"
+
+
+def _creates(assignment: ast.AST) -> bool:
+    """Whether its right side calls or lists something, rather than naming what is there already."""
+    value = getattr(assignment, "value", None)
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in ("list", "tuple"):
+        return False
+    return isinstance(value, (ast.Call, ast.List, ast.ListComp, ast.Tuple, ast.Dict, ast.DictComp))
 
 
 def _is_target(target: ast.expr | None, name: str, owner: str | None) -> bool:
@@ -126,6 +131,11 @@ def _is_target(target: ast.expr | None, name: str, owner: str | None) -> bool:
         and isinstance(target.value, ast.Name)
         and target.value.id == owner
     )
+
+
+def _is_ours(holder: Any) -> bool:
+    """What holds a variable only because it runs, or because whygrad works with it."""
+    return isinstance(holder, FrameType) or type(holder).__module__.split(".")[0] == "whygrad"
 
 
 def _is_library(path: str) -> bool:

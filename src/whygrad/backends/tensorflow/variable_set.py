@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import tensorflow as tf
+
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.variable_origin import origin
 from whygrad.errors import AccumulationError, VariableDriftError
@@ -21,7 +23,7 @@ class VariableSet:
     """Variables in the order of the first micro-batch."""
 
     variables: tuple[Any, ...]
-    shapes: tuple[tuple[int | None, ...], ...] = field(repr=False)
+    shapes: tuple[tuple[int, ...], ...] = field(repr=False)
     index: dict[int, int] = field(repr=False)  # id of the TensorFlow variable -> position
 
     @classmethod
@@ -47,9 +49,13 @@ def name_of(variable: Any) -> str:
     return str(getattr(variable, "path", None) or variable.name).split(":")[0]
 
 
-def shape_of(variable: Any) -> tuple[int | None, ...]:
-    shape = variable.shape
-    return tuple(shape.as_list() if hasattr(shape, "as_list") else shape)
+def shape_of(variable: Any) -> tuple[int, ...]:
+    """The shape that a variable has now, also where it may change."""
+    shape = tf.TensorShape(variable.shape)
+    if not shape.is_fully_defined():
+        with tf.init_scope():
+            shape = tf.TensorShape(variable.read_value().shape)
+    return tuple(shape.as_list())
 
 
 def described(variable: Any) -> str:
