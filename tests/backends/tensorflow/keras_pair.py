@@ -17,9 +17,13 @@ class Kit:
     keras: ModuleType
     old: bool
 
-    def loss_scaled(self, optimizer: Any, **options: Any) -> Any:
+    @property
+    def scaling_class(self) -> Any:
         home = self.keras.mixed_precision if self.old else self.keras.optimizers
-        return home.LossScaleOptimizer(optimizer, **options)
+        return home.LossScaleOptimizer
+
+    def loss_scaled(self, optimizer: Any, **options: Any) -> Any:
+        return self.scaling_class(optimizer, **options)
 
     def policy(self, name: str) -> Any:
         return self.keras.mixed_precision.Policy(name) if self.old else self.keras.DTypePolicy(name)

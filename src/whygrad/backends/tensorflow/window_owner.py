@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import tensorflow as tf
+
 from whygrad.backends.tensorflow.accumulation import Accumulation, Settings, Updater
 from whygrad.backends.tensorflow.accumulation_state import restore, state_of
 from whygrad.errors import AccumulationWarning
@@ -19,11 +21,12 @@ class WindowOwner:
 
     def open_window(self, updater: Updater, variables: list[Any]) -> None:
         """Make an empty window, once, in the strategy that is current."""
-        if self.accumulation is None:
-            accumulation = Accumulation(self.settings, updater)
-            self.window = accumulation.window  # tracked by checkpoints
-            self.accumulation = accumulation
-        self.accumulation.build(variables)
+        with tf.init_scope():  # Keras may build an optimizer while it traces
+            if self.accumulation is None:
+                accumulation = Accumulation(self.settings, updater)
+                self.window = accumulation.window  # tracked by checkpoints
+                self.accumulation = accumulation
+            self.accumulation.build(variables)
 
     @property
     def microbatches(self) -> int:
