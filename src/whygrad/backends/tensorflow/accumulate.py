@@ -40,6 +40,10 @@ def accumulate(
 
     `nonfinite`: with loss scaling, a NaN or infinity in one micro-batch leaves out its whole `"window"`, as it would
     the big batch, or only that `"microbatch"`. Either is counted in `optimizer.dropped` and told at the epoch's end.
+    Under the policy `mixed_float16`, `compile` puts a `LossScaleOptimizer` around this one, which leaves out
+    micro-batches without a word; `wg.accumulate(LossScaleOptimizer(...), steps)` is the way to be told.
+
+    Saved with the model, a half-full window included; name `wg.accumulate` before loading, so that Keras knows it.
 
     `buffer_dtype="float32"`: sum float16 and bfloat16 gradients in float32.
     """
@@ -78,3 +82,6 @@ def _check_optimizer(optimizer: Any) -> None:
             raise AccumulationError(
                 "the optimizer accumulates already", help="call wg.accumulate once, with the product of the steps"
             )
+
+
+compat.register_wrappers("accumulate")  # so that naming `wg.accumulate` is enough to load a model that was saved with it

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from whygrad.errors import AccumulationError
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.accumulation_window import Window
 
+_SAME = "restore it into the model and the kind of training step that it was saved from"
 _COUNTERS = ("microbatches", "skipped", "dropped", "total", "unit", "weight")
 
 
@@ -54,6 +57,17 @@ def load_pending(window: Window) -> None:
             buffer.kind.assign(buffer.KIND)
 
 
+@contextmanager
+def restoring(count: int) -> Iterator[None]:
+    """Our error instead of TensorFlow's where a checkpoint fills in sums of other variables."""
+    try:
+        yield
+    except ValueError as error:
+        raise AccumulationError(
+            f"the half-full window that was restored does not fit these {count} variables: {error}", help=_SAME
+        ) from error
+
+
 def check_restored(window: Window) -> None:
     """Raise if a checkpoint brought a half-full window whose sums do not fit these buffers; mark them as in use."""
     strangers = [] if window.is_empty_now() else [b for b in window.buffers if int(b.kind.numpy()) != b.KIND]
@@ -61,7 +75,7 @@ def check_restored(window: Window) -> None:
         raise AccumulationError(
             f"the half-full window that was restored has no sums for {len(strangers)} "
             f"of {len(window.buffers)} variables",
-            help="restore it into the model and the kind of training step that it was saved from, or reset it",
+            help=_SAME,
         )
     for buffer in window.buffers:
         buffer.kind.assign(buffer.KIND)

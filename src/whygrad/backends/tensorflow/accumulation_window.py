@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from whygrad.backends.tensorflow.accumulation_state import check_restored, load_pending
+from whygrad.backends.tensorflow.accumulation_state import check_restored, load_pending, restoring
 from whygrad.backends.tensorflow.gradient_buffer import Buffer, make_buffer
 from whygrad.backends.tensorflow.variable_set import VariableSet, check_drift, name_of
 
@@ -72,8 +72,10 @@ class Window(tf.Module):  # type: ignore[misc]
                 make_buffer(v, g, steps=self._steps, dtype=self._dtype, placement=self._placement())
                 for g, v in zip(gradients, variables, strict=True)
             ]
-            self.missing = self._counter("missing", tf.int64, [len(buffers)])
-            self.buffers = buffers  # here a checkpoint that was read before fills them
+            missing = self._counter("missing", tf.int64, [len(buffers)])
+            with restoring(len(buffers)):  # a checkpoint that was read before fills them as they are assigned
+                self.missing = missing
+                self.buffers = buffers
             load_pending(self)
             check_restored(self)
         self.held.variables = VariableSet.of(variables)

@@ -273,6 +273,13 @@ def dynamic_scale_of(optimizer: Any) -> Any:
     return None if scale is None else tf.identity(tf.convert_to_tensor(scale))
 
 
+def register_wrappers(kind: str) -> None:
+    """Make the wrappers of the Kerases in use known to their loaders."""
+    for name in ("keras", "tf_keras"):
+        if name in sys.modules:
+            importlib.import_module(f"whygrad.backends.tensorflow.{kind}_{name}")
+
+
 def wrapper_class(kind: str, optimizer: Any) -> Any:
     """The class that wraps this optimizer to `accumulate` or `deduplicate`, in the Keras that it belongs to."""
     scaled = hasattr(optimizer, "inner_optimizer") and hasattr(optimizer, "dynamic_growth_steps")

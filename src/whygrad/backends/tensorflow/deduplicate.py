@@ -21,3 +21,6 @@ def deduplicate(optimizer: Any, *, name: str | None = None) -> Any:
             help="pass an optimizer of Keras 3 or tf_keras, such as keras.optimizers.Adam()",
         )
     return compat.wrapper_class("deduplicate", optimizer)(optimizer, name=name)
+
+
+compat.register_wrappers("deduplicate")  # so that naming `wg.deduplicate` is enough to load a model that was saved with it
