@@ -52,9 +52,7 @@ def test_whatever_the_optimizer_does_it_does_once_per_update(kit: Kit, name: str
     assert int(small.optimizer.iterations) == int(big.optimizer.iterations) == 4
 
 
-@settings(
-    max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
-)
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True)
 @given(
     count=st.integers(1, 40),
     batch_size=st.integers(1, 9),
@@ -70,9 +68,7 @@ def test_any_number_of_examples_in_micro_batches_of_any_size(
     start = weights(kit.model())
     big = train(kit.model(), OPTIMIZERS[name](kit), x, y, batch_size * steps, sample_weight=sample_weight)
 
-    small = train(
-        kit.model(), accumulate(OPTIMIZERS[name](kit), steps), x, y, batch_size, sample_weight=sample_weight
-    )
+    small = train(kit.model(), accumulate(OPTIMIZERS[name](kit), steps), x, y, batch_size, sample_weight=sample_weight)
 
     assert distance(weights(small), weights(big), start) <= 1e-6
 
@@ -288,3 +284,54 @@ def test_a_variable_without_a_gradient_is_left_alone(kit: Kit) -> None:
     assert distance(weights(small), weights(big), start) <= 1e-6
     assert weights(small)[2] == pytest.approx(1.0)
     assert "extra` had no gradient in 10 of 10 micro-batches" in small.optimizer.notes[0]
+
+
+def test_two_accumulating_optimizers_in_one_model_each_close_their_window(tf: Any, kit: Kit) -> None:
+    class Game(kit.keras.Model):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.left, self.right = kit.dense(2, name="left"), kit.dense(2, name="right")
+            self.left.build((None, 3))
+            self.right.build((None, 3))
+
+        def call(self, x: Any) -> Any:
+            return self.left(x) + self.right(x)
+
+        def train_step(self, data: Any) -> dict[str, Any]:
+            x, y = data
+            for player, optimizer in ((self.left, self.optimizer), (self.right, self.second)):
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean((self(x) - y) ** 2)
+                variables = player.trainable_variables
+                optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
+            return {"loss": loss}
+
+    model = Game()
+    first, second = (accumulate(kit.keras.optimizers.SGD(0.1), 3) for _ in range(2))
+    model.second = second
+    x, y = examples(40)
+    train(model, first, x, y, batch_size=8)
+
+    assert [(o.microbatches, int(o.iterations)) for o in (first, second)] == [(0, 4), (0, 4)]
+
+
+@pytest.mark.filterwarnings("ignore:.*Gradients do not exist")
+@pytest.mark.parametrize("order", [[True, False], [False, True, True, False]], ids=["seen first", "traced first"])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_what_a_variable_accumulated_is_not_lost_if_it_has_no_gradient_in_the_last_micro_batch(
+    tf: Any, kit: Kit, compiled: bool, order: list[bool]
+) -> None:
+    """Keras drops it. In a graph, the step without its gradient may have been traced before it ever had one."""
+    a, b = tf.Variable([0.0]), tf.Variable([0.0])
+    optimizer = accumulate(kit.keras.optimizers.SGD(1.0), 2, weight="equal")
+    optimizer.build([a, b])
+
+    def step(branch: bool) -> None:
+        optimizer.apply_gradients([(tf.ones([1]), a), (tf.ones([1]) if branch else None, b)])
+
+    step = tf.function(step) if compiled else step
+    for branch in order:
+        step(branch)
+
+    assert a.numpy()[0] == -len(order) / 2
+    assert b.numpy()[0] == -sum(order) / 2

@@ -79,8 +79,7 @@ def test_something_that_is_no_variable(tf: Any) -> None:
     error = refused(accumulator, lambda: accumulator.add([tf.ones([1])], ["kernel"], weight=8))
 
     assert str(error) == (
-        "expected a variable, got str\n"
-        "help: pass variables, such as `model.trainable_variables`; gradients come first"
+        "expected a variable, got str\nhelp: pass variables, such as `model.trainable_variables`; gradients come first"
     )
 
 
@@ -221,8 +220,8 @@ def test_a_layer_rebuilt_with_another_shape_is_named_with_the_line_that_made_it(
 
     line = Model.__init__.__code__.co_firstlineno + 2
     assert str(error) == (
-        f"`model/head/kernel` (`self.head` in test_accumulator_wrong_calls.py:{line}) was created anew inside a window, "
-        f"with shape (1, 3) instead of (1, 2): the micro-batches before had another\n{DRIFT}"
+        f"`model/head/kernel` (`self.head` in test_accumulator_wrong_calls.py:{line}) was created anew "
+        f"inside a window, with shape (1, 3) instead of (1, 2): the micro-batches before had another\n{DRIFT}"
     )
 
 
@@ -236,7 +235,8 @@ def test_a_variable_that_changed_its_shape(tf: Any) -> None:
     line = test_a_variable_that_changed_its_shape.__code__.co_firstlineno + 1
     assert isinstance(error, VariableDriftError)
     assert str(error) == (
-        f"`v` (`v` in test_accumulator_wrong_calls.py:{line}) changed its shape from (1,) to (2,) inside a window\n{DRIFT}"
+        f"`v` (`v` in test_accumulator_wrong_calls.py:{line}) changed its shape "
+        f"from (1,) to (2,) inside a window\n{DRIFT}"
     )
 
 

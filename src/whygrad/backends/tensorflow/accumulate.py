@@ -84,4 +84,5 @@ def _check_optimizer(optimizer: Any) -> None:
             )
 
 
-compat.register_wrappers("accumulate")  # so that naming `wg.accumulate` is enough to load a model that was saved with it
+# Naming `wg.accumulate` must be enough to load a model that was saved with it.
+compat.register_wrappers("accumulate")

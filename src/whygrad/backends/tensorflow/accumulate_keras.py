@@ -83,7 +83,7 @@ class _Updater:
         self._optimizer = optimizer
 
     def send(self, gradients: list[Any], variables: list[Any]) -> None:
-        self._optimizer.apply(gradients, variables)
+        self._optimizer.apply(_on_first_replica(gradients), variables)
 
     def loss_scale(self) -> Any:
         return compat.dynamic_scale_of(self._optimizer)
@@ -94,3 +94,17 @@ class _Updater:
             return None
         self._optimizer.apply(gradients, variables)  # not finite: it lowers its scale and updates nothing
         return self.loss_scale() / before  # Keras 3 unscales in apply, so the sums are in the old scale
+
+
+def _on_first_replica(gradients: list[Any]) -> list[Any]:
+    """The sum over all replicas on the first, zeros on the others.
+
+    Keras 3 clips, and looks for NaN, on each replica before it sums; this way it does so with the whole gradient.
+    """
+    context = tf.distribute.get_replica_context()
+    if context is None or context.num_replicas_in_sync == 1:
+        return gradients
+    present = [gradient for gradient in gradients if gradient is not None]
+    whole = iter(context.all_reduce(tf.distribute.ReduceOp.SUM, present))
+    first = tf.equal(context.replica_id_in_sync_group, 0)
+    return [None if g is None else tf.where(first, total := next(whole), tf.zeros_like(total)) for g in gradients]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from whygrad.backends.tensorflow.accumulation_arguments import check_choice, check_steps
 from whygrad.backends.tensorflow.accumulation_window import Window
+from whygrad.backends.tensorflow.choose import choose
 from whygrad.backends.tensorflow.microbatch_weight import Weigh, share_of
 from whygrad.backends.tensorflow.variable_set import check_known, check_pairs
 from whygrad.errors import AccumulationError
@@ -55,6 +56,7 @@ class Accumulation:
         self.strategy = tf.distribute.get_strategy() if tf.distribute.has_strategy() else None
         self.window = Window(steps=settings.steps, buffer_dtype=settings.buffer_dtype)
         self.absent: list[int] = []
+        self._flushes: dict[tuple[int, ...], Any] = {}
 
     def build(self, variables: Sequence[Any]) -> None:
         """Under a strategy buffers are made here: inside a replica it would be too late."""
@@ -72,7 +74,7 @@ class Accumulation:
         if self.settings.nonfinite == "window":
             self.window.add(gradients, variables, share)
         else:
-            _choose(
+            choose(
                 _all_finite(gradients),
                 lambda: self.window.add(gradients, variables, share),
                 lambda: self._skip(list(gradients), list(variables)),
@@ -83,11 +85,11 @@ class Accumulation:
         """Update with what a part-filled window holds; False if it is empty. Called outside of any graph."""
         if self.window.is_empty_now():
             return False
+        absent = tuple(self.window.never_touched())
         if self.strategy is None:
-            self._close(None)
+            self._close(absent)
         else:
-            absent = self.window.never_touched()
-            self.strategy.run(lambda: self._close(absent))
+            self._flush_replicas(absent)
         return True
 
     def drop(self) -> None:
@@ -105,25 +107,45 @@ class Accumulation:
             self.drop()
 
     def _update_if_full(self) -> None:
-        def close() -> None:
-            self._close(None if tf.executing_eagerly() else self.absent)
-
         if self.strategy is None:
-            _choose(self.window.microbatches >= self.settings.steps, close, lambda: None)
+            choose(self.window.microbatches >= self.settings.steps, self._close_touched, lambda: None)
             return
         # A cond in a replica may not hold the merge_call that an optimizer's update is: ask, then go back.
         tf.distribute.get_replica_context().merge_call(self._update_replicas)
 
+    def _close_touched(self) -> None:
+        """Update, with None for variables that had no gradient so far, unless one of them had by now."""
+        if tf.executing_eagerly():
+            self._close(self.window.never_touched())
+        elif self.absent:
+            absent = self.absent
+            choose(self.window.any_touched(absent), lambda: self._close(()), lambda: self._close(absent))
+        else:
+            self._close(())
+
     def _update_replicas(self, strategy: Any) -> None:
-        full = self.window.first_replica(self.window.microbatches) >= self.settings.steps
         absent = self.absent
 
-        def close() -> None:
-            strategy.extended.call_for_each_replica(lambda: self._close(absent))
+        def close(without: Sequence[int]) -> None:
+            strategy.extended.call_for_each_replica(lambda: self._close(without))
 
-        _choose(full, close, lambda: None)
+        def close_touched() -> None:
+            if absent:
+                choose(self.window.any_touched(absent), lambda: close(()), lambda: close(absent))
+            else:
+                close(())
 
-    def _close(self, absent: Sequence[int] | None) -> None:
+        full = self.window.first_replica(self.window.microbatches) >= self.settings.steps
+        choose(full, close_touched, lambda: None)
+
+    def _flush_replicas(self, absent: tuple[int, ...]) -> None:
+        strategy = self.strategy
+        assert strategy is not None
+        if absent not in self._flushes:  # in a graph: eagerly, replicas run one op at a time
+            self._flushes[absent] = tf.function(lambda: strategy.run(lambda: self._close(absent)), autograph=False)
+        self._flushes[absent]()
+
+    def _close(self, without: Sequence[int]) -> None:
         def send(gradients: list[Any], variables: list[Any]) -> None:
             before = self.updater.loss_scale()
             self.updater.send(gradients, variables)
@@ -132,12 +154,12 @@ class Accumulation:
                 self.window.dropped.assign_add(tf.where(lowered, self.window.kept(), 0))
 
         def deliver() -> None:
-            self.window.deliver(send, absent=absent)
+            self.window.deliver(send, without=without)
 
         if self.settings.nonfinite == "window":
             deliver()
         else:
-            _choose(self.window.kept() > 0, deliver, lambda: None)
+            choose(self.window.kept() > 0, deliver, lambda: None)
         self.window.reset()
 
     def _skip(self, gradients: list[Any], variables: list[Any]) -> None:
@@ -159,21 +181,6 @@ class Accumulation:
                 "nonfinite='microbatch' does not work under a tf.distribute strategy",
                 help="use nonfinite='window': replicas must agree on what is left out",
             )
-
-
-def _choose(condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> None:
-    """`if` for a tensor, eager or not, whose branches are run for what they do."""
-    if tf.executing_eagerly():
-        yes() if bool(condition) else no()
-        return
-
-    def run(branch: Callable[[], Any]) -> Callable[[], None]:
-        def silent() -> None:
-            branch()
-
-        return silent
-
-    tf.cond(condition, run(yes), run(no))
 
 
 def _all_finite(gradients: Sequence[Any]) -> Any:

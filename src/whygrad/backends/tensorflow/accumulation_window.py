@@ -112,28 +112,15 @@ class Window(tf.Module):  # type: ignore[misc]
         pairs = zip(self.buffers, self.variables_held, strict=True)
         return [buffer.gradient(scale, tf.as_dtype(v.dtype)) for buffer, v in pairs]
 
-    def deliver(self, send: Send, *, absent: Sequence[int] | None = None, scaled: bool = True) -> None:
-        """Send the accumulated gradients; None for a variable that never had one, as the big batch would.
+    def deliver(self, send: Send, *, without: Sequence[int] = (), scaled: bool = True) -> None:
+        """Send the accumulated gradients; None for those `without` any, as the big batch would."""
+        gradients = self.gradients(scaled=scaled)
+        send([None if i in without else g for i, g in enumerate(gradients)], list(self.variables_held))
 
-        `absent`: those that may be such, found while tracing; whether they are is then decided as the graph runs.
-        """
-        variables = list(self.variables_held)
-        without = set(self.never_touched() if absent is None else absent)
-
-        def everything() -> None:
-            send(self.gradients(scaled=scaled), variables)
-
-        def touched_only() -> None:
-            gradients = self.gradients(scaled=scaled)
-            send([None if i in without else g for i, g in enumerate(gradients)], variables)
-
-        if not without:
-            everything()
-        elif absent is None:
-            touched_only()
-        else:
-            touched = tf.reduce_any(tf.gather(self.missing, sorted(without)) < self.total)
-            tf.cond(touched, everything, touched_only)
+    def any_touched(self, positions: Sequence[int]) -> Any:
+        """Whether one of these variables had a gradient after all, as known when the graph runs."""
+        missing, total = self.first_replica(self.missing), self.first_replica(self.total)
+        return tf.reduce_any(tf.gather(missing, list(positions)) < total)
 
     def never_touched(self) -> list[int]:
         """Positions of the variables that had no gradient in any micro-batch so far."""

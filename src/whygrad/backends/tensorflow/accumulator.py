@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -10,6 +10,7 @@ import tensorflow as tf
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.accumulation_arguments import as_weight, check_choice, check_steps, check_weight
 from whygrad.backends.tensorflow.accumulation_window import Share, Window
+from whygrad.backends.tensorflow.choose import choose
 from whygrad.backends.tensorflow.variable_set import check_known, check_pairs
 from whygrad.errors import AccumulationError, EmptyWindowError, MicrobatchWeightError
 
@@ -107,13 +108,19 @@ class Accumulator(tf.Module):  # type: ignore[misc]
         def send(gradients: list[Any], variables: list[Any]) -> None:
             optimizer.apply_gradients(list(zip(gradients, variables, strict=True)))
 
+        def deliver(without: Sequence[int]) -> None:
+            self.window.deliver(send, without=without, scaled=not self._summed)
+
         if tf.executing_eagerly():
-            self.window.deliver(send, scaled=not self._summed)
+            deliver(self.window.never_touched())
             self.reset()
             return
         filled = tf.debugging.assert_positive(self.window.microbatches, message=_EMPTY)
         with tf.control_dependencies([filled]):
-            self.window.deliver(send, absent=self._absent, scaled=not self._summed)
+            if self._absent:
+                choose(self.window.any_touched(self._absent), lambda: deliver(()), lambda: deliver(self._absent))
+            else:
+                deliver(())
             self.reset()
 
     @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]

@@ -23,4 +23,5 @@ def deduplicate(optimizer: Any, *, name: str | None = None) -> Any:
     return compat.wrapper_class("deduplicate", optimizer)(optimizer, name=name)
 
 
-compat.register_wrappers("deduplicate")  # so that naming `wg.deduplicate` is enough to load a model that was saved with it
+# Naming `wg.deduplicate` must be enough to load a model that was saved with it.
+compat.register_wrappers("deduplicate")

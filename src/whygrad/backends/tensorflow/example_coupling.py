@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -82,6 +83,7 @@ def _recording(original: Any, stack: list[list[Call]], is_loss: bool) -> Any:
 def _coupling(call: Call, sizes: Sequence[int], restore: Callable[[], None]) -> Coupling | None:
     name = str(getattr(call.target, "path", None) or getattr(call.target, "name", type(call.target).__name__))
     try:
+        _recover_training(call)
         if not call.is_loss and _is_random(call):
             return Coupling(name=name, kind="random", reason=_RANDOM, difference=None)
         parts = [_again(call, start, end, sum(sizes), restore) for start, end in _ranges(sizes)]
@@ -95,6 +97,17 @@ def _coupling(call: Call, sizes: Sequence[int], restore: Callable[[], None]) -> 
     if difference <= _tolerance(call.output):
         return None
     return Coupling(name=name, kind="examples", reason=_EXAMPLES, difference=difference)
+
+
+def _recover_training(call: Call) -> None:
+    """Keras hands `training` down without passing it: find out which it was, by what gives the same output."""
+    target = inspect.signature(call.target.call).parameters
+    if call.is_loss or "training" not in target or "training" in call.kwargs:
+        return
+    calm = call.call(call.target, *call.args, **call.kwargs, training=False)
+    pairs = zip(tf.nest.flatten(calm), tf.nest.flatten(call.output), strict=True)
+    same = all(bool(tf.reduce_all(tf.equal(a, b))) for a, b in pairs if tf.is_tensor(a))
+    call.kwargs = {**call.kwargs, "training": not same}
 
 
 def _ranges(sizes: Sequence[int]) -> list[tuple[int, int]]:
@@ -111,7 +124,8 @@ def _again(call: Call, start: int, end: int, total: int, restore: Callable[[], N
     restore()
 
     def part(value: Any) -> Any:
-        if tf.is_tensor(value) and value.shape.rank and value.shape[0] == total:
+        shape = tuple(getattr(value, "shape", ()))
+        if shape and shape[0] == total:
             piece = value[start:end]
             mask = compat.mask_of(value)
             if mask is not None:

@@ -57,6 +57,7 @@ def _loss(step: Any, batch: Any) -> tuple[Any, Any]:
 
 
 def _model_loss(model: Any, batch: Any) -> tuple[Any, Any]:
+    batch = tf.nest.map_structure(tf.convert_to_tensor, batch)
     x, y, sample_weight = compat.unpack(batch)
     predictions = model(x, training=True)
     loss = model.compute_loss(x=x, y=y, y_pred=predictions, sample_weight=sample_weight)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -40,9 +40,11 @@ def verify_accumulation(
     that draws random numbers, such as dropout. Print it, or use it as a bool.
     """
     parts, sizes = _split(batch, splits)
-    with _put_back() as restore, _eagerly():
+    with _eagerly(), _put_back() as restore:
         with recorded_calls() as calls:
             whole = run_step(step, batch, weight, sum(sizes))
+        if not restore.covers(whole.variables.values()):  # it has only now been built: begin again, with all of it
+            return verify_accumulation(step, batch, splits, reduction=reduction, weight=weight, tolerance=tolerance)
         restore()
         pieces = []
         for part, size in zip(parts, sizes, strict=True):
@@ -87,20 +89,34 @@ def _split(batch: Any, splits: int | Sequence[int]) -> tuple[list[Any], list[int
     return [part(end - size, end) for end, size in zip(ends, sizes, strict=True)], sizes
 
 
-@contextmanager
-def _put_back() -> Iterator[Callable[[], None]]:
-    """A function that sets every variable alive to the value it had here, called once more at the end."""
-    known = [v for v in gc.get_objects() if isinstance(v, tf.Variable) and v.dtype != tf.resource]
-    saved = [(variable, tf.identity(variable)) for variable in known]
+class _Snapshot:
+    """Every variable alive, with the value it had; calling it sets them back."""
 
-    def restore() -> None:
-        for variable, value in saved:
+    def __init__(self) -> None:
+        self._saved: dict[int, tuple[Any, Any]] = {}
+        for candidate in gc.get_objects():
+            if isinstance(candidate, tf.Variable):
+                try:
+                    self._saved[id(candidate)] = candidate, tf.identity(candidate)
+                except (tf.errors.OpError, ValueError):
+                    continue  # never initialised, or of a graph that is gone: the step cannot use it either
+
+    def __call__(self) -> None:
+        for variable, value in self._saved.values():
             variable.assign(value)
 
+    def covers(self, variables: Iterable[Any]) -> bool:
+        return all(id(variable) in self._saved for variable in variables)
+
+
+@contextmanager
+def _put_back() -> Iterator[_Snapshot]:
+    """A snapshot that is called once more at the end."""
+    snapshot = _Snapshot()
     try:
-        yield restore
+        yield snapshot
     finally:
-        restore()
+        snapshot()
 
 
 @contextmanager
