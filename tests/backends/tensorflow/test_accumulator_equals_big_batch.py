@@ -124,7 +124,7 @@ def test_tokens_weigh_what_a_mean_of_means_would_not(tf: Any, keras: Any) -> Non
     assert v.numpy()[0] == pytest.approx(-0.1)
 
 
-def test_equal_weights_give_the_bits_of_the_plain_mean(tf: Any) -> None:
+def test_without_weights_it_gives_the_bits_of_the_plain_mean(tf: Any) -> None:
     from whygrad.backends.tensorflow.accumulator import Accumulator
 
     rng = np.random.default_rng(0)
@@ -132,7 +132,7 @@ def test_equal_weights_give_the_bits_of_the_plain_mean(tf: Any) -> None:
     v = tf.Variable(tf.zeros([100]))
     accumulator = Accumulator()
     for gradient in gradients:
-        accumulator.add([tf.constant(gradient)], [v], weight=7)
+        accumulator.add([tf.constant(gradient)], [v])
 
     total = ((gradients[0] + gradients[1]) + gradients[2]) + gradients[3]
     assert np.array_equal(accumulator.gradients()[0][0].numpy(), total * np.float32(0.25))

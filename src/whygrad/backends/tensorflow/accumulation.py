@@ -54,7 +54,8 @@ class Accumulation:
         self.settings = settings
         self.updater = updater
         self.strategy = tf.distribute.get_strategy() if tf.distribute.has_strategy() else None
-        self.window = Window(steps=settings.steps, buffer_dtype=settings.buffer_dtype)
+        skips = settings.nonfinite == "microbatch"
+        self.window = Window(steps=settings.steps, buffer_dtype=settings.buffer_dtype, skips=skips)
         self.absent: list[int] = []
         self._flushes: dict[tuple[int, ...], Any] = {}
 

@@ -44,8 +44,13 @@ def as_weight(weight: Any) -> Any:
     if tf.get_static_value(value) is not None:
         return value
     good = tf.logical_and(value > 0.0, tf.math.is_finite(value))
-    with tf.control_dependencies([tf.debugging.Assert(good, [_WEIGHT_RULE, value])]):
+    with tf.control_dependencies([in_graph_check(good, _WEIGHT_RULE, value)]):
         return tf.identity(value)
+
+
+def in_graph_check(condition: Any, message: str, value: Any) -> Any:
+    """An op that stops the step unless `condition` holds. `tf.debugging.Assert` would build a branch around it."""
+    return tf.raw_ops.Assert(condition=condition, data=[message, value])
 
 
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:

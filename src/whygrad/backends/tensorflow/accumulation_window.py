@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.accumulation_state import check_restored, load_pending, restoring
+from whygrad.backends.tensorflow.factor import Factor
 from whygrad.backends.tensorflow.gradient_buffer import Buffer, make_buffer
 from whygrad.backends.tensorflow.variable_set import VariableSet, check_drift, name_of
 
@@ -34,22 +35,23 @@ class Untracked:
 class Window(tf.Module):  # type: ignore[misc]
     """Running sums that live in variables, so that graphs, checkpoints and replicas see the same window.
 
-    A mean is kept as the sum of `gradient * weight / unit`, `unit` being the first weight: with equal weights that is
-    the plain sum, and float16 does not overflow. Under a strategy with several replicas each keeps its own part.
+    A mean is kept as the sum of `gradient * weight`; in half precision, which would overflow, `weight` is in units of
+    the first one. Under a strategy with several replicas each keeps its own part.
     """
 
     buffers: Sequence[Buffer] = ()  # no list yet: a checkpoint read early waits for the first assignment
 
-    def __init__(self, *, steps: int | None, buffer_dtype: Any = None) -> None:
+    def __init__(self, *, steps: int | None, buffer_dtype: Any = None, skips: bool = False) -> None:
         super().__init__(name="accumulation_window")
         self._steps = steps
+        self._skips = skips  # whether `skip` will be called; a graph without needless variables is a faster one
         self._dtype = None if buffer_dtype is None else tf.as_dtype(buffer_dtype)
         self.held = Untracked()
         self.replicas = tf.distribute.get_strategy().num_replicas_in_sync
         self.microbatches = self._counter("microbatches", tf.int64)
         self.skipped = self._counter("skipped", tf.int64)  # of these, left out as non-finite
         self.dropped = self._counter("dropped", tf.int64)  # micro-batches ever that were left out
-        self.total = self._counter("total", tf.int64)  # micro-batches ever that were added
+        self.total = self._counter("total", tf.int64)  # micro-batches that were added in all windows before
         self.unit = self._counter("unit", tf.float64)
         self.weight = tf.Variable(0.0, dtype=tf.float64, trainable=False, name="weight", **self._placement())
 
@@ -90,12 +92,11 @@ class Window(tf.Module):  # type: ignore[misc]
         for position, gradient in zip(positions, gradients, strict=True):
             if gradient is not None:
                 self.buffers[position].add(gradient, factor)
-        self.microbatches.assign_add(1)
-        self.total.assign_add(1)
+        self.microbatches.assign_add(1, read_value=False)
         absent = [p for p, gradient in zip(positions, gradients, strict=True) if gradient is None]
         if absent:
             counts = tf.scatter_nd([[p] for p in absent], tf.ones([len(absent)], tf.int64), [len(self.buffers)])
-            self.missing.assign_add(counts)
+            self.missing.assign_add(counts, read_value=False)
 
     def skip(self) -> None:
         """Count a micro-batch that is left out."""
@@ -104,7 +105,7 @@ class Window(tf.Module):  # type: ignore[misc]
 
     def kept(self) -> Any:
         """How many of the window's micro-batches count."""
-        return self.microbatches - self.skipped
+        return self.microbatches - self.skipped if self._skips else self.microbatches.read_value()
 
     def gradients(self, *, scaled: bool = True) -> list[Any]:
         """The accumulated gradient of each variable; sparse where the micro-batches' were."""
@@ -119,17 +120,16 @@ class Window(tf.Module):  # type: ignore[misc]
 
     def any_touched(self, positions: Sequence[int]) -> Any:
         """Whether one of these variables had a gradient after all, as known when the graph runs."""
-        missing, total = self.first_replica(self.missing), self.first_replica(self.total)
-        return tf.reduce_any(tf.gather(missing, list(positions)) < total)
+        missing = tf.gather(self.first_replica(self.missing), list(positions))
+        return tf.reduce_any(missing < self._added())
 
     def never_touched(self) -> list[int]:
         """Positions of the variables that had no gradient in any micro-batch so far."""
         if not self.buffers:
             return []
         with tf.init_scope():
-            missing = self.first_replica(self.missing).numpy()
-            total = int(self.first_replica(self.total).numpy())
-        return [i for i, count in enumerate(missing) if count == total]
+            missing, added = self.first_replica(self.missing).numpy(), int(self._added())
+        return [i for i, count in enumerate(missing) if count == added]
 
     def absent_in(self, gradients: Sequence[Any], variables: Sequence[Any]) -> list[int]:
         """Positions without a gradient in this micro-batch, and in all before it."""
@@ -140,10 +140,10 @@ class Window(tf.Module):  # type: ignore[misc]
         """Forget the window's micro-batches."""
         for buffer in self.buffers:
             buffer.reset()
-        for counter in (self.microbatches, self.skipped):
-            counter.assign(0)
-        self.unit.assign(0.0)
-        self.weight.assign(0.0)
+        self.total.assign_add(self.kept(), read_value=False)
+        used = [self.microbatches, self.weight, *([self.skipped] * self._skips), *([self.unit] * self._narrow())]
+        for variable in used:
+            variable.assign(tf.zeros([], variable.dtype), read_value=False)
 
     def rescale(self, factor: Any) -> None:
         """Multiply what was accumulated, as when the loss scale changes inside a window."""
@@ -162,10 +162,10 @@ class Window(tf.Module):  # type: ignore[misc]
         """Which variables had no gradient, and how often."""
         if not self.buffers:
             return ()
-        total = int(self.first_replica(self.total).numpy())
+        added = int(self._added())
         counts = self.first_replica(self.missing).numpy()
         return tuple(
-            f"`{name_of(variable)}` had no gradient in {int(count)} of {total} micro-batches, counted as zero"
+            f"`{name_of(variable)}` had no gradient in {int(count)} of {added} micro-batches, counted as zero"
             for variable, count in zip(self.variables_held, counts, strict=True)
             if count
         )
@@ -176,28 +176,40 @@ class Window(tf.Module):  # type: ignore[misc]
 
     def _weigh(self, share: Share) -> Any:
         """Note the weight of a micro-batch; what its gradients must be multiplied by, None for one."""
+        one = tf.ones([], tf.float64)
         if share.weight is None:
-            self.unit.assign(1.0)
             if share.summed:
-                self.weight.assign(1.0)
+                self.weight.assign(one, read_value=False)
             else:
-                self.weight.assign_add(1.0)
+                self.weight.assign_add(one, read_value=False)
+            if self._narrow():
+                self.unit.assign(one, read_value=False)
             return None
         weight = tf.cast(share.weight, tf.float64)
-        self.weight.assign_add(weight)
-        if self.replicas > 1:
-            self.unit.assign(1.0)  # the same on every replica
-            return weight
+        self.weight.assign_add(weight, read_value=False)
+        if not self._narrow():
+            return Factor(weight)
         unit = tf.where(self.unit > 0.0, self.unit, weight)
-        self.unit.assign(unit)
-        return tf.math.divide_no_nan(weight, unit)
+        self.unit.assign(unit, read_value=False)
+        return Factor(tf.math.divide_no_nan(weight, unit))
 
     def _scale(self) -> Any:
         weight = self.weight.read_value()
         if self.replicas > 1:
             weight = tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, weight)
             weight /= self.replicas  # Keras divided each replica's loss by their number
-        return tf.math.divide_no_nan(self.unit.read_value(), weight)
+        unit = self.unit.read_value() if self._narrow() else tf.ones([], tf.float64)
+        return Factor(tf.math.divide_no_nan(unit, weight))
+
+    def _narrow(self) -> bool:
+        """Whether a sum could overflow if weights were large; replicas would not agree on a unit."""
+        return self.replicas == 1 and any(buffer.dtype.size < 4 for buffer in self.buffers)
+
+    def _added(self) -> Any:
+        """How many micro-batches were added ever."""
+        first = self.first_replica
+        added = first(self.total) + first(self.microbatches)
+        return added - first(self.skipped) if self._skips else added
 
     def _placement(self) -> dict[str, Any]:
         if self.replicas == 1:

@@ -8,7 +8,13 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.accumulation_arguments import as_weight, check_choice, check_steps, check_weight
+from whygrad.backends.tensorflow.accumulation_arguments import (
+    as_weight,
+    check_choice,
+    check_steps,
+    check_weight,
+    in_graph_check,
+)
 from whygrad.backends.tensorflow.accumulation_window import Share, Window
 from whygrad.backends.tensorflow.choose import choose
 from whygrad.backends.tensorflow.variable_set import check_known, check_pairs
@@ -115,8 +121,8 @@ class Accumulator(tf.Module):  # type: ignore[misc]
             deliver(self.window.never_touched())
             self.reset()
             return
-        filled = tf.debugging.assert_positive(self.window.microbatches, message=_EMPTY)
-        with tf.control_dependencies([filled]):
+        count = self.window.microbatches.read_value()
+        with tf.control_dependencies([in_graph_check(count > 0, _EMPTY, count)]):
             if self._absent:
                 choose(self.window.any_touched(self._absent), lambda: deliver(()), lambda: deliver(self._absent))
             else:

@@ -7,12 +7,13 @@ from typing import Any, Protocol
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.sparse_rows import RowBuffer, row_count, scaled_rows
+from whygrad.backends.tensorflow.factor import Factor, scaled
+from whygrad.backends.tensorflow.sparse_rows import RowBuffer, row_count
 from whygrad.backends.tensorflow.variable_set import shape_of
 
 
 class Buffer(Protocol):
-    """A running sum; `factor` and `scale` are scalars, None meaning one.
+    """A running sum; None as `factor` or `scale` means one.
 
     `kind` is 0 in a new buffer and `KIND` once it is in use, so that a restored one can be told from an empty one.
     """
@@ -20,8 +21,10 @@ class Buffer(Protocol):
     KIND: int
     kind: Any
 
-    def add(self, gradient: Any, factor: Any) -> None: ...
-    def gradient(self, scale: Any, dtype: tf.DType) -> Any: ...
+    @property
+    def dtype(self) -> tf.DType: ...
+    def add(self, gradient: Any, factor: Factor | None) -> None: ...
+    def gradient(self, scale: Factor | None, dtype: tf.DType) -> Any: ...
     def rescale(self, factor: Any) -> None: ...
     def reset(self) -> None: ...
     def state(self) -> dict[str, Any]: ...
@@ -40,7 +43,7 @@ class DenseBuffer(tf.Module):  # type: ignore[misc]
         self._in_place = not placement and dtype in (tf.float32, tf.float64)
         self.total = tf.Variable(tf.zeros(shape, dtype), trainable=False, name="total", **placement)
 
-    def add(self, gradient: Any, factor: Any) -> None:
+    def add(self, gradient: Any, factor: Factor | None) -> None:
         if isinstance(gradient, tf.IndexedSlices):
             self._add_rows(gradient, factor)
         elif factor is None:
@@ -50,8 +53,12 @@ class DenseBuffer(tf.Module):  # type: ignore[misc]
         else:
             self.total.assign_add(scaled(gradient, factor, self.total.dtype), read_value=False)
 
-    def gradient(self, scale: Any, dtype: tf.DType) -> Any:
+    def gradient(self, scale: Factor | None, dtype: tf.DType) -> Any:
         return scaled(self.total.read_value(), scale, dtype)
+
+    @property
+    def dtype(self) -> tf.DType:
+        return self.total.dtype
 
     def rescale(self, factor: Any) -> None:
         self.total.assign(self.total * tf.cast(factor, self.total.dtype))
@@ -69,8 +76,8 @@ class DenseBuffer(tf.Module):  # type: ignore[misc]
         else:
             self.total.assign(state["total"])
 
-    def _add_rows(self, gradient: tf.IndexedSlices, factor: Any) -> None:
-        values = scaled_rows(gradient, factor, self.total.dtype)
+    def _add_rows(self, gradient: tf.IndexedSlices, factor: Factor | None) -> None:
+        values = scaled(gradient.values, factor, self.total.dtype)
         if self._scatters:
             self.total.scatter_add(tf.IndexedSlices(values, gradient.indices))
         else:
@@ -87,7 +94,7 @@ class TouchedRowsBuffer(DenseBuffer):
         super().__init__(shape, dtype, {})
         self.touched = tf.Variable(tf.zeros([shape[0]], tf.bool), trainable=False, name="touched")
 
-    def add(self, gradient: Any, factor: Any) -> None:
+    def add(self, gradient: Any, factor: Factor | None) -> None:
         super().add(gradient, factor)
         if isinstance(gradient, tf.IndexedSlices):
             ones = tf.ones_like(gradient.indices, tf.bool)
@@ -95,7 +102,7 @@ class TouchedRowsBuffer(DenseBuffer):
         else:
             self.touched.assign(tf.ones_like(self.touched))
 
-    def gradient(self, scale: Any, dtype: tf.DType) -> tf.IndexedSlices:
+    def gradient(self, scale: Factor | None, dtype: tf.DType) -> tf.IndexedSlices:
         rows = tf.where(self.touched)[:, 0]
         values = scaled(tf.gather(self.total, rows), scale, dtype)
         return tf.IndexedSlices(values, rows, tf.constant(self.total.shape.as_list(), tf.int64))
@@ -112,10 +119,10 @@ class TouchedRowsBuffer(DenseBuffer):
 class LargestBuffer(DenseBuffer):
     """For variables that Keras overwrites with their gradient (float8 scales): the largest, as Keras does."""
 
-    def add(self, gradient: Any, factor: Any) -> None:
+    def add(self, gradient: Any, factor: Factor | None) -> None:
         self.total.assign(tf.maximum(self.total, tf.cast(gradient, self.total.dtype)))
 
-    def gradient(self, scale: Any, dtype: tf.DType) -> Any:
+    def gradient(self, scale: Factor | None, dtype: tf.DType) -> Any:
         return tf.cast(self.total, dtype)
 
 
@@ -141,16 +148,8 @@ def _sparse_buffer(shape: tf.TensorShape, dtype: tf.DType, count: int | None, st
     return RowBuffer(shape, dtype, window)
 
 
-def scaled(value: Any, factor: Any, dtype: tf.DType) -> Any:
-    """`value * factor` in `dtype`, worked out in float32 at least; a factor of None leaves the value as it is."""
-    if factor is None:
-        return tf.cast(value, dtype)
-    wide = value.dtype if value.dtype.size >= 4 else tf.float32
-    return tf.cast(tf.cast(value, wide) * tf.cast(factor, wide), dtype)
-
-
-def _add_scaled_in_place(total: tf.Variable, gradient: tf.Tensor, factor: Any) -> None:
+def _add_scaled_in_place(total: tf.Variable, gradient: tf.Tensor, factor: Factor) -> None:
     # `total -= -factor * gradient` in one pass over memory and without a temporary as large as the gradient.
     tf.raw_ops.ResourceApplyGradientDescent(
-        var=total.handle, alpha=-tf.cast(factor, total.dtype), delta=tf.cast(gradient, total.dtype)
+        var=total.handle, alpha=factor.of(total.dtype, negative=True), delta=tf.cast(gradient, total.dtype)
     )

@@ -6,6 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.backends.tensorflow.factor import Factor, scaled
+
 
 def sum_repeated_rows(gradient: tf.IndexedSlices) -> tf.IndexedSlices:
     """The same gradient with every row once, in order of first appearance.
@@ -20,15 +22,6 @@ def sum_repeated_rows(gradient: tf.IndexedSlices) -> tf.IndexedSlices:
 def without_repeated_rows(gradient: Any) -> Any:
     """`sum_repeated_rows` for a sparse gradient; anything else, also None, as it is."""
     return sum_repeated_rows(gradient) if isinstance(gradient, tf.IndexedSlices) else gradient
-
-
-def scaled_rows(gradient: tf.IndexedSlices, factor: Any, dtype: tf.DType) -> tf.Tensor:
-    """The values of a sparse gradient times `factor` (None: as they are), in `dtype`."""
-    values = gradient.values
-    if factor is None:
-        return tf.cast(values, dtype)
-    wide = values.dtype if values.dtype.size >= 4 else tf.float32
-    return tf.cast(tf.cast(values, wide) * tf.cast(factor, wide), dtype)
 
 
 class RowBuffer(tf.Module):  # type: ignore[misc]
@@ -54,9 +47,9 @@ class RowBuffer(tf.Module):  # type: ignore[misc]
         )
         self.used = tf.Variable(0, dtype=tf.int32, trainable=False, name="used")
 
-    def add(self, gradient: Any, factor: Any) -> None:
+    def add(self, gradient: Any, factor: Factor | None) -> None:
         slices = gradient if isinstance(gradient, tf.IndexedSlices) else _all_rows(gradient)
-        values = scaled_rows(slices, factor, self.values.dtype)
+        values = scaled(slices.values, factor, self.values.dtype)
         rows = tf.cast(slices.indices, tf.int64)
         self._make_room(tf.shape(rows)[0])
         start = self.used.read_value()
@@ -65,10 +58,14 @@ class RowBuffer(tf.Module):  # type: ignore[misc]
         self.values[start:end].assign(values)
         self.used.assign(end)
 
-    def gradient(self, scale: Any, dtype: tf.DType) -> tf.IndexedSlices:
+    def gradient(self, scale: Factor | None, dtype: tf.DType) -> tf.IndexedSlices:
         """The sum so far times `scale`, each row once."""
         once = sum_repeated_rows(self._slices())
-        return tf.IndexedSlices(scaled_rows(once, scale, dtype), once.indices, once.dense_shape)
+        return tf.IndexedSlices(scaled(once.values, scale, dtype), once.indices, once.dense_shape)
+
+    @property
+    def dtype(self) -> tf.DType:
+        return self.values.dtype
 
     def rescale(self, factor: Any) -> None:
         self.values.assign(self.values * tf.cast(factor, self.values.dtype))
