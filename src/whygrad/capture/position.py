@@ -30,7 +30,27 @@ class Position(NamedTuple):
 _STDLIB = tuple({os.path.realpath(sysconfig.get_path(key)) for key in ("stdlib", "platstdlib")})
 _SITE = tuple({os.path.realpath(sysconfig.get_path(key)) for key in ("purelib", "platlib")})
 _OURSELVES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_FRAMEWORKS = frozenset({"tensorflow", "keras", "tf_keras", "numpy", "torch", "jax", "jaxlib", "optree", "absl", "wrapt", "ml_dtypes", "ipykernel", "IPython", "_pytest", "pluggy", "xdist", "click"})
+_FRAMEWORKS = frozenset(
+    {
+        "tensorflow",
+        "keras",
+        "tf_keras",
+        "numpy",
+        "torch",
+        "jax",
+        "jaxlib",
+        "optree",
+        "absl",
+        "wrapt",
+        "ml_dtypes",
+        "ipykernel",
+        "IPython",
+        "_pytest",
+        "pluggy",
+        "xdist",
+        "click",
+    }
+)
 _owners: dict[str, CodeOwner] = {}
 
 

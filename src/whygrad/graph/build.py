@@ -61,53 +61,35 @@ class GraphBuilder:
         kind: OpKind,
         inputs: Sequence[Tensor | Variable] = (),
         *,
-        name: str | None = None,  # None: the kind's own word
         dtype: str | None = None,  # None: what the kind makes of its inputs
         shape: tuple[int | None, ...] | None = None,
-        flows: Sequence[Flow] | None = None,  # None: what ops of this kind do
         where: SourceSpan | None = None,
         into: Tensor | None = None,  # a tensor that is there already: the way back of a loop
         **facts: Any,
     ) -> Tensor:
         """One op with one output."""
-        taken = [self._taken(value, where, facts.get("layers", ())) for value in inputs]
+        taken = self._taken(inputs, where, facts.get("layers", ()))
         result = into if into is not None else self._tensor(dtype or _dtype(kind, taken), shape)
-        self._append(
-            kind=kind,
-            name=name or kind.value,
-            inputs=tuple(tensor.id for tensor in taken),
-            outputs=(result.id,),
-            flows=_flows(kind, taken, result) if flows is None else tuple(flows),
-            where=where,
-            **facts,
-        )
+        self._run(kind, taken, (result,), where=where, **facts)
         return result
 
-    def read(self, variable: Variable, *, where: SourceSpan | None = None, **facts: Any) -> Tensor:
+    def multi(
+        self, kind: OpKind, inputs: Sequence[Tensor | Variable], dtypes: Sequence[str], **facts: Any
+    ) -> tuple[Tensor, ...]:
+        """One op with an output of each of these types."""
+        taken = self._taken(inputs, facts.get("where"), facts.get("layers", ()))
+        results = tuple(self._tensor(dtype, None) for dtype in dtypes)
+        self._run(kind, taken, results, **facts)
+        return results
+
+    def read(self, variable: Variable, **facts: Any) -> Tensor:
         result = self._tensor(variable.dtype, variable.shape)
-        self._append(
-            kind=OpKind.READ,
-            name="read",
-            inputs=(),
-            outputs=(result.id,),
-            flows=(),
-            where=where,
-            variable=variable.id,
-            **facts,
-        )
+        self._run(OpKind.READ, (), (result,), variable=variable.id, **facts)
         return result
 
     def write(self, variable: Variable, value: Tensor | Variable, *, where: SourceSpan | None = None) -> None:
         """`variable.assign(value)`."""
-        self._append(
-            kind=OpKind.WRITE,
-            name="write",
-            inputs=(self._taken(value, where, ()).id,),
-            outputs=(),
-            flows=(Flow.BLOCKED,),
-            where=where,
-            variable=variable.id,
-        )
+        self._run(OpKind.WRITE, self._taken([value], where, ()), (), variable=variable.id, where=where)
 
     @contextlib.contextmanager
     def tape(self, **facts: Any) -> Iterator[Tape]:
@@ -220,16 +202,43 @@ class GraphBuilder:
         self._running = (*self._running, tape.id)
         return tape
 
-    def _append(self, **fields: Any) -> None:
-        self._ops.append(Op(id=OpId(len(self._ops) + 1), tapes=frozenset(self._running), **fields))
+    def _run(
+        self,
+        kind: OpKind,
+        inputs: Sequence[Tensor],
+        results: Sequence[Tensor],
+        *,
+        name: str | None = None,  # None: the kind's own word
+        flows: Sequence[Flow] | None = None,  # None: what ops of this kind do
+        where: SourceSpan | None = None,
+        **facts: Any,
+    ) -> None:
+        self._ops.append(
+            Op(
+                id=OpId(len(self._ops) + 1),
+                kind=kind,
+                name=name or kind.value,
+                inputs=tuple(tensor.id for tensor in inputs),
+                outputs=tuple(tensor.id for tensor in results),
+                flows=_flows(kind, inputs, results) if flows is None else tuple(flows),
+                where=where,
+                tapes=frozenset(self._running),
+                **facts,
+            )
+        )
 
     def _tensor(self, dtype: str, shape: tuple[int | None, ...] | None) -> Tensor:
         number = TensorId(next(self._tensor_ids))
         self._tensors[number] = Tensor(id=number, dtype=dtype, shape=shape)
         return self._tensors[number]
 
-    def _taken(self, value: Tensor | Variable, where: SourceSpan | None, layers: tuple[str, ...]) -> Tensor:
-        return self.read(value, where=where, layers=layers) if isinstance(value, Variable) else value
+    def _taken(
+        self, values: Iterable[Tensor | Variable], where: SourceSpan | None, layers: tuple[str, ...]
+    ) -> list[Tensor]:
+        """The tensors an op takes; variables among them are read where it runs."""
+        return [
+            self.read(value, where=where, layers=layers) if isinstance(value, Variable) else value for value in values
+        ]
 
     def _reached(self, targets: Iterable[TensorId], tape: TapeId) -> set[int]:
         """Tensors and variables that a gradient comes back to. Told apart from `query`, which tests hold against it."""
@@ -238,7 +247,8 @@ class GraphBuilder:
         while size < len(reached):
             size = len(reached)
             for op in self._ops:
-                if tape not in op.tapes or not reached.intersection(op.outputs):
+                floating = {tensor for tensor in op.outputs if self._tensors[tensor].is_floating}
+                if tape not in op.tapes or not reached & floating:
                     continue
                 reached.update(t for t, flow in zip(op.inputs, op.flows, strict=True) if flow in _PASSING)
                 if op.kind is OpKind.READ and op.variable is not None and self._is_watched(op.variable):
@@ -275,6 +285,7 @@ _BLOCKING: Final = frozenset(
         OpKind.SHAPE,
         OpKind.STATE,
         OpKind.STOP,
+        OpKind.WRITE,
     }
 )
 
@@ -283,10 +294,11 @@ def _dtype(kind: OpKind, inputs: Sequence[Tensor]) -> str:
     return _DTYPES.get(kind) or (inputs[0].dtype if inputs else "float32")
 
 
-def _flows(kind: OpKind, inputs: Sequence[Tensor], result: Tensor) -> tuple[Flow, ...]:
+def _flows(kind: OpKind, inputs: Sequence[Tensor], results: Sequence[Tensor]) -> tuple[Flow, ...]:
     """What ops of a kind do; integers carry nothing, in or out."""
     own = Flow.BLOCKED if kind in _BLOCKING else Flow.ZERO if kind is OpKind.SIGN else Flow.CARRIED
-    return tuple(own if each.is_floating and result.is_floating else Flow.BLOCKED for each in inputs)
+    carries = any(result.is_floating for result in results)
+    return tuple(own if each.is_floating and carries else Flow.BLOCKED for each in inputs)
 
 
 def _pairing(moved: Variable, origin: Variable | None) -> Pairing:

@@ -28,7 +28,8 @@ _ROOTS: Final[Mapping[str, Any]] = {"recording": Recording, "graph": Graph}
 def dump(value: Recording | Graph) -> str:
     """JSON that `load` reads back as an equal value."""
     kind = next(name for name, root in _ROOTS.items() if type(value) is root)
-    return json.dumps({"schema_version": SCHEMA_VERSION, "kind": kind, "data": codec_of(_ROOTS[kind]).encode(value)})
+    data = codec_of(_ROOTS[kind]).encode(value)
+    return json.dumps({"schema_version": SCHEMA_VERSION, "kind": kind, "data": data}, allow_nan=False)
 
 
 def load_recording(text: str) -> Recording:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = '''
+PROGRAM = """
 import hashlib
 import os
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -69,7 +69,7 @@ loop(False)
 loop(True)
 fit()
 print("after", np.random.random(), float(tf.random.uniform(())), keras.random.uniform(()).numpy())
-'''
+"""
 
 
 @pytest.mark.tensorflow

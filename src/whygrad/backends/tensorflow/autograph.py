@@ -14,6 +14,13 @@ from whygrad.source import SourceSpan, source_lines
 _MARK = "__autograph_generated_file"
 
 
+def caller_of(frame: FrameType) -> FrameType:
+    """The frame that asked for a call; AutoGraph puts its own between."""
+    while "/tensorflow/python/autograph/" in frame.f_code.co_filename and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
 def is_generated(code: CodeType) -> bool:
     return _MARK in code.co_filename
 
@@ -68,9 +75,9 @@ def _statement_at(tree: ast.Module, line: int) -> ast.stmt | None:
     """The innermost statement that covers a line."""
     best: ast.stmt | None = None
     for node in ast.walk(tree):
-        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
-            if best is None or node.lineno >= best.lineno:
-                best = node
+        covers = isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
+        if covers and isinstance(node, ast.stmt) and (best is None or node.lineno >= best.lineno):
+            best = node
     return best
 
 

@@ -8,7 +8,16 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from whygrad.backends.tensorflow import compat, custom, departure, foreign, keras_hooks, optimizers, tape, variable_hooks
+from whygrad.backends.tensorflow import (
+    compat,
+    custom,
+    departure,
+    foreign,
+    keras_hooks,
+    optimizers,
+    tape,
+    variable_hooks,
+)
 from whygrad.backends.tensorflow.hooks import Hooks
 from whygrad.backends.tensorflow.nonfinite import attribution
 from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
@@ -18,7 +27,7 @@ from whygrad.backends.tensorflow.nonfinite.sentinel import Sentinel
 from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 from whygrad.backends.tensorflow.optimizers import Updates
 from whygrad.backends.tensorflow.recorder import Recorder
-from whygrad.backends.tensorflow.requests import RequestEntry, Requests
+from whygrad.backends.tensorflow.requests import Requests
 from whygrad.backends.tensorflow.tape import TapeFacts, Tapes
 from whygrad.backends.tensorflow.variables import VariableBook
 from whygrad.graph import Event
@@ -27,7 +36,7 @@ from whygrad.graph import Event
 class Capture:
     """Created when TensorFlow is there; `join` is called again when Keras is."""
 
-    def __init__(self, on_request: Callable[[], None] | None = None) -> None:
+    def __init__(self, on_settled: Callable[[], None] | None = None) -> None:
         self.hooks = Hooks()
         self.variables = VariableBook()
         self.recorder = Recorder(self.variables)
@@ -40,7 +49,8 @@ class Capture:
         self.update_watch = UpdateWatch(self)
         self.backward_ops: weakref.WeakKeyDictionary[Any, BackwardOps] = weakref.WeakKeyDictionary()
         self.recorder.on_write = self.updates.wrote
-        self.on_request = on_request
+        self.on_settled = on_settled
+        self.recorder.on_calls = self.settled
         self.tape_facts: dict[int, TapeFacts] = {}
         self.bodies = foreign.Bodies()
         self.events: list[Event] = []
@@ -51,7 +61,9 @@ class Capture:
         add, remove = compat.add_op_callback, compat.remove_op_callback
         if add is not None and remove is not None:
 
-            def on_op(op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> Any:
+            def on_op(
+                op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
+            ) -> Any:
                 if not self.hooks.broken and outputs is not None:
                     try:
                         self.recorder.on_op(op_type, inputs, attrs, outputs, graph, sys._getframe(1))
@@ -97,6 +109,7 @@ class Capture:
     def training_model(self) -> str | None:
         return self.keras.training_model()
 
-    def request_kept(self, entry: RequestEntry) -> None:
-        if self.on_request is not None:
-            self.on_request()
+    def settled(self) -> None:
+        """Enough steps were seen to tell a branch not taken from a gradient that never comes."""
+        if self.on_settled is not None:
+            self.on_settled()

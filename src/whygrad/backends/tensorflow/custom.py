@@ -106,8 +106,8 @@ def _note_forgotten(capture: Capture, function: Any, error: TypeError) -> None:
     while trace is not None:
         held = trace.tb_frame.f_locals
         gradient = held.get("grad_fn")
-        if trace.tb_frame.f_code.co_name.endswith("_mode_decorator") and hasattr(gradient, "__code__"):
-            code = gradient.__code__
+        code = getattr(gradient, "__code__", None)
+        if trace.tb_frame.f_code.co_name.endswith("_mode_decorator") and code is not None:
             last = max((line for _, _, line in code.co_lines() if line), default=code.co_firstlineno)
             names = [entry.name for v in held.get("variables", ()) if (entry := capture.variables.of(v)) is not None]
             capture.events.append(

@@ -37,8 +37,6 @@ def install(capture: Capture) -> None:
 
 def note_departure(capture: Capture, how: str, frame: Any) -> None:
     """A value left inside such a body: what comes out of it has no gradient."""
-    event = ForeignBody(
-        function=capture.bodies.running[-1], how=how, where=span(capture.recorder._place(frame))
-    )
+    event = ForeignBody(function=capture.bodies.running[-1], how=how, where=span(capture.recorder._place(frame)))
     if event not in capture.events[-64:]:
         capture.events.append(event)

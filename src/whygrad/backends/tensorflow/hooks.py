@@ -74,6 +74,6 @@ def _home(owner: Any, name: str) -> Any:
     if owner is None:
         return None
     for candidate in getattr(owner, "__mro__", (owner,)):
-        if name in vars(candidate):
+        if name in vars(candidate) and candidate is not object:
             return candidate
     return None

@@ -9,20 +9,21 @@ import itertools
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from whygrad.backends.tensorflow import autograph, compat
+from whygrad.backends.tensorflow.labels import Label, Labels
 from whygrad.backends.tensorflow.nonfinite.episode import Episode
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry
-from whygrad.capture.position import Position, position_in, user_frame
+from whygrad.capture.position import CodeOwner, Position, file_owner, position_in, user_frame
 from whygrad.source import SourceSpan
 
 Place = Position | SourceSpan | None
 CUSTOM = "CustomGradient"
 
-KEPT_OPS = 50_000  # a generation ends when an update was applied, or after so many ops outside any tape
+KEPT_OPS = 50_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
 
 
 class TensorFacts(NamedTuple):
@@ -34,7 +35,21 @@ class TensorFacts(NamedTuple):
 class OpRecord:
     """One op that ran or was traced."""
 
-    __slots__ = ("attrs", "blocked", "callers", "calls", "custom", "inputs", "laid_at", "layers", "outputs", "place", "sequence", "tapes", "type")
+    __slots__ = (
+        "attrs",
+        "blocked",
+        "callers",
+        "calls",
+        "custom",
+        "inputs",
+        "laid_at",
+        "layers",
+        "outputs",
+        "place",
+        "sequence",
+        "tapes",
+        "type",
+    )
 
     def __init__(self, sequence: int, op_type: str, inputs: tuple[int, ...], outputs: tuple[TensorFacts, ...]) -> None:
         self.sequence = sequence
@@ -98,8 +113,7 @@ class Recorder:
         self.now = 0
         self.records: deque[OpRecord] = deque()
         self.producers: dict[int, OpRecord | None] = {}  # None: a leaf or a handle
-        self.writes: dict[int, deque[OpRecord]] = {}  # variable -> the ops that wrote it lately
-        self.gradient_of: dict[int, frozenset[int]] = {}  # gradient tensor -> the variables it belongs to
+        self.labels = Labels()
         self.leaves: dict[int, Leaf] = {}
         self.departures: deque[Departure] = deque()
         self.traces: weakref.WeakKeyDictionary[Any, TraceLog] = weakref.WeakKeyDictionary()
@@ -112,16 +126,20 @@ class Recorder:
         self.paused = 0
         self.spy: Callable[..., None] | None = None  # told of eager ops while paused
         self._stopping = False
+        self._around: tuple[Position, ...] = ()  # the user's frames around the op being logged
         self.dropped_before = 0
+        self.updated = False  # since the last step began
         self.ops_seen = 0
-        self.on_write: Callable[[VariableEntry, OpRecord], None] | None = None
+        self.first_trace = 0  # the clock when something was traced first
+        self.traced_code: dict[CodeType, tuple[Place, weakref.ref[Any] | None, dict[str, Any]]] = {}
+        self.calls_seen = 0
+        self.on_calls: Callable[[], None] | None = None
+        self.on_write: Callable[[VariableEntry, OpRecord, Label], None] | None = None
         self._generation_starts: deque[int] = deque([0])
 
     # -- ops -------------------------------------------------------------------------------------
 
-    def on_op(
-        self, op_type: str | bytes, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType
-    ) -> None:
+    def on_op(self, op_type: str | bytes, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
         """Called after every op, with the frame that ran it."""
         if self.paused:
             if self.spy is not None and graph is None:
@@ -137,6 +155,7 @@ class Recorder:
     def _log_eager(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
         found = user_frame(frame)
         place = self._place_of(found)
+        self._around = _callers(found)
         known = self.producers
         # TensorFlow halts the tapes around these: one is the cut itself, the other is recorded as a whole.
         self._stopping = name == "StopGradient" or name.startswith("__forward_")
@@ -148,11 +167,12 @@ class Recorder:
                 self._meet(tensor, number, inputs, place, frame)
         record = self._new_record(name, tuple(ids), outputs, place)
         record.attrs = attrs
-        record.callers = _callers(found)
         if name.startswith("__"):
             record.calls = called_graphs(frame)
+            self._note_call()
         elif name.startswith(WRITE_PREFIXES):
-            self._note_write(ids[0], record)
+            self._note_write(ids[0], record, frame)
+        self.labels.follow(record, ids[0] if ids and ids[0] in self.variables.entries else None)
         for facts in record.outputs:
             known[facts.id] = record
         self.records.append(record)
@@ -170,13 +190,28 @@ class Recorder:
             for tensor in outputs:
                 held[tensor._id] = tensor
 
-    def _note_write(self, handle: int, record: OpRecord) -> None:
-        self.writes.setdefault(handle, deque()).append(record)
+    def _note_scalar(self, tensor: Any) -> None:
+        value = compat.constant_value(tensor) if compat.constant_value is not None else None
+        if value is not None:
+            self.labels.scalars[tensor._id] = float(value)
+
+    def _note_call(self) -> None:
+        """Traced steps ask for their gradients once; that they run is all one sees of them afterwards."""
+        self.calls_seen += 1
+        if self.calls_seen in (32, 512) and self.on_calls is not None:
+            self.on_calls()
+
+    def _note_write(self, handle: int, record: OpRecord, frame: FrameType) -> None:
         entry = self.variables.entries.get(handle)
         if entry is not None:
+            entry.last_write = record.place
+        if entry is not None and _is_users_own(frame):
             entry.writes += 1
-            if self.gradient_of and self.on_write is not None and entry.trainable:
-                self.on_write(entry, record)
+            entry.resets += record.type == "AssignVariableOp"
+            if self.on_write is not None and entry.trainable and len(record.inputs) > 1:
+                label = self.labels.tensors.get(record.inputs[1])
+                if label is not None:
+                    self.on_write(entry, record, label)
 
     def _log_traced(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType, graph: Any) -> None:
         log = self.traces.get(graph)
@@ -184,18 +219,23 @@ class Recorder:
             log = self.traces[graph] = TraceLog()
         ids = tuple(tensor._id for tensor in inputs)
         found = user_frame(frame)
+        if not self.first_trace:
+            self.first_trace = self.now or 1
+        if found is not None and found.f_code not in self.traced_code:
+            self.traced_code[found.f_code] = (self._place_of(found), _owner_of(found), found.f_globals)
         self._stopping = name == "StopGradient"
+        self._around = _callers(found)
         record = self._new_record(name, ids, outputs, self._place_of(found))
         record.attrs = attrs
-        record.callers = _callers(found)
         if name in FUNCTIONAL_OPS and outputs:
             record.calls = functional_graphs(outputs[0].op, graph)
-        elif name.startswith(WRITE_PREFIXES) and ids:
-            entry = self.variables.entries.get(self._outermost(ids[0], graph))
-            initial = entry is None or record.place == entry.created or graph.name == "initialize_variables"
-            if entry is not None and not initial:
-                entry.writes += 1
+        elif name.startswith(WRITE_PREFIXES) and ids and graph.name != "initialize_variables":
+            self._note_write(self._outermost(ids[0], graph), record, frame)
         log.records.append(record)
+        if name == "Const" and record.outputs[0].shape == () and record.outputs[0].dtype.is_floating:
+            self._note_scalar(outputs[0])
+        outer = self._outermost(ids[0], graph) if ids else None
+        self.labels.follow(record, outer if outer in self.variables.entries else None)
 
     def _outermost(self, handle: int, graph: Any) -> int:
         """The variable's own handle for a handle that a traced function captured."""
@@ -208,6 +248,7 @@ class Recorder:
         self.now = sequence = next(self.sequence)
         record = OpRecord(sequence, name, ids, tuple([facts_of(tensor) for tensor in outputs]))
         record.place = place
+        record.callers = self._around
         if self.tapes and (not compat.recording_is_stopped() or self._stopping):
             record.tapes = self.tapes
         record.layers = self.layers
@@ -247,7 +288,10 @@ class Recorder:
             if self.episode is not None:
                 self.episode.held[number] = tensor
             return
-        self.leaves[number] = Leaf(facts_of(tensor), self.now, place)
+        facts = facts_of(tensor)
+        if facts.shape == () and facts.dtype.is_floating:
+            self.labels.scalars[number] = float(tensor._numpy())
+        self.leaves[number] = Leaf(facts, self.now, place)
 
     # -- leaving ---------------------------------------------------------------------------------
 
@@ -262,8 +306,14 @@ class Recorder:
 
     # -- keeping memory flat ---------------------------------------------------------------------
 
+    def begin_step(self) -> None:
+        """A tape is entered: after an update that is a new step, and what is two steps old can go."""
+        if self.updated:
+            self.updated = False
+            self.end_generation()
+
     def end_generation(self) -> None:
-        """Called after each update; the last two generations are kept."""
+        """The last two generations are kept."""
         self._generation_starts.append(self.now)
         while len(self._generation_starts) > 3:
             self._generation_starts.popleft()
@@ -281,14 +331,12 @@ class Recorder:
         while records and records[0].sequence <= sequence:
             for facts in records.popleft().outputs:
                 producers.pop(facts.id, None)
-                self.gradient_of.pop(facts.id, None)
-        for written in self.writes.values():
-            while written and written[0].sequence <= sequence:
-                written.popleft()
+                self.labels.forget(facts.id)
         while self.departures and self.departures[0].sequence <= sequence:
             self.departures.popleft()
         for number in [number for number, leaf in self.leaves.items() if leaf.sequence <= sequence]:
             del self.leaves[number]
+            self.labels.forget(number)
             producers.pop(number, None)
         self.dropped_before = sequence
 
@@ -311,6 +359,30 @@ class Recorder:
         if autograph.is_generated(found.f_code):
             return autograph.original_span(found)
         return position_in(found)
+
+
+def _is_users_own(frame: FrameType | None) -> bool:
+    """Whether a write was asked for by user code itself, not by a layer, a metric or an initializer on its way."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        owner = file_owner(file)
+        if owner is not CodeOwner.MACHINERY:
+            return frame.f_code.co_name != "build"
+        if any(part in file for part in _DEPUTIES):
+            return False
+        frame = frame.f_back
+    return False
+
+
+_DEPUTIES = ("/layers/", "/trainers/", "/optimizers/", "/initializers/", "/metrics/", "/models/", "/callbacks/")
+
+
+def _owner_of(frame: FrameType) -> weakref.ref[Any] | None:
+    """The object whose method a frame runs."""
+    try:
+        return weakref.ref(frame.f_locals["self"])
+    except (KeyError, TypeError):
+        return None
 
 
 def _callers(frame: FrameType | None) -> tuple[Position, ...]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.freeze import freeze
+from whygrad.backends.tensorflow.labels import Label
 from whygrad.backends.tensorflow.nonfinite.episode import Episode
+from whygrad.backends.tensorflow.recorder import OpRecord
 from whygrad.graph import Graph, Outcome
 
 if TYPE_CHECKING:
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
 KEPT_PER_PLACE = 64  # distinct requests kept for one place in the code; the rest are only counted
 GRADIENT = "GradientRequest"
+SETTLED = (8, 64, 512)  # after so many alike steps what is found is told, before the program ends
 
 
 @dataclass(slots=True)
@@ -155,6 +159,9 @@ class Requests:
     def _label(self, ticket: Ticket, gradients: list[Any]) -> None:
         """Remember whose gradient each result is; an unrecorded request is an op of its own."""
         recorder, entry = self.capture.recorder, ticket.entry
+        scale, mean = self._loss_scale(entry.targets, ticket.tf_graph)
+        graph = 0 if ticket.tf_graph is None else id(ticket.tf_graph)
+        label = Label(frozenset(), frozenset({self.total}), entry.place, scale, mean, graph=graph)
         tensors = []
         for source, gradient in zip(entry.sources, gradients, strict=False):
             values = getattr(gradient, "values", gradient)
@@ -163,10 +170,42 @@ class Requests:
                 continue
             tensors.append(values)
             if source.variable is not None:
-                recorder.gradient_of[number] = recorder.gradient_of.get(number, frozenset()) | {source.variable}
+                known = recorder.labels.tensors.get(number)
+                variables = {source.variable} | (known.variables if known and self.total in known.requests else set())
+                recorder.labels.tensors[number] = replace(label, variables=frozenset(variables))
         if ticket.paused and tensors:
-            inputs = [*entry.targets, *(s.tensor or s.variable for s in entry.sources if s.tensor or s.variable)]
+            sources = [number for s in entry.sources if (number := s.tensor or s.variable) is not None]
+            inputs = [*entry.targets, *sources]
             recorder.add_virtual(GRADIENT, inputs, tensors, entry.place, ticket.tf_graph)
+
+    def _loss_scale(self, targets: tuple[int, ...], tf_graph: Any) -> tuple[float | None, bool]:
+        """The constant factor in front of the loss, and whether the loss is a mean."""
+        recorder = self.capture.recorder
+        made: Mapping[int, OpRecord | None] = recorder.producers
+        if tf_graph is not None and tf_graph in recorder.traces:
+            made = {facts.id: record for record in recorder.traces[tf_graph].records for facts in record.outputs}
+        scale: float | None = 1.0
+        todo, seen = list(targets), 0
+        while todo and seen < 64:
+            seen += 1
+            record = made.get(todo.pop())
+            if record is None:
+                continue
+            if record.type == "Mean" or (record.type in ("DivNoNan", "RealDiv") and self._counts(record, made)):
+                return scale, True
+            if record.type in ("Mul", "RealDiv") and scale is not None:
+                factors = [recorder.labels.scalars[n] for n in record.inputs if n in recorder.labels.scalars]
+                if len(factors) == 1 and factors[0]:
+                    scale = scale * factors[0] if record.type == "Mul" else scale / factors[0]
+                todo.extend(n for n in record.inputs if n not in recorder.labels.scalars)
+            elif record.type in ("Neg", "Identity", "AddV2", "Sub", "Cast", "AddN"):
+                todo.extend(record.inputs)
+        return scale, False
+
+    def _counts(self, record: OpRecord, made: Mapping[int, OpRecord | None]) -> bool:
+        """A sum divided by a number that was computed, as Keras losses do."""
+        top = made.get(record.inputs[0])
+        return top is not None and top.type == "Sum" and record.inputs[1] not in self.capture.recorder.labels.scalars
 
     def _keep(self, ticket: Ticket, gradients: Any) -> None:
         entry = ticket.entry
@@ -178,6 +217,8 @@ class Requests:
         if known is not None:
             known.count += 1
             self._look_for_zeros(known, gradients)
+            if known.count in SETTLED:
+                self.capture.settled()
             return
         kept = self.per_place.get(entry.place, 0)
         if kept >= KEPT_PER_PLACE:
@@ -186,7 +227,6 @@ class Requests:
         entry.graph = freeze(self.capture, entry, ticket.tf_graph)
         self.entries[key] = entry
         self._look_for_zeros(entry, gradients)
-        self.capture.request_kept(entry)
 
     def _look_for_zeros(self, entry: RequestEntry, gradients: Any) -> None:
         """Look at the values themselves at steps 1 to 4, 8, 16, ...: cheap, and enough to say `always`."""

@@ -46,10 +46,12 @@ class Tapes:
         return facts
 
     def pushed(self, tape: Any) -> None:
-        facts = self.of(tape)
+        recorder, facts = self.capture.recorder, self.of(tape)
+        if not recorder.tapes and self.capture.current_graph() is None:
+            recorder.begin_step()
         if facts.graph is None:
             self.capture.episodes.entered(tape)
-        self.capture.recorder.tapes = (*self.capture.recorder.tapes, facts.number)
+        recorder.tapes = (*recorder.tapes, facts.number)
 
     def popped(self, tape: Any) -> None:
         number = self.of(tape).number

@@ -18,7 +18,7 @@ def install(capture: Capture) -> None:
         entry = capture.variables.add(variable, None, recorder.now)
         if entry is not None and not entry.noted:
             entry.noted = True
-            entry.created = recorder._place(frame)
+            entry.created = entry.born = recorder._place(frame)
             entry.made_in_step = capture.requests.total
             entry.made_in_trace = capture.current_graph() is not None
 

@@ -22,10 +22,13 @@ class VariableEntry:
     trainable: bool
     created: Position | SourceSpan | None
     reference: weakref.ref[Any] | None
+    born: Position | SourceSpan | None = None  # what the user's code was doing when it was made
     made_at: int = 0  # the recorder's clock
     made_in_trace: bool = False
     made_in_step: int = 0
     writes: int = 0
+    last_write: Position | SourceSpan | None = None
+    resets: int = 0  # writes that put a new value in place of the old
     noted: bool = False  # its making was seen; other objects around the same handle are not new variables
     keras: weakref.ref[Any] | None = None  # the Keras variable around it
 

@@ -58,7 +58,9 @@ def variable_rebound(recording: Recording) -> Iterator[Finding]:
             message=f"`{name}` no longer holds the variable: it was rebound to a tensor, and the tape does not watch that",
             primary=None if where is None else Label(where, "makes a tensor; the variable stays as it was"),
             variables=(variable_name(rebound.variable),),
-            related=() if rebound.request.where in (None, where) else (Label(rebound.request.where, "gradient asked here"),),
+            related=()
+            if rebound.request.where in (None, where)
+            else (Label(rebound.request.where, "gradient asked here"),),
             help=f"change the variable in place: `{name}.assign_sub(rate * gradient)`",
             steps=steps_of(recording, [rebound.request]),
         )

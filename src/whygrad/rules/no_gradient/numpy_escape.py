@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import OpKind, Recording, Request, Source
 from whygrad.graph.event import ForeignBody
-from whygrad.graph.query import Cut, Index, Reason
+from whygrad.graph.query import Cut, Reason, index_of
 from whygrad.rules.missing import claim, listing, names_of, steps_of, text_of
 from whygrad.rules.rule import Finding, rule
 
@@ -79,7 +79,7 @@ def _inside_python_functions(recording: Recording) -> Iterator[Finding]:
 
 def _only_through(request: Request) -> list[Source]:
     """Sources whose every open way to the target goes through a Python function."""
-    index = Index(request.graph)
+    index = index_of(request.graph)
     bodies = {tensor for op in request.graph.ops if op.kind is OpKind.FOREIGN for tensor in op.outputs}
     if not bodies:
         return []

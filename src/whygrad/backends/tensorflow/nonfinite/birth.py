@@ -71,13 +71,12 @@ def _entered(capture: Capture, trace: Trace, value: Value) -> NonfiniteEntered:
     used_at = None if use is None else span(use.site.place)
     if value.handle is not None:
         entry = capture.variables.entries.get(value.handle)
-        written = capture.recorder.writes.get(value.handle)
         return NonfiniteEntered(
             where=span(entry.created) if entry is not None else None,
             facts=_facts(value),
             variable=VariableId(value.handle),
             used_at=used_at,
-            written_at=span(written[-1].place) if written else None,
+            written_at=span(entry.last_write) if entry is not None else None,
             rows=rows,
             columns=columns,
         )
