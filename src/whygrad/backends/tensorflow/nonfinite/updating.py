@@ -142,6 +142,8 @@ class UpdateWatch:
 
     def bad_update(self, update: UpdateEntry) -> NonfiniteUpdate | None:
         """The variables that an update of finite gradients left not finite."""
+        if update.traced:
+            return None
         bad = [pair.variable for pair in update.pairs if not self._is_finite(pair.variable)]
         if not bad:
             return None
