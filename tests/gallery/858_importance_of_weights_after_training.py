@@ -31,7 +31,7 @@ def fisher(samples):
     total = [np.zeros(v.shape, "float32") for v in net.trainable_variables]
     for one, label in samples:
         with tf.GradientTape() as tape:
-            likelihood = -xent(label[None], net(one[None], training=False))
+            likelihood = -xent(label[None], net(one[None]))
         for t, g in zip(total, tape.gradient(likelihood, net.trainable_variables)):
             t += g.numpy() ** 2 / len(samples)
     return total
