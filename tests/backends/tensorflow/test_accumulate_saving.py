@@ -82,6 +82,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("resume", "kind"),
     [(way, kind) for way in WAYS for kind in KINDS if kind != "jit_compile" or way is by_keras_file],
