@@ -162,6 +162,24 @@ def test_a_saved_model_loads_in_a_process_that_has_only_imported_accumulate(kera
     assert "microbatches 2" in done.stdout, done.stderr
 
 
+def test_a_legacy_optimizer_of_tf_keras_goes_on_too(tf_keras: Any, tmp_path: Path) -> None:
+    from whygrad.backends.tensorflow.accumulate import accumulate
+
+    kit = Kit(tf_keras, old=True)
+    x, y = np.random.default_rng(0).normal(size=(4, 3)), np.ones((4, 2))
+    model = kit.model(kit.dense(2))
+    model.compile(accumulate(tf_keras.optimizers.legacy.Adam(0.1), 2), loss="mse")
+    for _ in range(3):
+        model.train_on_batch(x, y)
+    model.save(tmp_path / "model.keras")
+    loaded = tf_keras.models.load_model(tmp_path / "model.keras")
+    for each in (model, loaded):
+        each.train_on_batch(x, y)
+
+    assert all(np.array_equal(a, b) for a, b in zip(weights(loaded), weights(model), strict=True))
+    assert int(loaded.optimizer.iterations) == 2
+
+
 def test_an_accumulator_is_saved_half_full(tf: Any, keras: Any, tmp_path: Path) -> None:
     from whygrad.backends.tensorflow.accumulator import Accumulator
 
