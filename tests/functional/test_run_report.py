@@ -165,3 +165,36 @@ def _read(terminal: int) -> bytes:
         return os.read(terminal, 65536)
     except OSError:  # how Linux tells that the other end is closed
         return b""
+
+
+REPLICAS = """\
+import keras
+import numpy as np
+import tensorflow as tf
+
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+
+class Rounded(keras.layers.Layer):
+    def build(self, shape):
+        self.scale = self.add_weight(shape=(4,))
+
+    def call(self, x):
+        return x * tf.round(self.scale)
+
+with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():
+    model = keras.Sequential([keras.layers.Input((4,)), Rounded(), keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+x = np.ones((32, 4), "float32")
+model.fit(x, x[:, :1], batch_size=8, epochs=2, verbose=0)
+"""
+
+
+def test_replicas_of_a_strategy_count_as_one_program(script: Path) -> None:
+    script.write_text(REPLICAS)
+
+    done = whygrad(script.parent, "run", "train.py")
+
+    assert done.status == 0
+    assert re.findall(r"(?:error|warning)\[WG\d{3}\]|--> train.py:\d+", done.err) == ["error[WG101]", "--> train.py:13"]
+    assert "internal error" not in done.err

@@ -204,6 +204,8 @@ class GraphWriter:
             keeper = next((n for n in inputs if self._is_resource(n)), None)
             variable = keeper
             data = [n for n in inputs if n != keeper]
+        if kind is OpKind.WRITE and inputs and inputs[0] in self.capture.variables.copies:
+            data = []  # a copy on another device is filled from the first one: nothing new is written
         if record.type == "GradientRequest":
             data = [n for n in inputs if self._handle(n) not in entries]
         if kind is OpKind.STATE:

@@ -21,7 +21,7 @@ class Scope:
 
     def __init__(self, capture: Capture, tf_graph: Any) -> None:
         recorder = capture.recorder
-        self.aliases: dict[int, int] = {}  # handle inside a function -> handle outside
+        self.aliases: dict[int, int] = dict(capture.variables.copies)  # handle inside a function -> handle outside
         self.leaves: Mapping[int, Leaf] = recorder.leaves
         self.passed: list[tuple[int, Any]] = []  # (outside, inside) tensors that a traced function captured
         self.facts: dict[int, TensorFacts] = {}
