@@ -37,12 +37,13 @@ def freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
 
 def _freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
     scope = Scope(capture, tf_graph)
-    needed = scope.behind(entry.targets) | scope.ahead(entry.sources)
+    behind = scope.behind(entry.targets)
+    needed = behind | scope.ahead(entry.sources)
     facts = capture.tape_facts.get(entry.tape)
     writer = GraphWriter(capture, scope, entry.tape, None if facts is None else facts.entered)
     for record in scope.records:
         if record.sequence in needed and record.sequence not in scope.shadowed:
-            writer.add(record)
+            writer.add(record, opened=record.sequence in behind)
     writer.add_leaves()
     note_unused_noise(capture, scope, entry.tape, needed)
     for source in entry.sources:
@@ -108,11 +109,15 @@ class GraphWriter:
         """The id of the first op after a moment of the recorder's clock."""
         return bisect.bisect_right(self.moments, clock) + 1
 
-    def add(self, record: OpRecord) -> None:
+    def add(self, record: OpRecord, *, opened: bool = True) -> None:
+        """A call that the targets do not depend on stays closed: there may be thousands, one for each step of `fit`."""
         tapes = self._tapes.get(record.tapes)
         if tapes is None:
             tapes = self._tapes[record.tapes] = frozenset(map(TapeId, record.tapes))
-        self._write(record, {}, tapes, 0)
+        if record.calls and not opened:
+            self._close(record, tapes)
+        else:
+            self._write(record, {}, tapes, 0)
         self.moments += [record.sequence] * (len(self.ops) - len(self.moments))
 
     def _write(self, record: OpRecord, names: dict[int, int], tapes: frozenset[TapeId], depth: int) -> None:
@@ -127,6 +132,22 @@ class GraphWriter:
             self._open(record, inputs, outputs, tapes, depth)
         elif record.type not in _SILENT or depth == 0:
             self._emit(record, inputs, outputs, tapes)
+
+    def _close(self, record: OpRecord, tapes: frozenset[TapeId]) -> None:
+        """A call as one op, which reads the variables it is given."""
+        where, entries = self._where(record, tapes), self.capture.variables.entries
+        values = []
+        for number in record.inputs:
+            variable = self._handle(number)
+            if variable in entries:
+                number = TensorId(next(self.fresh))
+                known = entries[variable]
+                self.tensors[number] = Tensor(id=number, dtype=known.dtype, shape=known.shape)
+                self._append(OpKind.READ, "ReadVariableOp", (), (number,), (), where, tapes, record, variable)
+            values.append(number)
+        flows = (Flow.CARRIED,) * len(values)
+        outputs = tuple(facts.id for facts in record.outputs)
+        self._append(OpKind.CALL, record.type, tuple(values), outputs, flows, where, tapes, record)
 
     def _rename(self, facts: TensorFacts, names: dict[int, int]) -> int:
         number = names.get(facts.id)
