@@ -84,3 +84,64 @@ def missing_capabilities() -> tuple[str, ...]:
         "custom gradients": _attribute(custom_gradient, "_eager_mode_decorator"),
     }
     return tuple(feature for feature, present in needs.items() if not present)
+
+
+# --- monitor ---
+
+_gen_xla_ops = _module("tensorflow.compiler.tf2xla.ops.gen_xla_ops")
+_xla_optimization_barrier: Callable[[list[Any]], list[Any]] | None = _attribute(
+    _gen_xla_ops, "xla_optimization_barrier"
+)
+
+
+def xla_barrier(tensor: Any) -> Any:
+    """The tensor, computed on its own under XLA and not fused with what uses it; only for graphs that XLA compiles."""
+    return tensor if _xla_optimization_barrier is None else _xla_optimization_barrier([tensor])[0]
+
+
+# What Keras optimizers call between being given gradients and using them.
+CLIPPING_METHODS = ("_clip_gradients",)
+
+
+def variable_inside(variable: Any) -> Any:
+    """The TensorFlow variable that a Keras 3 variable holds; any other is returned as it is."""
+    inner = getattr(variable, "_value", None)
+    return inner if inner is not None and hasattr(inner, "assign_sub") else variable
+
+
+def optimizer_inside(optimizer: Any) -> Any:
+    """The optimizer that a loss-scaling optimizer holds; any other is returned as it is."""
+    return getattr(optimizer, "inner_optimizer", None) or optimizer
+
+
+def sets_rate_when_applied(optimizer: Any) -> bool:
+    """Whether the learning rate of a step is known only after the optimizer was given its gradients: tf_keras."""
+    return hasattr(optimizer_inside(optimizer), "_current_learning_rate")
+
+
+def optimizer_bases() -> tuple[tuple[Any, str], ...]:
+    """(class, method) for each family of optimizers that is loaded; the method is what is given the gradients."""
+    import sys
+
+    found = []
+    for name in ("keras", "tf_keras"):
+        optimizers = _attribute(sys.modules.get(name), "optimizers")
+        base = _attribute(optimizers, "Optimizer")
+        legacy = _attribute(_attribute(optimizers, "legacy"), "Optimizer")
+        if base is not None:
+            found.append((base, "apply" if hasattr(base, "apply") else "apply_gradients"))
+        if legacy is not None and hasattr(legacy, "apply_gradients"):
+            found.append((legacy, "apply_gradients"))
+    return tuple(found)
+
+
+def layers_inside(model: Any) -> list[Any]:
+    """Every layer of a Keras model, also those inside others."""
+    flatten = getattr(model, "_flatten_layers", None)
+    return [] if flatten is None else list(flatten())
+
+
+def steps_per_execution(model: Any) -> int:
+    """How many batches one call of a model's training function takes."""
+    steps: Any = getattr(model, "steps_per_execution", None) or getattr(model, "_steps_per_execution", None)
+    return int(steps.numpy()) if hasattr(steps, "numpy") else int(steps or 1)

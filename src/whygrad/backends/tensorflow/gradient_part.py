@@ -28,9 +28,9 @@ class Part:
         return size_of(self.values)
 
     @property
-    def has_implied_zeros(self) -> bool:
-        """Whether elements may be missing from `values`."""
-        return self.size is not self.stored and not (isinstance(self.size, int) and self.size == self.stored)
+    def is_plain(self) -> bool:
+        """Whether it is known to have elements, all of them stored."""
+        return isinstance(self.size, int) and self.size > 0 and self.size == self.values.shape.num_elements()
 
 
 def part_of(gradient: Any) -> Part | None:
@@ -40,10 +40,10 @@ def part_of(gradient: Any) -> Part | None:
     if isinstance(gradient, tf.IndexedSlices):
         return _sliced(gradient)
     if isinstance(gradient, tf.SparseTensor):
-        return _real(gradient.values, _product(gradient.dense_shape))
+        return real_part(gradient.values, _product(gradient.dense_shape))
     if isinstance(gradient, tf.RaggedTensor):
-        return _real(gradient.flat_values, None)
-    return _real(_as_tensor(gradient), None)
+        return real_part(gradient.flat_values, None)
+    return real_part(_as_tensor(gradient), None)
 
 
 def size_of(tensor: Tensor) -> Size:
@@ -61,15 +61,15 @@ def _as_tensor(gradient: Any) -> Tensor:
         ) from error
 
 
-def _real(values: Tensor, size: Size | None) -> Part:
+def real_part(values: Tensor, size: Size | None) -> Part:
     size = size_of(values) if size is None else size
     if values.dtype.is_complex:
         wide = tf.cast(values, tf.complex128)  # two finite parts can have a magnitude that float32 cannot hold
         return Part(tf.abs(wide), size, tf.math.real(wide), tf.math.imag(wide))
-    return Part(_widened(values), size)
+    return Part(widened(values), size)
 
 
-def _widened(values: Tensor) -> Tensor:
+def widened(values: Tensor) -> Tensor:
     """Half precision as float32, so that nothing overflows on the way; integers as float64."""
     if values.dtype in (tf.float32, tf.float64):
         return values
@@ -81,12 +81,12 @@ def _sliced(gradient: Any) -> Part:
     rows, position = tf.unique(gradient.indices)
     values = gradient.values
     if not values.dtype.is_complex:
-        values = _widened(values)
+        values = widened(values)
     merged = tf.math.unsorted_segment_sum(values, position, tf.size(rows))
-    return _real(merged, _whole_size(gradient, merged))
+    return real_part(merged, whole_size(gradient, merged))
 
 
-def _whole_size(gradient: Any, merged: Tensor) -> Size:
+def whole_size(gradient: Any, merged: Tensor) -> Size:
     shape = gradient.dense_shape
     if shape is None:
         return size_of(merged)

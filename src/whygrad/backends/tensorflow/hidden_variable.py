@@ -22,8 +22,7 @@ def hidden_variable(value: Any, *, dtype: Any = None, name: str) -> Any:
 
     def make() -> None:
         try:
-            with tf.device("CPU:0"):
-                made.append(tf.Variable(value, dtype=dtype, trainable=False, name=f"whygrad/{name}"))
+            made.append(tf.Variable(value, dtype=dtype, trainable=False, name=f"whygrad/{name}"))
         except BaseException as error:
             failed.append(error)
 

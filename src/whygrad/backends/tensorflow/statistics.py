@@ -104,6 +104,31 @@ def careful(groups: Sequence[Group], dtype: Any) -> Tensor:
     return gathered(groups, lambda x, axis: _careful(x, axis, dtype), dtype)
 
 
+def rescued(groups: Sequence[Group], dtype: Any) -> Tensor:
+    """[2, n]: norm and number of non-finite elements of each gradient, whatever they are, in few ops for all of them.
+
+    Slower than `careful` when it runs; where it hardly ever runs, what counts is how long it takes to build.
+    """
+    flat = tf.concat([tf.cast(tf.reshape(group.values, [-1]), dtype) for group in groups], 0)
+    owner = tf.concat([_owners(group) for group in groups], 0)
+    count = sum(len(group.members) for group in groups)
+    finite = tf.math.is_finite(flat)
+    nonfinite = tf.math.unsorted_segment_sum(tf.cast(~finite, tf.int32), owner, count)
+    clean = tf.where(finite, flat, tf.zeros_like(flat))
+    peak = tf.math.unsorted_segment_max(tf.abs(clean), owner, count)
+    unit = tf.where(peak > 0, peak, tf.ones_like(peak))
+    scaled = clean / tf.gather(unit, owner)
+    norm = tf.sqrt(tf.math.unsorted_segment_sum(scaled * scaled, owner, count)) * unit
+    return tf.stack([tf.where(nonfinite > 0, tf.cast(float("nan"), dtype), norm), tf.cast(nonfinite, dtype)])
+
+
+def _owners(group: Group) -> Tensor:
+    """For each element of a group, in order, the gradient it belongs to."""
+    members = tf.constant(group.members, tf.int32)
+    shape = tf.shape(group.values) if group.rows else tf.size(group.values)[tf.newaxis]
+    return tf.reshape(tf.broadcast_to(members[:, tf.newaxis] if group.rows else members, shape), [-1])
+
+
 def _careful(x: Tensor, axis: int | None, dtype: Any) -> tuple[Tensor, ...]:
     finite, missing = tf.math.is_finite(x), tf.reduce_any(tf.math.is_nan(x), axis)
     nonfinite = tf.math.count_nonzero(~finite, axis)
@@ -198,18 +223,35 @@ def norms(tensors: Sequence[Any], dtype: Any = tf.float64) -> Tensor:
     return tf.cond(is_troubled(groups, sums), lambda: careful(groups, dtype)[1], lambda: tf.sqrt(sums[1]))
 
 
-def _columns(found: Sequence[Part | None], parts: Sequence[Part], table: Tensor, dtype: Any) -> Columns:
-    sizes = tf.stack([tf.cast(part.size, dtype) for part in parts]) if parts else tf.zeros([0], dtype)
-    stored = tf.stack([tf.cast(part.stored, dtype) for part in parts]) if parts else sizes
+def settled(parts: Sequence[Part], table: Tensor, dtype: Any) -> Tensor:
+    """[6, n]: `EXACT` with zeros in place of what is not zero, and with the zeros that slices do not store."""
+    sizes, stored = sizes_of(parts, dtype), _vector([part.stored for part in parts], dtype)
     total, norm, minimum, maximum, nonzero, nonfinite = tf.unstack(table, num=len(EXACT))
-    nothing = tf.fill(tf.shape(sizes), tf.cast(float("nan"), dtype))
-    implied, empty, zero = stored < sizes, sizes == 0, tf.zeros_like(sizes)
-    minimum = tf.where(empty, nothing, tf.where(implied, _nan_minimum(minimum, zero), minimum))
-    maximum = tf.where(empty, nothing, tf.where(implied, -_nan_minimum(-maximum, zero), maximum))
+    if not all(part.is_plain for part in parts):
+        nothing = tf.fill(tf.shape(sizes), tf.cast(float("nan"), dtype))
+        implied, empty, zero = stored < sizes, sizes == 0, tf.zeros_like(sizes)
+        minimum = tf.where(empty, nothing, tf.where(implied, _nan_minimum(minimum, zero), minimum))
+        maximum = tf.where(empty, nothing, tf.where(implied, -_nan_minimum(-maximum, zero), maximum))
+    return tf.stack([total, norm, minimum, maximum, sizes - nonzero, nonfinite])
+
+
+def sizes_of(parts: Sequence[Part], dtype: Any) -> Tensor:
+    return _vector([part.size for part in parts], dtype)
+
+
+def _vector(numbers: Sequence[Any], dtype: Any) -> Tensor:
+    if all(isinstance(number, int) for number in numbers):
+        return tf.constant([float(number) for number in numbers], dtype)
+    return tf.stack([tf.cast(number, dtype) for number in numbers])
+
+
+def _columns(found: Sequence[Part | None], parts: Sequence[Part], table: Tensor, dtype: Any) -> Columns:
+    sizes = sizes_of(parts, dtype)
+    total, norm, minimum, maximum, zeros, nonfinite = tf.unstack(settled(parts, table, dtype), num=len(EXACT))
     imaginary = None
     if any(part.real is not None for part in parts):
         total = tf.stack([_sum_of(part.real, total[i], dtype) for i, part in enumerate(parts)])
-        imaginary = tf.stack([_sum_of(part.imaginary, zero[i], dtype) for i, part in enumerate(parts)])
+        imaginary = tf.stack([_sum_of(part.imaginary, tf.zeros([], dtype), dtype) for part in parts])
     places = tf.constant(_places(found), tf.int32)
 
     def spread(column: Tensor) -> Tensor:
@@ -222,7 +264,7 @@ def _columns(found: Sequence[Part | None], parts: Sequence[Part], table: Tensor,
         norm=spread(norm),
         minimum=spread(minimum),
         maximum=spread(maximum),
-        zeros=spread(sizes - nonzero),
+        zeros=spread(zeros),
         nonfinite=spread(nonfinite),
     )
 
