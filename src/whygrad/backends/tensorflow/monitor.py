@@ -90,6 +90,7 @@ class Monitor(tf.keras.callbacks.Callback):  # type: ignore[misc]
 
     def _start(self) -> None:
         model = self.model
+        self._stop("interrupted", None)  # a `fit` that ended without telling
         self._writer = self._open_run(model)
         self._executions = Executions()
         self._since_drain = 0

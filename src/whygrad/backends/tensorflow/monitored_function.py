@@ -21,29 +21,25 @@ class MonitoredFunction:
     ) -> None:
         self.model = model
         self.recorder = recorder
-        self.expected = True  # a Monitor is on; False: somebody trains without one
+        self._history: Any = None  # of the `fit` that a Monitor is on
         self._original = model.train_function
         self._step = recorder.wrap(model.train_step)
         self._on_execution = on_execution
         self._on_failure = on_failure
         self._function = self._make()
 
-    @property
-    def original(self) -> Any:
-        return self._original
-
     def install(self) -> None:
-        self.expected = True
+        """Take the place of the model's own function for the `fit` that has just begun."""
+        self._history = self.model.history
         self.model.train_function = self
 
     def remove(self) -> None:
         """Give the model its own function back, traced as it was."""
-        self.expected = False
         if self.model.train_function is self:
             self.model.train_function = self._original
 
     def __call__(self, iterator: Any) -> Any:
-        if not self.expected:
+        if self.model.history is not self._history:  # another `fit`: ours ended where no callback is told
             self.remove()
             self.model.make_train_function()
             return self.model.train_function(iterator)

@@ -19,7 +19,8 @@ def facts_of(variables: Sequence[Any], missing: Sequence[bool], model: Any = Non
     """One entry for each variable; names that occur twice are told apart."""
     activations = {id(v): name for layer, name in _activations(model) for v in _own(layer)}
     names = _distinct([name_of(variable) for variable in variables])
-    models = top_level(names)
+    known = [name_of(variable) for variable in getattr(model, "trainable_variables", ())]
+    models = top_level([*names, *known])
     return tuple(
         VariableInfo(
             name=name,
