@@ -71,20 +71,24 @@ class Run:
             (last,) = database.execute(query).fetchone()
             return None if last is None else int(last)
 
-    def scalars(self, track: str) -> TrackSeries:
-        """Loss, learning rate, duration and the like over the steps of a track."""
+    def scalars(self, track: str, blocks: int | None = None) -> TrackSeries:
+        """Loss, learning rate, duration and the like over the steps of a track.
+
+        Args:
+            blocks: read so many stretches only, evenly spread, and what is newest.
+        """
         with open_to_read(self.path) as database:
             parts = [
                 (list(layout.scalars), rows.steps, rows.scalars.T)
                 for number, layout in _tracks(database, track)
-                for rows in self._scalar_rows(database, number, layout)
+                for rows in self._scalar_rows(database, number, layout, blocks)
             ]
         names = list(dict.fromkeys(name for known, _, _ in parts for name in known))
         steps, columns = _aligned(parts, names)
         return TrackSeries(name=track, steps=steps, scalars=columns)
 
-    def series(self, variable: str, track: str | None = None, channels: Sequence[str] = CHANNELS) -> VariableSeries:
-        """One variable over all its steps."""
+    def series(self, variable: str, track: str | None = None, blocks: int | None = None) -> VariableSeries:
+        """One variable over all its steps, or over so many evenly spread stretches of them."""
         with open_to_read(self.path) as database:
             found = [
                 (number, layout, index)
@@ -101,16 +105,24 @@ class Run:
                 (list(CHANNELS), steps, values)
                 for number, layout, index in found
                 if layout.name == home
-                for steps, values in self._variable_rows(database, number, layout, index)
+                for steps, values in self._variable_rows(database, number, layout, index, blocks)
             ]
-        steps, columns = _aligned(parts, list(channels))
-        return VariableSeries(info=found[-1][1].variables[found[-1][2]], track=home, steps=steps, channels=columns)
+            silent, units = self._silent_units(database).get(variable, (None, None))
+        steps, columns = _aligned(parts, CHANNELS)
+        return VariableSeries(
+            info=found[-1][1].variables[found[-1][2]],
+            track=home,
+            steps=steps,
+            channels=columns,
+            dead_units=silent,
+            units=units,
+        )
 
-    def everything(self, track: str) -> TrackSeries:
-        """All variables of a track; for runs that fit in memory."""
-        scalars = self.scalars(track)
+    def everything(self, track: str, blocks: int | None = None) -> TrackSeries:
+        """All variables of a track, over all steps or so many evenly spread stretches of them."""
+        scalars = self.scalars(track, blocks)
         names = [info.name for name, info in self.variables() if name == track]
-        series = tuple(self.series(name, track) for name in names)
+        series = tuple(self.series(name, track, blocks) for name in names)
         return TrackSeries(name=track, steps=scalars.steps, scalars=scalars.scalars, variables=series)
 
     def events(self, kind: str | None = None) -> list[Event]:
@@ -134,18 +146,24 @@ class Run:
         with open_to_read(self.path) as database:
             return [text for (text,) in database.execute("PRAGMA integrity_check") if text != "ok"]
 
-    def _scalar_rows(self, database: sqlite3.Connection, number: int, track: Track) -> Iterator[Rows]:
+    def _silent_units(self, database: sqlite3.Connection) -> dict[str, tuple[int, int]]:
+        row = database.execute("SELECT value FROM fact WHERE key = 'silent_units'").fetchone()
+        return {} if row is None else json.loads(row[0])
+
+    def _scalar_rows(
+        self, database: sqlite3.Connection, number: int, track: Track, blocks: int | None
+    ) -> Iterator[Rows]:
         def read(block_id: int) -> Rows:
             query = "SELECT count, steps, scalars FROM block WHERE id = ?"
             count, steps, data = database.execute(query, (block_id,)).fetchone()
             values = block.decode(data, count, len(track.scalars), "float64")
             return Rows(decode_steps(steps), values.T, empty_rows(track).values)
 
-        yield from self._blocks(database, number, read)
+        yield from self._blocks(database, number, read, blocks)
         yield self._tail(database, number, track)
 
     def _variable_rows(
-        self, database: sqlite3.Connection, number: int, track: Track, index: int
+        self, database: sqlite3.Connection, number: int, track: Track, index: int, blocks: int | None
     ) -> Iterator[tuple[Array, Array]]:
         def read(block_id: int) -> tuple[Array, Array]:
             query = (
@@ -155,15 +173,20 @@ class Run:
             count, steps, data = database.execute(query, (block_id, index)).fetchone()
             return decode_steps(steps), block.decode(data, count, len(CHANNELS), track.dtype)
 
-        yield from self._blocks(database, number, read)
+        yield from self._blocks(database, number, read, blocks)
         tail = self._tail(database, number, track)
         yield tail.steps, tail.values[:, index].T
 
-    def _blocks(self, database: sqlite3.Connection, number: int, read: Callable[[int], T]) -> Iterator[T]:
-        for (block_id,) in database.execute("SELECT id FROM block WHERE track = ? ORDER BY id", (number,)).fetchall():
-            found = self._salvaged(read, block_id)
-            if found is not None:
-                yield found
+    def _blocks(
+        self, database: sqlite3.Connection, number: int, read: Callable[[int], T], most: int | None
+    ) -> Iterator[T]:
+        found = database.execute("SELECT id FROM block WHERE track = ? ORDER BY id", (number,)).fetchall()
+        if most is not None and len(found) > most:
+            found = [found[i] for i in np.linspace(0, len(found) - 1, most).astype(int)]
+        for (block_id,) in found:
+            value = self._salvaged(read, block_id)
+            if value is not None:
+                yield value
 
     def _tail(self, database: sqlite3.Connection, number: int, track: Track) -> Rows:
         return self._salvaged(read_tail, database, number, track) or empty_rows(track)

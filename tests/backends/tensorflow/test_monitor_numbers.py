@@ -1,4 +1,4 @@
-"""What `Monitor` records is what a slow training by hand computes: eagerly, one batch at a time, statistics by NumPy."""
+"""What `Monitor` records is what a slow training by hand computes: eagerly, batch by batch, statistics by NumPy."""
 
 from __future__ import annotations
 

@@ -136,7 +136,17 @@ class Monitor(tf.keras.callbacks.Callback):  # type: ignore[misc]
         self._executions.correct(int(self._collector.recorder.counter.numpy()))
         numbers = {str(key): float(value) for key, value in (logs or {}).items()}
         step = self._steps_done + self._executions.batches - 1
+        self._note_units()
         self._writer.add_event("epoch", {"epoch": epoch, **numbers}, step)
+
+    def _note_units(self) -> None:
+        assert self._collector is not None
+        assert self._writer is not None
+        silent: dict[str, tuple[int, int]] = {}
+        for watch in self._collector.recorder.units.values():
+            silent |= watch.silent_since(self._executions.batches // 2)
+        if silent:
+            self._writer.set_fact("silent_units", silent)
 
     def _on_failure(self, error: BaseException) -> None:
         self._hooks.safely(self._stop, "failed", f"{type(error).__name__}: {str(error).splitlines()[0][:200]}")
@@ -150,6 +160,7 @@ class Monitor(tf.keras.callbacks.Callback):  # type: ignore[misc]
         self._collector.drain(final=True)
         if self._progress is not None:
             self._progress.show(self._collector.glimpse, final=True)
+        self._note_units()
         self._steps_done = self._collector.last_step + 1
         if self._collector.lost:
             self._writer.set_fact("overwritten", self._collector.lost)

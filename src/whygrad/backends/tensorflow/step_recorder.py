@@ -23,6 +23,7 @@ from whygrad.backends.tensorflow.step_row import (
     weight_norms,
 )
 from whygrad.backends.tensorflow.unconverted import unconverted
+from whygrad.backends.tensorflow.unit_watch import UnitWatch, is_watched
 from whygrad.backends.tensorflow.variable_facts import facts_of
 
 _RING_BYTES: Final = 1 << 20
@@ -53,6 +54,7 @@ class StepRecorder:
     ) -> None:
         self.schedule = schedule
         self.rings: dict[RowLayout, Ring] = {}
+        self.units: dict[RowLayout, UnitWatch] = {}
         self.counter = hidden_variable(0, dtype=tf.int64, name="steps")
         self._one = hidden_variable(1.0, dtype=tf.float32, name="one") if compiled else None
         self._compiled = compiled
@@ -143,6 +145,7 @@ class StepRecorder:
             ring = self.rings.get(layout) or self._new_ring(layout)
 
             def write() -> Tensor:
+                self._watch_units(layout, applications)
                 rows = [tf.cast(self._row(application), layout.dtype) for application in applications]
                 numbers = [tf.cast(value, layout.dtype)[tf.newaxis] for value in metrics.values()]
                 ring.write(self._number, self._number // self.schedule.every, tf.concat([*numbers, *rows], 0))
@@ -153,6 +156,20 @@ class StepRecorder:
             else:
                 tf.cond(self._is_turn(), write, lambda: tf.constant(False))
         self.counter.assign_add(1)
+
+    def _watch_units(self, layout: RowLayout, applications: list[Application]) -> None:
+        """Note for each unit of a rectified layer at which step it last had a gradient."""
+        found: dict[str, Any] = {}
+        for section, application in zip(layout.sections, applications, strict=True):
+            if application.graph is self._graph:
+                means = self._means(application)
+                pairs = zip(section.variables, application.gradients, strict=True)
+                found |= {info.name: means.apart(gradient) for info, gradient in pairs if is_watched(info, gradient)}
+        if found:
+            watch = self.units.get(layout)
+            if watch is None:
+                watch = self.units[layout] = UnitWatch({name: int(g.shape[0]) for name, g in found.items()})
+            watch.write(self._number, list(found.values()))
 
     def _is_turn(self) -> Tensor:
         return self._number % self.schedule.every == 0
