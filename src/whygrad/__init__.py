@@ -3,26 +3,49 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from whygrad.backends.tensorflow import sampling
     from whygrad.watch import Report, explain, watch
 
 _HOMES = {
     "Report": "whygrad.watch",
     "explain": "whygrad.watch",
     "watch": "whygrad.watch",
+    "load_ipython_extension": "whygrad.integrations.notebook",
+    "unload_ipython_extension": "whygrad.integrations.notebook",
 }
 
-__all__ = ["Report", "__version__", "explain", "watch"]
+_MODULES = {"sampling": "whygrad.backends.tensorflow.sampling"}
+
+__all__ = ["Report", "__version__", "explain", "sampling", "watch"]
+
+
+class _Package(ModuleType):
+    """Importing a submodule must not hide the function of the same name: `whygrad.watch` stays callable."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in _HOMES and isinstance(value, ModuleType):
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    value: Any
+    if name in _MODULES:
+        value = importlib.import_module(_MODULES[name])
+    elif name in _HOMES:
+        value = getattr(importlib.import_module(_HOMES[name]), name)
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 

@@ -9,11 +9,12 @@ from typing import Any
 
 from whygrad.backends import Watcher
 from whygrad.capture.failure import describe_failure
-from whygrad.diagnostics import Diagnostic, Selection
+from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.graph import Failure, Outcome, Recording, Request
 from whygrad.report import LossReach, Report
 from whygrad.rules import all_rules, diagnose
-from whygrad.source import source_text
+from whygrad.rules.missing import target_expression
+from whygrad.source import refresh_sources
 
 __all__ = ["Report", "Run", "explain", "watch"]
 
@@ -53,14 +54,19 @@ class Run:
         """Show what is already certain; a rule that fails here will be heard at the end."""
         if self._on_certain is None:
             return
-        for diagnostic in self._make_report().diagnostics:
+        try:
+            found = self._make_report().diagnostics
+        except Exception:
+            return
+        for diagnostic in found:
             span = None if diagnostic.primary is None else diagnostic.primary.span
             key = (diagnostic.code, span)
-            if diagnostic.certain and key not in self._shown:
+            if diagnostic.certain and diagnostic.severity > Severity.NOTE and key not in self._shown:
                 self._shown.add(key)
                 self._on_certain(diagnostic)
 
     def _start(self) -> None:
+        refresh_sources()
         self._watcher.start()
 
     def _stop(self) -> None:
@@ -111,21 +117,12 @@ def _reach(recording: Recording, request: Request) -> LossReach:
             got = source.outcome not in (Outcome.MISSING, Outcome.FAILED)
             names[got].append(recording.variables[source.variable].name)
     return LossReach(
-        loss=_loss_text(request),
+        loss=target_expression(request) or "loss",
         where=request.where,
         reached=tuple(names[True]),
         missing=tuple(names[False]),
         seen=request.seen,
     )
-
-
-def _loss_text(request: Request) -> str:
-    text = None if request.where is None else source_text(request.where)
-    if text is None or "(" not in text:
-        return "loss"
-    inside = text.split("(", 1)[1]
-    first = inside.split(",", 1)[0].strip().rstrip(")")
-    return first if first.isidentifier() else "loss"
 
 
 def _facts(recording: Recording) -> dict[str, object]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -34,9 +35,9 @@ COMPANIONS = {"keras": "tensorflow", "tf_keras": "tensorflow"}
 class Watcher(importlib.abc.MetaPathFinder):
     """Hooks a framework as soon as the program has imported it."""
 
-    def __init__(self, on_request: Callable[[], None] | None = None) -> None:
+    def __init__(self, on_settled: Callable[[], None] | None = None) -> None:
         self.backends: dict[str, Backend] = {}
-        self._on_request = on_request
+        self._on_settled = on_settled
         self._finding: set[str] = set()
 
     def start(self) -> None:
@@ -56,7 +57,7 @@ class Watcher(importlib.abc.MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if fullname not in FRAMEWORKS and fullname not in COMPANIONS or fullname in self._finding:
+        if (fullname not in FRAMEWORKS and fullname not in COMPANIONS) or fullname in self._finding:
             return None
         self._finding.add(fullname)
         try:
@@ -73,7 +74,7 @@ class Watcher(importlib.abc.MetaPathFinder):
         backend = self.backends.get(framework)
         if name in FRAMEWORKS and backend is None:
             maker = importlib.import_module(FRAMEWORKS[name])
-            backend = self.backends[name] = maker.make(self._on_request)
+            backend = self.backends[name] = maker.make(self._on_settled)
             backend.start()
         elif backend is not None:
             backend.join(module)
@@ -88,6 +89,8 @@ def _call_after_loading(loader: object, then: Callable[[ModuleType], None]) -> N
         try:
             then(module)
         except Exception as error:
-            print(f"whygrad: warning: cannot watch {module.__name__}: {error}; the run goes on unwatched", file=sys.stderr)
+            print(
+                f"whygrad: warning: cannot watch {module.__name__}: {error}; the run goes on unwatched", file=sys.stderr
+            )
 
     loader.exec_module = exec_module  # type: ignore[attr-defined]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import traceback
+import re
 from types import TracebackType
 
-from whygrad.capture.position import CodeOwner, Position, owner_of, span_of
+from whygrad.capture.position import CodeOwner, Position, file_owner, owner_of, span_of
 from whygrad.graph import Failure
 from whygrad.source import SourceSpan
 
@@ -18,11 +18,27 @@ def describe_failure(error: BaseException) -> Failure | None:
     kind = owner if isinstance(owner, type) else type(owner)
     return Failure(
         type_name=type(error).__name__,
-        message=str(error) or "".join(traceback.format_exception_only(error)).strip(),
-        where=_innermost_user_span(error.__traceback__),
+        message=_message(error),
+        where=_span_in_message(_message(error)) or _innermost_user_span(error.__traceback__),
         attribute=getattr(error, "name", None) if isinstance(error, AttributeError) else None,
         object_type=f"{kind.__module__}.{kind.__qualname__}" if isinstance(error, AttributeError) else None,
     )
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error) or type(error).__name__
+    except Exception:  # an exception may not be printable
+        return type(error).__name__
+
+
+def _span_in_message(message: str) -> SourceSpan | None:
+    """A converted function's error names the user's lines in its text; the traceback has generated ones."""
+    if "in user code:" not in message:
+        return None
+    found = re.findall(r'File "([^"]+)", line (\d+)', message)
+    own = [SourceSpan(file, int(line)) for file, line in found if file_owner(file) is CodeOwner.USER]
+    return own[-1] if own else None
 
 
 def _innermost_user_span(trace: TracebackType | None) -> SourceSpan | None:
@@ -30,6 +46,6 @@ def _innermost_user_span(trace: TracebackType | None) -> SourceSpan | None:
     while trace is not None:
         code = trace.tb_frame.f_code
         if owner_of(code) is CodeOwner.USER:
-            found = span_of(Position(code, trace.tb_lasti))
+            found = span_of(Position(code, trace.tb_lasti, code.co_filename))
         trace = trace.tb_next
     return found

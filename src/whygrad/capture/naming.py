@@ -21,7 +21,21 @@ def alias_assignment(file: str, first: str, second: str) -> SourceSpan | None:
     """Where `first = second` stands in a file."""
     module = module_of(file)
     for node in ast.walk(module.tree) if module is not None else ():
-        if isinstance(node, ast.Assign) and ast.unparse(node.value) == second:
-            if any(ast.unparse(target) == first for target in node.targets):
-                return SourceSpan(file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+        if not isinstance(node, ast.Assign) or ast.unparse(node.value) != second:
+            continue
+        if any(ast.unparse(target) == first for target in node.targets):
+            return SourceSpan(file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
     return None
+
+
+def is_looped_over(span: SourceSpan | None) -> bool:
+    """Whether the list at a span is gone through on the spot, so that it matters how long it is then."""
+    module = None if span is None else module_of(span.file)
+    node = None if module is None or span is None else module.at(span)
+    parent = None if module is None or node is None else module.parents.get(node)
+    if isinstance(parent, (ast.comprehension, ast.For, ast.Starred)):
+        return True
+    return isinstance(parent, ast.Call) and ast.unparse(parent.func).split(".")[-1] in _LOOPING
+
+
+_LOOPING = {"zip", "map", "enumerate", "list", "tuple", "build", "extend"}

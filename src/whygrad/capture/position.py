@@ -24,25 +24,50 @@ class Position(NamedTuple):
 
     code: CodeType
     instruction: int
+    file: str  # equal functions of two files have equal code objects
 
 
 _STDLIB = tuple({os.path.realpath(sysconfig.get_path(key)) for key in ("stdlib", "platstdlib")})
 _SITE = tuple({os.path.realpath(sysconfig.get_path(key)) for key in ("purelib", "platlib")})
 _OURSELVES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_FRAMEWORKS = frozenset({"tensorflow", "keras", "tf_keras", "numpy", "torch", "jax", "jaxlib", "optree", "absl", "wrapt", "ml_dtypes", "ipykernel", "IPython", "_pytest", "pluggy", "xdist", "click"})
-_owners: dict[CodeType, CodeOwner] = {}
+_FRAMEWORKS = frozenset(
+    {
+        "tensorflow",
+        "keras",
+        "tf_keras",
+        "numpy",
+        "torch",
+        "jax",
+        "jaxlib",
+        "optree",
+        "absl",
+        "wrapt",
+        "ml_dtypes",
+        "ipykernel",
+        "IPython",
+        "_pytest",
+        "pluggy",
+        "xdist",
+        "click",
+    }
+)
+_owners: dict[str, CodeOwner] = {}
 
 
 def owner_of(code: CodeType) -> CodeOwner:
-    """Whose code this is; remembered for each code object."""
-    owner = _owners.get(code)
+    """Whose code this is."""
+    return file_owner(code.co_filename)
+
+
+def file_owner(file: str) -> CodeOwner:
+    """Whose file this is; remembered."""
+    owner = _owners.get(file)
     if owner is None:
-        owner = _owners[code] = file_owner(code.co_filename)
+        owner = _owners[file] = _decide_owner(file)
     return owner
 
 
-@functools.lru_cache(maxsize=4096)
-def file_owner(file: str) -> CodeOwner:
+def _decide_owner(file: str) -> CodeOwner:
     if file.startswith("<") and not file.startswith("<ipython"):
         return CodeOwner.USER if file in ("<string>", "<stdin>") else CodeOwner.MACHINERY
     path = os.path.realpath(file)
@@ -63,10 +88,10 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
     library: FrameType | None = None
     owners = _owners
     while frame is not None:
-        code = frame.f_code
-        owner = owners.get(code)
+        file = frame.f_code.co_filename
+        owner = owners.get(file)
         if owner is None:
-            owner = owner_of(code)
+            owner = file_owner(file)
         if owner == 2:
             return frame
         if owner == 1 and library is None:
@@ -78,7 +103,13 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
 def here(skip: int = 1) -> Position | None:
     """The user's position at the caller of the caller."""
     frame = user_frame(sys._getframe(skip + 1))
-    return None if frame is None else Position(frame.f_code, frame.f_lasti)
+    return None if frame is None else position_in(frame)
+
+
+def position_in(frame: FrameType) -> Position:
+    """Where a frame is now."""
+    code = frame.f_code
+    return Position(code, frame.f_lasti, code.co_filename)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -89,7 +120,7 @@ def _positions(code: CodeType) -> tuple[tuple[int | None, int | None, int | None
 @functools.lru_cache(maxsize=16384)
 def span_of(position: Position) -> SourceSpan:
     """Line and columns of the expression at a position."""
-    code, instruction = position
+    code, instruction, _ = position
     table = _positions(code)
     index = instruction // 2
     line, end_line, column, end_column = table[index] if 0 <= index < len(table) else (None,) * 4

@@ -134,11 +134,11 @@ def _exit_by(module: Module, call: ast.Call) -> str | None:
             return f"{function.id}()"
         return f"{function.id}()" if function.id in _ESCAPE_BUILTINS else None
     if isinstance(function, ast.Attribute):
-        root = function
+        root: ast.expr = function
         while isinstance(root, ast.Attribute):
-            if isinstance(root.value, ast.Name) and root.value.id in module.arrays:
-                return f"{ast.unparse(function)}()"
-            root = root.value  # type: ignore[assignment]
+            root = root.value
+        if isinstance(root, ast.Name) and root.id in module.arrays:
+            return f"{ast.unparse(function)}()"
         if function.attr in _ESCAPE_METHODS:
             return f".{function.attr}()"
     return None
@@ -203,9 +203,10 @@ class _Slice:
 
     def _bindings(self, name: str, scope: ast.AST) -> Iterator[ast.stmt]:
         for node in ast.walk(scope):
-            if isinstance(node, ast.stmt) and node is not scope and name in _bound_names(node):
-                if "." in name or self.module.scope(node) is scope:
-                    yield node
+            if not isinstance(node, ast.stmt) or node is scope or name not in _bound_names(node):
+                continue
+            if "." in name or self.module.scope(node) is scope:
+                yield node
 
     def _callers(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.stmt]:
         for call in self.module.calls.get(function.name, ()):
@@ -277,7 +278,9 @@ def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
 
 
 def _last_name(function: ast.expr) -> str:
-    return function.id if isinstance(function, ast.Name) else function.attr if isinstance(function, ast.Attribute) else ""
+    return (
+        function.id if isinstance(function, ast.Name) else function.attr if isinstance(function, ast.Attribute) else ""
+    )
 
 
 def _span(file: str, node: ast.expr) -> SourceSpan:

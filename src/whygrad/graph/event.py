@@ -5,6 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from whygrad.graph.node import VariableId
+from whygrad.graph.nonfinite import (
+    GradientAmplified,
+    LossUnscaled,
+    NonfiniteBorn,
+    NonfiniteEntered,
+    NonfiniteSpread,
+    NonfiniteUnplaced,
+    NonfiniteUpdate,
+)
 from whygrad.source import SourceSpan
 
 
@@ -29,6 +38,8 @@ class UnbuiltRead:
     length: int
     length_later: int  # how long the same list is now
     used: bool  # the very list was handed to a gradient request or an optimizer
+    consumed: bool = False  # the expression loops over the list at once
+    variables: tuple[VariableId, ...] = ()  # what the list holds now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,4 +119,72 @@ class SharedCalls:
     variables: tuple[VariableId, ...]
 
 
-Event = SharedCalls | UnbuiltRead | FlagSet | ModelTrained | Compiled | LayerCalled | NoiseUnused | CustomGradientForgets
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributeRebound:
+    """An attribute of a layer that held a variable was set to a tensor."""
+
+    layer: str
+    attribute: str
+    variable: str
+    where: SourceSpan | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignBody:
+    """Inside a Python function that runs as an op, a value left the framework."""
+
+    function: str
+    how: str
+    where: SourceSpan | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClippedSum:
+    """Gradients of several requests were clipped one by one and then added up."""
+
+    clipped: SourceSpan | None
+    summed: SourceSpan | None
+    noised: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BakedState:
+    """A traced function changes a Python number and depends on it."""
+
+    name: str
+    where: SourceSpan | None  # where it is changed
+    read: SourceSpan | None  # where it is used
+    outside: bool = False  # changed outside the traced function, after it was traced
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadAttribute:
+    """An attribute that the framework no longer has was set: nothing looks at it."""
+
+    owner: str
+    attribute: str
+    where: SourceSpan | None
+
+
+Event = (
+    AttributeRebound
+    | BakedState
+    | ClippedSum
+    | Compiled
+    | CustomGradientForgets
+    | DeadAttribute
+    | FlagSet
+    | ForeignBody
+    | LayerCalled
+    | ModelTrained
+    | NoiseUnused
+    | SharedCalls
+    | UnbuiltRead
+    | GradientAmplified
+    | LossUnscaled
+    | NonfiniteBorn
+    | NonfiniteEntered
+    | NonfiniteSpread
+    | NonfiniteUnplaced
+    | NonfiniteUpdate
+)

@@ -90,6 +90,7 @@ class Op:
     variable: VariableId | None = None  # READ and WRITE only
     layers: tuple[str, ...] = ()  # the layers whose calls it ran in, outermost first
     custom: str | None = None  # the user's custom-gradient function it ran in
+    branched: bool = False  # inside a loop or branch, through which a missing gradient comes back as zeros
     inferred: bool = False  # the op was not seen, it is concluded from what was
 
 
@@ -122,7 +123,7 @@ class Tape:
     spent: SourceSpan | None = None  # the request that used up a tape that is not persistent
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Graph:
     """The ops that one gradient request could reach, in the order they ran."""
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import gc
+import operator
+import weakref
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from enum import StrEnum
 
-from whygrad.graph.node import Flow, Graph, Op, OpId, OpKind, TapeId, TensorId, VariableId
+from whygrad.graph.node import Flow, Graph, Op, OpId, OpKind, TapeId, Tensor, TensorId, VariableId
 from whygrad.graph.recording import Request, Source
 
 
@@ -45,11 +50,48 @@ class Cut:
     reason: Reason
 
 
+@contextlib.contextmanager
+def without_collecting() -> Iterator[None]:
+    """A graph is a great many small objects, none of them garbage: looking for it would take most of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+_indexes: dict[int, tuple[weakref.ref[Graph], Index]] = {}
+
+
+def index_of(graph: Graph) -> Index:
+    """The index of a graph, made once for all rules; it goes when the graph does."""
+    number = id(graph)
+    known = _indexes.get(number)
+    if known is None or known[0]() is not graph:
+        index = Index(graph)
+        index.graph_reference = weakref.ref(graph, lambda _: _indexes.pop(number, None))
+        known = _indexes[number] = (index.graph_reference, index)
+    return known[1]
+
+
+def _carries(tensor: Tensor) -> bool:
+    return tensor.is_floating or tensor.dtype in ("variant", "resource", "unknown")
+
+
 class Index:
-    """The edges of one graph, made once for many questions."""
+    """The edges of one graph, and the answers already given about it."""
+
+    graph_reference: weakref.ref[Graph]
 
     def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+        self.ops = graph.ops
+        self.tensors = graph.tensors
+        self._answers: dict[object, set[TensorId]] = {}
+        self._wide_open: dict[TapeId | None, set[OpId]] = {}
+        self._inert = {number for number, tensor in graph.tensors.items() if not _carries(tensor)}
+        self.written: dict[VariableId, list[Op]] = defaultdict(list)
         self.makers: dict[TensorId, list[Op]] = defaultdict(list)
         self.users: dict[TensorId, list[tuple[Op, int]]] = defaultdict(list)
         self.reads: dict[VariableId, list[Op]] = defaultdict(list)
@@ -60,6 +102,8 @@ class Index:
             for position, tensor in enumerate(op.inputs):
                 self.users[tensor].append((op, position))
             if op.variable is not None:
+                if op.kind is OpKind.WRITE:
+                    self.written[op.variable].append(op)
                 if op.kind in (OpKind.WRITE, OpKind.STATE) and op.inputs:
                     self.writes[op.variable].append(op)
                 if op.kind is not OpKind.WRITE and op.outputs:
@@ -100,29 +144,65 @@ class Index:
 
     def behind(self, ends: Iterable[TensorId]) -> set[TensorId]:
         """Every tensor that one of these depends on."""
-        return _closure(ends, self.origins)
+        key = ("behind", tuple(ends))
+        if key not in self._answers:
+            self._answers[key] = _closure(key[1], self.origins)
+        return self._answers[key]
 
     def open_ahead(self, starts: Iterable[TensorId], tape: TapeId | None, *, zeros: bool = True) -> set[TensorId]:
         """Every tensor a gradient could come back from to one of these."""
 
+        wide = self.wide_open(tape)
+
         def step(tensor: TensorId) -> Iterator[TensorId]:
             for op, position in self.users.get(tensor, ()):
-                if closed(op, position, tape, zeros=zeros) is None:
+                if op.id in wide:
                     yield from op.outputs
+                elif closed(op, position, tape, zeros=zeros) is None:
+                    yield from (result for result in op.outputs if self.can_carry(result))
 
         return _closure(starts, step)
 
+    def can_carry(self, tensor: TensorId) -> bool:
+        """Whether a tensor's type can carry a gradient; positions and truth values cannot."""
+        return tensor not in self._inert
 
-    def open_behind(self, ends: Iterable[TensorId], tape: TapeId | None, *, zeros: bool = True) -> set[TensorId]:
-        """Every tensor that a gradient at one of these flows on to."""
+    def wide_open(self, tape: TapeId | None) -> set[OpId]:
+        """The ops that pass a gradient on to every input: nearly all, so that few need a closer look."""
+        known = self._wide_open.get(tape)
+        if known is None:
+            inert = self._inert
+            known = self._wide_open[tape] = {
+                op.id
+                for op in self.ops
+                if (tape is None or tape in op.tapes)
+                and op.kind is not OpKind.WRITE
+                and op.kind is not OpKind.STOP
+                and all(flow is Flow.CARRIED for flow in op.flows)
+                and inert.isdisjoint(op.outputs)
+            }
+        return known
+
+    def open_behind(
+        self,
+        ends: Iterable[TensorId],
+        tape: TapeId | None,
+        *,
+        zeros: bool = True,
+        avoiding: Set[TensorId] = frozenset(),
+    ) -> set[TensorId]:
+        """Every tensor that a gradient at one of these flows on to, without going through `avoiding`."""
 
         def step(tensor: TensorId) -> Iterator[TensorId]:
-            for op in self.makers.get(tensor, ()):
+            for op in self.makers.get(tensor, ()) if tensor not in avoiding and self.can_carry(tensor) else ():
                 for position, source in enumerate(op.inputs):
                     if closed(op, position, tape, zeros=zeros) is None:
                         yield source
 
-        return _closure(ends, step)
+        key = ("open", tuple(ends), tape, zeros, frozenset(avoiding))
+        if key not in self._answers:
+            self._answers[key] = _closure(key[1], step)
+        return self._answers[key]
 
 
 Step = Callable[[TensorId], Iterable[TensorId]]
@@ -163,34 +243,78 @@ class CutGroup:
 
 
 def cut_groups(index: Index, request: Request, sources: Iterable[Source], *, zeros: bool = True) -> list[CutGroup]:
-    """Where the paths from these sources to the target stop carrying a gradient, nearest the source first."""
+    """Where the paths from these sources to the target stop carrying a gradient, nearest the source first.
+
+    Nothing is told of a source that has an open path, nor any place whose mending would not bring it nearer.
+    """
     wanted = tuple(sources)
-    behind = index.behind(request.targets)
-    starts: dict[TensorId, list[Source]] = defaultdict(list)
-    for source in wanted:
+    starts: dict[TensorId, int] = defaultdict(int)  # sets of sources, as bits
+    for number, source in enumerate(wanted):
         for tensor in _recorded_starts(index, source, request.tape):
-            starts[tensor].append(source)
-    found: dict[object, list[tuple[Cut, list[Source]]]] = defaultdict(list)
-    for source in wanted:
-        for cut in _unrecorded_reads(index, source, request.tape, behind):
-            found[_place(cut)].append((cut, [source]))
-    reached = index.open_ahead(starts, request.tape, zeros=zeros)
-    by_place: dict[object, list[Cut]] = defaultdict(list)
-    for cut in _frontier(index, request.tape, reached, behind, zeros):
-        by_place[_place(cut)].append(cut)
-    for place, cuts in by_place.items():
-        ends = index.open_behind({cut.op.inputs[cut.input] for cut in cuts}, request.tape, zeros=zeros)
-        hit = [source for tensor, owners in starts.items() if tensor in ends for source in owners]
-        found[place].append((min(cuts, key=lambda cut: cut.op.id), hit))
-    groups = [
-        CutGroup(min((cut for cut, _ in items), key=lambda cut: cut.op.id), _distinct(s for _, hit in items for s in hit))
-        for items in found.values()
-    ]
-    return sorted(groups, key=lambda group: group.cut.op.id)
+            starts[tensor] |= 1 << number
+    held = _held(index, starts, request.tape, zeros)
+    wanting = _wanting(index, request.targets, held, (1 << len(wanted)) - 1)
+    found: dict[object, list[tuple[Cut, int]]] = defaultdict(list)
+    for number, source in enumerate(wanted):
+        for cut in _unrecorded_reads(index, source, request.tape):
+            if _union(wanting, cut.op.outputs) >> number & 1:
+                found[_place(cut)].append((cut, 1 << number))
+    for cut, stopped in _frontier(index, request.tape, held, wanting, zeros):
+        found[_place(cut)].append((cut, stopped))
+    return sorted((_group(wanted, items) for items in found.values()), key=lambda group: group.cut.op.id)
 
 
-def _distinct(sources: Iterable[Source]) -> tuple[Source, ...]:
-    return tuple({id(source): source for source in sources}.values())
+def _group(wanted: tuple[Source, ...], items: list[tuple[Cut, int]]) -> CutGroup:
+    bits = functools.reduce(operator.or_, (stopped for _, stopped in items))
+    first = min((cut for cut, _ in items), key=lambda cut: cut.op.id)
+    return CutGroup(first, tuple(source for number, source in enumerate(wanted) if bits >> number & 1))
+
+
+def _union(sets: Mapping[TensorId, int], tensors: Iterable[TensorId]) -> int:
+    return functools.reduce(operator.or_, (sets.get(tensor, 0) for tensor in tensors), 0)
+
+
+def _held(index: Index, starts: Mapping[TensorId, int], tape: TapeId, zeros: bool) -> dict[TensorId, int]:
+    """For each tensor the sources that a gradient at it could come back to.
+
+    Ops are in the order they ran: one pass suffices unless a loop leads back.
+    """
+    held = dict(starts)
+    wide = index.wide_open(tape)
+    again = bool(held)
+    while again:
+        again = False
+        for op in index.ops:
+            bits, is_wide = 0, op.id in wide
+            for position, tensor in enumerate(op.inputs):
+                if tensor in held and (is_wide or closed(op, position, tape, zeros=zeros) is None):
+                    bits |= held[tensor]
+            for tensor in op.outputs if bits else ():
+                if bits & ~held.get(tensor, 0) and index.can_carry(tensor):
+                    held[tensor] = held.get(tensor, 0) | bits
+                    again = again or any(user.id <= op.id for user, _ in index.users.get(tensor, ()))
+    return held
+
+
+def _wanting(
+    index: Index, targets: Iterable[TensorId], held: Mapping[TensorId, int], everyone: int
+) -> dict[TensorId, int]:
+    """For each tensor the sources that could reach a target from it without meeting what they reach already."""
+    ends = tuple(targets)
+    wanting = dict.fromkeys(ends, everyone & ~_union(held, ends))
+    again = any(wanting.values())
+    while again:
+        again = False
+        for op in reversed(index.ops):
+            bits = 0
+            for tensor in index.results(op):
+                bits |= wanting.get(tensor, 0)
+            for tensor in op.inputs if bits else ():
+                new = bits & ~held.get(tensor, 0) & ~wanting.get(tensor, 0)
+                if new:
+                    wanting[tensor] = wanting.get(tensor, 0) | new
+                    again = again or any(maker.id >= op.id for maker in index.makers.get(tensor, ()))
+    return wanting
 
 
 def _place(cut: Cut) -> object:
@@ -207,50 +331,58 @@ def _recorded_starts(index: Index, source: Source, tape: TapeId) -> Iterator[Ten
                 yield from op.outputs
 
 
-def _unrecorded_reads(index: Index, source: Source, tape: TapeId, behind: set[TensorId]) -> Iterator[Cut]:
+def _unrecorded_reads(index: Index, source: Source, tape: TapeId) -> Iterator[Cut]:
     for op in index.reads.get(source.variable, ()) if source.variable is not None else ():
-        if tape not in op.tapes and any(tensor in behind for tensor in op.outputs):
+        if tape not in op.tapes:
             yield Cut(op, 0, Reason.OUTSIDE)
 
 
 def _frontier(
-    index: Index, tape: TapeId, reached: set[TensorId], behind: set[TensorId], zeros: bool
-) -> Iterator[Cut]:
-    """The closed edges that leave the reached tensors and lead to the target."""
-    for tensor in reached:
+    index: Index, tape: TapeId, held: Mapping[TensorId, int], wanting: Mapping[TensorId, int], zeros: bool
+) -> Iterator[tuple[Cut, int]]:
+    """The closed edges from what a source reaches to what it wants, with those sources."""
+    wide = index.wide_open(tape)
+    for tensor, sources in held.items():
         for op, position in index.users.get(tensor, ()):
-            reason = closed(op, position, tape, zeros=zeros)
-            if reason is None or op.kind is OpKind.SHAPE:
+            if op.id in wide:
                 continue
-            if any(result in behind and result not in reached for result in index.results(op)):
-                yield Cut(op, position, reason)
+            reason = closed(op, position, tape, zeros=zeros)
+            results = index.results(op)
+            if reason is None:  # of several results some may be positions
+                results = (result for result in results if not index.can_carry(result))
+            stopped = sources & _union(wanting, results)
+            if stopped:
+                yield Cut(op, position, reason or Reason.BLOCKED), stopped
 
 
 def later_cuts(index: Index, request: Request, cut: Cut) -> list[Cut]:
     """Where the path from a cut to the target would be cut once more, were the first one mended."""
 
-    def shut(op: Op, position: int) -> Reason | None:
-        reason = closed(op, position, request.tape)
-        tensor = index.graph.tensors.get(op.inputs[position])
-        mended = reason is Reason.BLOCKED and op.kind not in _HARD and tensor is not None and not tensor.is_floating
-        return None if mended else reason
-
-    def step(tensor: TensorId) -> Iterator[TensorId]:
+    def steps(tensor: TensorId) -> Iterator[tuple[Cut | None, TensorId]]:
+        """Where a tensor's values go, and what cuts them there; what only integers closed, the mending opens."""
+        floating = index.can_carry(tensor)
         for op, position in index.users.get(tensor, ()):
-            if shut(op, position) is None:
-                yield from index.results(op)
+            reason = closed(op, position, request.tape)
+            if reason is Reason.BLOCKED and not floating and op.kind not in _HARD:
+                reason = None
+            if reason is Reason.OUTSIDE and cut.reason is Reason.OUTSIDE:
+                reason = None  # it moves under the tape with the rest
+            for result in index.results(op):
+                positions = reason is None and floating and not index.can_carry(result)
+                why = Reason.BLOCKED if positions else reason
+                yield (None if why is None else Cut(op, position, why)), result
 
-    reached = _closure(index.results(cut.op), step)
+    reached = _closure(
+        index.results(cut.op), lambda tensor: (result for again, result in steps(tensor) if again is None)
+    )
     if any(target in reached for target in request.targets):
         return []
-    behind = index.behind(request.targets)
+    # Not through what is reached: a cut that only leads back there is no cause.
+    wanting = _closure(request.targets, lambda tensor: (o for o in index.origins(tensor) if o not in reached))
     found: dict[object, Cut] = {}
-    for tensor in reached:
-        for op, position in index.users.get(tensor, ()):
-            reason = shut(op, position)
-            if reason is not None and any(result in behind for result in index.results(op)):
-                each = Cut(op, position, reason)
-                found.setdefault(_place(each), each)
+    for again, result in (step for tensor in sorted(reached) for step in steps(tensor)):
+        if again is not None and result in wanting:
+            found.setdefault(_place(again), again)
     return sorted(found.values(), key=lambda each: each.op.id)
 
 

@@ -61,6 +61,16 @@ class Pairing:
     variable: VariableId
     gradient_of: frozenset[VariableId] | None  # None: its origin is not known
     missing: bool = False  # the gradient was None
+    requests: int = 1  # how many requests were added up in it
+    scale: float | None = None  # the constant factor of each of them, the loss's included; None: not known
+    mean: bool = False  # each loss was a mean over its examples
+    stale: bool = False  # some of them had been applied by an earlier update
+    same_place: bool = True  # all were asked for by the same expression
+    clipped: SourceSpan | None = None  # where each was clipped before they were added up
+    summed: SourceSpan | None = None
+    mixed: SourceSpan | None = None  # where gradients of different variables were added up
+    noised: bool = False
+    compiled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +83,8 @@ class Update:
     where: SourceSpan | None = None
     seen: int = 1
     order: int = 0
+    stateful: bool = False  # the optimizer keeps moments
+    made: SourceSpan | None = None  # where the optimizer was made
     unknown: tuple[VariableId, ...] = ()  # variables the optimizer was not built for
 
 

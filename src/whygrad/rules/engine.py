@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from whygrad.diagnostics import Diagnostic, Selection, Severity, is_suppressed
+from whygrad.diagnostics import Diagnostic, Selection, Severity, Steps, is_suppressed
 from whygrad.graph import Recording
+from whygrad.graph.query import without_collecting
 from whygrad.rules.rule import Finding, Rule
 
 
 def diagnose(recording: Recording, rules: Iterable[Rule], selection: Selection | None = None) -> tuple[Diagnostic, ...]:
     """All diagnostics of a recording, worst first, without those a comment in the code silences."""
     wanted = selection or Selection()
-    found = [
-        _stamp(rule, finding)
-        for rule in rules
-        if wanted.admits(rule.code, rule.name)
-        for finding in rule.check(recording)
-    ]
-    return tuple(sorted({d: None for d in found if not is_suppressed(d)}, key=_rank))
+    with without_collecting():
+        found = [
+            _stamp(rule, finding)
+            for rule in rules
+            if wanted.admits(rule.code, rule.name)
+            for finding in rule.check(recording)
+        ]
+    return tuple(sorted(_merged(d for d in found if not is_suppressed(d)), key=_rank))
+
+
+def _merged(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """What is said of one place in the same words, for several requests, is said once."""
+    alike: dict[object, dict[Diagnostic, None]] = defaultdict(dict)
+    for diagnostic in found:
+        alike[diagnostic.code, diagnostic.message, diagnostic.primary][diagnostic] = None
+    for group in alike.values():
+        first = next(iter(group))
+        seen = sum(each.steps.seen for each in group)
+        yield replace(
+            first,
+            severity=max(each.severity for each in group),
+            certain=any(each.certain for each in group),
+            variables=tuple(dict.fromkeys(name for each in group for name in each.variables)),
+            related=tuple(dict.fromkeys(label for each in group for label in each.related)),
+            notes=tuple(dict.fromkeys(note for each in group for note in each.notes)),
+            steps=Steps(seen, max(seen, *(each.steps.of for each in group))),
+        )
 
 
 def _stamp(rule: Rule, finding: Finding) -> Diagnostic:

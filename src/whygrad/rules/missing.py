@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable, VariableId
-from whygrad.graph.query import Cut, Index, Reason, cut_groups, is_connected, later_cuts
+from whygrad.graph.event import AttributeRebound
+from whygrad.graph.query import Cut, CutGroup, Index, Reason, cut_groups, index_of, is_connected, later_cuts
 from whygrad.rules.rule import Finding
 from whygrad.source import SourceSpan, source_text
 
@@ -61,6 +62,9 @@ class Missing:
     constant: tuple[Request, ...] = ()
     rebound: tuple[Rebound, ...] = ()
 
+    def __bool__(self) -> bool:
+        return bool(self.cuts or self.unconnected or self.unwatched or self.constant or self.rebound)
+
     def __add__(self, other: Missing) -> Missing:
         return Missing(
             self.cuts + other.cuts,
@@ -87,9 +91,12 @@ def missing_of(recording: Recording) -> Missing:
 
 def _look_into(recording: Recording, request: Request) -> Missing:
     sources = [s for s in request.sources if s.outcome in ABSENT and is_explicable(recording, s)]
+    zeroed = _zeroed(recording, request)
+    if zeroed and not sources:
+        return zeroed
     if not sources or request.target_type or (request.error and "LookupError" not in request.error):
         return Missing()
-    index = Index(request.graph)
+    index = index_of(request.graph)
     behind = index.behind(request.targets)
     rebound = {id(s): r for s in sources if (r := _rebound(recording, request, s, index)) is not None}
     sources = [s for s in sources if id(s) not in rebound]
@@ -98,23 +105,43 @@ def _look_into(recording: Recording, request: Request) -> Missing:
     unwatched = {id(s): u for s in joined if (u := _unwatched(recording, request, s, index)) is not None}
     cuttable = [s for s in joined if id(s) not in unwatched]
     is_constant = bool(apart) and not joined and _is_constant(request, index, behind)
-    return Missing(
+    return zeroed + Missing(
         cuts=tuple(
-            MissingCut(
-                request,
-                group.cut,
-                group.sources,
-                tuple(later_cuts(index, request, group.cut)),
-                _is_draw(index, group.cut),
-            )
-            for group in cut_groups(index, request, cuttable)
-            if group.sources
+            _missing_cut(index, request, group) for group in cut_groups(index, request, cuttable) if group.sources
         ),
         unconnected=(Unconnected(request, apart),) if apart and not is_constant else (),
         unwatched=tuple(unwatched.values()),
         constant=(request,) if is_constant else (),
         rebound=tuple(rebound.values()),
     )
+
+
+def _zeroed(recording: Recording, request: Request) -> Missing:
+    """Through a loop or branch TensorFlow gives zeros where it would give None: cut all the same."""
+    if not any(op.branched for op in request.graph.ops):
+        return Missing()
+    index = index_of(request.graph)
+    alive = index.open_behind(request.targets, request.tape)
+    behind = index.behind(request.targets)
+    dead = [
+        s
+        for s in request.sources
+        if s.outcome in (Outcome.PRESENT, Outcome.ZERO)
+        and s.variable is not None
+        and is_explicable(recording, s)
+        and is_connected(index, behind, s)
+        and not any(tensor in alive for tensor in index.starts(s))
+    ]
+    groups = [g for g in cut_groups(index, request, dead) if g.sources] if dead else []
+    return Missing(cuts=tuple(_missing_cut(index, request, g) for g in groups if g.cut.op.branched))
+
+
+def _missing_cut(index: Index, request: Request, group: CutGroup) -> MissingCut:
+    """Moving an op under the tape does not help where its value leaves the framework or is stored afterwards."""
+    cut, later = group.cut, later_cuts(index, request, group.cut)
+    if cut.reason is Reason.OUTSIDE:
+        cut = next((each for each in later if each.reason in (Reason.FOREIGN, Reason.WRITTEN, Reason.STATE)), cut)
+    return MissingCut(request, cut, group.sources, tuple(later), _is_draw(index, cut))
 
 
 def _unwatched(recording: Recording, request: Request, source: Source, index: Index) -> Unwatched | None:
@@ -183,10 +210,14 @@ def _rebound(recording: Recording, request: Request, source: Source, index: Inde
 def is_explained(recording: Recording, loose: Unconnected, source: Source) -> bool:
     """Whether a rule about the wrong variables says better why the loss does not depend on a source."""
     variable = recording.variables.get(source.variable) if source.variable is not None else None
-    if variable is None or variable.trainable:
+    if variable is None:
         return False
-    return any(
-        recording.variables[s.variable].trainable for s in loose.request.sources if s.variable in recording.variables
+    if any(event.variable == variable.name for event in recording.events_of(AttributeRebound)):
+        return True
+    return not variable.trainable and any(
+        recording.variables[s.variable].trainable
+        for s in loose.request.sources
+        if s.variable is not None and s.variable in recording.variables
     )
 
 
@@ -214,9 +245,7 @@ def claim(
             by_place.setdefault(missing.cut.op.where or missing.cut.op.id, []).append(missing)
     for group in by_place.values():
         first = group[0]
-        names = tuple(
-            dict.fromkeys(n for m in group for n in names_of(recording, m.request, m.sources))
-        )
+        names = tuple(dict.fromkeys(n for m in group for n in names_of(recording, m.request, m.sources)))
         where = first.cut.op.where
         yield Finding(
             message=f"no gradient reaches {listing(names)}: {because(first.cut)}",
@@ -240,14 +269,19 @@ def _severity(recording: Recording, group: Iterable[MissingCut]) -> Severity | N
 
 def is_deliberate(recording: Recording, request: Request, sources: Iterable[Source]) -> bool:
     return request.zeros_accepted or all(
-        source.variable is not None and is_trained_elsewhere(recording, source.variable) for source in sources
+        source.variable is not None and is_trained_elsewhere(recording, source.variable, request) for source in sources
     )
 
 
-def is_trained_elsewhere(recording: Recording, variable: VariableId) -> bool:
-    return any(
+def is_trained_elsewhere(recording: Recording, variable: VariableId, but: Request) -> bool:
+    """Another request gives it a gradient, and something moves it."""
+    moved = recording.variables[variable].writes > 0 or any(
+        pair.variable == variable and not pair.missing for update in recording.updates for pair in update.pairs
+    )
+    return moved and any(
         source.variable == variable and source.outcome not in ABSENT
         for request in recording.requests
+        if request is not but
         for source in request.sources
     )
 
@@ -265,9 +299,14 @@ def _also(missing: MissingCut) -> tuple[Label, ...]:
 
 def _notes(recording: Recording, missing: MissingCut) -> tuple[str, ...]:
     others = [s for s in missing.request.sources if s.outcome not in ABSENT]
-    if others and missing.request.where is not None:
-        return (f"{len(others)} other source{'s' * (len(others) != 1)} of this request get a gradient",)
-    return ()
+    if not others or missing.request.where is None:
+        return ()
+    who = (
+        "1 other source of this request gets"
+        if len(others) == 1
+        else f"{len(others)} other sources of this request get"
+    )
+    return (f"{who} a gradient",)
 
 
 def steps_of(recording: Recording, requests: Iterable[Request]) -> Steps:
@@ -284,33 +323,44 @@ def names_of(recording: Recording, request: Request, sources: Iterable[Source]) 
     return tuple(dict.fromkeys(name_of(recording, request, source) for source in sources))
 
 
+UNNAMED = "the source tensor"
+
+
 def name_of(recording: Recording, request: Request, source: Source) -> str:
     if source.variable is not None:
         return variable_name(recording.variables[source.variable])
-    return source_expression(request) or "the source tensor"
+    return source_expression(request, source) or UNNAMED
 
 
-def source_expression(request: Request) -> str | None:
-    """The user's own words for what the gradient was asked of."""
-    return _argument(request, 1, ("sources", "source"))
+def source_expression(request: Request, source: Source | None = None) -> str | None:
+    """The user's own words for what the gradient was asked of; with `source`, for that one of a list."""
+    asked = _argument(request, 1, ("sources", "source"))
+    if source is not None and isinstance(asked, (ast.List, ast.Tuple)):
+        plain = not any(isinstance(each, ast.Starred) for each in asked.elts)
+        if plain and len(asked.elts) == len(request.sources):
+            asked = asked.elts[next(i for i, each in enumerate(request.sources) if each is source)]
+    return None if asked is None else ast.unparse(asked)
 
 
 def target_expression(request: Request) -> str | None:
     """The user's own words for what was differentiated."""
-    return _argument(request, 0, ("target",))
+    target = _argument(request, 0, ("target",))
+    return None if target is None else ast.unparse(target)
 
 
-def _argument(request: Request, position: int, names: tuple[str, ...]) -> str | None:
+def _argument(request: Request, position: int, names: tuple[str, ...]) -> ast.expr | None:
     text = None if request.where is None else source_text(request.where)
     try:
         call = ast.parse((text or "").strip(), mode="eval").body
     except SyntaxError:
         return None
-    if not isinstance(call, ast.Call):
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return None
+    if call.func.attr not in ("gradient", "jacobian", "batch_jacobian"):
         return None
     if len(call.args) > position:
-        return ast.unparse(call.args[position])
-    return next((ast.unparse(k.value) for k in call.keywords if k.arg in names), None)
+        return call.args[position]
+    return next((k.value for k in call.keywords if k.arg in names), None)
 
 
 def variable_name(variable: Variable) -> str:

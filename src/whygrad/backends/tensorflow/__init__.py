@@ -11,10 +11,10 @@ from whygrad.graph import Failure, Recording
 class TensorFlowBackend:
     """The face that `watch` sees."""
 
-    def __init__(self, on_request: Callable[[], None] | None) -> None:
+    def __init__(self, on_settled: Callable[[], None] | None) -> None:
         from whygrad.backends.tensorflow.capture import Capture
 
-        self.capture = Capture(on_request)
+        self.capture = Capture(on_settled)
 
     def start(self) -> None:
         try:
@@ -35,5 +35,5 @@ class TensorFlowBackend:
         return record(self.capture, failure)
 
 
-def make(on_request: Callable[[], None] | None = None) -> TensorFlowBackend:
-    return TensorFlowBackend(on_request)
+def make(on_settled: Callable[[], None] | None = None) -> TensorFlowBackend:
+    return TensorFlowBackend(on_settled)

@@ -8,10 +8,17 @@ from types import CodeType, FrameType
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.capture.position import Position, span_of
+from whygrad.capture.position import position_in, span_of
 from whygrad.source import SourceSpan, source_lines
 
 _MARK = "__autograph_generated_file"
+
+
+def caller_of(frame: FrameType) -> FrameType:
+    """The frame that asked for a call; AutoGraph puts its own between."""
+    while "/tensorflow/python/autograph/" in frame.f_code.co_filename and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
 
 
 def is_generated(code: CodeType) -> bool:
@@ -20,7 +27,7 @@ def is_generated(code: CodeType) -> bool:
 
 def original_span(frame: FrameType) -> SourceSpan:
     """The user's line from AutoGraph's source map; the columns by finding the same expression there."""
-    generated = span_of(Position(frame.f_code, frame.f_lasti))
+    generated = span_of(position_in(frame))
     mapping = compat.source_map()
     for line in range(generated.line, generated.last_line + 1):
         origin = mapping.get((generated.file, line))
@@ -68,9 +75,9 @@ def _statement_at(tree: ast.Module, line: int) -> ast.stmt | None:
     """The innermost statement that covers a line."""
     best: ast.stmt | None = None
     for node in ast.walk(tree):
-        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
-            if best is None or node.lineno >= best.lineno:
-                best = node
+        covers = isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
+        if covers and isinstance(node, ast.stmt) and (best is None or node.lineno >= best.lineno):
+            best = node
     return best
 
 

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from whygrad.backends.tensorflow import compat, custom, departure, keras_hooks, optimizers, tape, variable_hooks
+from whygrad.backends.tensorflow import (
+    compat,
+    custom,
+    departure,
+    foreign,
+    keras_hooks,
+    optimizers,
+    tape,
+    variable_hooks,
+)
 from whygrad.backends.tensorflow.hooks import Hooks
+from whygrad.backends.tensorflow.nonfinite import attribution
+from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
+from whygrad.backends.tensorflow.nonfinite.attribution import BackwardOps
+from whygrad.backends.tensorflow.nonfinite.episode import Episodes
+from whygrad.backends.tensorflow.nonfinite.sentinel import Sentinel
+from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 from whygrad.backends.tensorflow.optimizers import Updates
 from whygrad.backends.tensorflow.recorder import Recorder
-from whygrad.backends.tensorflow.requests import RequestEntry, Requests
+from whygrad.backends.tensorflow.requests import Requests
 from whygrad.backends.tensorflow.tape import TapeFacts, Tapes
 from whygrad.backends.tensorflow.variables import VariableBook
 from whygrad.graph import Event
@@ -20,7 +36,7 @@ from whygrad.graph import Event
 class Capture:
     """Created when TensorFlow is there; `join` is called again when Keras is."""
 
-    def __init__(self, on_request: Callable[[], None] | None = None) -> None:
+    def __init__(self, on_settled: Callable[[], None] | None = None) -> None:
         self.hooks = Hooks()
         self.variables = VariableBook()
         self.recorder = Recorder(self.variables)
@@ -28,9 +44,15 @@ class Capture:
         self.requests = Requests(self)
         self.updates = Updates(self)
         self.keras = keras_hooks.KerasFacts(self)
+        self.episodes = Episodes(self.recorder)
+        self.sentinel = Sentinel(self)
+        self.update_watch = UpdateWatch(self)
+        self.backward_ops: weakref.WeakKeyDictionary[Any, BackwardOps] = weakref.WeakKeyDictionary()
         self.recorder.on_write = self.updates.wrote
-        self.on_request = on_request
+        self.on_settled = on_settled
+        self.recorder.on_calls = self.settled
         self.tape_facts: dict[int, TapeFacts] = {}
+        self.bodies = foreign.Bodies()
         self.events: list[Event] = []
         self._joined: set[str] = set()
 
@@ -39,19 +61,25 @@ class Capture:
         add, remove = compat.add_op_callback, compat.remove_op_callback
         if add is not None and remove is not None:
 
-            def on_op(op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> None:
-                if not self.hooks.broken:
+            def on_op(
+                op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
+            ) -> Any:
+                if not self.hooks.broken and outputs is not None:
                     try:
                         self.recorder.on_op(op_type, inputs, attrs, outputs, graph, sys._getframe(1))
                     except Exception as error:
                         self.hooks.fail(error)
+                # While tracing, TensorFlow hands what one listener returns to the next, None included.
+                return outputs if graph is not None and compat.others_listen() else None
 
             add(on_op)
             self.hooks.on_removal(lambda: remove(on_op))
         tape.install(self)
         departure.install(self)
         custom.install(self)
+        foreign.install(self)
         variable_hooks.install(self)
+        attribution.install(self)
         for name in ("keras", "tf_keras"):
             module = sys.modules.get(name)
             if module is not None:
@@ -64,6 +92,7 @@ class Capture:
             return
         self._joined.add(name)
         keras_hooks.install(self, module)
+        nonfinite_hooks.install(self, module)
         base = module.optimizers.Optimizer
         optimizers.install(self, base, "apply" if hasattr(base, "apply") else "apply_gradients")
 
@@ -80,6 +109,7 @@ class Capture:
     def training_model(self) -> str | None:
         return self.keras.training_model()
 
-    def request_kept(self, entry: RequestEntry) -> None:
-        if self.on_request is not None:
-            self.on_request()
+    def settled(self) -> None:
+        """Enough steps were seen to tell a branch not taken from a gradient that never comes."""
+        if self.on_settled is not None:
+            self.on_settled()

@@ -6,13 +6,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.nonfinite.episode import WayBack
+from whygrad.backends.tensorflow.recorder import CUSTOM
 from whygrad.graph.event import CustomGradientForgets
 from whygrad.source import SourceSpan
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
-
-CUSTOM = "CustomGradient"
 
 
 def install(capture: Capture) -> None:
@@ -35,6 +35,8 @@ def install(capture: Capture) -> None:
         def record_operation(
             op_type: Any, output_tensors: Any, input_tensors: Any, backward_function: Any, *args: Any, **kwargs: Any
         ) -> Any:
+            if recorder.episode is not None and not recorder.paused:
+                hooks.safely(_note_way_back, recorder, output_tensors, input_tensors, backward_function)
             if recorder.custom and not recorder.paused and not hooks.broken:
                 observed = hooks.safely(_note, recorder, op_type, output_tensors, input_tensors, backward_function)
                 backward_function = observed or backward_function
@@ -45,6 +47,13 @@ def install(capture: Capture) -> None:
     for name in ("_eager_mode_decorator", "_graph_mode_decorator"):
         hooks.replace(compat.custom_gradient, name, inside)
     hooks.replace(compat.record, "record_operation", recording)
+
+
+def _note_way_back(recorder: Any, outputs: Any, inputs: Any, backward: Any) -> None:
+    """A replay must ask this function for the gradient: a custom gradient's, or a compiled function's."""
+    if outputs and hasattr(outputs[0], "numpy"):
+        ids = tuple(tensor._id for tensor in outputs)
+        recorder.episode.closures[ids[0]] = WayBack(backward, ids, tuple(tensor._id for tensor in inputs))
 
 
 def _note(recorder: Any, op_type: Any, outputs: Any, inputs: Any, backward: Any) -> Any:
@@ -97,8 +106,8 @@ def _note_forgotten(capture: Capture, function: Any, error: TypeError) -> None:
     while trace is not None:
         held = trace.tb_frame.f_locals
         gradient = held.get("grad_fn")
-        if trace.tb_frame.f_code.co_name.endswith("_mode_decorator") and hasattr(gradient, "__code__"):
-            code = gradient.__code__
+        code = getattr(gradient, "__code__", None)
+        if trace.tb_frame.f_code.co_name.endswith("_mode_decorator") and code is not None:
             last = max((line for _, _, line in code.co_lines() if line), default=code.co_firstlineno)
             names = [entry.name for v in held.get("variables", ()) if (entry := capture.variables.of(v)) is not None]
             capture.events.append(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow import compat, foreign
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -28,7 +28,9 @@ def install(capture: Capture) -> None:
         def wrap(original: Any) -> Any:
             def leave(self: Any, *args: Any, **kwargs: Any) -> Any:
                 value = original(self, *args, **kwargs)
-                if not recorder.paused and hasattr(self, "_id"):
+                if capture.bodies.running:
+                    hooks.safely(foreign.note_departure, capture, how, sys._getframe(1))
+                elif not recorder.paused and hasattr(self, "_id"):
                     hooks.safely(recorder.on_departure, self, how, value, sys._getframe(1))
                 return value
 

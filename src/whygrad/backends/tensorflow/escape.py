@@ -8,57 +8,89 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.positions import span
 from whygrad.capture.slicing import exits, feeding_lines
-from whygrad.graph import Flow, Graph, Op, OpId, OpKind, TensorId
+from whygrad.graph import Flow, Graph, Op, OpId, OpKind, TapeId, TensorId
 from whygrad.graph.query import Index
 from whygrad.source import SourceSpan
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.requests import RequestEntry
 
 
-def add_escapes(capture: Capture, graph: Graph, targets: Iterable[int], sources: Iterable[Any]) -> Graph:
+def add_escapes(capture: Capture, graph: Graph, entry: RequestEntry, sources: Iterable[Any]) -> Graph:
     """Add an inferred FOREIGN op for each source that reaches the targets only through Python."""
     index = Index(graph)
-    behind = index.behind(map(TensorId, targets))
+    behind = index.behind(map(TensorId, entry.targets))
     leaves = [op for op in graph.ops if op.name in ("Leaf", "Const") and op.outputs and op.outputs[0] in behind]
-    leaves += [Op(id=OpId(0), kind=OpKind.CONSTANT, name="Leaf", inputs=(), outputs=(TensorId(t),), flows=(), where=_came_in(capture, t)) for t in targets if not index.makers.get(TensorId(t))]
+    leaves += [_bare(target, entry) for target in entry.targets if not index.makers.get(TensorId(target))]
     added: list[Op] = []
     for source in sources:
         starts = set(index.starts(source))
         if not starts or starts & behind:
             continue
         ahead = index.ahead(starts)
-        link = _by_departure(capture, graph, ahead, leaves) or _by_code(index, ahead, leaves)
+        link = (
+            _by_departure(capture, ahead, leaves)
+            or _by_code(index, entry.tape, ahead, leaves)
+            or _by_time(capture, entry.tape, index, ahead, leaves)
+        )
         if link is not None and all(op.where != link.where or op.inputs != link.inputs for op in added):
             added.append(replace(link, id=OpId(len(graph.ops) + len(added) + 1)))
     return replace(graph, ops=(*graph.ops, *added)) if added else graph
 
 
-def _came_in(capture: Capture, tensor: int) -> SourceSpan | None:
-    leaf = capture.recorder.leaves.get(tensor)
-    return None if leaf is None else span(leaf.place)
+def _bare(target: int, entry: RequestEntry) -> Op:
+    """A target that no op made: what feeds it is read from the request's own expression."""
+    where = span(entry.place)
+    return Op(
+        id=OpId(0), kind=OpKind.CONSTANT, name="Leaf", inputs=(), outputs=(TensorId(target),), flows=(), where=where
+    )
 
 
-def _by_departure(capture: Capture, graph: Graph, ahead: set[TensorId], leaves: list[Op]) -> Op | None:
-    """A tensor was seen leaving, and its line is among those that feed what came in."""
-    left = [d for d in capture.recorder.departures if TensorId(d.tensor) in ahead]
-    for leaf in leaves:
-        if leaf.where is None:
+def _by_departure(capture: Capture, ahead: set[TensorId], leaves: list[Op]) -> Op | None:
+    """A tensor was seen leaving, and its line is among those that feed what came in next."""
+    for departure in reversed(capture.recorder.departures):
+        where = span(departure.place)
+        if TensorId(departure.tensor) not in ahead or where is None:
             continue
-        lines = feeding_lines(leaf.where)
-        for departure in left:
-            where = span(departure.place)
-            if where is not None and where.file == leaf.where.file and where.line in lines:
+        for leaf in _after(capture, departure.sequence, leaves):
+            if leaf.where is not None and where.file == leaf.where.file and where.line in feeding_lines(leaf.where):
                 return _foreign(departure.how, TensorId(departure.tensor), leaf, where)
     return None
 
 
-def _by_code(index: Index, ahead: set[TensorId], leaves: list[Op]) -> Op | None:
+def _after(capture: Capture, sequence: int, leaves: list[Op]) -> list[Op]:
+    """The values that came in after a moment, soonest first; a bare target counts as last."""
+    met = capture.recorder.leaves
+    times = [(met[leaf.outputs[0]].sequence if leaf.outputs[0] in met else 10**12, leaf) for leaf in leaves]
+    return [leaf for time, leaf in sorted(times, key=lambda each: each[0]) if time >= sequence]
+
+
+def _by_time(capture: Capture, tape: int, index: Index, ahead: set[TensorId], leaves: list[Op]) -> Op | None:
+    """A whole tensor left under the tape, and the very next value that came in is one the loss depends on."""
+    for departure in reversed(capture.recorder.departures):
+        tensor = TensorId(departure.tensor)
+        facts = index.tensors.get(tensor)
+        where = span(departure.place)
+        if tensor not in ahead or facts is None or not facts.shape or where is None:
+            continue
+        if not any(TapeId(tape) in op.tapes for op in index.makers.get(tensor, ())):
+            continue
+        for leaf in _after(capture, departure.sequence, leaves)[:1]:
+            met = capture.recorder.leaves.get(leaf.outputs[0])
+            if met is not None and met.sequence <= departure.sequence + 2:
+                return _foreign(departure.how, tensor, leaf, where)
+    return None
+
+
+def _by_code(index: Index, tape: int, ahead: set[TensorId], leaves: list[Op]) -> Op | None:
     """NumPy read the tensor's memory unseen; the code that feeds what came in shows the call."""
     lines: dict[int, TensorId] = {}
     files = set()
-    for op in index.graph.ops:
-        if op.where is not None and any(tensor in ahead for tensor in op.outputs):
+    made = [op for op in index.ops if op.where is not None and any(tensor in ahead for tensor in op.outputs)]
+    under_tape = [op for op in made if TapeId(tape) in op.tapes]
+    for op in under_tape or made:
+        if op.where is not None:
             files.add(op.where.file)
             for line in range(op.where.line, op.where.last_line + 1):
                 lines[line] = next(tensor for tensor in op.outputs if tensor in ahead)

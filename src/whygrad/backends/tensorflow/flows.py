@@ -33,9 +33,7 @@ def _ask(op_type: str, inputs: tuple[Any, ...], outputs: tuple[Any, ...], attrs:
     try:
         function = compat.gradient_registry.lookup(op_type)
     except LookupError:
-        return tuple(
-            Flow.UNREGISTERED if is_trainable(fact.dtype.name) else Flow.BLOCKED for fact in inputs
-        )
+        return tuple(Flow.UNREGISTERED if is_trainable(fact.dtype.name) else Flow.BLOCKED for fact in inputs)
     if function is None:
         return blocked
     answer = _probe(function, op_type, inputs, outputs, attrs)

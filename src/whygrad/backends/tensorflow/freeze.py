@@ -12,26 +12,41 @@ from whygrad.backends.tensorflow.escape import add_escapes
 from whygrad.backends.tensorflow.flows import flows_of
 from whygrad.backends.tensorflow.op_table import kind_of
 from whygrad.backends.tensorflow.positions import span
-from whygrad.backends.tensorflow.recorder import FUNCTIONAL_OPS, Leaf, OpRecord, TensorFacts, facts_of, functional_graphs
+from whygrad.backends.tensorflow.recorder import (
+    CUSTOM,
+    FUNCTIONAL_OPS,
+    Leaf,
+    OpRecord,
+    TensorFacts,
+    facts_of,
+    functional_graphs,
+)
 from whygrad.graph import Flow, Graph, Op, OpId, OpKind, Outcome, TapeId, Tensor, TensorId, VariableId
 from whygrad.graph.event import NoiseUnused
+from whygrad.graph.query import without_collecting
 from whygrad.source import SourceSpan
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
     from whygrad.backends.tensorflow.requests import RequestEntry
 
+CUTTING = frozenset({OpKind.WRITE, OpKind.STATE, OpKind.FOREIGN, OpKind.STOP})  # cut wherever they run
 MAX_DEPTH = 24  # of functions inside functions
 
 
 def freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
     """Everything the targets depend on and everything that depends on a source."""
+    with without_collecting():
+        return _freeze(capture, entry, tf_graph)
+
+
+def _freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
     scope = Scope(capture, tf_graph)
     needed = scope.behind(entry.targets) | scope.ahead(entry.sources)
     facts = capture.tape_facts.get(entry.tape)
     writer = GraphWriter(capture, scope, entry.tape, None if facts is None else facts.entered)
     for record in scope.records:
-        if record.sequence in needed:
+        if record.sequence in needed and record.sequence not in scope.shadowed:
             writer.add(record)
     writer.add_leaves()
     note_unused_noise(capture, scope, entry.tape, needed)
@@ -44,7 +59,7 @@ def freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
         truncated=capture.recorder.dropped_before > 0 and tf_graph is None,
     )
     missing = [source for source in entry.sources if source.outcome is not Outcome.PRESENT]
-    return add_escapes(capture, graph, entry.targets, missing) if missing else graph
+    return add_escapes(capture, graph, entry, missing) if missing else graph
 
 
 def note_unused_noise(capture: Capture, scope: Scope, tape: int, needed: set[int]) -> None:
@@ -58,7 +73,8 @@ def note_unused_noise(capture: Capture, scope: Scope, tape: int, needed: set[int
             continue
         where = span(record.place)
         floating = any(facts.dtype.is_floating for facts in record.outputs)
-        if where is not None and floating and _stays_in(record, users):
+        initial = any(entry.born == record.place for entry in capture.variables.entries.values())
+        if where is not None and floating and not initial and _stays_in(record, users):
             capture.events.append(NoiseUnused(where=where, name=record.type))
 
 
@@ -66,7 +82,8 @@ def _stays_in(record: OpRecord, users: Mapping[int, list[OpRecord]]) -> bool:
     todo = [facts.id for facts in record.outputs]
     while todo:
         for user in users.get(todo.pop(), ()):
-            if user.place != record.place:
+            same_call = bool(record.layers) and user.layers == record.layers
+            if (user.place != record.place and not same_call) or kind_of(user.type) is OpKind.WRITE:
                 return False
             todo.extend(facts.id for facts in user.outputs)
     return True
@@ -87,13 +104,16 @@ class Scope:
             self.records = [*recorder.records, *self._traced(recorder, tf_graph)]
         self.makers: dict[int, list[OpRecord]] = defaultdict(list)
         self.writes: dict[int, list[OpRecord]] = defaultdict(list)
+        self.shadowed: set[int] = set()  # ops whose outputs a custom gradient took over
         for record in self.records:
             for facts in record.outputs:
+                if record.type == CUSTOM:
+                    self.shadowed.update(maker.sequence for maker in self.makers.pop(facts.id, ()))
                 self.makers[facts.id].append(record)
                 self.facts[facts.id] = facts
             for handle in self.written(record):
                 self.writes[handle].append(record)
-        for outside, inside in self.passed:
+        for _, inside in self.passed:
             self.facts.setdefault(inside._id, facts_of(inside))
 
     def _traced(self, recorder: Any, tf_graph: Any) -> list[OpRecord]:
@@ -177,12 +197,36 @@ def trace_records(recorder: Any, tf_graph: Any) -> list[OpRecord]:
     """The log of a traced function; read from its graph where it was traced before watching began."""
     log = recorder.traces.get(tf_graph)
     if log is not None:
-        return list(log.records)
+        return _with_calls(recorder, tf_graph, log.records)
     cached: list[OpRecord] | None = recorder.untraced.get(tf_graph)
     if cached is None:
         cached = [_from_operation(operation, tf_graph) for operation in tf_graph.get_operations()]
         recorder.untraced[tf_graph] = cached
     return cached
+
+
+def _with_calls(recorder: Any, tf_graph: Any, logged: list[OpRecord]) -> list[OpRecord]:
+    """TensorFlow announces every op but the call of one traced function by another: add those from the graph."""
+    made = {facts.id for record in logged for facts in record.outputs}
+    calls = [
+        operation
+        for operation in tf_graph.get_operations()
+        if operation.type in FUNCTIONAL_OPS and operation.outputs and operation.outputs[0]._id not in made
+    ]
+    records = list(logged)
+    for operation in calls:
+        needs = {tensor._id for tensor in operation.inputs}
+        last = max((i for i, r in enumerate(records) if any(f.id in needs for f in r.outputs)), default=-1)
+        record = _from_operation(operation, tf_graph)
+        record.sequence = next(recorder.sequence)
+        neighbour = records[last + 1] if last + 1 < len(records) else records[last] if records else None
+        if neighbour is not None:
+            record.tapes, record.layers = neighbour.tapes, neighbour.layers
+        records.insert(last + 1, record)
+        made.update(facts.id for facts in record.outputs)
+    if calls:
+        recorder.traces[tf_graph].records[:] = records  # found once
+    return records
 
 
 def _from_operation(operation: Any, tf_graph: Any) -> OpRecord:
@@ -223,6 +267,7 @@ class GraphWriter:
         self.op_numbers = itertools.count(1)
         self.handles: dict[int, int] = {}
         self.times: list[tuple[int, int]] = []
+        self.branches = 0  # how many loops and branches are open
 
     def first_after(self, clock: int) -> int:
         """The id of the first op after a moment of the recorder's clock."""
@@ -254,6 +299,8 @@ class GraphWriter:
         self, record: OpRecord, inputs: list[int], outputs: list[int], tapes: frozenset[TapeId], depth: int
     ) -> None:
         loop = record.type.endswith("While")
+        branching = record.type.endswith(("While", "If", "Case"))
+        self.branches += branching
         data = inputs[1:] if record.type.endswith(("If", "Case")) else inputs
         for position, graph in enumerate(record.calls):
             names: dict[int, int] = {}
@@ -273,6 +320,7 @@ class GraphWriter:
             if loop:
                 for result, holder in zip(results, holders, strict=False):
                     self._link(result, holder, record, tapes)
+        self.branches -= branching
 
     def _link(self, source: int, target: int, record: OpRecord, tapes: frozenset[TapeId]) -> None:
         handle = self._handle(source)
@@ -281,11 +329,13 @@ class GraphWriter:
             return
         if source in self.facts and self.facts[source].dtype is compat.resource_dtype:
             return
-        self._append(OpKind.MOVE, "Call", (source,), (target,), (Flow.CARRIED,), self._where(record, tapes), tapes, record)
+        self._append(
+            OpKind.MOVE, "Call", (source,), (target,), (Flow.CARRIED,), self._where(record, tapes), tapes, record
+        )
 
     def _where(self, record: OpRecord, tapes: frozenset[TapeId]) -> SourceSpan | None:
         """What the tape did not record is shown where the function that holds the tape called it."""
-        if self.tape not in tapes and self.home is not None:
+        if self.tape not in tapes and self.home is not None and kind_of(record.type) not in CUTTING:
             for caller in record.callers:
                 if caller.code is self.home:
                     return span(caller)
@@ -294,9 +344,7 @@ class GraphWriter:
     def _handle(self, number: int) -> int:
         return self.handles.get(number, self.scope.handle(number))
 
-    def _emit(
-        self, record: OpRecord, inputs: list[int], outputs: list[int], tapes: frozenset[TapeId]
-    ) -> None:
+    def _emit(self, record: OpRecord, inputs: list[int], outputs: list[int], tapes: frozenset[TapeId]) -> None:
         kind = OpKind.WRITE if record.type == "ApplyGradients" else kind_of(record.type)
         if record.type == "ApplyGradients":
             for variable in record.attrs or ():  # an update moves the variable; no value passes through it
@@ -319,7 +367,9 @@ class GraphWriter:
             flows: tuple[Flow, ...] = (Flow.BLOCKED,) * len(data)
         else:
             flows = self._flows(record, kind, data, len(inputs) - len(data))
-        self._append(kind, record.type, tuple(data), tuple(outputs), flows, self._where(record, tapes), tapes, record, variable)
+        self._append(
+            kind, record.type, tuple(data), tuple(outputs), flows, self._where(record, tapes), tapes, record, variable
+        )
 
     def _flows(self, record: OpRecord, kind: OpKind, data: list[int], skipped: int) -> tuple[Flow, ...]:
         if kind is OpKind.CUSTOM:
@@ -372,6 +422,7 @@ class GraphWriter:
                 variable=None if variable is None else VariableId(variable),
                 layers=record.layers,
                 custom=record.custom,
+                branched=self.branches > 0,
             )
         )
 
@@ -389,7 +440,9 @@ class GraphWriter:
         blank = OpRecord(0, "Leaf", (), ())
         for outside, inside in self.scope.passed:
             if inside._id in used and inside._id not in made:
-                self._append(OpKind.MOVE, "Captured", (outside,), (inside._id,), (Flow.CARRIED,), None, frozenset(), blank)
+                self._append(
+                    OpKind.MOVE, "Captured", (outside,), (inside._id,), (Flow.CARRIED,), None, frozenset(), blank
+                )
                 used.add(TensorId(outside))
                 made.add(TensorId(inside._id))
         for number in sorted(used - made):

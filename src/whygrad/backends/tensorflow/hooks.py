@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-REPORT_TO = "please report it with the lines above: the issue tracker is named in `pip show whygrad`"
+REPORT_TO = "please report this line to the authors of whygrad"
 
 
 class Hooks:
@@ -17,6 +17,7 @@ class Hooks:
 
     def __init__(self) -> None:
         self._undo: list[Callable[[], None]] = []
+        self.replaced: list[tuple[Any, str, Any]] = []  # owner, name, original
         self.broken = False
 
     def replace(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:
@@ -29,6 +30,7 @@ class Hooks:
         if isinstance(original, types.FunctionType):
             functools.update_wrapper(wrapper, original)
         setattr(home, name, wrapper)
+        self.replaced.append((home, name, original))
         self._undo.append(lambda: setattr(home, name, original))
 
     def on_removal(self, undo: Callable[[], None]) -> None:
@@ -72,6 +74,6 @@ def _home(owner: Any, name: str) -> Any:
     if owner is None:
         return None
     for candidate in getattr(owner, "__mro__", (owner,)):
-        if name in vars(candidate):
+        if name in vars(candidate) and candidate is not object:
             return candidate
     return None

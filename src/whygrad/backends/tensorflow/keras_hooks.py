@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from whygrad.capture.position import CodeOwner, Position, owner_of
+from whygrad.backends.tensorflow.autograph import caller_of
+from whygrad.backends.tensorflow.positions import span
+from whygrad.capture.position import CodeOwner, owner_of
+from whygrad.graph.event import AttributeRebound, DeadAttribute
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -75,6 +78,9 @@ class KerasFacts:
     list_reads: list[ListRead] = field(default_factory=list)
     flags: list[FlagChange] = field(default_factory=list)
     calls: weakref.WeakKeyDictionary[Any, LayerCalls] = field(default_factory=weakref.WeakKeyDictionary)
+    made_variables: dict[int, tuple[weakref.ref[Any], Any]] = field(default_factory=dict)
+    numbers_set: dict[tuple[int, str], tuple[Any, int]] = field(default_factory=dict)  # last change, by user code
+    made: weakref.WeakKeyDictionary[Any, Any] = field(default_factory=weakref.WeakKeyDictionary)
     called_at: weakref.WeakKeyDictionary[Any, set[Any]] = field(default_factory=weakref.WeakKeyDictionary)
     steps_made: weakref.WeakKeyDictionary[Any, frozenset[int]] = field(default_factory=weakref.WeakKeyDictionary)
     compiled: weakref.WeakKeyDictionary[Any, CompileFacts] = field(default_factory=weakref.WeakKeyDictionary)
@@ -90,11 +96,12 @@ class KerasFacts:
 
     def entered(self, layer: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
         """A layer call begins."""
+        frame = caller_of(frame)
         recorder = self.capture.recorder
         if not recorder.layers and not recorder.paused and owner_of(frame.f_code) is CodeOwner.USER:
             places = self.called_at.setdefault(layer, set())
             if len(places) < 32:
-                places.add(Position(frame.f_code, frame.f_lasti))
+                places.add(recorder._place_of(frame))
         if recorder.tapes and not recorder.layers and not recorder.paused and owner_of(frame.f_code) is CodeOwner.USER:
             facts = self.calls.get(layer)
             if facts is None:
@@ -106,6 +113,9 @@ class KerasFacts:
                 facts.place = recorder._place(frame)
         self.layers_seen.add(layer)
         recorder.layers = (*recorder.layers, _path(layer))
+
+    def was_made(self, layer: Any, frame: FrameType) -> None:
+        self.made[layer] = self.capture.recorder._place(frame)
 
     def left(self) -> None:
         self.capture.recorder.layers = self.capture.recorder.layers[:-1]
@@ -128,6 +138,20 @@ class KerasFacts:
             recorder = self.capture.recorder
             place = recorder._place(frame)
             self.flags.append(FlagChange(weakref.ref(layer), _path(layer), bool(value), place, recorder.now))
+
+    def attribute_was_set(self, layer: Any, name: str, value: Any, frame: FrameType) -> None:
+        if owner_of(frame.f_code) is not CodeOwner.USER:
+            return
+        if isinstance(value, (int, float)) and vars(layer).get(name, value) != value:
+            self.numbers_set[(id(layer), name)] = (self.capture.recorder._place(frame), self.capture.recorder.now)
+        if getattr(value, "_id", None) is None:
+            return
+        held = vars(layer).get(name)
+        entry = self.capture.variables.of(held) if hasattr(held, "assign") else None
+        if entry is not None:
+            where = span(self.capture.recorder._place(frame))
+            path = str(getattr(held, "path", None) or entry.name)
+            self.capture.events.append(AttributeRebound(layer=_path(layer), attribute=name, variable=path, where=where))
 
     def was_compiled(self, model: Any, kwargs: dict[str, Any], args: tuple[Any, ...], frame: FrameType) -> None:
         has_loss = kwargs.get("loss", args[1] if len(args) > 1 else None) is not None
@@ -272,7 +296,26 @@ def install(capture: Capture, module: ModuleType) -> None:
 
         return wrap
 
+    def rebinding(original: Any) -> Any:
+        def __setattr__(self: Any, name: str, value: Any) -> None:  # noqa: N807
+            hooks.safely(facts.attribute_was_set, self, name, value, sys._getframe(1))
+            original(self, name, value)
+
+        return __setattr__
+
+    def making(original: Any) -> Any:
+        """Keras reads the signature of `__init__`: it must stay as it is."""
+
+        def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            layer = original.__func__(cls, *args, **kwargs)
+            hooks.safely(facts.was_made, layer, sys._getframe(1))
+            return layer
+
+        return staticmethod(__new__)
+
+    hooks.replace(layer_class, "__new__", making)
     hooks.replace(layer_class, "__call__", calling)
+    hooks.replace(layer_class, "__setattr__", rebinding)
     for attribute in LISTS:
         hooks.replace(layer_class, attribute, listing(attribute))
     hooks.replace(layer_class, "trainable", flagging)
@@ -283,6 +326,7 @@ def install(capture: Capture, module: ModuleType) -> None:
         hooks.replace(model_class, method, training(method))
     _hook_variables(capture, module)
     _hook_losses(capture, module)
+    _hook_old_names(capture, module)
 
 
 def _hook_variables(capture: Capture, module: ModuleType) -> None:
@@ -291,15 +335,39 @@ def _hook_variables(capture: Capture, module: ModuleType) -> None:
     if variable_class is None:
         return
 
+    def note(variable: Any, frame: FrameType) -> None:
+        capture.variables.link_keras(variable, capture.recorder._place(frame))
+        made = _made_by_layer(capture.keras, frame)
+        if made is None:
+            return
+        entry = capture.variables.of(variable)
+        if entry is not None:
+            entry.created = made
+        else:  # its value comes later: remember it by the variable
+            capture.keras.made_variables[id(variable)] = (weakref.ref(variable), made)
+
     def wrap(original: Any) -> Any:
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             original(self, *args, **kwargs)
-            place = capture.recorder._place(sys._getframe(1))
-            capture.hooks.safely(capture.variables.link_keras, self, place)
+            capture.hooks.safely(note, self, sys._getframe(1))
 
         return __init__
 
     capture.hooks.replace(variable_class, "__init__", wrap)
+
+
+def _made_by_layer(facts: KerasFacts, frame: FrameType | None) -> Any:
+    """A ready-made layer's weights are made when it is first called; show where the layer was made instead."""
+    while frame is not None and owner_of(frame.f_code) is not CodeOwner.USER:
+        if frame.f_code.co_name == "add_weight":
+            layer = frame.f_locals.get("self")
+            user: FrameType | None = frame
+            while user is not None and owner_of(user.f_code) is not CodeOwner.USER:
+                user = user.f_back
+            own = user is not None and user.f_locals.get("self") is layer
+            return None if own else facts.made.get(layer)
+        frame = frame.f_back
+    return None
 
 
 def _hook_losses(capture: Capture, module: ModuleType) -> None:
@@ -308,11 +376,12 @@ def _hook_losses(capture: Capture, module: ModuleType) -> None:
     def note(loss: Any, y_true: Any, y_pred: Any, frame: FrameType) -> None:
         recorder = capture.recorder
         capture.keras.losses_seen.add(loss)
-        ids = [getattr(item, "_id", None) for item in (y_pred, y_true)]
-        if recorder.paused or None in ids:
+        ids = [item._id for item in (y_pred, y_true) if getattr(item, "_id", None) is not None]
+        if recorder.paused or len(ids) < 2:
             return
         graph = capture.current_graph()
-        name = f"LossCall:{type(loss).__name__}"
+        function = getattr(loss, "fn", None) if type(loss).__name__ == "LossFunctionWrapper" else None
+        name = f"LossCall:{getattr(function, '__name__', type(loss).__name__)}"
         recorder.add_virtual(name, ids, (), recorder._place(frame), graph)
 
     def wrap(original: Any) -> Any:
@@ -323,3 +392,24 @@ def _hook_losses(capture: Capture, module: ModuleType) -> None:
         return __call__
 
     capture.hooks.replace(module.losses.Loss, "__call__", wrap)
+
+
+def _hook_old_names(capture: Capture, module: ModuleType) -> None:
+    """Keras 3 takes an attribute of an old name without a word, and never looks at it."""
+    optimizer = module.optimizers.Optimizer
+    if hasattr(optimizer, "lr"):
+        return
+
+    def note(name: str, frame: FrameType) -> None:
+        if name in ("lr", "decay") and owner_of(frame.f_code) is CodeOwner.USER:
+            where = span(capture.recorder._place(frame))
+            capture.events.append(DeadAttribute(owner="the optimizer", attribute=name, where=where))
+
+    def wrap(original: Any) -> Any:
+        def __setattr__(self: Any, name: str, value: Any) -> None:  # noqa: N807
+            capture.hooks.safely(note, name, sys._getframe(1))
+            original(self, name, value)
+
+        return __setattr__
+
+    capture.hooks.replace(optimizer, "__setattr__", wrap)

@@ -35,9 +35,9 @@ _BY_KIND: Final[dict[K, str]] = {
     K.SIGN: "Sign",
     K.COMPARE: "Equal NotEqual Less LessEqual Greater GreaterEqual ApproximateEqual LogicalAnd LogicalOr LogicalNot "
     "IsNan IsFinite IsInf InTopK InTopKV2 All Any",
-    K.INDEX: "ArgMax ArgMin Where Unique UniqueV2 UniqueWithCounts Bincount DenseBincount HistogramFixedWidth "
-    "HistogramSummary Bucketize LowerBound UpperBound SearchSorted NonMaxSuppression NonMaxSuppressionV2 "
-    "NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 ListDiff EditDistance",
+    K.INDEX: "TopK TopKV2 ArgMax ArgMin Where Unique UniqueV2 UniqueWithCounts Bincount DenseBincount "
+    "HistogramFixedWidth HistogramSummary Bucketize LowerBound UpperBound SearchSorted NonMaxSuppression "
+    "NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 ListDiff EditDistance",
     K.ONE_HOT: "OneHot",
     K.NOISE: "RandomUniform RandomStandardNormal TruncatedNormal RandomUniformInt StatelessRandomUniform "
     "StatelessRandomUniformV2 StatelessRandomNormal StatelessRandomNormalV2 StatelessTruncatedNormal "
@@ -71,10 +71,20 @@ _BY_KIND: Final[dict[K, str]] = {
 OP_KINDS: Final[dict[str, K]] = {name: kind for kind, names in _BY_KIND.items() for name in names.split()}
 
 # Ops that write a variable whose handle is their first input; the value is the input after it.
-WRITE_PREFIXES: Final = ("Assign", "ResourceScatter", "ResourceApply", "ResourceSparseApply", "ResourceStridedSliceAssign")
+WRITE_PREFIXES: Final = (
+    "Assign",
+    "ResourceScatter",
+    "ResourceApply",
+    "ResourceSparseApply",
+    "ResourceStridedSliceAssign",
+)
 WRITE_OPS: Final = frozenset({"AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"})
 SYMMETRIC_LOSSES: Final = frozenset(
-    {"MeanSquaredError", "MeanAbsoluteError", "CosineSimilarity", "Huber", "LogCosh", "Dice"}
+    {
+        *("MeanSquaredError", "mean_squared_error", "mse", "MeanAbsoluteError", "mean_absolute_error", "mae"),
+        *("CosineSimilarity", "cosine_similarity", "Huber", "huber", "LogCosh", "log_cosh", "Dice", "dice"),
+        "function",  # a user's own: unknown
+    }
 )
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
-from dataclasses import dataclass
+import weakref
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-
-from whygrad.backends.tensorflow.lineage import origins, origins_of
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.labels import Label
     from whygrad.backends.tensorflow.recorder import OpRecord
     from whygrad.backends.tensorflow.variables import VariableEntry
 
@@ -19,8 +20,10 @@ KEPT_PER_PLACE = 64
 @dataclass(slots=True)
 class PairEntry:
     variable: int
-    gradient_of: frozenset[int] | None
+    label: Label | None
     missing: bool
+    compiled: bool = False  # traced apart from this update: how often it ran is not known
+    stale: bool = False  # it holds gradients that an earlier update has applied already
 
 
 @dataclass(slots=True)
@@ -31,6 +34,9 @@ class UpdateEntry:
     pairs: tuple[PairEntry, ...]
     unknown: tuple[int, ...]
     order: int
+    stateful: bool = False
+    made: Any = None  # where the optimizer was made
+    reference: Any = None  # the optimizer, weakly
     count: int = 1
 
 
@@ -39,6 +45,9 @@ class Updates:
         self.capture = capture
         self.entries: dict[Any, UpdateEntry] = {}
         self.per_place: dict[Any, int] = {}
+        self.numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self.counter = itertools.count(1)
+        self.applied: dict[int, int] = {}  # variable -> the number of the last request that was applied to it
         self.depth = 0
         self.total = 0
 
@@ -52,35 +61,67 @@ class Updates:
         gradients = list(gradients)
         known = list(variables) if variables is not None else list(getattr(optimizer, "_trainable_variables", ()))
         pairs = tuple(
-            PairEntry(entry.id, self._origin(gradient), gradient is None)
+            self._pair(entry.id, gradient)
             for gradient, variable in zip(gradients, known, strict=False)
             if (entry := self.capture.variables.of(variable)) is not None
         )
-        self._keep(UpdateEntry(place, _name(optimizer), id(optimizer), pairs, self._unknown(optimizer, known), recorder.now + 1))
-        inputs = [number for g in gradients if (number := getattr(getattr(g, "values", g), "_id", None)) is not None]
+        number = self.numbers.get(optimizer) or next(self.counter)
+        self.numbers[optimizer] = number
+        unknown = self._unknown(optimizer, known)
+        update = UpdateEntry(place, _name(optimizer), number, pairs, unknown, recorder.now + 1)
+        update.stateful, update.made = _is_stateful(optimizer), self._made(optimizer)
+        update.reference = weakref.ref(optimizer)
+        self._keep(update)
+        inputs = [tensor for g in gradients if (tensor := getattr(getattr(g, "values", g), "_id", None)) is not None]
         record = recorder.add_virtual("ApplyGradients", inputs, (), place, self.capture.current_graph())
         record.attrs = tuple(pair.variable for pair in pairs if not pair.missing)
         recorder.paused += 1
+        if self.capture.current_graph() is None:
+            self.capture.episodes.updating()
+            self.capture.update_watch.before(optimizer, gradients, known, place)
         return True
 
-    def wrote(self, entry: VariableEntry, record: OpRecord) -> None:
+    def wrote(self, entry: VariableEntry, record: OpRecord, label: Label) -> None:
         """A user's own update: `w.assign_sub(rate * gradient)`."""
-        if len(record.inputs) < 2:
-            return
-        found = origins_of(self.capture, record.inputs[1])
-        if found is not None:
-            pair = PairEntry(entry.id, found, False)
-            self._keep(UpdateEntry(record.place, record.type, 0, (pair,), (), record.sequence))
+        self.capture.update_watch.wrote(entry.id)
+        pair = PairEntry(entry.id, label, False)
+        self._keep(UpdateEntry(record.place, record.type, 0, (pair,), (), record.sequence))
+
+    def _pair(self, variable: int, gradient: Any) -> PairEntry:
+        label = self._label(gradient)
+        pair = PairEntry(variable, label, gradient is None)
+        if label is not None:
+            graph = self.capture.current_graph()
+            pair.compiled = label.graph != (0 if graph is None else id(graph))
+        if label is not None and not label.graph:
+            last = self.applied.get(variable)
+            pair.stale = last is not None and len(label.requests) > 1 and min(label.requests) <= last
+            self.applied[variable] = max(label.requests)
+        return pair
+
+    def _label(self, gradient: Any) -> Label | None:
+        labels = self.capture.recorder.labels
+        values = getattr(gradient, "values", gradient)
+        if hasattr(values, "assign"):
+            entry = self.capture.variables.of(values)
+            label = None if entry is None else labels.variables.get(entry.id)
+            return None if entry is None or label is None else replace(label, slot=entry.id)
+        return labels.tensors.get(getattr(values, "_id", 0))
+
+    def _made(self, optimizer: Any) -> Any:
+        """An optimizer's own counters are made with it."""
+        for name in ("_learning_rate", "_iterations", "iterations"):
+            entry = self.capture.variables.of(getattr(optimizer, name, None))
+            if entry is not None and entry.created is not None:
+                return entry.created
+        return None
 
     def end(self, began: bool | None) -> None:
         self.depth -= 1
         if began:
-            self.capture.recorder.paused -= 1
             if self.capture.current_graph() is None:
-                self.capture.recorder.end_generation()
-
-    def _origin(self, gradient: Any) -> frozenset[int] | None:
-        return origins(self.capture, gradient)
+                self.capture.update_watch.after()
+            self.capture.recorder.paused -= 1
 
     def _unknown(self, optimizer: Any, variables: list[Any]) -> tuple[int, ...]:
         """Variables that a built Keras 3 optimizer does not know."""
@@ -94,7 +135,8 @@ class Updates:
 
     def _keep(self, entry: UpdateEntry) -> None:
         self.total += 1
-        key = (entry.place, entry.optimizer_id, tuple((p.variable, p.gradient_of, p.missing) for p in entry.pairs), entry.unknown)
+        self.capture.recorder.updated = True
+        key = (entry.place, entry.optimizer_id, tuple(map(_signature, entry.pairs)), entry.unknown)
         known = self.entries.get(key)
         if known is not None:
             known.count += 1
@@ -103,6 +145,19 @@ class Updates:
         if kept < KEPT_PER_PLACE:
             self.per_place[entry.place] = kept + 1
             self.entries[key] = entry
+
+
+def _signature(pair: PairEntry) -> tuple[Any, ...]:
+    label = pair.label
+    if label is None:
+        return (pair.variable, pair.missing)
+    facts = (label.variables, len(label.requests), label.scale, label.clipped_then_summed, label.noised)
+    return (pair.variable, pair.missing, pair.stale, *facts)
+
+
+def _is_stateful(optimizer: Any) -> bool:
+    """Whether it keeps more than its counters: momentum, moments."""
+    return any(getattr(optimizer, name, None) for name in ("momentum", "beta_1", "rho", "initial_accumulator_value"))
 
 
 def _name(optimizer: Any) -> str:

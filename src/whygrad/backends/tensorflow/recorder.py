@@ -8,19 +8,22 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
-from types import FrameType
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from whygrad.backends.tensorflow import autograph, compat
+from whygrad.backends.tensorflow.labels import Label, Labels
+from whygrad.backends.tensorflow.nonfinite.episode import Episode
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry
-from whygrad.capture.position import Position, user_frame
+from whygrad.capture.position import CodeOwner, Position, file_owner, position_in, user_frame
 from whygrad.source import SourceSpan
 
 Place = Position | SourceSpan | None
+CUSTOM = "CustomGradient"
 
-KEPT_OPS = 50_000  # a generation ends when an update was applied, or after so many ops outside any tape
+KEPT_OPS = 50_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
 
 
 class TensorFacts(NamedTuple):
@@ -32,7 +35,21 @@ class TensorFacts(NamedTuple):
 class OpRecord:
     """One op that ran or was traced."""
 
-    __slots__ = ("attrs", "blocked", "callers", "calls", "custom", "inputs", "layers", "outputs", "place", "sequence", "tapes", "type")
+    __slots__ = (
+        "attrs",
+        "blocked",
+        "callers",
+        "calls",
+        "custom",
+        "inputs",
+        "laid_at",
+        "layers",
+        "outputs",
+        "place",
+        "sequence",
+        "tapes",
+        "type",
+    )
 
     def __init__(self, sequence: int, op_type: str, inputs: tuple[int, ...], outputs: tuple[TensorFacts, ...]) -> None:
         self.sequence = sequence
@@ -40,6 +57,7 @@ class OpRecord:
         self.inputs = inputs
         self.outputs = outputs
         self.place: Place = None
+        self.laid_at: OpRecord | None = None  # the forward op whose gradient this op is a part of
         self.callers: tuple[Position, ...] = ()  # user frames around the place, innermost first
         self.tapes: tuple[int, ...] = ()
         self.layers: tuple[str, ...] = ()  # the layers whose calls it ran in, outermost first
@@ -95,8 +113,7 @@ class Recorder:
         self.now = 0
         self.records: deque[OpRecord] = deque()
         self.producers: dict[int, OpRecord | None] = {}  # None: a leaf or a handle
-        self.writes: dict[int, deque[OpRecord]] = {}  # variable -> the ops that wrote it lately
-        self.gradient_of: dict[int, frozenset[int]] = {}  # gradient tensor -> the variables it belongs to
+        self.labels = Labels()
         self.leaves: dict[int, Leaf] = {}
         self.departures: deque[Departure] = deque()
         self.traces: weakref.WeakKeyDictionary[Any, TraceLog] = weakref.WeakKeyDictionary()
@@ -104,20 +121,29 @@ class Recorder:
         self.tapes: tuple[int, ...] = ()
         self.layers: tuple[str, ...] = ()
         self.custom: list[str] = []
+        self.laid_at: OpRecord | None = None
+        self.episode: Episode | None = None  # what a replay of the present step would need
         self.paused = 0
+        self.spy: Callable[..., None] | None = None  # told of eager ops while paused
         self._stopping = False
+        self._around: tuple[Position, ...] = ()  # the user's frames around the op being logged
         self.dropped_before = 0
+        self.updated = False  # since the last step began
         self.ops_seen = 0
-        self.on_write: Callable[[VariableEntry, OpRecord], None] | None = None
+        self.first_trace = 0  # the clock when something was traced first
+        self.traced_code: dict[CodeType, tuple[Place, weakref.ref[Any] | None, dict[str, Any]]] = {}
+        self.calls_seen = 0
+        self.on_calls: Callable[[], None] | None = None
+        self.on_write: Callable[[VariableEntry, OpRecord, Label], None] | None = None
         self._generation_starts: deque[int] = deque([0])
 
     # -- ops -------------------------------------------------------------------------------------
 
-    def on_op(
-        self, op_type: str | bytes, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType
-    ) -> None:
+    def on_op(self, op_type: str | bytes, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
         """Called after every op, with the frame that ran it."""
         if self.paused:
+            if self.spy is not None and graph is None:
+                self.spy(op_type, inputs, attrs, outputs, frame)
             return
         self.ops_seen += 1
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
@@ -129,8 +155,10 @@ class Recorder:
     def _log_eager(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
         found = user_frame(frame)
         place = self._place_of(found)
+        self._around = _callers(found)
         known = self.producers
-        self._stopping = name == "StopGradient"  # TensorFlow runs it with the tapes halted; it is the cut itself
+        # TensorFlow halts the tapes around these: one is the cut itself, the other is recorded as a whole.
+        self._stopping = name == "StopGradient" or name.startswith("__forward_")
         ids = []
         for tensor in inputs:
             number = tensor._id
@@ -139,22 +167,51 @@ class Recorder:
                 self._meet(tensor, number, inputs, place, frame)
         record = self._new_record(name, tuple(ids), outputs, place)
         record.attrs = attrs
-        record.callers = _callers(found)
         if name.startswith("__"):
-            record.calls = _called_graphs(frame)
+            record.calls = called_graphs(frame)
+            self._note_call()
         elif name.startswith(WRITE_PREFIXES):
-            self._note_write(ids[0], record)
+            self._note_write(ids[0], record, frame)
+        self.labels.follow(record, ids[0] if ids and ids[0] in self.variables.entries else None)
         for facts in record.outputs:
             known[facts.id] = record
         self.records.append(record)
+        if self.episode is not None:
+            self._hold(self.episode, name, inputs, ids, outputs)
 
-    def _note_write(self, handle: int, record: OpRecord) -> None:
-        self.writes.setdefault(handle, deque()).append(record)
+    def _hold(self, episode: Episode, name: str, inputs: Any, ids: list[int], outputs: Any) -> None:
+        """Keep what a replay of this op could not make again."""
+        held, start, known = episode.held, episode.start, self.producers
+        for tensor, number in zip(inputs, ids, strict=True):
+            maker = known[number]
+            if (maker is None or maker.sequence <= start) and number not in held:
+                held[number] = tensor
+        if not name.startswith("__") and compat.is_stateful(name):
+            for tensor in outputs:
+                held[tensor._id] = tensor
+
+    def _note_scalar(self, tensor: Any) -> None:
+        value = compat.constant_value(tensor) if compat.constant_value is not None else None
+        if value is not None:
+            self.labels.scalars[tensor._id] = float(value)
+
+    def _note_call(self) -> None:
+        """Traced steps ask for their gradients once; that they run is all one sees of them afterwards."""
+        self.calls_seen += 1
+        if self.calls_seen in (32, 512) and self.on_calls is not None:
+            self.on_calls()
+
+    def _note_write(self, handle: int, record: OpRecord, frame: FrameType) -> None:
         entry = self.variables.entries.get(handle)
         if entry is not None:
+            entry.last_write = record.place
+        if entry is not None and _is_users_own(frame):
             entry.writes += 1
-            if self.gradient_of and self.on_write is not None and entry.trainable:
-                self.on_write(entry, record)
+            entry.resets += record.type == "AssignVariableOp"
+            if self.on_write is not None and entry.trainable and len(record.inputs) > 1:
+                label = self.labels.tensors.get(record.inputs[1])
+                if label is not None:
+                    self.on_write(entry, record, label)
 
     def _log_traced(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType, graph: Any) -> None:
         log = self.traces.get(graph)
@@ -162,17 +219,23 @@ class Recorder:
             log = self.traces[graph] = TraceLog()
         ids = tuple(tensor._id for tensor in inputs)
         found = user_frame(frame)
+        if not self.first_trace:
+            self.first_trace = self.now or 1
+        if found is not None and found.f_code not in self.traced_code:
+            self.traced_code[found.f_code] = (self._place_of(found), _owner_of(found), found.f_globals)
         self._stopping = name == "StopGradient"
+        self._around = _callers(found)
         record = self._new_record(name, ids, outputs, self._place_of(found))
         record.attrs = attrs
-        record.callers = _callers(found)
         if name in FUNCTIONAL_OPS and outputs:
             record.calls = functional_graphs(outputs[0].op, graph)
-        elif name.startswith(WRITE_PREFIXES) and ids:
-            entry = self.variables.entries.get(self._outermost(ids[0], graph))
-            if entry is not None:
-                entry.writes += 1
+        elif name.startswith(WRITE_PREFIXES) and ids and graph.name != "initialize_variables":
+            self._note_write(self._outermost(ids[0], graph), record, frame)
         log.records.append(record)
+        if name == "Const" and record.outputs[0].shape == () and record.outputs[0].dtype.is_floating:
+            self._note_scalar(outputs[0])
+        outer = self._outermost(ids[0], graph) if ids else None
+        self.labels.follow(record, outer if outer in self.variables.entries else None)
 
     def _outermost(self, handle: int, graph: Any) -> int:
         """The variable's own handle for a handle that a traced function captured."""
@@ -185,21 +248,25 @@ class Recorder:
         self.now = sequence = next(self.sequence)
         record = OpRecord(sequence, name, ids, tuple([facts_of(tensor) for tensor in outputs]))
         record.place = place
+        record.callers = self._around
         if self.tapes and (not compat.recording_is_stopped() or self._stopping):
             record.tapes = self.tapes
         record.layers = self.layers
+        record.laid_at = self.laid_at
         if self.custom:
             record.custom = self.custom[-1]
         return record
 
     def add_virtual(
-        self, name: str, inputs: Iterable[int], outputs: Iterable[Any], place: Place, graph: Any = None
+        self, name: str, inputs: Iterable[int], outputs: Sequence[Any], place: Place, graph: Any = None
     ) -> OpRecord:
         """Log something that is not an op of TensorFlow's: a custom gradient, the result of a request."""
         record = self._new_record(name, tuple(inputs), outputs, place)
         if graph is None:
             self.producers.update((facts.id, record) for facts in record.outputs)
             self.records.append(record)
+            if self.episode is not None and name != CUSTOM:
+                self.episode.held.update((tensor._id, tensor) for tensor in outputs)
         else:
             self.traces.setdefault(graph, TraceLog()).records.append(record)
         return record
@@ -218,8 +285,13 @@ class Recorder:
             self.producers[handle._id] = None
             self.producers[number] = read
             self.records.append(read)
+            if self.episode is not None:
+                self.episode.held[number] = tensor
             return
-        self.leaves[number] = Leaf(facts_of(tensor), self.now, place)
+        facts = facts_of(tensor)
+        if facts.shape == () and facts.dtype.is_floating:
+            self.labels.scalars[number] = float(tensor._numpy())
+        self.leaves[number] = Leaf(facts, self.now, place)
 
     # -- leaving ---------------------------------------------------------------------------------
 
@@ -234,8 +306,14 @@ class Recorder:
 
     # -- keeping memory flat ---------------------------------------------------------------------
 
+    def begin_step(self) -> None:
+        """A tape is entered: after an update that is a new step, and what is two steps old can go."""
+        if self.updated:
+            self.updated = False
+            self.end_generation()
+
     def end_generation(self) -> None:
-        """Called after each update; the last two generations are kept."""
+        """The last two generations are kept."""
         self._generation_starts.append(self.now)
         while len(self._generation_starts) > 3:
             self._generation_starts.popleft()
@@ -253,26 +331,58 @@ class Recorder:
         while records and records[0].sequence <= sequence:
             for facts in records.popleft().outputs:
                 producers.pop(facts.id, None)
-                self.gradient_of.pop(facts.id, None)
-        for written in self.writes.values():
-            while written and written[0].sequence <= sequence:
-                written.popleft()
+                self.labels.forget(facts.id)
         while self.departures and self.departures[0].sequence <= sequence:
             self.departures.popleft()
         for number in [number for number, leaf in self.leaves.items() if leaf.sequence <= sequence]:
             del self.leaves[number]
+            self.labels.forget(number)
             producers.pop(number, None)
         self.dropped_before = sequence
 
     def _place(self, frame: FrameType) -> Place:
         return self._place_of(user_frame(frame))
 
+    def place_below(self, frame: FrameType, above: FrameType | None) -> Place:
+        """The user's expression, if one runs below the given frame."""
+        found = user_frame(frame)
+        outer = above
+        while outer is not None:
+            if outer is found:
+                return None
+            outer = outer.f_back
+        return self._place_of(found)
+
     def _place_of(self, found: FrameType | None) -> Place:
         if found is None:
             return None
         if autograph.is_generated(found.f_code):
             return autograph.original_span(found)
-        return Position(found.f_code, found.f_lasti)
+        return position_in(found)
+
+
+def _is_users_own(frame: FrameType | None) -> bool:
+    """Whether a write was asked for by user code itself, not by a layer, a metric or an initializer on its way."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        owner = file_owner(file)
+        if owner is not CodeOwner.MACHINERY:
+            return frame.f_code.co_name != "build"
+        if any(part in file for part in _DEPUTIES):
+            return False
+        frame = frame.f_back
+    return False
+
+
+_DEPUTIES = ("/layers/", "/trainers/", "/optimizers/", "/initializers/", "/metrics/", "/models/", "/callbacks/")
+
+
+def _owner_of(frame: FrameType) -> weakref.ref[Any] | None:
+    """The object whose method a frame runs."""
+    try:
+        return weakref.ref(frame.f_locals["self"])
+    except (KeyError, TypeError):
+        return None
 
 
 def _callers(frame: FrameType | None) -> tuple[Position, ...]:
@@ -284,7 +394,7 @@ def _callers(frame: FrameType | None) -> tuple[Position, ...]:
         frame = user_frame(frame.f_back)
         if frame is None:
             break
-        found.append(Position(frame.f_code, frame.f_lasti))
+        found.append(position_in(frame))
         if frame.f_code.co_name == "<module>":
             break
     return tuple(found)
@@ -313,7 +423,7 @@ def functional_graphs(op: Any, graph: Any) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _called_graphs(frame: FrameType | None) -> tuple[Any, ...]:
+def called_graphs(frame: FrameType | None) -> tuple[Any, ...]:
     """The graph of the function that is being called eagerly, from the caller's own frame."""
     for _ in range(8):
         if frame is None:

@@ -6,10 +6,12 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow.baked_state import baked_state
 from whygrad.backends.tensorflow.keras_hooks import KerasFacts, all_layers
+from whygrad.backends.tensorflow.optimizers import PairEntry, UpdateEntry
 from whygrad.backends.tensorflow.positions import span
 from whygrad.backends.tensorflow.variables import VariableEntry
-from whygrad.capture.naming import alias_assignment, callee
+from whygrad.capture.naming import alias_assignment, callee, is_looped_over
 from whygrad.graph import (
     Event,
     Failure,
@@ -25,7 +27,7 @@ from whygrad.graph import (
     Variable,
     VariableId,
 )
-from whygrad.graph.event import Compiled, FlagSet, LayerCalled, ModelTrained, SharedCalls, UnbuiltRead
+from whygrad.graph.event import ClippedSum, Compiled, FlagSet, LayerCalled, ModelTrained, SharedCalls, UnbuiltRead
 from whygrad.source import SourceSpan
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def record(capture: Capture, failure: Failure | None = None) -> Recording:
             requests=tuple(_request(entry) for entry in list(capture.requests.entries.values())),
             updates=tuple(_updates(capture)),
             variables={
-                VariableId(entry.id): _variable(entry, owners.get(entry.id))
+                VariableId(entry.id): _variable(capture, entry, owners.get(entry.id))
                 for entry in list(capture.variables.entries.values())
             },
             tapes={TapeId(number): _tape(facts) for number, facts in capture.tape_facts.items()},
@@ -100,14 +102,9 @@ def _updates(capture: Capture) -> Iterator[Update]:
         yield Update(
             optimizer=entry.optimizer,
             optimizer_id=entry.optimizer_id,
-            pairs=tuple(
-                Pairing(
-                    variable=VariableId(pair.variable),
-                    gradient_of=None if pair.gradient_of is None else frozenset(map(VariableId, pair.gradient_of)),
-                    missing=pair.missing,
-                )
-                for pair in entry.pairs
-            ),
+            pairs=tuple(_pairing(capture, entry, pair) for pair in entry.pairs),
+            stateful=entry.stateful,
+            made=span(entry.made),
             where=span(entry.place),
             seen=entry.count,
             order=entry.order,
@@ -115,8 +112,43 @@ def _updates(capture: Capture) -> Iterator[Update]:
         )
 
 
-def _variable(entry: VariableEntry, owner: tuple[str, str, bool] | None) -> Variable:
+def _never_set_back(capture: Capture, entry: UpdateEntry, pair: PairEntry) -> bool:
+    """A traced accumulator that was applied more than once and that nothing ever set to a new value."""
+    label = pair.label
+    slot = capture.variables.entries.get(label.slot) if label is not None and pair.compiled else None
+    optimizer = entry.reference() if entry.reference is not None else None
+    if slot is None or slot.resets or optimizer is None:
+        return False
+    return int(optimizer.iterations.numpy()) > 1
+
+
+def _pairing(capture: Capture, entry: UpdateEntry, pair: PairEntry) -> Pairing:
+    label = pair.label
+    if label is None:
+        return Pairing(variable=VariableId(pair.variable), gradient_of=None, missing=pair.missing)
+    clipped = label.clipped_then_summed
+    return Pairing(
+        variable=VariableId(pair.variable),
+        gradient_of=frozenset(map(VariableId, label.variables)),
+        missing=pair.missing,
+        requests=len(label.requests),
+        scale=label.scale,
+        mean=label.mean,
+        stale=pair.stale or _never_set_back(capture, entry, pair),
+        same_place=label.asked is not None,
+        clipped=None if clipped is None else span(clipped[0]),
+        summed=span(label.summed),
+        mixed=span(label.mixed),
+        noised=label.noised,
+        compiled=pair.compiled,
+    )
+
+
+def _variable(capture: Capture, entry: VariableEntry, owner: tuple[str, str, bool] | None) -> Variable:
     keras = entry.keras() if entry.keras is not None else None
+    reference, made = capture.keras.made_variables.get(id(keras), (None, None))
+    if keras is None or reference is None or reference() is not keras:
+        made = entry.created
     name = str(getattr(keras, "path", None) or entry.name)
     trainable = bool(keras.trainable) if keras is not None else entry.trainable
     return Variable(
@@ -126,7 +158,7 @@ def _variable(entry: VariableEntry, owner: tuple[str, str, bool] | None) -> Vari
         shape=entry.shape,
         trainable=trainable,
         watchable=entry.trainable,
-        created=span(entry.created),
+        created=span(made),
         owner=None if owner is None else owner[0],
         attribute=None if owner is None else owner[1],
         writes=entry.writes,
@@ -163,10 +195,16 @@ def _variables_in(value: Any, depth: int) -> Iterator[Any]:
     elif isinstance(value, dict):
         for item in value.values():
             yield from _variables_in(item, depth - 1)
-    elif type(value).__module__ not in ("builtins", "numpy") and not hasattr(value, "built") and hasattr(value, "__dict__"):
-        if type(value).__module__.split(".")[0] not in ("keras", "tensorflow", "tf_keras", "numpy"):
-            for item in list(vars(value).values()):
-                yield from _variables_in(item, depth - 1)
+    elif _is_plain_object(value):
+        for item in list(vars(value).values()):
+            yield from _variables_in(item, depth - 1)
+
+
+def _is_plain_object(value: Any) -> bool:
+    """An object of the user's own that is no layer."""
+    package = type(value).__module__.split(".")[0]
+    foreign = package in ("builtins", "numpy", "keras", "tensorflow", "tf_keras")
+    return not foreign and not hasattr(value, "built") and hasattr(value, "__dict__")
 
 
 def _holders(capture: Capture) -> dict[str, frozenset[VariableId]]:
@@ -210,6 +248,14 @@ def _events(capture: Capture) -> Iterator[Event]:
     yield from _layer_calls(facts)
     yield from _shared_calls(facts)
     yield from tuple(dict.fromkeys(capture.events))
+    for (clipped, summed), noised in capture.recorder.labels.clipped_sums.items():
+        yield ClippedSum(clipped=span(clipped), summed=span(summed), noised=noised)
+    yield from baked_state(capture)
+    yield from capture.sentinel.events()
+    yield from capture.update_watch.events()
+    last = capture.update_watch.at_the_end()
+    if last is not None:
+        yield last
 
 
 def _list_reads(facts: KerasFacts) -> Iterator[Event]:
@@ -223,6 +269,8 @@ def _list_reads(facts: KerasFacts) -> Iterator[Event]:
             length=len(read.value),
             length_later=later,
             used=read.used,
+            consumed=is_looped_over(span(read.place)),
+            variables=() if layer is None else tuple(map(VariableId, facts._ids(getattr(layer, read.attribute)))),
         )
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.freeze import freeze
+from whygrad.backends.tensorflow.labels import Label
+from whygrad.backends.tensorflow.nonfinite.episode import Episode
+from whygrad.backends.tensorflow.recorder import OpRecord
 from whygrad.graph import Graph, Outcome
 
 if TYPE_CHECKING:
@@ -15,6 +19,7 @@ if TYPE_CHECKING:
 
 KEPT_PER_PLACE = 64  # distinct requests kept for one place in the code; the rest are only counted
 GRADIENT = "GradientRequest"
+SETTLED = (8, 64, 512)  # after so many alike steps what is found is told, before the program ends
 
 
 @dataclass(slots=True)
@@ -55,6 +60,10 @@ class Ticket:
     raw_sources: list[Any]
     paused: bool
     tf_graph: Any
+    tape: Any
+    raw_targets: list[Any]
+    output_gradients: list[Any] | None  # None: ones
+    episode: Episode | None  # None: the values of the step are not kept
 
 
 class Requests:
@@ -65,14 +74,17 @@ class Requests:
         self.depth = 0
         self.total = 0
 
-    def begin(self, tape: Any, target: Any, sources: Any, method: str, unconnected: Any) -> Ticket | None:
+    def begin(
+        self, tape: Any, target: Any, sources: Any, method: str, unconnected: Any, given: Any = None
+    ) -> Ticket | None:
         self.depth += 1
         if self.depth > 1:
             return None
         capture, recorder = self.capture, self.capture.recorder
         facts = capture.tapes.of(tape)
         raw = compat.flatten(sources) if compat.flatten else []
-        targets = [_tensor_of(item, recorder) for item in (compat.flatten(target) if compat.flatten else [])]
+        raw_targets = compat.flatten(target) if compat.flatten else []
+        targets = [_tensor_of(item, recorder) for item in raw_targets]
         entry = RequestEntry(
             tape=facts.number,
             place=recorder._place(sys._getframe(3)),
@@ -92,7 +104,16 @@ class Requests:
         others = [number for number in recorder.tapes if number != facts.number or facts.persistent]
         if not others:
             recorder.paused += 1
-        return Ticket(entry, raw, not others, capture.current_graph())
+        return Ticket(
+            entry,
+            raw,
+            not others,
+            capture.current_graph(),
+            tape,
+            raw_targets,
+            None if given is None or compat.flatten is None else compat.flatten(given),
+            capture.episodes.of_tape.get(tape),
+        )
 
     def _source(self, item: Any, facts: Any) -> SourceEntry:
         entry = self.capture.variables.of(item) if hasattr(item, "assign") else None
@@ -123,6 +144,8 @@ class Requests:
         for source, gradient in zip(ticket.entry.sources, gradients, strict=False):
             if gradient is None:
                 source.outcome = Outcome.MISSING
+        if ticket.tf_graph is None and ticket.entry.method == "gradient":
+            self.capture.sentinel.look(ticket, gradients)
         self._label(ticket, gradients)
         self._keep(ticket, gradients)
 
@@ -130,10 +153,15 @@ class Requests:
         self.depth -= 1
         if ticket is not None and ticket.paused:
             self.capture.recorder.paused -= 1
+        if ticket is not None:
+            self.capture.episodes.asked(ticket.tape, again=self.capture.tapes.of(ticket.tape).persistent)
 
     def _label(self, ticket: Ticket, gradients: list[Any]) -> None:
         """Remember whose gradient each result is; an unrecorded request is an op of its own."""
         recorder, entry = self.capture.recorder, ticket.entry
+        scale, mean = self._loss_scale(entry.targets, ticket.tf_graph)
+        graph = 0 if ticket.tf_graph is None else id(ticket.tf_graph)
+        label = Label(frozenset(), frozenset({self.total}), entry.place, scale, mean, graph=graph)
         tensors = []
         for source, gradient in zip(entry.sources, gradients, strict=False):
             values = getattr(gradient, "values", gradient)
@@ -142,19 +170,55 @@ class Requests:
                 continue
             tensors.append(values)
             if source.variable is not None:
-                recorder.gradient_of[number] = recorder.gradient_of.get(number, frozenset()) | {source.variable}
+                known = recorder.labels.tensors.get(number)
+                variables = {source.variable} | (known.variables if known and self.total in known.requests else set())
+                recorder.labels.tensors[number] = replace(label, variables=frozenset(variables))
         if ticket.paused and tensors:
-            inputs = [*entry.targets, *(s.tensor or s.variable for s in entry.sources if s.tensor or s.variable)]
+            sources = [number for s in entry.sources if (number := s.tensor or s.variable) is not None]
+            inputs = [*entry.targets, *sources]
             recorder.add_virtual(GRADIENT, inputs, tensors, entry.place, ticket.tf_graph)
+
+    def _loss_scale(self, targets: tuple[int, ...], tf_graph: Any) -> tuple[float | None, bool]:
+        """The constant factor in front of the loss, and whether the loss is a mean."""
+        recorder = self.capture.recorder
+        made: Mapping[int, OpRecord | None] = recorder.producers
+        if tf_graph is not None and tf_graph in recorder.traces:
+            made = {facts.id: record for record in recorder.traces[tf_graph].records for facts in record.outputs}
+        scale: float | None = 1.0
+        todo, seen = list(targets), 0
+        while todo and seen < 64:
+            seen += 1
+            record = made.get(todo.pop())
+            if record is None:
+                continue
+            if record.type == "Mean" or (record.type in ("DivNoNan", "RealDiv") and self._counts(record, made)):
+                return scale, True
+            if record.type in ("Mul", "RealDiv") and scale is not None:
+                factors = [recorder.labels.scalars[n] for n in record.inputs if n in recorder.labels.scalars]
+                if len(factors) == 1 and factors[0]:
+                    scale = scale * factors[0] if record.type == "Mul" else scale / factors[0]
+                todo.extend(n for n in record.inputs if n not in recorder.labels.scalars)
+            elif record.type in ("Neg", "Identity", "AddV2", "Sub", "Cast", "AddN"):
+                todo.extend(record.inputs)
+        return scale, False
+
+    def _counts(self, record: OpRecord, made: Mapping[int, OpRecord | None]) -> bool:
+        """A sum divided by a number that was computed, as Keras losses do."""
+        top = made.get(record.inputs[0])
+        return top is not None and top.type == "Sum" and record.inputs[1] not in self.capture.recorder.labels.scalars
 
     def _keep(self, ticket: Ticket, gradients: Any) -> None:
         entry = ticket.entry
+        if entry.place is None:
+            return  # TensorFlow's own request, as inside a py_function
         self.total += 1
         key = (entry.place, entry.method, tuple((s.variable, s.type_name, s.outcome) for s in entry.sources))
         known = self.entries.get(key)
         if known is not None:
             known.count += 1
             self._look_for_zeros(known, gradients)
+            if known.count in SETTLED:
+                self.capture.settled()
             return
         kept = self.per_place.get(entry.place, 0)
         if kept >= KEPT_PER_PLACE:
@@ -163,7 +227,6 @@ class Requests:
         entry.graph = freeze(self.capture, entry, ticket.tf_graph)
         self.entries[key] = entry
         self._look_for_zeros(entry, gradients)
-        self.capture.request_kept(entry)
 
     def _look_for_zeros(self, entry: RequestEntry, gradients: Any) -> None:
         """Look at the values themselves at steps 1 to 4, 8, 16, ...: cheap, and enough to say `always`."""
@@ -193,8 +256,11 @@ def _tensor_of(item: Any, recorder: Any) -> int | None:
 def _odd_type(target: Any) -> str:
     """The type of a target that is no tensor, such as a TensorArray."""
     flat = compat.flatten(target) if compat.flatten else []
-    odd = [item for item in flat if getattr(item, "_id", None) is None and not hasattr(item, "handle")]
-    return type(odd[0]).__name__ if odd else ""
+    odd = [item for item in flat if getattr(item, "_id", None) is None and not hasattr(item, "assign")]
+    if not odd:
+        return ""
+    is_array = hasattr(odd[0], "flow") and hasattr(odd[0], "stack")  # it may be wrapped
+    return "TensorArray" if is_array else type(odd[0]).__name__
 
 
 def _flat_results(result: Any, count: int) -> list[Any]:

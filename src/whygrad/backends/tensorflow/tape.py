@@ -46,7 +46,12 @@ class Tapes:
         return facts
 
     def pushed(self, tape: Any) -> None:
-        self.capture.recorder.tapes = (*self.capture.recorder.tapes, self.of(tape).number)
+        recorder, facts = self.capture.recorder, self.of(tape)
+        if not recorder.tapes and self.capture.current_graph() is None:
+            recorder.begin_step()
+        if facts.graph is None:
+            self.capture.episodes.entered(tape)
+        recorder.tapes = (*recorder.tapes, facts.number)
 
     def popped(self, tape: Any) -> None:
         number = self.of(tape).number
@@ -98,7 +103,8 @@ def install(capture: Capture) -> None:
                     return original(self, target, *args, **kwargs)
                 sources = args[0] if args else kwargs.get("sources", kwargs.get("source"))
                 options = kwargs.get("unconnected_gradients", args[2] if len(args) > 2 else None)
-                ticket = hooks.safely(capture.requests.begin, self, target, sources, method, options)
+                given = kwargs.get("output_gradients", args[1] if len(args) > 1 and method == "gradient" else None)
+                ticket = hooks.safely(capture.requests.begin, self, target, sources, method, options, given)
                 try:
                     result = original(self, target, *args, **kwargs)
                 except BaseException as error:

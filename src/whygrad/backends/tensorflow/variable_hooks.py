@@ -15,8 +15,10 @@ def install(capture: Capture) -> None:
     hooks, recorder = capture.hooks, capture.recorder
 
     def note(variable: Any, frame: Any) -> None:
-        entry = capture.variables.add(variable, recorder._place(frame), recorder.now)
-        if entry is not None:
+        entry = capture.variables.add(variable, None, recorder.now)
+        if entry is not None and not entry.noted:
+            entry.noted = True
+            entry.created = entry.born = recorder._place(frame)
             entry.made_in_step = capture.requests.total
             entry.made_in_trace = capture.current_graph() is not None
 

@@ -22,10 +22,14 @@ class VariableEntry:
     trainable: bool
     created: Position | SourceSpan | None
     reference: weakref.ref[Any] | None
+    born: Position | SourceSpan | None = None  # what the user's code was doing when it was made
     made_at: int = 0  # the recorder's clock
     made_in_trace: bool = False
     made_in_step: int = 0
     writes: int = 0
+    last_write: Position | SourceSpan | None = None
+    resets: int = 0  # writes that put a new value in place of the old
+    noted: bool = False  # its making was seen; other objects around the same handle are not new variables
     keras: weakref.ref[Any] | None = None  # the Keras variable around it
 
 
@@ -74,8 +78,6 @@ class VariableBook:
         entry = self.add(value, created)
         if entry is not None:
             entry.keras = weakref.ref(keras_variable)
-            if created is not None:
-                entry.created = created
 
     def of(self, variable: Any) -> VariableEntry | None:
         """The entry of a tf.Variable or Keras variable."""

@@ -60,12 +60,19 @@ def custom_gradient(recording: Recording) -> Iterator[Finding]:
     """
     yield from claim(
         recording,
-        lambda missing: missing.cut.reason is Reason.CUSTOM
-        or (missing.cut.op.custom is not None and missing.cut.reason in (Reason.BLOCKED, Reason.STOPPED, Reason.WRITTEN)),
+        lambda missing: (
+            missing.cut.reason is Reason.CUSTOM
+            or (
+                missing.cut.op.custom is not None
+                and missing.cut.reason in (Reason.BLOCKED, Reason.STOPPED, Reason.WRITTEN)
+            )
+        ),
         because=lambda cut: f"the custom gradient `{cut.op.custom}` does not pass it on",
         label=lambda cut: "the custom gradient ends it here",
-        help=lambda cut: "return a gradient for every argument; take the tensors it needs as arguments, and write the "
-        "gradient with differentiable ops where second derivatives are wanted",
+        help=lambda cut: (
+            "return a gradient for every argument; take the tensors it needs as arguments, and write the "
+            "gradient with differentiable ops where second derivatives are wanted"
+        ),
     )
     for event in recording.events_of(CustomGradientForgets):
         yield Finding(

@@ -23,12 +23,12 @@ def no_registered_gradient(recording: Recording) -> Iterator[Finding]:
     ```python
     import tensorflow as tf
 
-    w = tf.Variable([[1.0, 2.0], [3.0, 4.0]], name="w")
+    image = tf.Variable([[[0.2, 0.4, 0.6]], [[0.1, 0.9, 0.5]]], name="image")
     with tf.GradientTape() as tape:
-        y, _ = tf.raw_ops.LinSpace(start=w[0, 0], stop=w[0, 1], num=3), None
-        loss = tf.reduce_sum(y)
+        strong = tf.image.adjust_contrast(image, 2.0)
+        loss = tf.reduce_sum(tf.square(strong))
     try:
-        gradients = tape.gradient(loss, [w])
+        gradients = tape.gradient(loss, [image])
     except LookupError:
         gradients = [None]
     ```
@@ -37,11 +37,12 @@ def no_registered_gradient(recording: Recording) -> Iterator[Finding]:
     ```python
     import tensorflow as tf
 
-    w = tf.Variable([[1.0, 2.0], [3.0, 4.0]], name="w")
+    image = tf.Variable([[[0.2, 0.4, 0.6]], [[0.1, 0.9, 0.5]]], name="image")
     with tf.GradientTape() as tape:
-        y = w[0, 0] + (w[0, 1] - w[0, 0]) * tf.constant([0.0, 0.5, 1.0])
-        loss = tf.reduce_sum(y)
-    gradients = tape.gradient(loss, [w])
+        mean = tf.reduce_mean(image, axis=(0, 1), keepdims=True)
+        strong = mean + 2.0 * (image - mean)
+        loss = tf.reduce_sum(tf.square(strong))
+    gradients = tape.gradient(loss, [image])
     ```
 
     ## Known limits

@@ -70,11 +70,11 @@ def _label(cut: Cut) -> str:
 
 _HELPS = {
     OpKind.INDEX: "train on a soft version (softmax weights instead of argmax, a kernel instead of a histogram) and "
-    "use the hard one for metrics only",
+    "use the hard one for metrics only; `wg.sampling.straight_through_onehot(logits)` keeps the hard value and a gradient",
     OpKind.COMPARE: "replace the comparison by a smooth surrogate (`tf.sigmoid(k * (a - b))`, a cross-entropy), or use "
     "it for metrics only",
     OpKind.ROUND: "keep the value unrounded in the loss, or pass the gradient straight through: "
-    "`x + tf.stop_gradient(tf.round(x) - x)`",
+    "`wg.sampling.straight_through_round(x)`",
     OpKind.CAST: "keep this value in floating point, or move the cast out of the loss",
     OpKind.ONE_HOT: "feed the probabilities themselves to the loss instead of their one-hot positions",
 }

@@ -53,5 +53,8 @@ def non_reparameterised_sample(recording: Recording) -> Iterator[Finding]:
         lambda missing: missing.cut.reason is Reason.SAMPLED or missing.is_draw,
         because=lambda cut: "every path to the loss goes through a random draw that is not reparameterised",
         label=lambda cut: f"{cut.op.name}: the sample has no gradient with respect to its parameters",
-        help=lambda cut: "use the score function (`log_prob(sample) * reward`), or a relaxed sample such as Gumbel-softmax",
+        help=lambda cut: (
+            "use the score function (`wg.sampling.score_function` with `draw_categorical`), or a relaxed sample "
+            "(`wg.sampling.gumbel_softmax(logits)`)"
+        ),
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Severity
-from whygrad.graph import Recording
-from whygrad.graph.query import Cut, Reason
-from whygrad.rules.missing import claim, text_of
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import OpKind, Recording, Request, Source
+from whygrad.graph.event import ForeignBody
+from whygrad.graph.query import Cut, Reason, index_of
+from whygrad.rules.missing import claim, listing, names_of, steps_of, text_of
 from whygrad.rules.rule import Finding, rule
 
 
@@ -55,6 +56,40 @@ def numpy_escape(recording: Recording) -> Iterator[Finding]:
         label=lambda cut: "the value leaves TensorFlow here; what comes back is a constant",
         help=lambda cut: f"compute {text_of(cut.op.where)} with TensorFlow ops (call the model instead of `predict`)",
     )
+    yield from _inside_python_functions(recording)
+
+
+def _inside_python_functions(recording: Recording) -> Iterator[Finding]:
+    """A `py_function` has a gradient, but its body left TensorFlow: the gradient is zero, not None."""
+    bodies = {event.where: event for event in recording.events_of(ForeignBody) if event.where is not None}
+    for where, event in bodies.items():
+        for request in recording.requests:
+            names = names_of(recording, request, _only_through(request))
+            if names:
+                yield Finding(
+                    message=f"no gradient comes back to {listing(names)} through the Python function "
+                    f"`{event.function}`: its body leaves TensorFlow",
+                    primary=Label(where, "the value leaves TensorFlow here; the gradient comes back as zero"),
+                    variables=names,
+                    help="compute the body with TensorFlow ops on the tensors it is given",
+                    steps=steps_of(recording, [request]),
+                )
+                break
+
+
+def _only_through(request: Request) -> list[Source]:
+    """Sources whose every open way to the target goes through a Python function."""
+    index = index_of(request.graph)
+    bodies = {tensor for op in request.graph.ops if op.kind is OpKind.FOREIGN for tensor in op.outputs}
+    if not bodies:
+        return []
+    around = index.open_behind(request.targets, request.tape, avoiding=bodies)
+    through = index.open_behind(request.targets, request.tape)
+    return [
+        source
+        for source in request.sources
+        if (starts := set(index.starts(source))) and starts & through and not starts & around
+    ]
 
 
 def _because(cut: Cut) -> str:

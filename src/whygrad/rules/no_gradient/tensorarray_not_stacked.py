@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Recording
-from whygrad.rules.missing import names_of, steps_of, target_expression
+from whygrad.graph import Recording, Request
+from whygrad.rules.missing import names_of, source_expression, steps_of, target_expression
 from whygrad.rules.rule import Finding, rule
 
 
@@ -50,13 +50,22 @@ def tensorarray_not_stacked(recording: Recording) -> Iterator[Finding]:
     None known.
     """
     for request in recording.requests:
-        if "TensorArray" not in (request.target_type, *(source.type_name for source in request.sources)):
-            continue
-        target = target_expression(request) or "the target"
-        yield Finding(
-            message=f"`{target}` is a TensorArray, not a tensor: it cannot be differentiated",
-            primary=None if request.where is None else Label(request.where, "a TensorArray object is handed over"),
-            variables=names_of(recording, request, request.sources),
-            help=f"stack it under the tape and differentiate the result: `{target}.stack()`",
-            steps=steps_of(recording, [request]),
-        )
+        if request.target_type == _ARRAY:
+            yield _finding(recording, request, target_expression(request), "the target", "it cannot be differentiated")
+        for source in request.sources:
+            if source.type_name == _ARRAY:
+                name = source_expression(request, source)
+                yield _finding(recording, request, name, "the source", "nothing can be differentiated by it")
+
+
+_ARRAY = "TensorArray"
+
+
+def _finding(recording: Recording, request: Request, name: str | None, role: str, so: str) -> Finding:
+    return Finding(
+        message=f"{role if name is None else f'`{name}`'} is a TensorArray, not a tensor: {so}",
+        primary=None if request.where is None else Label(request.where, "a TensorArray object is handed over"),
+        variables=names_of(recording, request, request.sources),
+        help=f"stack it under the tape and use the result: `{name or 'array'}.stack()`",
+        steps=steps_of(recording, [request]),
+    )

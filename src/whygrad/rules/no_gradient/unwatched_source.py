@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
-from whygrad.rules.missing import listing, missing_of, names_of, steps_of
+from whygrad.rules.missing import UNNAMED, listing, missing_of, names_of, steps_of
 from whygrad.rules.rule import Finding, rule
 
 
@@ -51,9 +51,13 @@ def unwatched_source(recording: Recording) -> Iterator[Finding]:
             message=f"no gradient reaches {listing(names)}: the tape {_when(late)}",
             primary=None if where is None else Label(where, "used here, before `watch`" if late else "asked for here"),
             variables=names,
-            help=f"call `tape.watch({names[0]})` before the first op that uses it",
+            help=f"call {_call(names[0])} before the first op that uses it",
             steps=steps_of(recording, [request]),
         )
+
+
+def _call(name: str) -> str:
+    return "`tape.watch(...)` on it" if name == UNNAMED else f"`tape.watch({name})`"
 
 
 def _when(late: bool) -> str:

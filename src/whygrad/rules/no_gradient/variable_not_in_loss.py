@@ -10,7 +10,6 @@ from whygrad.rules.missing import (
     Unconnected,
     is_deliberate,
     is_explained,
-    is_trained_elsewhere,
     listing,
     missing_of,
     names_of,
@@ -18,6 +17,7 @@ from whygrad.rules.missing import (
     target_expression,
 )
 from whygrad.rules.rule import Finding, rule
+from whygrad.source import SourceSpan
 
 
 @rule("WG107", "variable-not-in-loss", severity=Severity.ERROR, since="0.1.0")
@@ -55,13 +55,13 @@ def variable_not_in_loss(recording: Recording) -> Iterator[Finding]:
     """
     for loose in missing_of(recording).unconnected:
         sources = tuple(s for s in loose.sources if s.variable is not None and not is_explained(recording, loose, s))
-        for part in _by_fate(recording, sources):
+        for part in _by_fate(recording, loose, sources):
             yield _finding(recording, loose, part)
 
 
-def _by_fate(recording: Recording, sources: tuple[Source, ...]) -> Iterator[tuple[Source, ...]]:
+def _by_fate(recording: Recording, loose: Unconnected, sources: tuple[Source, ...]) -> Iterator[tuple[Source, ...]]:
     """Those that something else trains apart from those that nothing does."""
-    trained = tuple(s for s in sources if s.variable is not None and is_trained_elsewhere(recording, s.variable))
+    trained = tuple(s for s in sources if is_deliberate(recording, loose.request, (s,)))
     others = tuple(s for s in sources if s not in trained)
     yield from (part for part in (trained, others) if part)
 
@@ -71,9 +71,11 @@ def _finding(recording: Recording, loose: Unconnected, sources: tuple[Source, ..
     names = names_of(recording, request, sources)
     target = target_expression(request)
     loss = f"`{target}`" if target else "the loss"
+    used = _used(loose, sources) if request.model is not None else None
+    where, label = (request.where, "asked for here") if used is None else (used, "what this computes is not used")
     return Finding(
         message=f"no gradient reaches {listing(names)}: {loss} does not depend on {'it' if len(names) == 1 else 'them'}",
-        primary=None if request.where is None else Label(request.where, "asked for here"),
+        primary=None if where is None else Label(where, label),
         variables=names,
         related=_made(recording, sources),
         notes=_reads(recording, loose, sources),
@@ -81,6 +83,16 @@ def _finding(recording: Recording, loose: Unconnected, sources: tuple[Source, ..
         steps=steps_of(recording, [request]),
         severity=Severity.NOTE if is_deliberate(recording, request, sources) else None,
     )
+
+
+def _used(loose: Unconnected, sources: tuple[Source, ...]) -> SourceSpan | None:
+    """In `fit` nobody asks in so many words: show where the variable is read instead."""
+    wanted = {source.variable for source in sources}
+    tape = loose.request.tape
+    ops = [
+        op for op in loose.request.graph.ops if op.kind is OpKind.READ and op.variable in wanted and tape in op.tapes
+    ]
+    return next((op.where for op in ops if op.where is not None and op.where != loose.request.where), None)
 
 
 def _made(recording: Recording, sources: tuple[Source, ...]) -> tuple[Label, ...]:

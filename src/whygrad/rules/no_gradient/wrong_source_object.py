@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Op, Recording, Request, Source
-from whygrad.graph.query import Index
-from whygrad.rules.missing import Unconnected, is_explained, missing_of, name_of, source_expression, steps_of
+from whygrad.graph import Op, OpKind, Recording, Request, Source
+from whygrad.graph.query import Index, index_of
+from whygrad.rules.missing import (
+    Unconnected,
+    is_explained,
+    listing,
+    missing_of,
+    name_of,
+    source_expression,
+    steps_of,
+)
 from whygrad.rules.rule import Finding, rule
 
 
@@ -62,7 +70,7 @@ _SYMBOLIC = ("KerasTensor", "SymbolicTensor")
 def _tensor(recording: Recording, loose: Unconnected, source: Source) -> Finding:
     request = loose.request
     name = name_of(recording, request, source)
-    index = Index(request.graph)
+    index = index_of(request.graph)
     made = next(iter(index.makers.get(source.tensor, ())), None) if source.tensor is not None else None
     twin = None if made is None else _twin(index, request, made)
     related = []
@@ -71,8 +79,10 @@ def _tensor(recording: Recording, loose: Unconnected, source: Source) -> Finding
     if twin is not None and twin.where is not None and (made is None or twin.where != made.where):
         related.append(Label(twin.where, "this made the one that the loss uses"))
     return Finding(
-        message=f"no gradient reaches `{name}`: the loss was computed from another tensor",
-        primary=None if request.where is None else Label(request.where, f"`{name}` is not part of what is differentiated"),
+        message=f"no gradient reaches {listing((name,))}: the loss was computed from another tensor",
+        primary=None
+        if request.where is None
+        else Label(request.where, f"{listing((name,))} is not part of what is differentiated"),
         variables=(name,),
         related=tuple(related),
         help="compute the loss from this very tensor: run the forward pass once and keep its intermediate result",
@@ -81,17 +91,29 @@ def _tensor(recording: Recording, loose: Unconnected, source: Source) -> Finding
 
 
 def _twin(index: Index, request: Request, made: Op) -> Op | None:
-    """An op of the same kind in the same layer, or at the same place, that the loss does depend on."""
+    """An op that does the same in the same layer, at the same place or to the same values, and that the loss uses."""
     behind = index.behind(request.targets)
-    for op in index.graph.ops:
-        alike = op.name == made.name and (op.layers[-1:] == made.layers[-1:] or op.where == made.where)
-        if alike and op is not made and any(tensor in behind for tensor in op.outputs):
+    for op in index.ops:
+        if op is made or op.name != made.name or not any(tensor in behind for tensor in op.outputs):
+            continue
+        same_layer = bool(made.layers) and op.layers[-1:] == made.layers[-1:]
+        same_place = made.where is not None and op.where == made.where
+        if same_layer or same_place or (made.inputs and _taken(index, op) == _taken(index, made)):
             return op
     return None
 
 
+def _taken(index: Index, op: Op) -> list[object]:
+    """What an op takes: a variable is the same however often it is read."""
+    makers = [next(iter(index.makers.get(tensor, ())), None) for tensor in op.inputs]
+    return [
+        tensor if maker is None or maker.kind is not OpKind.READ else (OpKind.READ, maker.variable)
+        for tensor, maker in zip(op.inputs, makers, strict=True)
+    ]
+
+
 def _symbolic(recording: Recording, request: Request, source: Source) -> Finding:
-    name = source_expression(request) or "the source"
+    name = source_expression(request, source) or "the source"
     return Finding(
         message=f"`{name}` is a symbolic Keras tensor: it was never computed, so nothing can be differentiated by it",
         primary=None if request.where is None else Label(request.where, "asked for here"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Flow, Op, OpKind, Outcome, Recording, Request, Source, TensorId
-from whygrad.graph.query import Cut, Index, Reason, closed, cut_groups
+from whygrad.graph.query import Cut, Index, Reason, closed, cut_groups, index_of
 from whygrad.rules.missing import listing, names_of, steps_of, text_of
 from whygrad.rules.rule import Finding, rule
 
@@ -43,8 +43,8 @@ def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
     Inside compiled functions only what is zero by construction is seen.
     """
     for request in recording.requests:
-        index = Index(request.graph)
-        zero = _by_construction(request, index)
+        index = index_of(request.graph)
+        zero = _by_construction(request, index) + _sums_of_softmax(request, index)
         for cut, sources in zero:
             yield _finding(recording, request, sources, cut.op, certain=True)
         told = {id(source) for _, sources in zero for source in sources}
@@ -63,6 +63,52 @@ def _by_construction(request: Request, index: Index) -> list[tuple[Cut, tuple[So
     dead = [s for s in present if not any(tensor in alive for tensor in index.starts(s))]
     groups = cut_groups(index, request, dead, zeros=False)
     return [(g.cut, g.sources) for g in groups if g.cut.reason is Reason.ZERO]
+
+
+def _sums_of_softmax(request: Request, index: Index) -> list[tuple[Cut, tuple[Source, ...]]]:
+    """A softmax of which only the sum enters the target: that is one, whatever goes in."""
+    found = []
+    for op in request.graph.ops:
+        if op.name != "Softmax" or request.tape not in op.tapes or not _is_only_summed(index, request, op):
+            continue
+        around = index.open_behind(request.targets, request.tape, avoiding=set(op.outputs))
+        through = index.open_behind(op.inputs, request.tape)
+        dead = tuple(
+            s
+            for s in request.sources
+            if s.outcome in (Outcome.PRESENT, Outcome.ZERO)
+            and (starts := set(index.starts(s))) & through
+            and not starts & around
+        )
+        if dead:
+            last = [each for each in request.graph.ops if each.name in ("Sum", "Mean") and set(each.outputs) & around]
+            found.append((Cut(last[-1] if last else op, 0, Reason.ZERO), dead))
+    return found
+
+
+def _is_only_summed(index: Index, request: Request, op: Op) -> bool:
+    behind = index.behind(request.targets)
+    todo, summed = list(op.outputs), False
+    while todo:
+        tensor = todo.pop()
+        for user, _ in index.users.get(tensor, ()):
+            if not set(user.outputs) & behind or user.kind is OpKind.SHAPE:
+                continue
+            summed = summed or user.name in ("Sum", "Mean")
+            if user.name not in _LINEAR or not _others_are_constant(index, user, tensor):
+                return False
+            todo.extend(user.outputs)
+    return summed and all(index.tensors[target].shape == () for target in request.targets if target in index.tensors)
+
+
+_LINEAR = ("Sum", "Mean", "Neg", "Identity", "Mul", "RealDiv", "AddV2", "Sub", "Reshape")
+
+
+def _others_are_constant(index: Index, op: Op, tensor: TensorId) -> bool:
+    others = [each for each in op.inputs if each != tensor]
+    makers = [maker for each in others for maker in index.makers.get(each, ())]
+    scalars = op.name in ("Sum", "Mean", "Reshape") or all(index.tensors[each].shape == () for each in others)
+    return scalars and all(maker.kind in (OpKind.CONSTANT, OpKind.SHAPE, OpKind.MOVE) for maker in makers)
 
 
 def _suspect(index: Index, request: Request, source: Source) -> Op | None:
@@ -107,8 +153,11 @@ def _finding(recording: Recording, request: Request, sources: tuple[Source, ...]
         primary=None if op.where is None else Label(op.where, "the gradient is zero from here on"),
         variables=names,
         related=() if request.where is None else (Label(request.where, "asked for here"),),
-        help=_HELPS.get(op.kind, "stop the gradient of the sample (`tf.stop_gradient(sample)`) where its score is taken, "
-        "or use a smooth expression"),
+        help=_HELPS.get(
+            op.kind,
+            "stop the gradient of the sample (`tf.stop_gradient(sample)`) where its score is taken, "
+            "or use a smooth expression",
+        ),
         steps=steps_of(recording, [request]),
         certain=certain,
     )

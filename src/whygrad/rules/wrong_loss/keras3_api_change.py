@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Failure, Recording
+from whygrad.graph.event import DeadAttribute
 from whygrad.rules.rule import Finding, rule
 
 
@@ -44,6 +46,12 @@ def keras3_api_change(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Only what ended the run is seen.
     """
+    for event in recording.events_of(DeadAttribute):
+        yield Finding(
+            message=f"{event.owner} has no `{event.attribute}` in Keras 3: setting it has no effect",
+            primary=None if event.where is None else Label(event.where, "nothing looks at this attribute"),
+            help=_REMOVED[event.attribute],
+        )
     failure = recording.failure
     change = None if failure is None else _change(failure)
     if failure is None or change is None:
@@ -57,6 +65,8 @@ def keras3_api_change(recording: Recording) -> Iterator[Finding]:
 
 _REMOVED = {
     "minimize": "take the gradient yourself: `with tf.GradientTape() as tape: ...`, then `optimizer.apply_gradients(...)`",
+    "get_scaled_loss": "write `optimizer.scale_loss(loss)` under the tape",
+    "get_unscaled_gradients": "hand the scaled gradients to `apply_gradients`: it unscales them itself",
     "get_gradients": "use `tf.GradientTape`",
     "get_updates": "use `tf.GradientTape` and `optimizer.apply_gradients`",
     "_compute_gradients": "use `tf.GradientTape`",
@@ -88,16 +98,51 @@ _REMOVED = {
 
 
 def _change(failure: Failure) -> tuple[str, str] | None:
-    if failure.attribute is not None and (failure.object_type or "").startswith("keras"):
-        advice = _REMOVED.get(failure.attribute)
-        return None if advice is None else (f"Keras 3 has no `{failure.attribute}` here any more", advice)
+    attribute = _missing_attribute(failure)
+    if attribute is not None:
+        advice = _REMOVED.get(attribute)
+        return None if advice is None else (f"Keras 3 has no `{attribute}` here any more", advice)
     if failure.type_name == "ValueError" and failure.message.startswith("Passed in object <Variable"):
-        return ("a Keras 3 variable is not a `tf.Variable`: the tape cannot watch it", "watch `variable.value`, or drop the `watch`")
+        return (
+            "a Keras 3 variable is not a `tf.Variable`: the tape cannot watch it",
+            "watch `variable.value`, or drop the `watch`",
+        )
     if "Argument(s) not recognized" in failure.message or "unexpected keyword argument" in failure.message:
         for old, advice in _ARGUMENTS.items():
             if f"'{old}'" in failure.message:
                 return (f"Keras 3 has no argument `{old}` here any more", advice)
     return None
+
+
+def _missing_attribute(failure: Failure) -> str | None:
+    """The attribute of a Keras object that was not there; a converted function keeps only the text."""
+    if failure.attribute is not None and (failure.object_type or "").startswith("keras"):
+        return failure.attribute
+    found = re.search(r"'(\w+)' object has no attribute '(\w+)'", failure.message)
+    if found is not None and (found[1].endswith("Optimizer") or found[1] in _KERAS_CLASSES):
+        return found[2]
+    found = re.search(r"module '(?:tf_)?keras[\w.]*' has no attribute '(\w+)'", failure.message)
+    return None if found is None else found[1]
+
+
+_KERAS_CLASSES = frozenset(
+    [
+        "Adam",
+        "AdamW",
+        "Adamax",
+        "Adagrad",
+        "Adadelta",
+        "SGD",
+        "RMSprop",
+        "Nadam",
+        "Ftrl",
+        "Lion",
+        "Lamb",
+        "Sequential",
+        "Functional",
+        "Model",
+    ]
+)
 
 
 _ARGUMENTS = {

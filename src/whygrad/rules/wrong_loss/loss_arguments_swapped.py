@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Op, OpKind, Recording, Request, TensorId
-from whygrad.graph.query import Index
+from whygrad.graph.query import Index, index_of
 from whygrad.rules.missing import steps_of
 from whygrad.rules.rule import Finding, rule
 
@@ -45,9 +45,14 @@ def loss_arguments_swapped(recording: Recording) -> Iterator[Finding]:
     Losses that are the same both ways round (squared and absolute error) are not reported.
     """
     for request in recording.requests:
-        index = Index(request.graph)
+        index = index_of(request.graph)
         for op in request.graph.ops:
-            if op.kind is OpKind.CROSS_ENTROPY and len(op.inputs) == 2 and op.where is not None and _swapped(index, request, op):
+            if (
+                op.kind is OpKind.CROSS_ENTROPY
+                and len(op.inputs) == 2
+                and op.where is not None
+                and _swapped(index, request, op)
+            ):
                 yield Finding(
                     message="labels and predictions are exchanged: the labels are trained, the predictions are constant",
                     primary=Label(op.where, "the first argument is the label, the second the prediction"),

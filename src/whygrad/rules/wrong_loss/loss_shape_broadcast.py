@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Op, OpKind, Recording, Request, TensorId
-from whygrad.graph.query import Index
+from whygrad.graph.query import Index, index_of
 from whygrad.rules.missing import steps_of
 from whygrad.rules.rule import Finding, rule
 
@@ -47,7 +47,7 @@ def loss_shape_broadcast(recording: Recording) -> Iterator[Finding]:
     Pairwise losses that really want all pairs are recognised where the axes are spelled out (`x[:, None]`).
     """
     for request in recording.requests:
-        index = Index(request.graph)
+        index = index_of(request.graph)
         reached = index.open_behind(request.targets, request.tape)
         for op in request.graph.ops:
             found = _mixed(index, request, op, reached)
@@ -66,25 +66,24 @@ def loss_shape_broadcast(recording: Recording) -> Iterator[Finding]:
 _COMPARING = ("Sub", "SquaredDifference")
 
 
-def _mixed(
-    index: Index, request: Request, op: Op, reached: set[TensorId]
-) -> tuple[str, str, str] | None:
+def _mixed(index: Index, request: Request, op: Op, reached: set[TensorId]) -> tuple[str, str, str] | None:
     """(N, 1) against (N,) in a difference whose one side is trained and whose other side is data."""
     if op.name not in _COMPARING or request.tape not in op.tapes or len(op.inputs) != 2:
         return None
-    shapes = [index.graph.tensors[tensor].shape for tensor in op.inputs]
+    shapes = [index.tensors[tensor].shape for tensor in op.inputs]
     if shapes[0] is None or shapes[1] is None or op.outputs[0] not in reached:
         return None
     short, long = sorted(shapes, key=lambda shape: len(shape or ()))
     if short is None or long is None or len(short) != 1 or len(long) != 2 or long[1] != 1:
         return None
     size = short[0]
-    if size is None or size < 2 or long[0] != size:
+    if long[0] != size or (size is not None and size < 2):  # both may be unknown: the batch
         return None
     trained = [bool(_variables_behind(index, tensor)) for tensor in op.inputs]
     if trained.count(True) != 1 or not _only_reduced(index, op, request):
         return None
-    return str(shapes[0]), str(shapes[1]), str((size, size))
+    shown = [str(shape).replace("None", "N") for shape in (*shapes, (size, size))]
+    return shown[0], shown[1], shown[2]
 
 
 def _variables_behind(index: Index, tensor: TensorId) -> bool:
@@ -95,4 +94,4 @@ def _only_reduced(index: Index, op: Op, request: Request) -> bool:
     """Between the difference and the loss there is only per-element arithmetic and a reduction."""
     ahead = index.ahead(op.outputs) & index.behind(request.targets)
     kinds = {user.kind for tensor in ahead for user, _ in index.users.get(tensor, ()) if set(user.outputs) & ahead}
-    return OpKind.REDUCE in kinds and not kinds & {OpKind.CONTRACT, OpKind.SELECT, OpKind.SOFTMAX, OpKind.EXP}
+    return OpKind.REDUCE in kinds and not kinds & {OpKind.CONTRACT, OpKind.SOFTMAX}

@@ -52,7 +52,9 @@ def missing_loss_term(recording: Recording) -> Iterator[Finding]:
             continue
         yield Finding(
             message=f"the penalties of `{event.layer}` are not in the loss: {listing(event.penalties)}",
-            primary=None if event.where is None else Label(event.where, "its `losses` are collected here and never used"),
+            primary=None
+            if event.where is None
+            else Label(event.where, "its `losses` are collected here and never used"),
             variables=event.penalties,
             help="add them to the loss under the tape: `loss + tf.add_n(model.losses)`",
         )

@@ -48,21 +48,18 @@ def training_flag(recording: Recording) -> Iterator[Finding]:
     `training=False`.
     """
     asked = {
-        source.variable
-        for request in recording.requests
-        for source in request.sources
-        if source.outcome not in ABSENT
+        source.variable for request in recording.requests for source in request.sources if source.outcome not in ABSENT
     }
     for event in recording.events_of(LayerCalled):
         if not event.mode_dependent or event.training_given or not asked & set(event.variables):
             continue
         yield Finding(
-            message=f"`{event.layer}` is trained in inference mode: {listing(event.mode_dependent)} "
-            "depend on `training=True`, which is not given",
+            message=f"`{event.layer}` is trained in inference mode: {_depend(event.mode_dependent)} on "
+            "`training=True`, which is not given",
             primary=None if event.where is None else Label(event.where, "called without `training=True`"),
             help="call it with `training=True` in the training step (or say `training=False` where that is meant)",
         )
 
 
-def _needs(layers: tuple[str, ...]) -> str:
-    return "needs" if len(layers) == 1 else "need"
+def _depend(layers: tuple[str, ...]) -> str:
+    return f"{listing(layers)} {'depends' if len(layers) == 1 else 'depend'}"

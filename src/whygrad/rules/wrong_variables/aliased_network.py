@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Recording
+from whygrad.graph import Recording, Request, TensorId
 from whygrad.graph.event import SharedCalls
-from whygrad.graph.query import Index
+from whygrad.graph.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 
 
@@ -67,16 +67,19 @@ def aliased_network(recording: Recording) -> Iterator[Finding]:
 def _bootstraps(recording: Recording, event: SharedCalls) -> bool:
     """One loss uses the network twice: once with a gradient, once as a fixed value."""
     for request in recording.requests:
-        asked = {source.variable for source in request.sources} & set(event.variables)
+        asked = set(event.variables) & {source.variable for source in request.sources}
         if not asked:
             continue
-        index = Index(request.graph)
+        index = index_of(request.graph)
         open_ = index.open_behind(request.targets, request.tape)
         behind = index.behind(request.targets)
         for variable in asked:
-            reads = [t for op in index.reads.get(variable, ()) if variable is not None for t in op.outputs if t in behind]
-            live = [t for t in reads if t in open_]
-            fixed = [op for op in index.reads.get(variable, ()) if request.tape not in op.tapes and set(op.outputs) & behind]
-            if live and (fixed or len(reads) > len(live)):
+            used = [tensor for op in index.reads.get(variable, ()) for tensor in op.outputs if tensor in behind]
+            live = [tensor for tensor in used if tensor in open_ and _is_recorded(index, request, tensor)]
+            if live and len(used) > len(live):
                 return True
     return False
+
+
+def _is_recorded(index: Index, request: Request, tensor: TensorId) -> bool:
+    return any(request.tape in op.tapes for op in index.makers.get(tensor, ()))

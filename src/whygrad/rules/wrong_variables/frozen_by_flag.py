@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Steps
-from whygrad.graph import Pairing, Recording
+from whygrad.graph import OpKind, Pairing, Recording, VariableId
 from whygrad.graph.event import FlagSet, ModelTrained
 from whygrad.rules.missing import listing, variable_name
 from whygrad.rules.rule import Finding, rule
@@ -56,6 +56,7 @@ def frozen_by_flag(recording: Recording) -> Iterator[Finding]:
     yield from _nothing_to_train(recording)
     yield from _updated_though_frozen(recording)
     yield from _changed_after_training(recording)
+    yield from _thawed_in_vain(recording)
 
 
 def _nothing_to_train(recording: Recording) -> Iterator[Finding]:
@@ -113,3 +114,34 @@ def _changed_after_training(recording: Recording) -> Iterator[Finding]:
             help=f"call `{event.model}.compile(...)` again after changing `trainable`",
             steps=Steps(event.seen, event.seen),
         )
+
+
+def _thawed_in_vain(recording: Recording) -> Iterator[Finding]:
+    """A layer inside a frozen one was set trainable: the outer flag still hides it."""
+    asked = {source.variable for request in recording.requests for source in request.sources}
+    moved = {pair.variable for update in recording.updates for pair in update.pairs}
+    last: dict[VariableId, FlagSet] = {}
+    for flag in recording.events_of(FlagSet):
+        for number in flag.variables:
+            last[number] = flag
+    for flag in dict.fromkeys(flag for flag in last.values() if flag.value):
+        mine = [n for n in flag.variables if last[n] is flag and n not in asked and n not in moved]
+        idle = [n for n in mine if recording.variables[n].trainable and _is_used(recording, n, flag.order)]
+        if not idle or flag.where is None:
+            continue
+        names = tuple(variable_name(recording.variables[number]) for number in idle)
+        yield Finding(
+            message=f"`{flag.layer}` was set trainable, but {listing(names)} is in no list that is trained",
+            primary=Label(flag.where, "a frozen layer or model around it still hides it"),
+            variables=names,
+            help="set `trainable = True` on the outer model too, and freeze its other layers one by one",
+        )
+
+
+def _is_used(recording: Recording, variable: VariableId, after: int) -> bool:
+    return any(
+        op.kind is OpKind.READ and op.variable == variable and request.tape in op.tapes
+        for request in recording.requests
+        if request.order > after and request.sources
+        for op in request.graph.ops
+    )

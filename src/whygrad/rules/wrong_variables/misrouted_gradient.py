@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Pairing, Recording, Update
 from whygrad.rules.missing import listing, variable_name
 from whygrad.rules.rule import Finding, rule
+from whygrad.source import SourceSpan
 
 
 @rule("WG206", "misrouted-gradient", severity=Severity.ERROR, since="0.1.0")
@@ -49,10 +51,24 @@ def misrouted_gradient(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     A gradient of one network applied to another network as a whole (workers and a shared copy) is taken as meant.
     """
-    for update in recording.updates:
+    for update in _together(recording.updates):
         wrong = [pair for pair in update.pairs if _is_misrouted(update, pair)]
         if wrong:
             yield _finding(recording, update, wrong)
+        elif _is_of_another_network(recording, update):
+            yield replace(_finding(recording, update, list(update.pairs)), certain=False)
+
+
+def _together(updates: tuple[Update, ...]) -> Iterator[Update]:
+    """Updates by hand change one variable at a time: those of one place are one update."""
+    by_hand: dict[SourceSpan | None, list[Update]] = {}
+    for update in updates:
+        if update.optimizer_id:
+            yield update
+        else:
+            by_hand.setdefault(update.where, []).append(update)
+    for group in by_hand.values():
+        yield replace(group[0], pairs=tuple(pair for update in group for pair in update.pairs))
 
 
 def _is_misrouted(update: Update, pair: Pairing) -> bool:
@@ -66,8 +82,22 @@ def _finding(recording: Recording, update: Update, wrong: list[Pairing]) -> Find
     origin = sorted(variable_name(recording.variables[n]) for n in wrong[0].gradient_of or ())
     return Finding(
         message=f"{listing(names)} moved by the gradient of another variable: `{names[0]}` by that of `{origin[0]}`",
-        primary=None if update.where is None else Label(update.where, f"{len(wrong)} of {len(update.pairs)} pairs are crossed"),
+        primary=None
+        if update.where is None
+        else Label(update.where, f"{len(wrong)} of {len(update.pairs)} pairs are crossed"),
         variables=names,
         help="zip the gradients with exactly the list that was handed to `tape.gradient`",
         steps=Steps(update.seen, update.seen),
     )
+
+
+def _is_of_another_network(recording: Recording, update: Update) -> bool:
+    """A whole list of gradients moves a network that has gradients of its own, and the one they belong to never moves."""
+    strangers = {number for pair in update.pairs for number in pair.gradient_of or ()}
+    moved_here = {pair.variable for pair in update.pairs}
+    if not strangers or strangers & moved_here or any(pair.gradient_of is None for pair in update.pairs):
+        return False
+    own = {source.variable for request in recording.requests for source in request.sources}
+    moved = {pair.variable for each in recording.updates for pair in each.pairs}
+    written = {number for number in strangers if recording.variables[number].writes}
+    return moved_here <= own and not strangers & moved and not written

@@ -44,14 +44,20 @@ def non_trainable_in_list(recording: Recording) -> Iterator[Finding]:
     A list of variables that are all not trainable is reported as `unwatched-source`.
     """
     for request in recording.requests:
-        held = [(s, recording.variables[s.variable]) for s in request.sources if s.variable in recording.variables]
+        held = [
+            (s, recording.variables[s.variable])
+            for s in request.sources
+            if s.variable is not None and s.variable in recording.variables
+        ]
         idle = [v for s, v in held if not v.trainable and s.outcome is Outcome.MISSING and s.watched is None]
         if not idle or not any(variable.trainable for _, variable in held) or request.zeros_accepted:
             continue
         names = tuple(variable_name(variable) for variable in idle)
         yield Finding(
             message=f"{listing(names)} cannot get a gradient: not trainable, but in the list that was asked for",
-            primary=None if request.where is None else Label(request.where, f"{len(idle)} of {len(held)} are not trainable"),
+            primary=None
+            if request.where is None
+            else Label(request.where, f"{len(idle)} of {len(held)} are not trainable"),
             variables=names,
             help="ask for `trainable_variables`, and zip with the same list",
             steps=steps_of(recording, [request]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Recording
+from whygrad.graph import OpKind, Recording
 from whygrad.graph.event import UnbuiltRead
 from whygrad.rules.rule import Finding, rule
 
@@ -48,11 +48,25 @@ def unbuilt_model(recording: Recording) -> Iterator[Finding]:
     for event in recording.events_of(UnbuiltRead):
         if event.length_later <= event.length:
             continue
-        harmful = event.used or recording.failure is not None
+        harmful = event.used or event.consumed or recording.failure is not None or _left_out(recording, event)
         yield Finding(
             message=f"`{event.model}.{event.attribute}` was read before the model was built: "
             f"it had {event.length} variables then and has {event.length_later} now",
-            primary=None if event.where is None else Label(event.where, f"{event.length} of {event.length_later} variables"),
+            primary=None
+            if event.where is None
+            else Label(event.where, f"{event.length} of {event.length_later} variables"),
             help="give the model its input shape (`keras.layers.Input`, `model.build(...)`) or call it once before this line",
             severity=None if harmful else Severity.NOTE,
         )
+
+
+def _left_out(recording: Recording, event: UnbuiltRead) -> bool:
+    """The loss depends on the model's variables, and no gradient is asked for any of them."""
+    mine = set(event.variables)
+    if any(source.variable in mine for request in recording.requests for source in request.sources):
+        return False
+    return any(
+        op.kind is OpKind.READ and op.variable in mine and request.tape in op.tapes
+        for request in recording.requests
+        for op in request.graph.ops
+    )

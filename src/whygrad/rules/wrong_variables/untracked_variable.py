@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Op, Recording, Request, Variable
-from whygrad.graph.query import Index
+from whygrad.graph.query import index_of
 from whygrad.rules.missing import listing, variable_name
 from whygrad.rules.rule import Finding, rule
 
@@ -76,7 +76,7 @@ def _forgotten(recording: Recording, request: Request) -> Iterator[Variable]:
     """Trainable variables that this loss would train, that no request asks for and nothing writes."""
     asked = {source.variable for each in recording.requests for source in each.sources}
     updated = {pair.variable for update in recording.updates for pair in update.pairs}
-    index = Index(request.graph)
+    index = index_of(request.graph)
     reached = index.open_behind(request.targets, request.tape)
     for number, reads in index.reads.items():
         variable = recording.variables.get(number)
@@ -104,7 +104,7 @@ def _finding(variables: list[Variable]) -> Finding:
     names = tuple(dict.fromkeys(variable_name(variable) for variable in variables))
     owner = f"`{first.owner}`" if first.owner and not first.tracked else "the model"
     return Finding(
-        message=f"{listing(names)} is used in training but {owner} does not track it: no optimizer ever sees it",
+        message=f"{owner} does not track {listing(names)}: used in training, but no optimizer ever sees it",
         primary=None if first.created is None else Label(first.created, "made here, in no list of trainable variables"),
         variables=names,
         help="make it with `self.add_weight(...)` (or as a `keras.Variable` attribute) of a layer of the model, and "

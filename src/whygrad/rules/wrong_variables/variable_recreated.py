@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator
-
-from collections import defaultdict
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import OpKind, Recording, Variable, VariableId
@@ -23,45 +22,50 @@ def variable_recreated(recording: Recording) -> Iterator[Finding]:
 
     ## Example
     ```python
+    import keras
     import tensorflow as tf
 
-    total = None
+    w = tf.Variable([[1.0], [2.0]], name="w")
+    x = tf.ones((4, 2))
     for step in range(3):
-        w = tf.Variable(1.0, name="w")
         with tf.GradientTape() as tape:
-            loss = tf.square(w - float(step))
-        gradient = tape.gradient(loss, w)
-        total = gradient if total is None else total + gradient
-    w.assign_sub(0.1 * total)
-    gradients = [gradient]
+            hidden = keras.layers.Dense(2, activation="tanh")(x)
+            loss = tf.reduce_mean(tf.square(hidden @ w - 1.0))
+        gradients = tape.gradient(loss, [w])
+        w.assign_sub(0.1 * gradients[0])
     ```
 
     ## Use instead
     ```python
+    import keras
     import tensorflow as tf
 
-    total = None
-    w = tf.Variable(1.0, name="w")
+    w = tf.Variable([[1.0], [2.0]], name="w")
+    x = tf.ones((4, 2))
+    layer = keras.layers.Dense(2, activation="tanh")
+    layer.build((4, 2))
+    variables = [w, *layer.trainable_variables]
     for step in range(3):
         with tf.GradientTape() as tape:
-            loss = tf.square(w - float(step))
-        gradient = tape.gradient(loss, w)
-        total = gradient if total is None else total + gradient
-    w.assign_sub(0.1 * total)
-    gradients = [gradient]
+            hidden = layer(x)
+            loss = tf.reduce_mean(tf.square(hidden @ w - 1.0))
+        gradients = tape.gradient(loss, variables)
+        for variable, gradient in zip(variables, gradients):
+            variable.assign_sub(0.1 * gradient)
     ```
 
     ## Known limits
     Making a variable to take one gradient and throw it away (a helper that computes a derivative) is not reported.
     """
     for created, variables in _by_place(recording).items():
-        if len({variable.made_in_step for variable in variables}) < 2:
+        steps = len({variable.made_in_step for variable in variables})
+        if steps < 2:
             continue
         if _share_an_update(recording, variables) or _are_never_asked_for(recording, variables):
             names = tuple(dict.fromkeys(variable_name(variable) for variable in variables))
             yield Finding(
-                message=f"{len(variables)} variables were made by this line, one for each step: each starts anew",
-                primary=Label(created, f"made {len(variables)} times"),
+                message=f"{len(variables)} variables were made by this line in {steps} steps: each starts anew",
+                primary=Label(created, f"made anew in {steps} steps"),
                 variables=names,
                 help="make the variable (or layer) once, before the loop or in `__init__`/`build`, and use it in every step",
             )
@@ -76,19 +80,29 @@ def _by_place(recording: Recording) -> dict[SourceSpan, list[Variable]]:
 
 
 def _share_an_update(recording: Recording, variables: list[Variable]) -> bool:
-    """One optimizer, or one sum of gradients, met several of them, though no step used two."""
-    ids = {variable.id for variable in variables}
+    """One optimizer, one sum of gradients, or one loop met those of several steps, though no step used two."""
+    step_of = {variable.id: variable.made_in_step for variable in variables}
     for request in recording.requests:
-        if len(ids & {source.variable for source in request.sources}) > 1:
+        if len({step_of[s.variable] for s in request.sources if s.variable in step_of}) > 1:
             return False
-    by_optimizer: dict[int, set[VariableId]] = defaultdict(set)
+    by_optimizer: dict[int, set[int]] = defaultdict(set)
     for update in recording.updates:
         for pair in update.pairs:
-            if pair.variable in ids:
-                by_optimizer[update.optimizer_id].add(pair.variable)
-            if pair.gradient_of is not None and len(pair.gradient_of & ids) > 1:
+            if pair.variable in step_of and update.optimizer_id:
+                by_optimizer[update.optimizer_id].add(step_of[pair.variable])
+            if len({step_of[number] for number in pair.gradient_of or () if number in step_of}) > 1:
                 return True
-    return any(len(met) > 1 for met in by_optimizer.values())
+    return any(len(met) > 1 for met in by_optimizer.values()) or _live_one_step(recording, step_of)
+
+
+def _live_one_step(recording: Recording, step_of: dict[VariableId, int]) -> bool:
+    """Those of three steps or more were updated, each after its first and only gradient."""
+    asked: Counter[VariableId] = Counter()
+    for request in recording.requests:
+        asked.update({s.variable: request.seen for s in request.sources if s.variable in step_of})
+    updated = {pair.variable for update in recording.updates for pair in update.pairs if pair.variable in step_of}
+    steps = {step_of[number] for number in updated}
+    return len(steps) > 2 and all(asked[number] == 1 for number in updated)
 
 
 def _are_never_asked_for(recording: Recording, variables: list[Variable]) -> bool:

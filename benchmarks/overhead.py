@@ -1,0 +1,91 @@
+"""What watching costs: eager steps, compiled steps and `fit` batches, watched and bare in turns in one process.
+
+    python benchmarks/overhead.py [--pairs 9]
+
+Each figure is the median of paired ratios with its spread; the null runs bare against bare.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import time
+from collections.abc import Callable
+
+from record import record
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+
+def timed(step: Callable[[], object], count: int) -> float:
+    start = time.perf_counter()
+    for _ in range(count):
+        step()
+    return time.perf_counter() - start
+
+
+def ratios(step: Callable[[], object], count: int, pairs: int) -> tuple[list[float], list[float]]:
+    """Watched / bare and bare / bare, each pair back to back."""
+    from whygrad.watch import Run
+
+    watched, null = [], []
+    for _ in range(pairs):
+        before = timed(step, count)
+        run = Run(None, None)
+        run._start()
+        step()  # the first step pays for the explanation
+        during = timed(step, count)
+        run._watcher.stop()
+        after = timed(step, count)
+        watched.append(2 * during / (before + after))
+        null.append(after / before)
+    return watched, null
+
+
+def show(name: str, watched: list[float], null: list[float], budget: float) -> None:
+    low, high = sorted(watched)[len(watched) // 4], sorted(watched)[3 * len(watched) // 4]
+    print(
+        f"{name}: {statistics.median(watched):.3f}x bare (quartiles {low:.3f} to {high:.3f}, "
+        f"null {statistics.median(null):.3f}, budget {budget})"
+    )
+    figure = f"{statistics.median(watched):.3f}x bare ({low:.3f} to {high:.3f}; null {statistics.median(null):.3f})"
+    record(f"`whygrad run`, {name}", figure, f"<= {budget}x", "python benchmarks/overhead.py")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", type=int, default=9)
+    pairs = parser.parse_args().pairs
+    import keras
+    import tensorflow as tf
+
+    keras.utils.set_random_seed(0)
+    layers = [keras.layers.Dense(256, activation="relu") for _ in range(4)]
+    model = keras.Sequential([keras.layers.Input((64,)), *layers, keras.layers.Dense(1)])
+    optimizer = keras.optimizers.Adam(1e-3)
+    optimizer.build(model.trainable_variables)
+    x, y = tf.random.normal((256, 64)), tf.random.normal((256, 1))
+
+    def step() -> object:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(model(x, training=True) - y))
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+        return loss
+
+    compiled = tf.function(step)
+    model.compile("adam", "mse")
+    batches = tf.data.Dataset.from_tensors((x, y)).repeat(100)
+
+    def fit() -> object:
+        return model.fit(batches, verbose=0)
+
+    timed(step, 5), timed(compiled, 20), timed(fit, 1)
+    show("eager step", *ratios(step, 20, pairs), budget=1.3)
+    show("compiled step", *ratios(compiled, 300, pairs), budget=1.05)
+    show("fit, 100 batches", *ratios(fit, 2, pairs), budget=1.05)
+
+
+if __name__ == "__main__":
+    main()

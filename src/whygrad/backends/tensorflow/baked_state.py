@@ -1,0 +1,51 @@
+"""Python numbers that a traced function changes and depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow.positions import span
+from whygrad.capture.state import Mutation, attribute_reads, mutations
+from whygrad.graph.event import BakedState
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+
+
+def baked_state(capture: Capture) -> Iterator[BakedState]:
+    """What the source of each traced function changes, where the value really is a Python number."""
+    seen = set()
+    for place, owner, scope in list(capture.recorder.traced_code.values()):
+        where = span(place)
+        holder = owner() if owner is not None else None
+        for mutation in () if where is None else mutations(where):
+            if mutation not in seen and _is_number(_value(mutation, holder, scope)):
+                seen.add(mutation)
+                yield BakedState(name=mutation.name, where=mutation.where, read=mutation.read)
+
+    yield from _set_from_outside(capture)
+
+
+def _set_from_outside(capture: Capture) -> Iterator[BakedState]:
+    """A number of a layer that was changed after the function that uses it had been traced."""
+    for place, owner, _ in list(capture.recorder.traced_code.values()):
+        where = span(place)
+        holder = owner() if owner is not None else None
+        for (number, name), (changed, order) in capture.keras.numbers_set.items():
+            if where is None or number != id(holder) or order <= capture.recorder.first_trace:
+                continue
+            read = attribute_reads(where, name)
+            if read is not None:
+                yield BakedState(name=f"self.{name}", where=span(changed), read=read, outside=True)
+
+
+def _value(mutation: Mutation, holder: Any, scope: dict[str, Any]) -> Any:
+    first, _, attribute = mutation.name.partition(".")
+    if not attribute:
+        return scope.get(first)
+    return getattr(holder if first == "self" else scope.get(first), attribute, None)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not hasattr(value, "dtype")

@@ -1,0 +1,167 @@
+"""Which forward op a step of the way back belongs to, so that it can be laid at the right expression's door."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow import compat
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.recorder import OpRecord
+
+# `tf.gradients` names what it builds after the op it differentiates; it builds the gradients of functions and loops.
+_NAMED_AFTER = re.compile(r"(?:^|/)gradients(?:_\d+)?/(.+)_grad(?:/|$)")
+
+
+@dataclass(slots=True)
+class BackwardOps:
+    """The ops of one graph that gradient functions made, as ranges in the order of making."""
+
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    forward: list[str] = field(default_factory=list)  # the name of the forward op
+    source: Any = None  # the graph the forward ops are in, where it is another
+    order: dict[str, int] = field(default_factory=dict)
+
+
+class Attribution:
+    """Notes, while gradients are made, for which forward op each op is made."""
+
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+        self._seen: dict[Any, OpRecord] = {}
+        self._seen_until = -1
+
+    def called(self, original: Any, op_name: str, arguments: tuple[Any, ...]) -> Any:
+        """In place of TensorFlow's own call of a gradient function."""
+        _, _, inputs, outputs = arguments[:4]
+        recorder = self.capture.recorder
+        graph = self.capture.current_graph()
+        if graph is not None:
+            return self._traced(original, op_name, arguments, graph, inputs, outputs)
+        if recorder.paused:
+            return original(op_name, *arguments)
+        before = recorder.laid_at
+        try:
+            record = self._record_of(op_name, inputs, outputs)
+            recorder.laid_at = record if record is not None else before
+            return original(op_name, *arguments)
+        finally:
+            recorder.laid_at = before
+
+    def _traced(self, original: Any, op_name: str, arguments: Any, graph: Any, inputs: Any, outputs: Any) -> Any:
+        start = compat.count_operations(graph)
+        result = original(op_name, *arguments)
+        end = compat.count_operations(graph)
+        forward = _operation_of(op_name, inputs, outputs)
+        if end > start and forward is not None and forward.graph is graph:
+            noted = self.capture.backward_ops.setdefault(graph, BackwardOps())
+            noted.starts.append(start)
+            noted.ends.append(end)
+            noted.forward.append(forward.name)
+        return result
+
+    def _record_of(self, op_name: str, inputs: Any, outputs: Any) -> OpRecord | None:
+        """The eager op that is differentiated; TensorFlow hands over only those tensors that the gradient needs."""
+        recorder = self.capture.recorder
+        for tensor in outputs or ():
+            record = recorder.producers.get(getattr(tensor, "_id", -1))
+            if record is not None and record.type == op_name:
+                return record
+        ids = tuple(getattr(tensor, "_id", None) for tensor in inputs or ())
+        if None in ids or not ids:
+            return None
+        self._look_back()
+        return self._seen.get((op_name, ids))
+
+    def _look_back(self) -> None:
+        recorder = self.capture.recorder
+        start = recorder.episode.start if recorder.episode is not None else recorder.now
+        fresh = []
+        for record in reversed(recorder.records):
+            if record.sequence <= max(start, self._seen_until):
+                break
+            fresh.append(record)
+        if self._seen_until < start:
+            self._seen.clear()
+        self._seen.update(((record.type, record.inputs), record) for record in fresh)
+        self._seen_until = recorder.now
+
+
+def install(capture: Capture) -> None:
+    """Stand before the function that TensorFlow calls for each op of a gradient."""
+    original = compat.gradient_function
+    if original is None or compat.register_gradient_function is None:
+        return
+    attribution, hooks = Attribution(capture), capture.hooks
+
+    def gradient_function(op_name: Any, *arguments: Any) -> Any:
+        if hooks.broken:
+            return original(op_name, *arguments)
+        return attribution.called(original, op_name, arguments)
+
+    def helper(make: Any) -> Any:
+        def _GradientsHelper(*args: Any, **kwargs: Any) -> Any:  # noqa: N802
+            source = kwargs.get("src_graph")
+            if source is not None:
+                hooks.safely(_note_source, capture, source)
+            return make(*args, **kwargs)
+
+        return _GradientsHelper
+
+    register = compat.register_gradient_function
+    if register is not None:
+        register(gradient_function)
+        hooks.on_removal(lambda: register(original))
+    hooks.replace(compat.gradients_util, "_GradientsHelper", helper)
+
+
+def _note_source(capture: Capture, source: Any) -> None:
+    graph = capture.current_graph()
+    if graph is not None and graph is not source:
+        capture.backward_ops.setdefault(graph, BackwardOps()).source = source
+
+
+def forward_operation(capture: Capture, graph: Any, operation: Any) -> Any:
+    """None for ops of the forward pass, and where it cannot be told."""
+    noted: BackwardOps | None = capture.backward_ops.get(graph)
+    match = _NAMED_AFTER.search(operation.name)
+    if match is not None:
+        found = _by_name(graph if noted is None or noted.source is None else noted.source, match[1])
+        if found is not None:
+            return found
+    return None if noted is None else _by_range(noted, graph, operation)
+
+
+def _by_range(noted: BackwardOps, graph: Any, operation: Any) -> Any:
+    if not noted.order:
+        noted.order = {each.name: i for i, each in enumerate(graph.get_operations())}
+    position = noted.order.get(operation.name, -1)
+    index = bisect.bisect_right(noted.starts, position) - 1
+    if index < 0 or position >= noted.ends[index]:
+        return None
+    return _by_name(graph, noted.forward[index])
+
+
+def _by_name(graph: Any, name: str) -> Any:
+    try:
+        return graph.get_operation_by_name(name)
+    except (KeyError, ValueError):
+        return None
+
+
+def _operation_of(op_name: str, inputs: Any, outputs: Any) -> Any:
+    """The traced op that is differentiated."""
+    for tensor in outputs or ():
+        operation = getattr(tensor, "op", None)
+        if operation is not None and operation.type == op_name:
+            return operation
+    given = [tensor for tensor in inputs or () if tensor is not None and hasattr(tensor, "consumers")]
+    for operation in given[0].consumers() if given else ():
+        if operation.type == op_name and all(any(t is each for each in operation.inputs) for t in given):
+            return operation
+    return None

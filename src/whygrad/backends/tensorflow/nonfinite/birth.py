@@ -1,0 +1,223 @@
+"""From a bad value of a replay to the facts that explain it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from whygrad.backends.tensorflow.nonfinite.finite import array_of, facts_of_values
+from whygrad.backends.tensorflow.nonfinite.trace import Node, Trace, Value
+from whygrad.backends.tensorflow.nonfinite.wider import is_finite_when_wider
+from whygrad.backends.tensorflow.op_table import kind_of
+from whygrad.backends.tensorflow.positions import span
+from whygrad.graph import OpKind, VariableId
+from whygrad.graph.nonfinite import NonfiniteBorn, NonfiniteEntered, ValueFacts
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+
+ROWS_SHOWN = 8
+HUGE = 1e8  # a factor of this size explains an overflow
+
+
+def describe(capture: Capture, trace: Trace, value: Value) -> NonfiniteBorn | NonfiniteEntered:
+    """The event of one birth, still without its occurrence."""
+    if value.maker is None:
+        return _entered(capture, trace, value)
+    return _born(trace, value, value.maker)
+
+
+def _born(trace: Trace, value: Value, node: Node) -> NonfiniteBorn:
+    forward = node.forward or node
+    backward = node.forward is not None
+    mask = _mask(value)
+    select = _masking_select(trace, forward, node, mask)
+    fed = None if backward else _feeding(node)
+    batch = _batch_size(trace)
+    upstream = next((came for came in node.incoming if came is not None), None)
+    return NonfiniteBorn(
+        kind=_kind(forward.type),
+        name=forward.type,
+        where=span(node.site.place),
+        backward=backward,
+        inputs=tuple(_facts(each) for each in (forward.inputs or node.inputs) if each is not None and _is_number(each)),
+        output=_facts(value),
+        upstream=None if upstream is None else _facts(upstream),
+        masked_by=None if select is None else span(select.site.place),
+        is_masked=select is not None,
+        finite_when_wider=is_finite_when_wider(node, value),
+        fed_by=None if fed is None else kind_of(fed.type),
+        fed_at=None if fed is None else span(fed.site.place),
+        layers=node.site.layers,
+        rows=_rows(mask) if batch is not None and mask is not None and mask.ndim and len(mask) == batch else (),
+        batch=batch,
+    )
+
+
+def _kind(op_type: str) -> OpKind:
+    """`SqrtGrad` fails where `Sqrt` does."""
+    kind = kind_of(op_type)
+    return kind_of(op_type.removesuffix("Grad")) if kind is OpKind.OTHER else kind
+
+
+def _entered(capture: Capture, trace: Trace, value: Value) -> NonfiniteEntered:
+    mask = _mask(value)
+    rows = _rows(mask) if mask is not None and mask.ndim else ()
+    columns = _rows(np.moveaxis(mask, -1, 0)) if mask is not None and mask.ndim > 1 else ()
+    use = next((node for node in trace.nodes if any(each is value for each in node.inputs)), None)
+    used_at = None if use is None else span(use.site.place)
+    if value.handle is not None:
+        entry = capture.variables.entries.get(value.handle)
+        return NonfiniteEntered(
+            where=span(entry.created) if entry is not None else None,
+            facts=_facts(value),
+            variable=VariableId(value.handle),
+            used_at=used_at,
+            written_at=span(entry.last_write) if entry is not None else None,
+            rows=rows,
+            columns=columns,
+        )
+    return NonfiniteEntered(
+        where=_origin(capture, value) or used_at,
+        facts=_facts(value),
+        used_at=used_at,
+        rows=rows,
+        columns=columns,
+    )
+
+
+def _origin(capture: Capture, value: Value) -> Any:
+    """The op before the tape that made the value, or the expression that first used it."""
+    recorder, number = capture.recorder, value.number
+    if number is None:
+        return None
+    record = recorder.producers.get(number)
+    if record is not None:
+        return span(record.place)
+    leaf = recorder.leaves.get(number)
+    return None if leaf is None else span(leaf.place)
+
+
+def _facts(value: Value) -> ValueFacts:
+    return facts_of_values(value.tensor)
+
+
+def _is_number(value: Value) -> bool:
+    dtype = getattr(value.tensor, "dtype", None)
+    return dtype is not None and (dtype.is_floating or dtype.is_integer or dtype.is_complex)
+
+
+def _mask(value: Value) -> Any:
+    """Where a value is not finite."""
+    array = array_of(getattr(value.tensor, "values", value.tensor))
+    return None if array is None else ~np.isfinite(array)
+
+
+def _rows(mask: Any) -> tuple[int, ...]:
+    found = np.unique(np.nonzero(mask)[0])[:ROWS_SHOWN]
+    return tuple(int(row) for row in found)
+
+
+def _batch_size(trace: Trace) -> int | None:
+    """The leading length of the largest value that came in from outside."""
+    found: list[tuple[int, int]] = []
+    for value in trace.values.values():
+        if value.maker is None and value.handle is None and _is_number(value) and value.tensor.dtype.is_floating:
+            shape = tuple(value.tensor.shape)
+            if shape and shape[0] > 1:
+                found.append((int(np.prod(shape)), int(shape[0])))
+    return max(found)[1] if found else None
+
+
+def _masking_select(trace: Trace, forward: Node, node: Node, mask: Any) -> Node | None:
+    """A select downstream that takes the other branch wherever the value is bad."""
+    if mask is None:
+        return None
+    users = _users(trace)
+    reached = {id(value) for value in forward.outputs if value is not None}
+    todo: list[Any] = [value for value in forward.outputs if value is not None]
+    while todo:
+        for user in users.get(id(todo.pop(0)), ()):
+            if kind_of(user.type) is OpKind.SELECT and _skips(user, reached, mask, node):
+                return user
+            for value in user.outputs:
+                if value is not None and id(value) not in reached:
+                    reached.add(id(value))
+                    todo.append(value)
+    return None
+
+
+def _users(trace: Trace) -> dict[int, list[Node]]:
+    found: dict[int, list[Node]] = defaultdict(list)
+    for node in trace.nodes:
+        if node.forward is None:
+            for value in node.inputs:
+                found[id(value)].append(node)
+    return found
+
+
+def _skips(select: Node, reached: set[int], mask: Any, node: Node) -> bool:
+    condition, first, second = select.inputs[:3]
+    if condition is None or (id(first) in reached) == (id(second) in reached):
+        return False
+    chosen = array_of(condition.tensor)
+    taken = chosen if id(first) in reached else ~chosen
+    if taken.shape == mask.shape or taken.size == 1:
+        return not bool(np.logical_and(taken, mask).any())
+    came = [array_of(getattr(value.tensor, "values", value.tensor)) for value in node.incoming if value is not None]
+    same = [array for array in came if array is not None and array.shape == mask.shape]
+    if same:
+        return all(not array[mask].any() for array in same)
+    return not bool(taken.all())
+
+
+def _feeding(node: Node) -> Node | None:
+    """The op that made the huge input of an overflow."""
+    seen: set[int] = set()
+    todo = list(_huge_inputs(node))
+    while todo and len(seen) < 64:
+        maker = todo.pop(0)
+        if id(maker) in seen:
+            continue
+        seen.add(id(maker))
+        if kind_of(maker.type) in (OpKind.EXP, OpKind.DIVIDE, OpKind.POWER, OpKind.SQRT):
+            return maker
+        todo.extend(_huge_inputs(maker))
+    return None
+
+
+def _huge_inputs(node: Node) -> Iterable[Node]:
+    for value in node.inputs:
+        if value is not None and value.maker is not None and _largest(value.tensor) > HUGE:
+            yield value.maker
+
+
+def _largest(tensor: Any) -> float:
+    array = array_of(tensor)
+    if array is None or not array.size or (array.dtype.kind not in "fV" and array.dtype.kind != "c"):
+        return 0.0
+    with np.errstate(all="ignore"):
+        return float(np.nanmax(np.abs(array.astype(np.float64, copy=False))))
+
+
+def nan_only(value: Value) -> bool:
+    """Whether a value has a NaN, not just infinities."""
+    array = array_of(getattr(value.tensor, "values", value.tensor))
+    return array is not None and array.dtype.kind in "fcV" and bool(np.isnan(array).any())
+
+
+def is_pure_infinity(value: Value) -> bool:
+    """Data may hold an infinity on purpose: a mask, a bound."""
+    return value.maker is None and value.handle is None and not nan_only(value)
+
+
+def first(found: Iterable[Value]) -> Value | None:
+    """The birth to report: the earliest in time."""
+    return min(found, key=_moment, default=None)
+
+
+def _moment(value: Value) -> int:
+    return -1 if value.maker is None else value.maker.order

@@ -1,0 +1,97 @@
+"""Looking at values: finite or not, and the numbers that explain why. No op is run, so nothing is disturbed."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from whygrad.backends.tensorflow import compat
+from whygrad.graph.nonfinite import ValueFacts
+
+
+def is_finite(tensor: Any) -> bool:
+    """Whether every element is; true for what has no floating elements, and for None."""
+    return math.isfinite(square_sum(tensor))
+
+
+def square_sum(tensor: Any) -> float:
+    """The sum of squares, which is finite just when every element is; 0 for what has no floating elements."""
+    tensor = _dense(tensor)
+    dtype = getattr(tensor, "dtype", None)
+    if dtype is None or not (dtype.is_floating or dtype.is_complex):
+        return 0.0
+    array = array_of(tensor)
+    return 0.0 if array is None else _square_sum(array)
+
+
+def _square_sum(array: Any) -> float:
+    """One pass; a second one only where the sum itself, not an element, has overflowed."""
+    with np.errstate(all="ignore"):
+        if array.dtype in (np.float32, np.float64):
+            flat = array.reshape(-1)
+        else:
+            flat = np.abs(array).astype(np.float32).reshape(-1)
+        total = float(np.dot(flat, flat))
+        if math.isfinite(total) or not np.isfinite(flat).all():
+            return total
+        return sys.float_info.max
+
+
+def symptom_of(tensors: Iterable[Any]) -> str:
+    """What a bad result is called."""
+    for tensor in tensors:
+        array = array_of(_dense(tensor))
+        if array is not None and np.isnan(array).any():
+            return "NaN"
+    return "Inf"
+
+
+def _dense(tensor: Any) -> Any:
+    """The values of slices; other tensors as they are."""
+    values = getattr(tensor, "values", None)
+    return tensor if values is None or callable(values) else values
+
+
+def array_of(tensor: Any) -> Any:
+    """The elements, without a copy where TensorFlow allows; None where the tensor has no values to look at."""
+    view = compat.array_view
+    if view is None or not hasattr(tensor, "_id") or not hasattr(tensor, "numpy"):
+        return None
+    try:
+        return np.asarray(view(tensor))
+    except Exception:  # a variant, a resource, or a tensor of another device that is gone
+        return None
+
+
+def facts_of_values(tensor: Any) -> ValueFacts:
+    """Extremes and counts."""
+    tensor = _dense(tensor)
+    array = array_of(tensor)
+    name = tensor.dtype.name
+    if array is None or (array.dtype.kind in "OSUV" and not _is_small_float(name)):
+        return ValueFacts(dtype=name, shape=tuple(tensor.shape))
+    shape = tuple(int(n) for n in array.shape)
+    if array.dtype.kind == "b":
+        return ValueFacts(dtype=name, shape=shape, zeros=int((~array).sum()))
+    with np.errstate(all="ignore"):
+        wide = np.abs(array) if array.dtype.kind == "c" else array.astype(np.float64, copy=False)
+        mask = np.isfinite(wide)
+        finite = wide[mask]
+        return ValueFacts(
+            dtype=name,
+            shape=shape,
+            low=float(finite.min()) if finite.size else None,
+            high=float(finite.max()) if finite.size else None,
+            zeros=int((wide == 0).sum()),
+            negatives=int((finite < 0).sum()),
+            nans=int(np.isnan(wide).sum()),
+            infs=int(np.isinf(wide).sum()),
+        )
+
+
+def _is_small_float(name: str) -> bool:
+    return name.startswith(("bfloat", "float8"))

@@ -1,0 +1,62 @@
+"""Hooks that only this part of the capture needs."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow import optimizers
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+
+
+def install(capture: Capture, module: ModuleType) -> None:
+    """Hook one Keras: where optimizers are made, and which losses are scaled."""
+    hooks, updates = capture.hooks, capture.update_watch
+
+    def making(original: Any) -> Any:
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            hooks.safely(_note_made, capture, self, sys._getframe(1))
+            original(self, *args, **kwargs)
+
+        return __init__
+
+    def scaling(original: Any) -> Any:
+        def scale(self: Any, loss: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(self, loss, *args, **kwargs)
+            hooks.safely(_note_scaled, capture, self, loss, result)
+            return result
+
+        return scale
+
+    hooks.replace(module.optimizers.Optimizer, "__init__", making)
+    for scaler in _scalers(module):
+        updates.scalers = (*updates.scalers, scaler)
+        for method in ("apply", "apply_gradients"):
+            if method in vars(scaler):
+                optimizers.install(capture, scaler, method)
+        for method in ("scale_loss", "get_scaled_loss"):
+            if method in vars(scaler):
+                hooks.replace(scaler, method, scaling)
+
+
+def _scalers(module: ModuleType) -> list[Any]:
+    """The optimizers that scale losses: in `optimizers` since Keras 3, in `mixed_precision` before."""
+    found = getattr(module.optimizers, "LossScaleOptimizer", None)
+    found = found or getattr(getattr(module, "mixed_precision", None), "LossScaleOptimizer", None)
+    return [] if found is None else [found, *found.__subclasses__()]
+
+
+def _note_made(capture: Capture, optimizer: Any, frame: Any) -> None:
+    capture.update_watch.made[optimizer] = capture.recorder._place(frame)
+
+
+def _note_scaled(capture: Capture, optimizer: Any, loss: Any, result: Any) -> None:
+    calls = capture.update_watch.scale_calls
+    calls[optimizer] = calls.get(optimizer, 0) + 1
+    episode = capture.recorder.episode
+    before, after = getattr(loss, "_id", None), getattr(result, "_id", None)
+    if episode is not None and before is not None and after is not None:
+        episode.scaled[after] = before

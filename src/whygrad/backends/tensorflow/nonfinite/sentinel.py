@@ -1,0 +1,223 @@
+"""Looks at what every eager request gives back, and finds out at once where a NaN or Inf came from.
+
+At once, because the update that follows destroys the evidence. A look costs one pass over the gradients; the replay is
+paid for only when something is not finite, and only a few times a run.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.nonfinite.amplifier import find_amplifier
+from whygrad.backends.tensorflow.nonfinite.birth import describe, first, is_pure_infinity, nan_only
+from whygrad.backends.tensorflow.nonfinite.finite import is_finite, square_sum, symptom_of
+from whygrad.backends.tensorflow.nonfinite.functions import ReplayError
+from whygrad.backends.tensorflow.nonfinite.replayed import Replayed, replay_request
+from whygrad.backends.tensorflow.nonfinite.trace import Trace, Value, births
+from whygrad.backends.tensorflow.op_table import kind_of
+from whygrad.backends.tensorflow.positions import span
+from whygrad.graph import OpKind, Outcome, VariableId
+from whygrad.graph.event import Event
+from whygrad.graph.nonfinite import (
+    GradientAmplified,
+    NonfiniteBorn,
+    NonfiniteEntered,
+    NonfiniteUnplaced,
+    NonfiniteUpdate,
+    Occurrence,
+)
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.requests import RequestEntry, Ticket
+
+MAX_REPLAYS = 6  # a run
+MAX_REPLAYS_A_PLACE = 2
+LARGE = 1e4  # a gradient whose norm is above this is looked at once
+
+
+@dataclass(slots=True)
+class Discovery:
+    """One cause, and how often it has shown itself since."""
+
+    event: NonfiniteBorn | NonfiniteEntered | NonfiniteUnplaced | NonfiniteUpdate | GradientAmplified
+    place: Any
+    step: int
+    loss_is_bad: bool
+    variables: dict[int, None]
+    symptom: str = "NaN"
+    seen: int = 1
+    applied: bool = False
+    skipped: bool = False
+
+
+@dataclass(slots=True)
+class PlaceFacts:
+    requests: int = 0
+    bad: int = 0
+    replays: int = 0
+    amplified: bool = False  # a large gradient was looked at
+
+
+@dataclass(slots=True)
+class Sentinel:
+    capture: Capture
+    places: dict[Any, PlaceFacts] = field(default_factory=dict)
+    discoveries: list[Discovery] = field(default_factory=list)
+    latest: dict[int, Discovery | None] = field(default_factory=dict)  # variable -> why its gradient is bad
+    replays: int = 0
+
+    def look(self, ticket: Ticket, gradients: list[Any]) -> None:
+        """Called with the results of every eager request, before anything is done with them."""
+        entry = ticket.entry
+        facts = self.places.setdefault(entry.place, PlaceFacts())
+        facts.requests += 1
+        bad_targets = [target for target in ticket.raw_targets if not is_finite(target)]
+        bad_sources = []
+        largest = 0.0
+        for source, gradient in zip(entry.sources, gradients, strict=False):
+            total = 0.0 if gradient is None else square_sum(gradient)
+            if not math.isfinite(total):
+                source.outcome = Outcome.NONFINITE
+                bad_sources.append(source)
+                continue
+            largest = max(largest, total)
+            if source.variable is not None:
+                self.latest.pop(source.variable, None)
+        if not bad_targets and not bad_sources:
+            if largest > LARGE * LARGE:
+                self._look_for_amplifier(ticket, facts)
+            return
+        facts.bad += 1
+        ends = bad_targets or [g for g in gradients if g is not None and not is_finite(g)]
+        found = self._explain(ticket, facts, bool(bad_targets), symptom_of(ends))
+        for source in bad_sources:
+            if source.variable is not None:
+                self.latest[source.variable] = found
+                if found is not None:
+                    found.variables[source.variable] = None
+
+    def _explain(self, ticket: Ticket, facts: PlaceFacts, loss_is_bad: bool, symptom: str) -> Discovery | None:
+        """The cause of one bad request: a new one, or one that is known."""
+        entry = ticket.entry
+        known = next((d for d in self.discoveries if d.place == entry.place), None)
+        if self._is_consequence(entry):
+            if known is not None:
+                known.seen += 1
+            return known
+        if self.replays >= MAX_REPLAYS or facts.replays >= MAX_REPLAYS_A_PLACE:
+            if known is not None:
+                known.seen += 1
+            return known
+        self.replays += 1
+        facts.replays += 1
+        event = self._replay(ticket, self._birth_in)
+        if event is None:
+            return None
+        same = next((d for d in self.discoveries if d.place == entry.place and _is_same(d.event, event)), None)
+        if same is not None:
+            same.seen += 1
+            return same
+        found = Discovery(event, entry.place, facts.requests, loss_is_bad, {}, symptom)
+        self.discoveries.append(found)
+        return found
+
+    def _look_for_amplifier(self, ticket: Ticket, facts: PlaceFacts) -> None:
+        """A finite gradient of this size has one reason that can be named: a normalisation near zero."""
+        episode = ticket.episode
+        if facts.amplified or self.replays >= MAX_REPLAYS or episode is None:
+            return
+        facts.amplified = True
+        records = reversed(self.capture.recorder.records)
+        recent = itertools.takewhile(lambda record: record.sequence > episode.start, records)
+        if not any(kind_of(record.type) is OpKind.SQRT for record in recent):
+            return
+        self.replays += 1
+        event = self._replay(ticket, find_amplifier)
+        if isinstance(event, GradientAmplified):
+            self.discoveries.append(Discovery(event, ticket.entry.place, facts.requests, False, {}))
+
+    def _is_consequence(self, entry: RequestEntry) -> bool:
+        poisoned = self.capture.update_watch.poisoned
+        return any(source.variable in poisoned for source in entry.sources)
+
+    def _replay(self, ticket: Ticket, look: Callable[[Replayed], Any]) -> Any:
+        """What a look into the replayed step finds; None: it needs no explanation, or has one."""
+        recorder = self.capture.recorder
+        recorder.paused += 1
+        try:
+            with compat.unrecorded():
+                return look(replay_request(self.capture, ticket))
+        except ReplayError as reason:
+            return NonfiniteUnplaced(where=span(ticket.entry.place), reason=str(reason))
+        except Exception as error:  # an op that cannot be run alone, memory, a gradient function that wants more
+            why = f"the replay failed: {type(error).__name__}: {error}"
+            return NonfiniteUnplaced(where=span(ticket.entry.place), reason=why)
+        finally:
+            recorder.paused -= 1
+
+    def _birth_in(self, replayed: Replayed) -> Any:
+        ends = [target for target in replayed.targets if target.bad]
+        if not ends:
+            ends = [value for value in replayed.sweep_back().results() if value.bad]
+        if not ends and replayed.is_unscaled:
+            return None
+        value = _first_birth(ends)
+        if value is None:
+            return NonfiniteUnplaced(where=span(replayed.place), reason="the replay gave finite values")
+        return self._event(replayed.trace, value)
+
+    def _event(self, trace: Trace, value: Value) -> Any:
+        """Weights that went bad by an update are that update's doing, or a known one's consequence."""
+        if value.handle is not None:
+            watch = self.capture.update_watch
+            if self.discoveries or value.handle in watch.poisoned:
+                self.discoveries[-1].applied = True
+                return None
+            update = watch.last_of(value.handle)
+            if update is not None:
+                return watch.bad_update(update)
+        return describe(self.capture, trace, value)
+
+    def applying(self, updated: set[int], bad: set[int]) -> None:
+        """An update takes the gradients of these variables, some of them bad."""
+        for found in self.discoveries:
+            mine = updated & found.variables.keys()
+            if mine & bad:
+                found.applied = True
+            elif mine:
+                found.skipped = True
+
+    def events(self) -> list[Event]:
+        return [self._frozen(found) for found in self.discoveries]
+
+    def _frozen(self, found: Discovery) -> Event:
+        facts = self.places.get(found.place, PlaceFacts())
+        when = Occurrence(
+            request=span(found.place),
+            step=found.step,
+            seen=found.seen,
+            of=facts.requests,
+            loss_is_bad=found.loss_is_bad,
+            variables=tuple(map(VariableId, found.variables)),
+            symptom=found.symptom,
+            skipped=found.skipped and not found.applied,
+        )
+        return found.event if isinstance(found.event, NonfiniteUpdate) else replace(found.event, when=when)
+
+
+def _first_birth(ends: list[Value]) -> Value | None:
+    """An infinity that was put into the data on purpose is not to blame; what made a NaN of it is."""
+    found = first(births(ends))
+    if found is not None and is_pure_infinity(found):
+        return first(births(ends, nan_only)) or found
+    return found
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and one.where == other.where

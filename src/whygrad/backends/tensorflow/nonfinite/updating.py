@@ -1,0 +1,209 @@
+"""What updates do with bad gradients, and what they make of good ones."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from whygrad.backends.tensorflow.nonfinite.finite import array_of, is_finite
+from whygrad.backends.tensorflow.positions import span
+from whygrad.graph import VariableId
+from whygrad.graph.event import Event
+from whygrad.graph.nonfinite import LossUnscaled, NonfiniteSpread, NonfiniteUpdate, Occurrence
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.optimizers import UpdateEntry
+
+
+@dataclass(slots=True)
+class Spread:
+    place: Any
+    victims: tuple[int, ...]
+    culprits: tuple[int, ...]
+    inside_optimizer: bool
+
+
+@dataclass(slots=True)
+class Unscaled:
+    optimizer: str
+    place: Any
+    request: Any
+    made: Any
+    scale: float | None
+    seen: int = 1
+
+
+@dataclass(slots=True)
+class UpdateWatch:
+    """Told before and after every eager update."""
+
+    capture: Capture
+    made: weakref.WeakKeyDictionary[Any, Any] = field(default_factory=weakref.WeakKeyDictionary)  # optimizer -> place
+    scalers: tuple[type, ...] = ()  # classes of optimizers that divide by a loss scale
+    spreads: list[Spread] = field(default_factory=list)
+    unscaled: dict[Any, Unscaled] = field(default_factory=dict)
+    scale_calls: weakref.WeakKeyDictionary[Any, int] = field(default_factory=weakref.WeakKeyDictionary)
+    pending: list[tuple[Any, int]] = field(default_factory=list)  # variables with good gradients beside bad ones
+    poisoned: set[int] = field(default_factory=set)  # variables that took a bad gradient
+    place: Any = None
+
+    def before(self, optimizer: Any, gradients: list[Any], variables: list[Any], place: Any) -> None:
+        self.pending = []
+        sentinel = self.capture.sentinel
+        if isinstance(optimizer, self.scalers):
+            if hasattr(optimizer, "scale_loss"):  # before Keras 3 the user unscales too, by hand
+                self._check_scale(optimizer, place)
+            return  # what is not finite is skipped
+        if not sentinel.discoveries:
+            return
+        pairs = [
+            (gradient, variable, entry.id)
+            for gradient, variable in zip(gradients, variables, strict=False)
+            if gradient is not None and (entry := self.capture.variables.of(variable)) is not None
+        ]
+        bad = [(gradient, number) for gradient, _, number in pairs if not is_finite(_tensor(gradient))]
+        sentinel.applying({number for _, _, number in pairs}, {number for _, number in bad})
+        if not bad:
+            return
+        self.place = place
+        self.poisoned.update(number for _, number in bad)
+        spoilt = {id(gradient) for gradient, _ in bad}
+        self.pending = [(variable, number) for gradient, variable, number in pairs if id(gradient) not in spoilt]
+        if sentinel.latest:
+            self._note_victims([(g, n) for g, n in bad if n not in sentinel.latest], tuple(sentinel.latest), place)
+
+    def wrote(self, variable: int) -> None:
+        """User code wrote a gradient into a variable by hand."""
+        if variable in self.capture.sentinel.latest:
+            self.capture.sentinel.applying({variable}, {variable})
+            self.poisoned.add(variable)
+
+    def _note_victims(self, victims: list[tuple[Any, int]], culprits: tuple[int, ...], place: Any) -> None:
+        """Gradients that were finite when they were asked for."""
+        if not victims:
+            return
+        record = self.capture.recorder.producers.get(getattr(_tensor(victims[0][0]), "_id", -1))
+        where = place if record is None else record.place
+        self._add(Spread(where, tuple(number for _, number in victims), culprits, record is None))
+
+    def _add(self, spread: Spread) -> None:
+        if all(known.place != spread.place for known in self.spreads):
+            self.spreads.append(spread)
+
+    def after(self) -> None:
+        """Variables whose own gradient was finite and that are not any more: the optimizer's own clipping did it."""
+        victims = [number for variable, number in self.pending if not is_finite(_tensor(variable))]
+        if victims:
+            culprits = tuple(self.capture.sentinel.latest)
+            self.poisoned.update(victims)
+            self._add(Spread(self.place, tuple(victims), culprits, True))
+        self.pending = []
+
+    def _check_scale(self, optimizer: Any, place: Any) -> None:
+        """Some loss must have been scaled since the last update."""
+        calls = self.scale_calls.pop(optimizer, 0)
+        if calls or self._reads_scale(optimizer):
+            return
+        known = self.unscaled.get((id(optimizer), place))
+        if known is not None:
+            known.seen += 1
+            return
+        scale = getattr(optimizer, "dynamic_scale", None)
+        value = None if scale is None else array_of(_tensor(scale))
+        request = next(reversed(self.capture.requests.entries.values()), None)
+        self.unscaled[(id(optimizer), place)] = Unscaled(
+            str(getattr(optimizer, "name", type(optimizer).__name__)),
+            place,
+            None if request is None else request.place,
+            self.made.get(optimizer),
+            None if value is None else float(value),
+        )
+
+    def _reads_scale(self, optimizer: Any) -> bool:
+        """By hand: `loss * optimizer.dynamic_scale`."""
+        scale = getattr(optimizer, "dynamic_scale", None)
+        entry = None if scale is None else self.capture.variables.of(scale)
+        if entry is None:
+            return False
+        return any(entry.id in record.inputs and record.tapes for record in self.capture.recorder.records)
+
+    def last_of(self, variable: int) -> UpdateEntry | None:
+        """The update that last moved a variable."""
+        entries = [
+            entry
+            for entry in self.capture.updates.entries.values()
+            if any(pair.variable == variable and not pair.missing for pair in entry.pairs)
+        ]
+        return entries[-1] if entries else None
+
+    def bad_update(self, update: UpdateEntry) -> NonfiniteUpdate | None:
+        """The variables that an update of finite gradients left not finite."""
+        bad = [pair.variable for pair in update.pairs if not self._is_finite(pair.variable)]
+        if not bad:
+            return None
+        entry = self.capture.variables.entries[bad[0]]
+        optimizer = next((each for each in self.made if id(each) == update.optimizer_id), None)
+        epsilon = getattr(optimizer, "epsilon", None)
+        number = float(epsilon) if isinstance(epsilon, (int, float)) else None
+        return NonfiniteUpdate(
+            optimizer=update.optimizer,
+            where=span(update.place),
+            made=None if optimizer is None else span(self.made[optimizer]),
+            variables=tuple(map(VariableId, bad)),
+            epsilon=number,
+            epsilon_vanishes=number is not None and entry.dtype == "float16" and not np.float16(number),
+            dtype=entry.dtype,
+            step=update.count,
+        )
+
+    def at_the_end(self) -> NonfiniteUpdate | None:
+        """The last update has no request after it that would show what it did."""
+        if self.capture.sentinel.discoveries or self.poisoned:
+            return None
+        for update in reversed(list(self.capture.updates.entries.values())):
+            found = self.bad_update(update)
+            if found is not None:
+                return found
+        return None
+
+    def _is_finite(self, number: int) -> bool:
+        entry = self.capture.variables.entries.get(number)
+        variable = None if entry is None or entry.reference is None else entry.reference()
+        return variable is None or is_finite(_tensor(variable))
+
+    def events(self) -> list[Event]:
+        found: list[Event] = []
+        for spread in self.spreads:
+            found.append(
+                NonfiniteSpread(
+                    where=span(spread.place),
+                    victims=tuple(map(VariableId, spread.victims)),
+                    culprits=tuple(map(VariableId, spread.culprits)),
+                    inside_optimizer=spread.inside_optimizer,
+                    when=Occurrence(variables=tuple(map(VariableId, spread.culprits))),
+                )
+            )
+        for each in self.unscaled.values():
+            found.append(
+                LossUnscaled(
+                    optimizer=each.optimizer,
+                    where=span(each.place),
+                    request=span(each.request),
+                    made=span(each.made),
+                    scale=each.scale,
+                    seen=each.seen,
+                )
+            )
+        return found
+
+
+def _tensor(value: Any) -> Any:
+    """The tensor of a gradient, or of a variable that is handed over in its place."""
+    value = getattr(value, "_value", value)
+    if hasattr(value, "assign") and hasattr(value, "read_value"):
+        return value.read_value()
+    return value

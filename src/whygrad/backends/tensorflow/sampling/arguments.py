@@ -1,0 +1,126 @@
+"""Checks on the parameters of an estimator: what can be known now is checked now, in eager code and while tracing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import tensorflow as tf
+
+from whygrad.errors import UsageError
+
+F = TypeVar("F", bound=Callable[..., Any])
+Tensor = Any  # tf.Tensor: TensorFlow ships no types
+TensorLike = Any  # a tensor, a variable, an array, a number or a nest of numbers
+
+HALF = (tf.float16, tf.bfloat16)
+
+
+class ParameterError(UsageError, ValueError):
+    """A parameter of an estimator lies outside what the estimator is defined for."""
+
+    ag_pass_through = True  # asks AutoGraph to raise it as it is; it would become a StagingError
+
+
+def plain(function: F) -> F:
+    """Keep AutoGraph out of a function that has no Python control flow over tensors: it traces faster so."""
+    return cast(F, tf.autograph.experimental.do_not_convert(function))
+
+
+def floating(value: TensorLike, name: str) -> Tensor:
+    """The value as a floating-point tensor. Plain Python integers count as floats, integer tensors are an error."""
+    if isinstance(value, tf.Tensor) and value.dtype.is_floating:
+        return value
+    if type(value).__name__ == "KerasTensor":
+        raise ParameterError(
+            f"`{name}` is a symbolic Keras tensor, not a value",
+            help="call the estimator inside a layer: in `Layer.call`, or through `keras.layers.Lambda`",
+        )
+    is_array = hasattr(value, "dtype")
+    tensor = tf.convert_to_tensor(value) if is_array else tf.convert_to_tensor(value, dtype_hint=tf.float32)
+    if not tensor.dtype.is_floating:
+        raise ParameterError(
+            f"`{name}` is {tensor.dtype.name}, and only floating-point values carry a gradient",
+            help=f"pass tf.cast({name}, tf.float32)",
+        )
+    return tensor
+
+
+def matching(value: TensorLike, other: Tensor, name: str, other_name: str) -> Tensor:
+    """The value as a tensor of the other's type."""
+    if not hasattr(value, "dtype"):
+        return tf.convert_to_tensor(value, dtype=other.dtype)
+    tensor = floating(value, name)
+    if tensor.dtype != other.dtype:
+        raise ParameterError(
+            f"`{name}` is {tensor.dtype.name} and `{other_name}` is {other.dtype.name}",
+            help=f"cast one to the type of the other: tf.cast({name}, {other_name}.dtype)",
+        )
+    return tensor
+
+
+def widened(tensor: Tensor) -> Tensor:
+    """Half precision as float32; anything else as it is."""
+    return tf.cast(tensor, tf.float32) if tensor.dtype in HALF else tensor
+
+
+def narrowed(tensor: Tensor, dtype: Any) -> Tensor:
+    """The tensor in the type it came in."""
+    return tensor if tensor.dtype == dtype else tf.cast(tensor, dtype)
+
+
+def known_value(tensor: Tensor) -> np.ndarray[Any, Any] | None:
+    """The value, where it can be had without waiting for an accelerator or for the traced function to run."""
+    if tf.is_symbolic_tensor(tensor):
+        return cast("np.ndarray[Any, Any] | None", tf.get_static_value(tensor))
+    return tensor.numpy() if "CPU" in tensor.device else None
+
+
+def check_positive(tensor: Tensor, name: str, *, help: str) -> None:
+    """Raise if an element is known to be zero, negative, infinite or NaN."""
+    value = known_value(tensor)
+    if value is None or value.size == 0:
+        return
+    low, high = value.min(), value.max()  # NaN comes out of both
+    if low > 0 and high < np.inf:
+        return
+    if np.isnan(low):
+        raise ParameterError(f"`{name}` is NaN", help=help)
+    if low > 0:
+        raise ParameterError(f"`{name}` is infinite", help=help)
+    what = "zero" if low == 0 else f"negative ({low:g})"
+    raise ParameterError(f"`{name}` must be positive and is {what}", help=help)
+
+
+def cooled(tensor: Tensor, temperature: TensorLike) -> Tensor:
+    """The tensor divided by the temperature, which is checked."""
+    if isinstance(temperature, int | float) and 0.0 < temperature < np.inf:
+        return tensor if temperature == 1.0 else tensor / temperature
+    temperature = tf.cast(floating(temperature, "temperature"), tensor.dtype)
+    check_positive(
+        temperature,
+        "temperature",
+        help="pass a positive number, such as 0.5; for samples that are exactly one-hot pass hard=True",
+    )
+    return tensor / temperature
+
+
+def check_axis(tensor: Tensor, axis: int, name: str) -> None:
+    """Raise if the axis is known not to be there, or to be empty."""
+    rank = tensor.shape.rank
+    if rank is None:
+        return
+    if not -rank <= axis < rank:
+        raise ParameterError(
+            f"`{name}` has {rank} dimensions, so it has no axis {axis}",
+            help=f"pass {name} with one entry per category along `axis`",
+        )
+    if tensor.shape[axis] == 0:
+        raise ParameterError(f"`{name}` has no categories: its shape is {tensor.shape}", help="pass at least one")
+
+
+def check_same_shape(tensor: Tensor, other: Tensor, name: str, other_name: str, *, help: str) -> None:
+    """Raise if two shapes are known to differ, also where they would broadcast."""
+    if not tensor.shape.is_compatible_with(other.shape):
+        raise ParameterError(f"`{name}` has shape {tensor.shape} and `{other_name}` {other.shape}", help=help)

@@ -1,0 +1,89 @@
+"""WG504 accumulation-loss-carried-over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import Op, OpKind, Recording, Request, TensorId, VariableId
+from whygrad.graph.query import Index, index_of
+from whygrad.rules.missing import steps_of
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG504", "accumulation-loss-carried-over", severity=Severity.ERROR, since="0.1.0")
+def accumulation_loss_carried_over(recording: Recording) -> Iterator[Finding]:
+    """Detects losses that are added up over several tapes and differentiated by the last one.
+
+    ## Why it matters
+    A tape knows only what ran inside it. `total += loss` over micro-batches with a tape each, and one gradient at
+    the end, gives the gradient of the last micro-batch alone; the others enter as constants.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+
+    w = tf.Variable(2.0, name="w")
+    total = tf.constant(0.0)
+    for batch in (1.0, 2.0, 3.0):
+        with tf.GradientTape() as tape:
+            total = total + tf.square(w - batch)
+    gradients = tape.gradient(total, [w])
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+
+    w = tf.Variable(2.0, name="w")
+    total = tf.constant(0.0)
+    with tf.GradientTape() as tape:
+        for batch in (1.0, 2.0, 3.0):
+            total = total + tf.square(w - batch)
+    gradients = tape.gradient(total, [w])
+    ```
+
+    ## Known limits
+    Only sums of single numbers are taken for sums of losses.
+    """
+    for request in recording.requests:
+        asked = {source.variable for source in request.sources} - {None}
+        index = index_of(request.graph)
+        behind = index.open_behind(request.targets, request.tape)
+        for op in request.graph.ops:
+            if (
+                request.tape in op.tapes
+                and op.outputs
+                and op.outputs[0] in behind
+                and _carries(index, request, op, asked)
+            ):
+                yield Finding(
+                    message="a loss of an earlier tape is added to this one: it enters the gradient as a constant",
+                    primary=None if op.where is None else Label(op.where, "one of these was recorded by another tape"),
+                    related=() if request.where is None else (Label(request.where, "covers the last tape only"),),
+                    help="take the gradient of each loss with its own tape and add up the gradients, or compute all of them "
+                    "under one tape",
+                    steps=steps_of(recording, [request]),
+                )
+                break
+
+
+_SUMS = ("Add", "AddV2", "AddN")
+
+
+def _carries(index: Index, request: Request, op: Op, asked: set[VariableId | None]) -> bool:
+    tensors = index.tensors
+    if op.name not in _SUMS or any(tensors[tensor].shape != () for tensor in op.inputs):
+        return False
+    return any(_is_of_another_tape(index, request, tensor, asked) for tensor in op.inputs)
+
+
+def _is_of_another_tape(index: Index, request: Request, tensor: TensorId, asked: set[VariableId | None]) -> bool:
+    made = index.makers.get(tensor, ())
+    if not any(op.tapes and request.tape not in op.tapes for op in made):
+        return False
+    return any(
+        op.kind is OpKind.READ and op.variable in asked and request.tape not in op.tapes
+        for each in index.behind([tensor])
+        for op in index.makers.get(each, ())
+    )

@@ -1,0 +1,74 @@
+"""WG502 accumulation-not-reset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.graph import Recording
+from whygrad.rules.missing import listing, variable_name
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG502", "accumulation-not-reset", severity=Severity.ERROR, since="0.1.0")
+def accumulation_not_reset(recording: Recording) -> Iterator[Finding]:
+    """Detects accumulators that still hold gradients of an earlier update.
+
+    ## Why it matters
+    After `apply_gradients` the accumulators must start from zero. If they do not, every old gradient is applied
+    again in every later step.
+
+    ## Example
+    ```python
+    import keras
+    import tensorflow as tf
+
+    w = tf.Variable([1.0, 2.0], name="w")
+    optimizer = keras.optimizers.SGD(0.1)
+    batches = [tf.constant([1.0, 3.0]), tf.constant([2.0, 4.0])]
+    total = tf.Variable(tf.zeros_like(w), trainable=False)
+    for step in range(2):
+        for batch in batches:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(tf.square(w - batch)) / len(batches)
+            gradients = tape.gradient(loss, [w])
+            total.assign_add(gradients[0])
+        optimizer.apply_gradients([(total, w)])
+    ```
+
+    ## Use instead
+    ```python
+    import keras
+    import tensorflow as tf
+
+    w = tf.Variable([1.0, 2.0], name="w")
+    optimizer = keras.optimizers.SGD(0.1)
+    batches = [tf.constant([1.0, 3.0]), tf.constant([2.0, 4.0])]
+    total = tf.Variable(tf.zeros_like(w), trainable=False)
+    for step in range(2):
+        total.assign(tf.zeros_like(w))
+        for batch in batches:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(tf.square(w - batch)) / len(batches)
+            gradients = tape.gradient(loss, [w])
+            total.assign_add(gradients[0])
+        optimizer.apply_gradients([(total, w)])
+    ```
+
+    ## Known limits
+    A running average that weighs old gradients less is taken as meant.
+    """
+    for update in recording.updates:
+        kept = [pair for pair in update.pairs if pair.stale and pair.scale is not None]
+        if not kept:
+            continue
+        names = tuple(variable_name(recording.variables[pair.variable]) for pair in kept)
+        summed = kept[0].summed
+        yield Finding(
+            message=f"the accumulated gradient of {listing(names)} still holds what an earlier update applied",
+            primary=None if update.where is None else Label(update.where, "applies old gradients again"),
+            variables=names,
+            related=() if summed is None else (Label(summed, "added up here, never set back"),),
+            help="set the accumulators to zero after each update",
+            steps=Steps(update.seen, update.seen),
+        )

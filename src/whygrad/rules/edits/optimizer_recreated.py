@@ -1,0 +1,67 @@
+"""WG604 optimizer-recreated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.graph import Recording, Update
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG604", "optimizer-recreated", severity=Severity.ERROR, since="0.1.0")
+def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
+    """Detects optimizers that are made anew in every step, so that their moments never live.
+
+    ## Why it matters
+    Adam, RMSprop and momentum work by remembering. An optimizer made inside the loop forgets everything after one
+    step, and its schedule never advances.
+
+    ## Example
+    ```python
+    import keras
+    import tensorflow as tf
+
+    w = tf.Variable(2.0, name="w")
+    for step in range(3):
+        optimizer = keras.optimizers.Adam(0.1)
+        with tf.GradientTape() as tape:
+            loss = tf.square(w)
+        gradients = tape.gradient(loss, [w])
+        optimizer.apply_gradients(zip(gradients, [w]))
+    ```
+
+    ## Use instead
+    ```python
+    import keras
+    import tensorflow as tf
+
+    w = tf.Variable(2.0, name="w")
+    optimizer = keras.optimizers.Adam(0.1)
+    for step in range(3):
+        with tf.GradientTape() as tape:
+            loss = tf.square(w)
+        gradients = tape.gradient(loss, [w])
+        optimizer.apply_gradients(zip(gradients, [w]))
+    ```
+
+    ## Known limits
+    Plain SGD keeps nothing between steps and is not reported.
+    """
+    by_place: dict[object, list[Update]] = {}
+    for update in recording.updates:
+        if update.optimizer_id and update.stateful and update.where is not None:
+            variables = frozenset(pair.variable for pair in update.pairs)
+            by_place.setdefault((update.where, variables), []).append(update)
+    for group in by_place.values():
+        if len({update.optimizer_id for update in group}) < 2 or any(update.seen > 1 for update in group):
+            continue
+        first = group[0]
+        where = first.made or first.where
+        yield Finding(
+            message=f"{len(group)} optimizers were made to train the same variables, one for each step",
+            primary=None if where is None else Label(where, "a new optimizer every step: its moments are lost"),
+            related=() if first.where in (None, where) else (Label(first.where, "used once here"),),
+            help="make the optimizer once, before the loop",
+            steps=Steps(len(group), len(group)),
+        )

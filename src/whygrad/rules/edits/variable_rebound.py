@@ -1,0 +1,73 @@
+"""WG602 variable-rebound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import Recording
+from whygrad.graph.event import AttributeRebound
+from whygrad.rules.missing import missing_of, source_expression, steps_of, variable_name
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG602", "variable-rebound", severity=Severity.ERROR, since="0.1.0")
+def variable_rebound(recording: Recording) -> Iterator[Finding]:
+    """Detects Python names and attributes that held a variable and now hold a tensor or another variable.
+
+    ## Why it matters
+    `w = w - rate * gradient` and `self.kernel = f(self.kernel)` do not change the variable: they make the name
+    point to a tensor. The variable keeps its old value, and the next gradient by that name is `None`.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+
+    w = tf.Variable(2.0, name="w")
+    for step in range(2):
+        with tf.GradientTape() as tape:
+            loss = tf.square(w - 1.0)
+        gradient = tape.gradient(loss, w)
+        if gradient is not None:
+            w = w - 0.1 * gradient
+    gradients = [gradient]
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+
+    w = tf.Variable(2.0, name="w")
+    for step in range(2):
+        with tf.GradientTape() as tape:
+            loss = tf.square(w - 1.0)
+        gradient = tape.gradient(loss, w)
+        w.assign_sub(0.1 * gradient)
+    gradients = [gradient]
+    ```
+
+    ## Known limits
+    A name of a plain object is seen only where a gradient is asked of it; attributes of layers are seen when they
+    are set.
+    """
+    for rebound in missing_of(recording).rebound:
+        made = None if rebound.made is None else rebound.made.where
+        where = made or rebound.request.where
+        name = source_expression(rebound.request) or variable_name(rebound.variable)
+        yield Finding(
+            message=f"`{name}` no longer holds the variable: it was rebound to a tensor, and the tape does not watch that",
+            primary=None if where is None else Label(where, "makes a tensor; the variable stays as it was"),
+            variables=(variable_name(rebound.variable),),
+            related=()
+            if rebound.request.where in (None, where)
+            else (Label(rebound.request.where, "gradient asked here"),),
+            help=f"change the variable in place: `{name}.assign_sub(rate * gradient)`",
+            steps=steps_of(recording, [rebound.request]),
+        )
+    for event in recording.events_of(AttributeRebound):
+        yield Finding(
+            message=f"`{event.layer}.{event.attribute}` no longer holds its variable `{event.variable}`: it was rebound to a tensor",
+            primary=None if event.where is None else Label(event.where, "replaces the variable by a tensor"),
+            variables=(event.variable,),
+            help="change the variable in place (`assign`), or run the layer functionally with the tensor",
+        )

@@ -1,0 +1,85 @@
+"""WG414 nan-data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.graph import Recording
+from whygrad.graph.nonfinite import NonfiniteEntered
+from whygrad.rules.missing import text_of
+from whygrad.rules.nonfinite import described, symptom
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG414", "nan-data", severity=Severity.ERROR, since="0.1.0")
+def nan_data(recording: Recording) -> Iterator[Finding]:
+    """Detects a NaN or Inf that was in the data already.
+
+    ## Why it matters
+    One missing value in one row of one batch makes the loss of that batch NaN, and after the update every weight.
+    Nothing in the model is to blame, and no clipping or smaller learning rate helps.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+
+    w = tf.Variable([[1.0], [2.0]], name="w")
+    x = tf.constant([[1.0, 2.0], [float("nan"), 1.0], [0.0, 1.0]])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, w)))
+    gradients = tape.gradient(loss, [w])
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+
+    w = tf.Variable([[1.0], [2.0]], name="w")
+    x = tf.constant([[1.0, 2.0], [float("nan"), 1.0], [0.0, 1.0]])
+    x = tf.where(tf.math.is_finite(x), x, tf.zeros_like(x))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, w)))
+    gradients = tape.gradient(loss, [w])
+    ```
+
+    ## Known limits
+    What an op made before the tape counts as data; the place is then that op's.
+    """
+    for entered in recording.events_of(NonfiniteEntered):
+        if entered.variable is not None:
+            continue
+        facts = entered.facts
+        what = "NaN" if facts.nans else "Inf"
+        used = entered.used_at
+        yield Finding(
+            message=f"{symptom(recording, entered.when)}: {what} is in the data already",
+            primary=None
+            if entered.where is None
+            else Label(entered.where, f"{facts.nans + facts.infs} bad of {facts.size} values come in here"),
+            related=() if used is None or used == entered.where else (Label(used, "and are used here"),),
+            notes=_notes(entered),
+            help="drop or fill such rows before training, for example "
+            "`dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x)))`",
+            steps=Steps(entered.when.seen, max(entered.when.of, entered.when.seen)),
+            severity=Severity.NOTE if entered.when.skipped else None,
+        )
+
+
+def _notes(entered: NonfiniteEntered) -> tuple[str, ...]:
+    found = [f"{text_of(entered.used_at)} takes {described(entered.facts)}"] if entered.used_at else []
+    if entered.rows:
+        found.append(
+            f"bad: {_counted('row', entered.rows)}"
+            + (f", {_counted('feature', entered.columns)}" if entered.columns else "")
+        )
+    if entered.when.step > 1:
+        found.append(f"first at gradient request {entered.when.step} of this place")
+    if entered.when.skipped:
+        found.append("these gradients were not applied, and training went on")
+    return tuple(found)
+
+
+def _counted(word: str, numbers: tuple[int, ...]) -> str:
+    more = ", ..." if len(numbers) >= 8 else ""
+    return f"{word}{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}{more}"

@@ -1,0 +1,67 @@
+"""WG408 nan-exp."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Severity
+from whygrad.graph import Recording
+from whygrad.graph.nonfinite import NonfiniteBorn
+from whygrad.rules.missing import text_of
+from whygrad.rules.nonfinite import explain, expression
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG408", "nan-exp", severity=Severity.ERROR, since="0.1.0")
+def nan_exp(recording: Recording) -> Iterator[Finding]:
+    """Detects an exponential that overflows.
+
+    ## Why it matters
+    In float32 the exponential of anything above 88.7 is Inf, in float16 above 11. `exp(x) / (1 + exp(x))` is then
+    Inf/Inf = NaN, although the result that was meant is 1.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+
+    x = tf.Variable([1.0, 100.0], name="x")
+    with tf.GradientTape() as tape:
+        p = tf.exp(x) / (1.0 + tf.exp(x))
+        loss = tf.reduce_sum(p)
+    gradients = tape.gradient(loss, [x])
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+
+    x = tf.Variable([1.0, 100.0], name="x")
+    with tf.GradientTape() as tape:
+        p = tf.sigmoid(x)
+        loss = tf.reduce_sum(p)
+    gradients = tape.gradient(loss, [x])
+    ```
+
+    ## Known limits
+    Found in eager steps by replaying the step; inside compiled steps the inputs of the step must still be at hand.
+    """
+    yield from explain(recording, "nan-exp", _words)
+
+
+def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
+    help = (
+        "use a function that stays in range: `tf.nn.softmax`, `tf.sigmoid`, `tf.nn.softplus`, `tf.reduce_logsumexp`; "
+    )
+    help += "or bound the exponent: `tf.exp(tf.minimum(x, 20.0))`"
+    if born.fed_at is not None:
+        return f"{expression(born)} overflows: {text_of(born.fed_at)} has made a huge number", "overflows here", help
+    largest = "" if not born.inputs or born.inputs[0].high is None else f" of {born.inputs[0].high:.4g}"
+    return (
+        f"{expression(born)} overflows: an exponential{largest} is more than {_dtype(born)} holds",
+        "overflows here",
+        help,
+    )
+
+
+def _dtype(born: NonfiniteBorn) -> str:
+    return born.output.dtype if born.output is not None else "the dtype"

@@ -1,0 +1,60 @@
+"""WG303 exploding-normalise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.graph import Recording
+from whygrad.graph.nonfinite import GradientAmplified
+from whygrad.rules.missing import text_of
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG303", "exploding-normalise", severity=Severity.WARNING, since="0.1.0")
+def exploding_normalise(recording: Recording) -> Iterator[Finding]:
+    """Detects a normalisation of a vector near zero, which multiplies the gradient by the inverse of its norm.
+
+    ## Why it matters
+    `tf.math.l2_normalize` keeps the value finite with an epsilon of 1e-12, which is a norm of 1e-6: a zero row gets
+    a gradient a million times too large. It is finite, so no check for NaN sees it; the next update throws the row
+    far away.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+
+    codes = tf.Variable([[0.0, 0.0], [1.0, 1.0]], name="codes")
+    goal = tf.constant([[1.0, 0.0], [1.0, 0.0]])
+    with tf.GradientTape() as tape:
+        unit = tf.math.l2_normalize(codes, axis=-1)
+        loss = -tf.reduce_mean(tf.reduce_sum(unit * goal, axis=-1))
+    gradients = tape.gradient(loss, [codes])
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+
+    codes = tf.Variable([[0.0, 0.0], [1.0, 1.0]], name="codes")
+    goal = tf.constant([[1.0, 0.0], [1.0, 0.0]])
+    with tf.GradientTape() as tape:
+        unit = tf.math.l2_normalize(codes, axis=-1, epsilon=1e-4)
+        loss = -tf.reduce_mean(tf.reduce_sum(unit * goal, axis=-1))
+    gradients = tape.gradient(loss, [codes])
+    ```
+
+    ## Known limits
+    Looked for in eager steps only, once for each place that asks for gradients, where a gradient has a norm above
+    1e4.
+    """
+    for found in recording.events_of(GradientAmplified):
+        rows = f"; largest in row{'s' * (len(found.rows) > 1)} {', '.join(map(str, found.rows))}" if found.rows else ""
+        yield Finding(
+            message=f"the gradient grows {found.factor:.3g} times in {text_of(found.where)}, "
+            "which normalises a vector near zero",
+            primary=None if found.where is None else Label(found.where, f"divides by a norm of {found.norm:.3g}"),
+            notes=(f"a gradient of up to {found.largest:.3g} comes out{rows}",),
+            help="raise epsilon (`tf.math.l2_normalize(x, epsilon=1e-4)`), or leave zero vectors out",
+            steps=Steps(found.when.seen, max(found.when.of, found.when.seen)),
+        )

@@ -1,0 +1,109 @@
+"""What is not finite and harmless is not reported."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from whygrad.watch import watch
+
+pytestmark = pytest.mark.tensorflow
+
+HEAD = "import numpy as np\nimport tensorflow as tf\nimport keras\n"
+
+HARMLESS = {
+    "an infinity that where masks, with a gradient that stays finite": """
+x = tf.Variable([0.0, 4.0])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(tf.where(x > 0.0, tf.sqrt(x), 0.0))
+assert np.isfinite(tape.gradient(loss, x)).all()
+""",
+    "a mask of -inf before a softmax": """
+x = tf.Variable([[1.0, 2.0]])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(tf.nn.softmax(x + tf.constant([[0.0, -np.inf]])) ** 2)
+assert np.isfinite(tape.gradient(loss, x)).all()
+""",
+    "nan_to_num": """
+x = tf.Variable([1.0, 2.0])
+data = tf.constant([np.nan, 1.0])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(x * keras.ops.nan_to_num(data))
+assert np.isfinite(tape.gradient(loss, x)).all()
+""",
+    "a metric that is NaN beside the loss": """
+x = tf.Variable([1.0, 2.0])
+with tf.GradientTape() as tape:
+    seen = tf.math.log(x - 5.0)
+    loss = tf.reduce_sum(x * x)
+assert np.isnan(seen).all() and np.isfinite(tape.gradient(loss, x)).all()
+""",
+    "an overflow that loss scaling absorbs": """
+keras.utils.set_random_seed(0)
+model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(3, dtype="mixed_float16"), keras.layers.Dense(1)])
+optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(1e-3), initial_scale=2.0**40)
+x = tf.random.normal((8, 4), seed=1)
+skipped = 0
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(x) - 1.0))
+        scaled = optimizer.scale_loss(loss)
+    gradients = tape.gradient(scaled, model.trainable_variables)
+    skipped += not all(np.isfinite(g).all() for g in gradients)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+assert skipped == 3 and all(np.isfinite(w).all() for w in model.get_weights())
+""",
+    "a variable that begins at infinity and is not trained": """
+best = tf.Variable(np.inf, trainable=False)
+w = tf.Variable(2.0)
+with tf.GradientTape() as tape:
+    loss = tf.square(w)
+gradient = tape.gradient(loss, w)
+best.assign(tf.minimum(best, loss))
+assert np.isfinite(gradient)
+""",
+    "a large but finite gradient without a normalisation": """
+w = tf.Variable([1e3, 2e3])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(tf.square(w) * tf.sqrt(w)) * 1e6
+assert np.isfinite(tape.gradient(loss, w)).all()
+""",
+}
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_nothing_is_said_of(name: str, tf: Any, keras: Any, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(HEAD + HARMLESS[name])
+    with watch() as run:
+        runpy.run_path(str(script))
+
+    assert [each.message for each in run.report().diagnostics] == []
+
+
+SKIPPING = """
+w = tf.Variable([1.0, 2.0])
+optimizer = keras.optimizers.SGD(0.1)
+for x in ([1.0, 2.0], [np.nan, 1.0], [1.0, 0.0]):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(w * x)
+    gradient = tape.gradient(loss, w)
+    if np.isfinite(gradient).all():
+        optimizer.apply_gradients([(gradient, w)])
+assert np.isfinite(w.numpy()).all()
+"""
+
+
+def test_a_bad_step_that_the_program_skips_is_only_a_note(tf: Any, keras: Any, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(HEAD + SKIPPING)
+    with watch() as run:
+        runpy.run_path(str(script))
+
+    found = run.report().diagnostics
+    assert [(each.rule, each.severity.label) for each in found] == [("nan-data", "note")]
+    assert found[0].steps.seen == 1 and found[0].steps.of == 3
+    assert "these gradients were not applied, and training went on" in found[0].notes

@@ -1,0 +1,33 @@
+"""Every way to a NaN is named and placed, and nothing else is said."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from ways import EAGER, Way  # noqa: E402
+
+from whygrad.watch import watch  # noqa: E402
+
+pytestmark = pytest.mark.tensorflow
+
+
+@pytest.mark.parametrize("way", EAGER, ids=lambda way: way.name)
+def test_the_expression_that_made_the_first_bad_value_is_found(way: Way, tf: Any, keras: Any, tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(way.source)
+    with watch() as run:
+        left = runpy.run_path(str(script))
+
+    assert any(not np.isfinite(np.asarray(tensor)).all() for tensor in left["bad"]), "the program is not bad at all"
+    found = run.report().diagnostics
+    assert [(each.rule, each.severity.label) for each in found] == [(way.rule, way.severity)]
+    assert found[0].primary is not None
+    assert any(found[0].primary.span.contains_line(line) for line in way.lines)

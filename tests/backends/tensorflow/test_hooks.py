@@ -1,0 +1,129 @@
+"""Hooks are put back, and a hook that fails never becomes the program's problem."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from whygrad.backends.tensorflow.hooks import Hooks
+from whygrad.watch import Run, watch
+
+pytestmark = pytest.mark.tensorflow
+
+
+def program(tf: Any, keras: Any) -> list[str]:
+    """A little of everything that is hooked; returns what it computed."""
+    keras.utils.set_random_seed(0)
+    model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(2, kernel_regularizer="l2")])
+    model.trainable = True
+    optimizer = keras.optimizers.SGD(0.1)
+    x = tf.ones((4, 3))
+    other = tf.Variable(2.0)
+
+    @tf.custom_gradient
+    def double(t: Any) -> Any:
+        return t * 2.0, lambda upstream: upstream * 2.0
+
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        body = tf.py_function(lambda t: tf.constant(t.numpy()), [other * 1.0], tf.float32)
+        loss = tf.reduce_mean(tf.square(double(model(x, training=True)))) + tf.add_n(model.losses) + body
+        loss += keras.losses.MeanSquaredError()(tf.ones((4, 2)), model(x, training=True))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+    other.assign_add(float(loss))
+    model.compile("sgd", "mse")
+    history = model.fit(x.numpy(), tf.ones((4, 2)).numpy(), verbose=0).history["loss"]
+    return [float(loss).hex(), history[0].hex(), float(other).hex(), *(w.tobytes().hex() for w in model.get_weights())]
+
+
+def notes(tf: Any, keras: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of all our own functions that run inside the program's calls."""
+    seen: dict[str, None] = {}
+    safely = Hooks.safely
+
+    def noting(self: Hooks, note: Any, *arguments: Any) -> Any:
+        seen[note.__qualname__] = None
+        return safely(self, note, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Hooks, "safely", noting)
+        with watch():
+            program(tf, keras)
+    return list(seen)
+
+
+def test_every_hook_may_fail_and_the_program_does_not_notice(
+    tf: Any, keras: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = program(tf, keras)
+    names = [*notes(tf, keras, monkeypatch), "on_op"]
+    assert len(names) > 15
+    for name in names:
+        with monkeypatch.context() as patch:
+            _break(patch, name)
+            with watch() as run:
+                result = program(tf, keras)
+        assert result == expected, name
+        warnings = capsys.readouterr().err.splitlines()
+        assert len([line for line in warnings if line.startswith("whygrad: warning")]) == 1, (name, warnings)
+        assert f"broken {name}" in warnings[-1]
+        assert run.report() is not None
+
+
+def _break(patch: pytest.MonkeyPatch, name: str) -> None:
+    if name == "on_op":
+        from whygrad.backends.tensorflow.recorder import Recorder
+
+        def raising(self: Any, *arguments: Any) -> None:
+            raise RuntimeError("broken on_op")
+
+        patch.setattr(Recorder, "on_op", raising)
+        return
+    safely = Hooks.safely
+
+    def breaking(self: Hooks, note: Any, *arguments: Any) -> Any:
+        def raising(*_: Any) -> None:
+            raise RuntimeError(f"broken {name}")
+
+        return safely(self, raising if note.__qualname__ == name else note, *arguments)
+
+    patch.setattr(Hooks, "safely", breaking)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_every_patched_name_is_the_original_object_again(tf: Any, keras: Any, fails: bool) -> None:
+    from tensorflow.python.eager import execute
+
+    before = (execute.execute, list(sys.meta_path))
+    replaced: list[tuple[Any, str, Any]] = []
+    try:
+        with watch() as run:
+            hooks = _capture(run).hooks
+            replaced = list(hooks.replaced)
+            assert all(vars(home)[name] is not original for home, name, original in replaced)
+            program(tf, keras)
+            if fails:
+                raise KeyError("the program's own")
+    except KeyError:
+        assert fails
+
+    assert len(replaced) > 25
+    assert [(home, name) for home, name, original in replaced if vars(home)[name] is not original] == []
+    assert (execute.execute, list(sys.meta_path)) == before
+
+
+def test_a_second_watch_inside_a_watch_leaves_the_outer_one_intact(tf: Any, keras: Any) -> None:
+    with watch() as outer:
+        with watch() as inner:
+            program(tf, keras)
+        program(tf, keras)
+
+    assert inner.report().run["requests"] == 2
+    assert outer.report().run["requests"] == 4
+
+
+def _capture(run: Run) -> Any:
+    return run._watcher.backends["tensorflow"].capture  # type: ignore[attr-defined]

@@ -1,0 +1,88 @@
+"""Watching changes nothing: the same bits come out."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = """
+import hashlib
+import os
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import numpy as np
+import tensorflow as tf
+import keras
+
+
+def network():
+    return keras.Sequential([
+        keras.layers.Input((6,)),
+        keras.layers.Dense(16, activation="relu"),
+        keras.layers.BatchNormalization(),
+        keras.layers.Dropout(0.3),
+        keras.layers.Dense(1),
+    ])
+
+
+def digest(model):
+    return hashlib.sha256(b"".join(w.tobytes() for w in model.get_weights())).hexdigest()
+
+
+rng = np.random.default_rng(1)
+x = rng.normal(size=(96, 6)).astype("float32")
+y = x.sum(1, keepdims=True)
+
+
+def loop(compiled):
+    keras.utils.set_random_seed(7)
+    model, optimizer = network(), keras.optimizers.Adam(1e-2)
+    data = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(96, seed=3).batch(16)
+
+    def step(xb, yb):
+        with tf.GradientTape() as tape:
+            noise = tf.random.normal(tf.shape(xb), stddev=0.1)
+            loss = tf.reduce_mean(tf.square(model(xb + noise, training=True) - yb)) + tf.add_n(model.losses or [0.0])
+        gradients = tape.gradient(loss, model.trainable_variables)
+        gradients, _ = tf.clip_by_global_norm(gradients, 1.0)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        return loss
+
+    if compiled:
+        optimizer.build(model.trainable_variables)
+        step = tf.function(step)
+    losses = [float(step(xb, yb)).hex() for _ in range(3) for xb, yb in data]
+    print("compiled" if compiled else "eager", digest(model), losses)
+
+
+def fit():
+    keras.utils.set_random_seed(7)
+    model = network()
+    model.compile(keras.optimizers.Adam(1e-2), "mse", metrics=["mae"])
+    history = model.fit(x, y, batch_size=16, epochs=3, shuffle=True, verbose=0).history
+    print("fit", digest(model), [v.hex() for v in history["loss"] + history["mae"]])
+
+
+loop(False)
+loop(True)
+fit()
+print("after", np.random.random(), float(tf.random.uniform(())), keras.random.uniform(()).numpy())
+"""
+
+
+@pytest.mark.tensorflow
+def test_losses_weights_and_random_numbers_are_the_same_bits_with_and_without_watching(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(PROGRAM)
+
+    bare = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, cwd=tmp_path)
+    watched = subprocess.run(
+        [sys.executable, "-m", "whygrad", "run", str(script)], capture_output=True, text=True, cwd=tmp_path
+    )
+
+    assert bare.returncode == watched.returncode == 0, watched.stderr
+    assert len(bare.stdout.splitlines()) == 4
+    assert watched.stdout == bare.stdout
+    assert "no problem found" in watched.stderr

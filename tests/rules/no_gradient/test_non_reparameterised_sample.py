@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from rules.diagnosis import at, codes, one
+from whygrad.graph import Flow, OpKind
+from whygrad.graph.build import GraphBuilder
+
+
+def test_fires_when_the_sample_is_the_only_path() -> None:
+    g = GraphBuilder()
+    logits = g.variable("logits")
+    action = g.op(OpKind.SAMPLE, (logits,), name="Multinomial", dtype="int64", where=at(3))
+    reward = g.op(OpKind.MOVE, (g.constant(), action))
+    found = one(g.finish(loss=g.op(OpKind.REDUCE, (reward,))))
+
+    assert found.code == "WG106"
+    assert found.message == (
+        "no gradient reaches `logits`: every path to the loss goes through a random draw that is not reparameterised"
+    )
+    assert found.primary is not None
+    assert found.primary.text == "Multinomial: the sample has no gradient with respect to its parameters"
+
+
+def test_fires_when_a_probability_is_compared_with_noise() -> None:
+    g = GraphBuilder()
+    p = g.variable("p")
+    noise = g.op(OpKind.NOISE, ())
+    drawn = g.op(OpKind.COMPARE, (noise, p), where=at(3))
+    loss = g.op(OpKind.SMOOTH, (g.op(OpKind.CAST, (drawn,), dtype="float32"),))
+
+    assert codes(g.finish(loss=loss)) == ["WG106"]
+
+
+def test_leaves_a_comparison_without_noise_to_its_own_rule() -> None:
+    g = GraphBuilder()
+    p = g.variable("p")
+    drawn = g.op(OpKind.COMPARE, (p, g.constant()), where=at(3))
+    loss = g.op(OpKind.SMOOTH, (g.op(OpKind.CAST, (drawn,), dtype="float32"),))
+
+    assert codes(g.finish(loss=loss)) == ["WG101"]
+
+
+def test_silent_when_the_sample_is_reparameterised() -> None:
+    g = GraphBuilder()
+    mean, scale = g.variable("mean"), g.variable("scale")
+    noise = g.op(OpKind.NOISE, ())
+    sample = g.op(OpKind.ELEMENTWISE, (mean, g.op(OpKind.ELEMENTWISE, (scale, noise))))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (sample,)))) == []
+
+
+def test_silent_when_the_framework_gives_the_draw_a_gradient() -> None:
+    g = GraphBuilder()
+    concentration = g.variable("concentration")
+    sample = g.op(OpKind.SAMPLE, (concentration,), name="RandomGamma", flows=(Flow.CARRIED,))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (sample,)))) == []
+
+
+def test_silent_when_the_score_carries_the_gradient() -> None:
+    g = GraphBuilder()
+    logits = g.variable("logits")
+    action = g.op(OpKind.SAMPLE, (logits,), dtype="int64")
+    score = g.op(OpKind.MOVE, (g.op(OpKind.SOFTMAX, (logits,)), action), flows=(Flow.CARRIED, Flow.BLOCKED))
+
+    assert codes(g.finish(loss=g.op(OpKind.REDUCE, (score,)))) == []
+
+
+def test_silent_when_the_policy_that_samples_is_not_asked_for() -> None:
+    g = GraphBuilder()
+    behaviour, policy = g.variable("behaviour"), g.variable("policy")
+    action = g.op(OpKind.SAMPLE, (behaviour,))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (policy, action)), sources=[policy])) == []

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from rules.diagnosis import Script, at, codes, one
+from whygrad.graph import Flow, OpKind
+from whygrad.graph.build import GraphBuilder
+
+
+def test_fires_when_the_forward_pass_ran_before_the_tape(tmp_path: Path) -> None:
+    script = Script(tmp_path, "prediction = model(x)")
+    g = GraphBuilder()
+    w = g.variable("w")
+    with g.outside():
+        prediction = g.op(OpKind.CONTRACT, (w,), where=script["model(x)"])
+    found = one(g.finish(loss=g.op(OpKind.REDUCE, (prediction,))))
+
+    assert found.code == "WG105"
+    assert found.message == "no gradient reaches `w`: `model(x)` ran while the tape was not recording"
+    assert found.help == "move `model(x)` into the `with tf.GradientTape()` block"
+    assert found.primary is not None
+    assert found.primary.span == script["model(x)"]
+
+
+def test_fires_when_one_op_between_is_not_recorded() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    hidden = g.op(OpKind.SMOOTH, (w,))
+    with g.outside():
+        scaled = g.op(OpKind.SMOOTH, (hidden,), where=at(5))
+    found = one(g.finish(loss=g.op(OpKind.REDUCE, (scaled,))))
+
+    assert found.code == "WG105"
+    assert found.primary is not None
+    assert found.primary.span == at(5)
+
+
+def test_fires_when_the_target_itself_is_made_after_the_tape() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    loss = g.op(OpKind.SMOOTH, (w,))
+    with g.outside():
+        negated = g.op(OpKind.ELEMENTWISE, (loss,), where=at(7))
+
+    assert codes(g.finish(loss=negated)) == ["WG105"]
+
+
+def test_fires_when_the_inner_gradient_was_taken_outside_the_outer_tape() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    inner_loss = g.op(OpKind.SMOOTH, (w,))
+    with g.outside():
+        slope = g.op(OpKind.GRADIENT, (inner_loss,), where=at(4))
+    found = one(g.finish(loss=g.op(OpKind.SMOOTH, (slope,))))
+
+    assert found.code == "WG105"
+    assert found.message == "no gradient reaches `w`: an inner gradient was taken while the tape was not recording"
+
+
+def test_fires_once_for_a_whole_stretch_of_unrecorded_code() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    with g.outside():
+        value = g.op(OpKind.SMOOTH, (w,), where=at(2))
+        value = g.op(OpKind.SMOOTH, (value,), where=at(3))
+    found = one(g.finish(loss=g.op(OpKind.REDUCE, (value,))))
+
+    assert found.primary is not None
+    assert found.primary.span == at(2)
+
+
+def test_silent_when_only_data_is_prepared_before_the_tape() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    with g.outside():
+        batch = g.op(OpKind.SMOOTH, (g.constant(),))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (w, batch)))) == []
+
+
+def test_silent_when_the_value_is_also_computed_under_the_tape() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    with g.outside():
+        baseline = g.op(OpKind.SMOOTH, (w,))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (w, baseline)))) == []
+
+
+def test_silent_when_a_network_used_before_the_tape_is_not_asked_for() -> None:
+    g = GraphBuilder()
+    online, target = g.variable("online"), g.variable("target")
+    with g.outside():
+        backup = g.op(OpKind.SMOOTH, (target,))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (online, backup)), sources=[online])) == []
+
+
+def test_silent_when_each_request_has_its_own_tape() -> None:
+    g = GraphBuilder()
+    a, b = g.variable("a"), g.variable("b")
+    with g.tape() as first:
+        g.request(g.op(OpKind.SMOOTH, (a,)), [a], tape=first)
+    with g.tape() as second:
+        g.request(g.op(OpKind.SMOOTH, (b,)), [b], tape=second)
+
+    assert codes(g.finish()) == []
+
+
+def test_silent_when_an_inner_gradient_is_recorded_by_the_outer_tape() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    slope = g.op(OpKind.CONTRACT, (g.op(OpKind.SMOOTH, (w,)),), flows=(Flow.CARRIED,))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (slope,)))) == []

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from rules.diagnosis import Script, at, codes, notes, one
+from whygrad.graph import OpKind
+from whygrad.graph.build import GraphBuilder
+
+
+def test_fires_when_the_only_path_is_stopped(tmp_path: Path) -> None:
+    script = Script(tmp_path, "loss = tf.square(tf.stop_gradient(x) * y)")
+    g = GraphBuilder()
+    x, y = g.variable("x"), g.variable("y")
+    stopped = g.op(OpKind.STOP, (x,), where=script["tf.stop_gradient(x)"])
+    found = one(g.finish(loss=g.op(OpKind.SMOOTH, (stopped, y))))
+
+    assert found.code == "WG103"
+    assert found.message == "no gradient reaches `x`: every path to the loss goes through a `stop_gradient`"
+    assert found.help == "take `tf.stop_gradient(x)` out of the path, or do not ask for this gradient"
+    assert found.primary is not None
+    assert found.primary.span == script["tf.stop_gradient(x)"]
+
+
+def test_fires_when_the_stop_ran_before_the_tape_was_entered() -> None:
+    g = GraphBuilder()
+    x = g.variable("x")
+    inside = g.op(OpKind.SMOOTH, (x,))
+    with g.outside():
+        stopped = g.op(OpKind.STOP, (inside,))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (stopped,)))) == ["WG103"]
+
+
+def test_silent_when_the_value_goes_straight_through() -> None:
+    g = GraphBuilder()
+    x = g.variable("x")
+    rounded = g.op(OpKind.ROUND, (x,))
+    correction = g.op(OpKind.STOP, (g.op(OpKind.ELEMENTWISE, (rounded, x)),))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (x, correction)))) == []
+
+
+def test_silent_when_the_stopped_network_is_not_asked_for() -> None:
+    g = GraphBuilder()
+    online, target = g.variable("online"), g.variable("target")
+    backup = g.op(OpKind.STOP, (target,))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (online, backup)), sources=[online])) == []
+
+
+def test_only_a_note_when_another_loss_trains_what_is_stopped_here() -> None:
+    g = GraphBuilder()
+    encoder, head = g.variable("encoder"), g.variable("head")
+    g.request(g.op(OpKind.SMOOTH, (g.op(OpKind.STOP, (encoder,), where=at(2)), head)), where=at(3))
+    g.request(g.op(OpKind.SMOOTH, (encoder,)), [encoder], where=at(4))
+    g.update([(encoder, encoder), (head, head)])
+    recording = g.finish()
+
+    assert (codes(recording), notes(recording)) == ([], ["WG103"])
+
+
+def test_fires_when_the_other_request_never_moves_the_variable() -> None:
+    g = GraphBuilder()
+    encoder, head = g.variable("encoder"), g.variable("head")
+    g.request(g.op(OpKind.SMOOTH, (g.op(OpKind.STOP, (encoder,), where=at(2)), head)), where=at(3))
+    g.request(g.op(OpKind.SMOOTH, (encoder,)), [encoder], where=at(4))
+    g.update([(head, head)])
+
+    assert codes(g.finish()) == ["WG103"]

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from rules.diagnosis import Script, at, codes, one
+from whygrad.graph import OpKind
+from whygrad.graph.build import GraphBuilder
+
+
+def test_fires_when_the_loss_comes_from_a_second_forward_pass(tmp_path: Path) -> None:
+    script = Script(
+        tmp_path,
+        """
+        hidden = encoder(x)
+        loss = decoder(encoder(x))
+        slope = tape.gradient(loss, hidden)
+        """,
+    )
+    g = GraphBuilder()
+    w = g.variable("w")
+    hidden = g.op(OpKind.CONTRACT, (w,), name="MatMul", where=script["encoder(x)"], layers=("encoder",))
+    again = g.op(OpKind.CONTRACT, (w,), name="MatMul", where=at(2), layers=("encoder",))
+    g.watch(hidden)
+    loss = g.op(OpKind.REDUCE, (again,))
+    found = one(g.finish(loss=loss, sources=[hidden], where=script["tape.gradient(loss, hidden)"]))
+
+    assert found.code == "WG109"
+    assert found.message == "no gradient reaches `hidden`: the loss was computed from another tensor"
+    assert [(label.span, label.text) for label in found.related] == [
+        (script["encoder(x)"], "this made the tensor that was asked for"),
+        (at(2), "this made the one that the loss uses"),
+    ]
+
+
+def test_fires_when_the_source_is_a_symbolic_tensor(tmp_path: Path) -> None:
+    script = Script(tmp_path, "slope = tape.gradient(loss, model.input)")
+    g = GraphBuilder()
+    w = g.variable("w")
+    loss = g.op(OpKind.SMOOTH, (w,))
+    found = one(g.finish(loss=loss, sources=["KerasTensor"], where=script["tape.gradient(loss, model.input)"]))
+
+    assert found.code == "WG109"
+    assert found.message.startswith("`model.input` is a symbolic Keras tensor")
+
+
+def test_reads_well_when_the_tensor_cannot_be_named() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    x = g.constant()
+    g.watch(x)
+    found = one(g.finish(loss=g.op(OpKind.SMOOTH, (w,)), sources=[x]))
+
+    assert found.message == "no gradient reaches the source tensor: the loss was computed from another tensor"
+
+
+def test_silent_when_the_loss_uses_the_very_tensor() -> None:
+    g = GraphBuilder()
+    hidden = g.op(OpKind.CONTRACT, (g.variable("w"),))
+
+    assert codes(g.finish(loss=g.op(OpKind.REDUCE, (hidden,)), sources=[hidden])) == []
+
+
+def test_silent_about_variables_which_have_their_own_rule() -> None:
+    g = GraphBuilder()
+    used, unused = g.variable("used"), g.variable("unused")
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (used,)), sources=[unused])) == ["WG107"]
+
+
+def test_silent_when_the_target_is_a_constant_anyway() -> None:
+    g = GraphBuilder()
+    hidden = g.op(OpKind.CONTRACT, (g.variable("w"),))
+
+    assert codes(g.finish(loss=g.constant(where=at(4)), sources=[hidden])) == ["WG111"]
+
+
+def test_names_no_twin_that_only_has_the_same_name() -> None:
+    g = GraphBuilder()
+    a, b = g.variable("a"), g.variable("b")
+    asked = g.op(OpKind.CONTRACT, (a,), name="MatMul", where=at(2))
+    other = g.op(OpKind.CONTRACT, (b,), name="MatMul", where=at(3))
+    g.watch(asked)
+    found = one(g.finish(loss=g.op(OpKind.REDUCE, (other,)), sources=[asked]))
+
+    assert [label.span for label in found.related] == [at(2)]

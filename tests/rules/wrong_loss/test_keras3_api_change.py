@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+
+from rules.diagnosis import at, codes, one
+from whygrad.graph import Failure
+from whygrad.graph.build import GraphBuilder
+
+
+def missing(attribute: str, of: str = "keras.src.optimizers.sgd.SGD") -> Failure:
+    return Failure(
+        type_name="AttributeError",
+        message=f"object has no attribute '{attribute}'",
+        where=at(6),
+        attribute=attribute,
+        object_type=of,
+    )
+
+
+def refused(argument: str) -> Failure:
+    return Failure(type_name="ValueError", message=f"Argument(s) not recognized: {{'{argument}': 0.1}}", where=at(6))
+
+
+def test_fires_when_a_removed_method_is_called() -> None:
+    found = one(GraphBuilder().finish(failure=missing("minimize")))
+
+    assert found.code == "WG706"
+    assert found.message == "Keras 3 has no `minimize` here any more"
+    assert found.help is not None
+    assert "tf.GradientTape" in found.help
+    assert found.primary is not None
+    assert found.primary.span == at(6)
+
+
+@pytest.mark.parametrize("argument", ["lr", "decay", "batch_input_shape"])
+def test_fires_when_a_removed_argument_is_given(argument: str) -> None:
+    found = one(GraphBuilder().finish(failure=refused(argument)))
+
+    assert found.message == f"Keras 3 has no argument `{argument}` here any more"
+
+
+def test_fires_when_a_keras_variable_is_watched() -> None:
+    failure = Failure(type_name="ValueError", message="Passed in object <Variable path=w> of type ...", where=at(6))
+
+    assert codes(GraphBuilder().finish(failure=failure)) == ["WG706"]
+
+
+def test_silent_when_the_attribute_was_never_there() -> None:
+    assert codes(GraphBuilder().finish(failure=missing("minimise"))) == []
+
+
+def test_silent_when_the_object_is_the_user_s_own() -> None:
+    assert codes(GraphBuilder().finish(failure=missing("minimize", of="__main__.Solver"))) == []
+
+
+def test_silent_when_the_argument_was_never_there() -> None:
+    assert codes(GraphBuilder().finish(failure=refused("learning_rat"))) == []
+
+
+def test_silent_when_the_run_succeeds() -> None:
+    assert codes(GraphBuilder().finish()) == []

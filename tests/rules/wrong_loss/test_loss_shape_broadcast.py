@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import pytest
+
+from rules.diagnosis import at, codes, one
+from whygrad.diagnostics import Severity
+from whygrad.graph import OpKind, Tensor
+from whygrad.graph.build import GraphBuilder
+
+Shape = tuple[int | None, ...]
+
+
+def difference(g: GraphBuilder, prediction: Shape, target: Shape, *, name: str = "Sub") -> Tensor:
+    left = g.op(OpKind.CONTRACT, (g.variable("w"),), shape=prediction)
+    return g.op(OpKind.ELEMENTWISE, (left, g.constant(shape=target)), name=name, where=at(5))
+
+
+@pytest.mark.parametrize("name", ["Sub", "SquaredDifference"])
+@pytest.mark.parametrize(("prediction", "target"), [((8, 1), (8,)), ((8,), (8, 1))])
+def test_fires_when_column_meets_row(name: str, prediction: Shape, target: Shape) -> None:
+    g = GraphBuilder()
+    found = one(g.finish(loss=g.op(OpKind.REDUCE, (difference(g, prediction, target, name=name),))))
+
+    assert (found.code, found.severity, found.certain) == ("WG703", Severity.WARNING, False)
+    assert found.message == (
+        f"prediction and target likely broadcast against each other: {prediction} and {target} give (8, 8)"
+    )
+    assert found.primary is not None
+    assert found.primary.span == at(5)
+
+
+def test_fires_when_the_size_of_the_batch_is_not_known() -> None:
+    g = GraphBuilder()
+    found = one(g.finish(loss=g.op(OpKind.REDUCE, (difference(g, (None, 1), (None,)),))))
+
+    assert found.message.endswith("(N, 1) and (N,) give (N, N)")
+
+
+@pytest.mark.parametrize(
+    ("prediction", "target"),
+    [
+        ((8, 1), (8, 1)),  # the same
+        ((8,), (8,)),
+        ((8, 1), ()),  # a single number
+        ((8, 3), (3,)),  # a row for all
+        ((8, 1), (1,)),
+        ((1, 1), (1,)),  # one example
+    ],
+)
+def test_silent_when_the_shapes_are_meant(prediction: Shape, target: Shape) -> None:
+    g = GraphBuilder()
+
+    assert codes(g.finish(loss=g.op(OpKind.REDUCE, (difference(g, prediction, target),)))) == []
+
+
+def test_silent_when_both_sides_are_trained() -> None:
+    g = GraphBuilder()
+    left = g.op(OpKind.CONTRACT, (g.variable("a"),), shape=(8, 1))
+    right = g.op(OpKind.CONTRACT, (g.variable("b"),), shape=(8,))
+    pairs = g.op(OpKind.ELEMENTWISE, (left, right), name="Sub", where=at(5))
+
+    assert codes(g.finish(loss=g.op(OpKind.REDUCE, (pairs,)))) == []
+
+
+def test_silent_when_the_pairs_go_into_a_product() -> None:
+    g = GraphBuilder()
+    attended = g.op(OpKind.CONTRACT, (difference(g, (8, 1), (8,)),))
+
+    assert codes(g.finish(loss=g.op(OpKind.REDUCE, (attended,)))) == []
+
+
+def test_silent_when_the_difference_is_a_metric() -> None:
+    g = GraphBuilder()
+    g.op(OpKind.REDUCE, (difference(g, (8, 1), (8,)),))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (g.variable("v"),)), sources=[])) == []

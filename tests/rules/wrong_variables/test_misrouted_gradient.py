@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from rules.diagnosis import at, codes, one
+from whygrad.graph import OpKind, Pairing
+from whygrad.graph.build import GraphBuilder
+
+
+def test_fires_when_two_variables_get_each_other_s_gradient() -> None:
+    g = GraphBuilder()
+    a, b = g.variable("a"), g.variable("b")
+    g.update([(a, b), (b, a)], where=at(7), seen=20)
+    found = one(g.finish())
+
+    assert found.code == "WG206"
+    assert found.message == "`a` and `b` moved by the gradient of another variable: `a` by that of `b`"
+    assert found.primary is not None
+    assert (found.primary.span, found.primary.text) == (at(7), "2 of 2 pairs are crossed")
+    assert found.steps.seen == 20
+
+
+def test_fires_when_a_list_is_shifted_by_one() -> None:
+    g = GraphBuilder()
+    a, b, c = g.variable("a"), g.variable("b"), g.variable("c")
+    g.update([(a, a), (b, c), (c, b)], where=at(7))
+
+    assert one(g.finish()).variables == ("b", "c")
+
+
+def test_fires_when_updates_by_hand_are_crossed() -> None:
+    g = GraphBuilder()
+    a, b = g.variable("a"), g.variable("b")
+    g.update([(a, b)], optimizer="AssignSub", optimizer_id=0, where=at(7))
+    g.update([(b, a)], optimizer="AssignSub", optimizer_id=0, where=at(7))
+
+    assert codes(g.finish()) == ["WG206"]
+
+
+def test_silent_when_each_gets_its_own() -> None:
+    g = GraphBuilder()
+    a, b = g.variable("a"), g.variable("b")
+    g.update([(b, b), (a, a)])
+
+    assert codes(g.finish()) == []
+
+
+def test_silent_when_a_gradient_is_a_mixture_that_holds_its_own() -> None:
+    g = GraphBuilder()
+    a, b = g.variable("a"), g.variable("b")
+    both = frozenset({a.id, b.id})
+    g.update([Pairing(variable=a.id, gradient_of=both), Pairing(variable=b.id, gradient_of=both)])
+
+    assert "WG206" not in codes(g.finish())
+
+
+def test_silent_when_the_origin_is_not_known() -> None:
+    g = GraphBuilder()
+    a, b = g.variable("a"), g.variable("b")
+    g.update([Pairing(variable=a.id, gradient_of=None), (b, b)])
+
+    assert codes(g.finish()) == []
+
+
+def test_silent_when_a_worker_s_gradients_move_a_shared_copy() -> None:
+    g = GraphBuilder()
+    worker, shared = g.variable("worker"), g.variable("shared")
+    g.request(g.op(OpKind.SMOOTH, (worker,)), [worker], where=at(6))
+    g.update([(shared, worker)], where=at(7))
+
+    assert codes(g.finish()) == []

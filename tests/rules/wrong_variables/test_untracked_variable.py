@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from rules.diagnosis import at, codes, one
+from whygrad.graph import OpKind
+from whygrad.graph.build import GraphBuilder
+
+
+def test_fires_when_a_layer_holds_a_variable_that_its_lists_do_not_have() -> None:
+    g = GraphBuilder()
+    kernel = g.variable("kernel")
+    factor = g.variable("factor", owner="Scale", attribute="factor", tracked=False, created=at(4))
+    loss = g.op(OpKind.SMOOTH, (kernel, factor))
+    found = one(g.finish(loss=loss, sources=[kernel]))
+
+    assert found.code == "WG201"
+    assert found.message == "`Scale` does not track `factor`: used in training, but no optimizer ever sees it"
+    assert found.primary is not None
+    assert found.primary.span == at(4)
+
+
+def test_names_an_unnamed_variable_by_its_owner() -> None:
+    g = GraphBuilder()
+    kernel = g.variable("kernel")
+    factor = g.variable("Variable", owner="Scale", attribute="factor", tracked=False)
+
+    assert one(g.finish(loss=g.op(OpKind.SMOOTH, (kernel, factor)), sources=[kernel])).variables == ("Scale.factor",)
+
+
+def test_fires_when_a_layer_is_called_inside_a_model_that_does_not_hold_it() -> None:
+    g = GraphBuilder()
+    kernel, hidden = g.variable("kernel"), g.variable("hidden/kernel", created=at(4))
+    g.holder("model", [kernel])
+    loss = g.op(OpKind.CONTRACT, (kernel, hidden), layers=("model", "lambda"))
+    found = one(g.finish(loss=loss, sources=[kernel]))
+
+    assert found.code == "WG201"
+    assert found.message.startswith("the model does not track `hidden/kernel`")
+
+
+def test_fires_once_for_all_variables_made_at_one_place() -> None:
+    g = GraphBuilder()
+    kernel = g.variable("kernel")
+    lost = [g.variable(f"lost{number}", tracked=False, created=at(4)) for number in range(3)]
+    loss = g.op(OpKind.SMOOTH, (kernel, *lost))
+    g.request(loss, [kernel], where=at(8))
+    g.request(loss, [kernel], where=at(9))
+
+    assert len(one(g.finish()).variables) == 3
+
+
+def test_silent_when_the_gradient_is_asked_for() -> None:
+    g = GraphBuilder()
+    kernel, factor = g.variable("kernel"), g.variable("factor", tracked=False)
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (kernel, factor)))) == []
+
+
+def test_silent_when_another_request_asks_for_it() -> None:
+    g = GraphBuilder()
+    kernel, factor = g.variable("kernel"), g.variable("factor", tracked=False)
+    loss = g.op(OpKind.SMOOTH, (kernel, factor))
+    g.request(loss, [kernel], where=at(5))
+    g.request(loss, [factor], where=at(6))
+
+    assert codes(g.finish()) == []
+
+
+def test_silent_when_user_code_writes_it() -> None:
+    g = GraphBuilder()
+    kernel, average = g.variable("kernel"), g.variable("average", tracked=False, writes=3)
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (kernel, average)), sources=[kernel])) == []
+
+
+def test_silent_when_the_variable_is_not_trainable() -> None:
+    g = GraphBuilder()
+    kernel, count = g.variable("kernel"), g.variable("count", trainable=False, tracked=False)
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (kernel, count)), sources=[kernel])) == []
+
+
+def test_silent_when_it_is_behind_a_stop() -> None:
+    g = GraphBuilder()
+    kernel, target = g.variable("kernel"), g.variable("target", tracked=False)
+    loss = g.op(OpKind.SMOOTH, (kernel, g.op(OpKind.STOP, (target,))))
+
+    assert codes(g.finish(loss=loss, sources=[kernel])) == []
+
+
+def test_silent_when_another_model_tracks_it() -> None:
+    g = GraphBuilder()
+    generator, critic = g.variable("generator"), g.variable("critic")
+    g.holder("generator", [generator])
+    g.holder("critic", [critic])
+    fake = g.op(OpKind.CONTRACT, (generator,), layers=("generator",))
+    loss = g.op(OpKind.CONTRACT, (fake, critic), layers=("critic",))
+
+    assert codes(g.finish(loss=loss, sources=[generator])) == []
