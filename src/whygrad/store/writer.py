@@ -8,7 +8,7 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -119,6 +119,13 @@ class RunWriter:
 
     def add_diagnostic(self, diagnostic: Diagnostic) -> None:
         self._order("INSERT INTO diagnostic (data) VALUES (?)", json.dumps(to_plain(diagnostic)))
+
+    def replace_diagnostics(self, diagnostics: Iterable[Diagnostic], *, rules: Iterable[str]) -> None:
+        """Keep these in place of all that the given rules found before."""
+        for rule in rules:
+            self._order("DELETE FROM diagnostic WHERE json_extract(data, '$.rule') = ?", rule)
+        for diagnostic in diagnostics:
+            self.add_diagnostic(diagnostic)
 
     def set_graph(self, step: int, graph: Graph) -> None:
         """The ops of one step; the first that is given stays."""

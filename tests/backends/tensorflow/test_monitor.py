@@ -395,3 +395,48 @@ def test_it_is_a_keras_callback(keras: ModuleType, monitor: Any) -> None:
     model = dense(keras, "adam")
     model.evaluate(X, Y, verbose=0, callbacks=[monitor])  # nothing to record, nothing broken
     assert monitor.run is None
+
+
+def test_the_graph_of_the_step_is_kept(keras: ModuleType, monitor: Any) -> None:
+    train(dense(keras, "adam"), epochs=1, callbacks=[monitor])
+
+    graph = recorded(monitor).graph()
+    assert graph is not None
+    names = [op.name for op in graph.ops]
+    assert {"MatMul", "ReadVariableOp", "AssignSubVariableOp"} <= set(names)
+    made = {tensor for op in graph.ops for tensor in op.outputs}
+    assert all(tensor in made for op in graph.ops for tensor in op.inputs)
+
+
+def test_dead_units_and_a_zero_learning_rate_are_found(
+    tf: ModuleType, keras: ModuleType, monitor: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    keras.utils.set_random_seed(3)
+    hidden = keras.layers.Dense(16, activation="relu", bias_initializer=keras.initializers.Constant(-100.0), name="hidden")
+    model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(8), hidden, keras.layers.Dense(3)])
+    compiled(keras, model, keras.optimizers.SGD(0.0))
+    train(model, epochs=6, callbacks=[monitor])
+
+    run = recorded(monitor)
+    found = {diagnostic.rule: diagnostic for diagnostic in run.diagnostics()}
+    assert found.keys() == {"dead-units", "zero-gradient-op", "never-updated"}
+    assert found["dead-units"].message == f"16 of the 16 units of `{model.name}/hidden` are likely dead"
+    assert "the learning rate is zero" in found["never-updated"].message
+    assert f"3 findings in run {run.id}: `whygrad show {run.id}`" in capfd.readouterr().err
+
+
+def test_healthy_training_has_no_findings(
+    keras: ModuleType, monitor: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    train(dense(keras, "adam"), epochs=10, callbacks=[monitor])
+
+    assert recorded(monitor).diagnostics() == ()
+    assert capfd.readouterr().err == ""
+
+
+def test_a_run_that_goes_on_is_diagnosed_anew(keras: ModuleType, monitor: Any) -> None:
+    model = dense(keras, keras.optimizers.SGD(0.0))
+    train(model, epochs=5, callbacks=[monitor])
+    train(model, epochs=5, callbacks=[monitor])
+
+    assert [diagnostic.rule for diagnostic in recorded(monitor).diagnostics()] == ["never-updated"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
 
+from whygrad.backends.run_diagnosis import store_diagnosis
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.collector import Collector
 from whygrad.backends.tensorflow.executions import Executions
@@ -17,6 +19,7 @@ from whygrad.backends.tensorflow.monitored_function import MonitoredFunction
 from whygrad.backends.tensorflow.progress import ProgressLine
 from whygrad.backends.tensorflow.step_recorder import Schedule, StepRecorder
 from whygrad.errors import UsageError
+from whygrad.rules.odd_gradient.series import DEFAULT, Thresholds
 from whygrad.store import Run, RunWriter
 
 
@@ -36,6 +39,7 @@ class Monitor(tf.keras.callbacks.Callback):  # type: ignore[misc]
             each recorded step, and minimum, maximum, zeros, weight norm and update norm at one in so many. 1: at each,
             which costs more.
         progress: write a line to the terminal: step, loss, norm of all gradients, worst variable.
+        thresholds: from where on the numbers of the run are worth a finding.
     """
 
     _supports_tf_logs = True  # tf_keras: our hooks never make it fetch the logs of a batch
@@ -48,6 +52,7 @@ class Monitor(tf.keras.callbacks.Callback):  # type: ignore[misc]
         every: int = 1,
         closely_every: int = 16,
         progress: bool = False,
+        thresholds: Thresholds = DEFAULT,
     ) -> None:
         super().__init__()
         if every < 1 or closely_every < 1:
@@ -56,6 +61,7 @@ class Monitor(tf.keras.callbacks.Callback):  # type: ignore[misc]
         self._folder = folder
         self._schedule = Schedule(every=every, closely_every=closely_every)
         self._progress = ProgressLine() if progress else None
+        self._thresholds = thresholds
         self._writer: RunWriter | None = None
         self._function: MonitoredFunction | None = None
         self._collector: Collector | None = None
@@ -164,8 +170,17 @@ class Monitor(tf.keras.callbacks.Callback):  # type: ignore[misc]
         self._steps_done = self._collector.last_step + 1
         if self._collector.lost:
             self._writer.set_fact("overwritten", self._collector.lost)
+        if self._collector.recorder.graph is not None:
+            self._writer.set_graph(0, self._collector.recorder.graph)
+        found = store_diagnosis(self._writer, self._thresholds)
         self._writer.close(status, failure)
         self._collector = self._function = None
+        if found:
+            plural = "" if len(found) == 1 else "s"
+            print(
+                f"whygrad: {len(found)} finding{plural} in run {self.run_id}: `whygrad show {self.run_id}`",
+                file=sys.stderr,
+            )
 
 
 class _OptimizerNames:

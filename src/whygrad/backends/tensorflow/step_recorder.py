@@ -13,6 +13,7 @@ from whygrad.backends.tensorflow.hidden_variable import hidden_variable
 from whygrad.backends.tensorflow.hooks import Hooks
 from whygrad.backends.tensorflow.ring import Ring
 from whygrad.backends.tensorflow.row_layout import RowLayout, Section
+from whygrad.backends.tensorflow.step_graph import graph_of
 from whygrad.backends.tensorflow.step_means import Means
 from whygrad.backends.tensorflow.step_probe import Application, StepProbe, current_graph
 from whygrad.backends.tensorflow.step_row import (
@@ -25,6 +26,7 @@ from whygrad.backends.tensorflow.step_row import (
 from whygrad.backends.tensorflow.unconverted import unconverted
 from whygrad.backends.tensorflow.unit_watch import UnitWatch, is_watched
 from whygrad.backends.tensorflow.variable_facts import facts_of
+from whygrad.graph import Graph
 
 _RING_BYTES: Final = 1 << 20
 _RING_BYTES_COMPILED: Final = 1 << 18  # XLA writes a variable anew each time
@@ -55,6 +57,7 @@ class StepRecorder:
         self.schedule = schedule
         self.rings: dict[RowLayout, Ring] = {}
         self.units: dict[RowLayout, UnitWatch] = {}
+        self.graph: Graph | None = None  # of the step, as it was first traced
         self.counter = hidden_variable(0, dtype=tf.int64, name="steps")
         self._one = hidden_variable(1.0, dtype=tf.float32, name="one") if compiled else None
         self._compiled = compiled
@@ -138,6 +141,8 @@ class StepRecorder:
         self.abandon()
 
     def _record(self, probe: StepProbe, outputs: Any) -> None:
+        if self.graph is None and self._graph is not None:
+            self.graph = graph_of(self._graph)
         applications = [each for each in probe.applications if any(g is not None for g in each.gradients)]
         metrics = scalar_outputs(outputs)
         layout = self._layout(applications, metrics)
