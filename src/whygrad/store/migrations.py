@@ -24,7 +24,7 @@ def first_tables(database: sqlite3.Connection) -> None:
         "CREATE TABLE block (id INTEGER PRIMARY KEY, track INTEGER NOT NULL, first INTEGER NOT NULL,"
         " last INTEGER NOT NULL, count INTEGER NOT NULL, steps BLOB NOT NULL, scalars BLOB NOT NULL)",
         "CREATE TABLE series (block INTEGER NOT NULL, variable INTEGER NOT NULL, data BLOB NOT NULL)",
-        "CREATE INDEX series_of_variable ON series (variable, block)",
+        "CREATE UNIQUE INDEX series_of_block ON series (block, variable)",
         "CREATE TABLE event (id INTEGER PRIMARY KEY, step INTEGER, time REAL NOT NULL, kind TEXT NOT NULL,"
         " data TEXT NOT NULL)",
         "CREATE TABLE diagnostic (id INTEGER PRIMARY KEY, data TEXT NOT NULL)",

@@ -125,6 +125,12 @@ class Run:
         series = tuple(self.series(name, track, blocks) for name in names)
         return TrackSeries(name=track, steps=scalars.steps, scalars=scalars.scalars, variables=series)
 
+    def rows(self, track: str) -> Iterator[tuple[Track, Rows]]:
+        """All numbers of a track, a stretch of steps at a time; never more in memory than one stretch."""
+        with open_to_read(self.path) as database:
+            for number, layout in _tracks(database, track):
+                yield from ((layout, rows) for rows in self._whole_rows(database, number, layout))
+
     def events(self, kind: str | None = None) -> list[Event]:
         with open_to_read(self.path) as database:
             rows = database.execute("SELECT step, time, kind, data FROM event ORDER BY id")
@@ -160,6 +166,18 @@ class Run:
             return Rows(decode_steps(steps), values.T, empty_rows(track).values)
 
         yield from self._blocks(database, number, read, blocks)
+        yield self._tail(database, number, track)
+
+    def _whole_rows(self, database: sqlite3.Connection, number: int, track: Track) -> Iterator[Rows]:
+        def read(block_id: int) -> Rows:
+            query = "SELECT count, steps, scalars FROM block WHERE id = ?"
+            count, steps, scalars = database.execute(query, (block_id,)).fetchone()
+            values = np.full((count, len(track.variables), len(CHANNELS)), np.nan, track.dtype)
+            for index, data in database.execute("SELECT variable, data FROM series WHERE block = ?", (block_id,)):
+                values[:, index] = block.decode(data, count, len(CHANNELS), track.dtype).T
+            return Rows(decode_steps(steps), block.decode(scalars, count, len(track.scalars), "float64").T, values)
+
+        yield from self._blocks(database, number, read, None)
         yield self._tail(database, number, track)
 
     def _variable_rows(
