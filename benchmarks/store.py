@@ -124,7 +124,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         result = record(folder, options.steps, options.variables)
     lines = ["# The run store", "", "Written by `benchmarks/store.py`.", "", "| what | measured |", "| --- | --- |"]
-    lines += [f"| {name} | {value:,.4g} |" if value < 1e4 else f"| {name} | {value:,.0f} |" for name, value in result.items()]
+    lines += [
+        f"| {name} | {value:,.4g} |" if value < 1e4 else f"| {name} | {value:,.0f} |" for name, value in result.items()
+    ]
     text = "\n".join(lines) + "\n"
     Path(options.output).write_text(text)
     print(text)

@@ -11,9 +11,19 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow import sampling
+    from whygrad.backends.tensorflow.accumulate import accumulate
+    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.backends.tensorflow.deduplicate import deduplicate
+    from whygrad.backends.tensorflow.verify_accumulation import verify_accumulation
     from whygrad.watch import Report, explain, watch
 
+_TENSORFLOW = "whygrad.backends.tensorflow"
+
 _HOMES = {
+    "Accumulator": f"{_TENSORFLOW}.accumulator",
+    "accumulate": f"{_TENSORFLOW}.accumulate",
+    "deduplicate": f"{_TENSORFLOW}.deduplicate",
+    "verify_accumulation": f"{_TENSORFLOW}.verify_accumulation",
     "Report": "whygrad.watch",
     "explain": "whygrad.watch",
     "watch": "whygrad.watch",
@@ -21,9 +31,19 @@ _HOMES = {
     "unload_ipython_extension": "whygrad.integrations.notebook",
 }
 
-_MODULES = {"sampling": "whygrad.backends.tensorflow.sampling"}
+_MODULES = {"sampling": f"{_TENSORFLOW}.sampling"}
 
-__all__ = ["Report", "__version__", "explain", "sampling", "watch"]
+__all__ = [
+    "Accumulator",
+    "Report",
+    "__version__",
+    "accumulate",
+    "deduplicate",
+    "explain",
+    "sampling",
+    "verify_accumulation",
+    "watch",
+]
 
 
 class _Package(ModuleType):

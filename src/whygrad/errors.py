@@ -25,3 +25,25 @@ class NoBackendError(WhygradError):
 
 class MissingGradientError(WhygradError, AssertionError):
     """An assertion of `whygrad.testing` found a variable without a gradient."""
+
+
+class AccumulationError(WhygradError, ValueError):
+    """A micro-batch, a window or an optimizer that cannot be accumulated as asked. Nothing was changed."""
+
+    ag_pass_through = True  # AutoGraph leaves it as it is instead of raising an error of its own type
+
+
+class VariableDriftError(AccumulationError):
+    """The variables of this micro-batch are not those of the window it was added to."""
+
+
+class MicrobatchWeightError(AccumulationError):
+    """The weight of a micro-batch is missing, or is not a positive, finite number."""
+
+
+class EmptyWindowError(AccumulationError):
+    """An update was asked for before any micro-batch was added."""
+
+
+class AccumulationWarning(UserWarning):
+    """The accumulated update may differ from the big batch's, or something was left out; the text says what."""

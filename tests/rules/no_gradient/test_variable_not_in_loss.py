@@ -130,3 +130,27 @@ def test_silent_when_nothing_is_asked_for() -> None:
     g.variable("w")
 
     assert codes(g.finish(loss=g.constant(), sources=[])) == []
+
+
+def test_shows_where_the_variable_is_used_when_a_model_s_own_step_asks() -> None:
+    g = GraphBuilder()
+    used, head = g.variable("used"), g.variable("head", created=at(1))
+    with g.outside():
+        g.op(OpKind.SMOOTH, (head,), where=at(2))
+    g.op(OpKind.SMOOTH, (head,), where=at(9))
+    g.op(OpKind.SMOOTH, (head,))
+    g.op(OpKind.SMOOTH, (head,), where=at(4))
+    found = one(g.finish(loss=g.op(OpKind.SMOOTH, (used,), where=at(3)), model="model", where=at(9)))
+
+    assert found.primary is not None
+    assert (found.primary.span, found.primary.text) == (at(4), "what this computes is not used")
+
+
+def test_shows_the_request_when_a_model_s_own_step_asks_for_what_is_never_read() -> None:
+    g = GraphBuilder()
+    used = g.variable("used")
+    g.variable("head")
+    found = one(g.finish(loss=g.op(OpKind.SMOOTH, (used,), where=at(3)), model="model", where=at(9)))
+
+    assert found.primary is not None
+    assert found.primary.span == at(9)

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from rules.diagnosis import Script, at, codes, one
-from whygrad.graph import OpKind
+from whygrad.graph import OpKind, Tensor
 from whygrad.graph.build import GraphBuilder
+from whygrad.source import SourceSpan
 
 
 def test_fires_when_the_loss_comes_from_a_second_forward_pass(tmp_path: Path) -> None:
@@ -74,12 +77,59 @@ def test_silent_when_the_target_is_a_constant_anyway() -> None:
     assert codes(g.finish(loss=g.constant(where=at(4)), sources=[hidden])) == ["WG111"]
 
 
-def test_names_no_twin_that_only_has_the_same_name() -> None:
-    g = GraphBuilder()
-    a, b = g.variable("a"), g.variable("b")
-    asked = g.op(OpKind.CONTRACT, (a,), name="MatMul", where=at(2))
-    other = g.op(OpKind.CONTRACT, (b,), name="MatMul", where=at(3))
+def related(g: GraphBuilder, asked: Tensor, used: Tensor) -> list[SourceSpan]:
+    """The places shown beside the request, if the loss is made of `used`."""
     g.watch(asked)
-    found = one(g.finish(loss=g.op(OpKind.REDUCE, (other,)), sources=[asked]))
+    return [label.span for label in one(g.finish(loss=g.op(OpKind.REDUCE, (used,)), sources=[asked])).related]
 
-    assert [label.span for label in found.related] == [at(2)]
+
+def test_shows_the_twin_of_the_same_layer() -> None:
+    g = GraphBuilder()
+    a, b = g.constant(), g.variable("b")
+    asked = g.op(OpKind.CONTRACT, (a,), name="MatMul", where=at(2), layers=("model", "dense"))
+    used = g.op(OpKind.CONTRACT, (b,), name="MatMul", where=at(3), layers=("dense",))
+
+    assert related(g, asked, used) == [at(2), at(3)]
+
+
+def test_shows_the_twin_that_is_made_of_the_same_variable() -> None:
+    g = GraphBuilder()
+    w, x = g.variable("w"), g.constant()
+    asked = g.op(OpKind.CONTRACT, (x, w), name="MatMul", where=at(2))
+    used = g.op(OpKind.CONTRACT, (x, w), name="MatMul", where=at(3))
+
+    assert related(g, asked, used) == [at(2), at(3)]
+
+
+def test_shows_one_place_once_when_the_twin_is_made_there_too() -> None:
+    g = GraphBuilder()
+    asked = g.op(OpKind.CONTRACT, (g.constant(),), name="MatMul", where=at(2))
+    used = g.op(OpKind.CONTRACT, (g.variable("w"),), name="MatMul", where=at(2))
+
+    assert related(g, asked, used) == [at(2)]
+
+
+@pytest.mark.parametrize("layer", [(), ("dense",)])
+def test_shows_no_twin_that_only_has_the_same_name(layer: tuple[str, ...]) -> None:
+    g = GraphBuilder()
+    asked = g.op(OpKind.CONTRACT, (g.constant(),), name="MatMul", where=at(2), layers=layer)
+    used = g.op(OpKind.CONTRACT, (g.variable("w"),), name="MatMul", where=at(3))
+
+    assert related(g, asked, used) == [at(2)]
+
+
+def test_shows_no_twin_that_does_something_else_to_the_same_value() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    asked = g.op(OpKind.SMOOTH, (w,), name="Tanh", where=at(2), layers=("dense",))
+    used = g.op(OpKind.SMOOTH, (w,), name="Exp", where=at(3), layers=("dense",))
+
+    assert related(g, asked, used) == [at(2)]
+
+
+def test_shows_no_place_that_is_not_known() -> None:
+    g = GraphBuilder()
+    asked = g.op(OpKind.SMOOTH, (g.constant(),), name="Tanh")
+    used = g.op(OpKind.SMOOTH, (g.variable("w"),), name="Tanh", where=at(3))
+
+    assert related(g, asked, used) == []

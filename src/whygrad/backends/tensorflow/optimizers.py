@@ -83,7 +83,8 @@ class Updates:
 
     def wrote(self, entry: VariableEntry, record: OpRecord, label: Label) -> None:
         """A user's own update: `w.assign_sub(rate * gradient)`."""
-        self.capture.update_watch.wrote(entry.id)
+        if self.capture.current_graph() is None:
+            self.capture.update_watch.wrote(entry.id)
         pair = PairEntry(entry.id, label, False)
         self._keep(UpdateEntry(record.place, record.type, 0, (pair,), (), record.sequence))
 

@@ -1,0 +1,45 @@
+"""`accumulate` under MirroredStrategy, on one and on two logical CPUs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from whygrad.errors import AccumulationError
+
+pytestmark = pytest.mark.tensorflow
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["keras", "tf_keras"])
+def test_replicas_together_make_the_big_batchs_update(name: str) -> None:
+    program = Path(__file__).with_name("two_replicas.py")
+
+    done = subprocess.run([sys.executable, str(program), name], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert len(found) == 5
+    assert all(difference <= 1e-5 for difference in found.values()), found
+
+
+def test_an_optimizer_made_outside_of_the_scope_says_so(tf: Any, keras: Any) -> None:
+    from whygrad.backends.tensorflow.accumulate import accumulate
+
+    v = tf.Variable([1.0])
+    optimizer = accumulate(keras.optimizers.SGD(), 2, weight="equal")
+    optimizer.build([v])
+    optimizer.window.replicas = 2  # as if it had been built under a strategy with two
+
+    with pytest.raises(AccumulationError) as caught:
+        optimizer.apply_gradients([(tf.ones([1]), v)])
+
+    assert str(caught.value) == (
+        "the optimizer was made for 2 replicas and runs on 1\n"
+        "help: call wg.accumulate and build the model inside `with strategy.scope():`"
+    )
