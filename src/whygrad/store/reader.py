@@ -19,7 +19,7 @@ from whygrad.store import block
 from whygrad.store.compaction import decode_steps, read_tail
 from whygrad.store.errors import RunNotFoundError
 from whygrad.store.json_codec import from_plain
-from whygrad.store.rows import Array, Rows, Track, empty_rows
+from whygrad.store.rows import Array, Rows, Track, empty_rows, track_from_json
 from whygrad.store.run_file import SUFFIX, open_to_read, unreadable
 
 T = TypeVar("T")
@@ -222,7 +222,7 @@ class Run:
 
 def _tracks(database: sqlite3.Connection, name: str | None = None) -> list[tuple[int, Track]]:
     rows = database.execute("SELECT id, name, layout FROM track ORDER BY id").fetchall()
-    return [(number, from_plain(Track, json.loads(layout))) for number, each, layout in rows if name in (None, each)]
+    return [(number, track_from_json(layout)) for number, each, layout in rows if name in (None, each)]
 
 
 def _merge(first: Track, second: Track) -> Track:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Final
 
 import numpy as np
 
 from whygrad.graph.series import CHANNELS, VariableInfo
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+_INFO: Final = tuple(field.name for field in fields(VariableInfo))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +26,28 @@ class Track:
     scalars: tuple[str, ...] = ()
     dtype: str = "float32"  # of the numbers of variables
 
+    def to_json(self) -> str:
+        variables = [[getattr(info, name) for name in _INFO] for info in self.variables]
+        return json.dumps(
+            {"name": self.name, "scalars": self.scalars, "dtype": self.dtype, "fields": _INFO, "variables": variables}
+        )
+
     @property
     def row_bytes(self) -> int:
         return 8 + 8 * len(self.scalars) + np.dtype(self.dtype).itemsize * len(self.variables) * len(CHANNELS)
+
+
+@functools.lru_cache(maxsize=64)
+def track_from_json(text: str) -> Track:
+    """What `Track.to_json` wrote, by this version or another: fields that are not known are left out."""
+    data = json.loads(text)
+    names = [name if name in _INFO else None for name in data["fields"]]
+    variables = []
+    for values in data["variables"]:
+        given = {name: value for name, value in zip(names, values, strict=True) if name is not None}
+        given["shape"] = tuple(given.get("shape", ()))
+        variables.append(VariableInfo(**given))
+    return Track(name=data["name"], variables=tuple(variables), scalars=tuple(data["scalars"]), dtype=data["dtype"])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

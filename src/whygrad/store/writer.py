@@ -95,8 +95,7 @@ class RunWriter:
         self._next_track += 1
         if self._scribe is not None:
             self._scribe.tracks[number] = track
-        layout = json.dumps(to_plain(track))
-        self._order("INSERT INTO track (id, name, layout) VALUES (?, ?, ?)", number, track.name, layout)
+        self._order("INSERT INTO track (id, name, layout) VALUES (?, ?, ?)", number, track.name, track.to_json())
         return number
 
     def append(self, number: int, rows: Rows) -> None:
