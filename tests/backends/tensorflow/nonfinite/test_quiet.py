@@ -43,7 +43,8 @@ assert np.isnan(seen).all() and np.isfinite(tape.gradient(loss, x)).all()
 """,
     "an overflow that loss scaling absorbs": """
 keras.utils.set_random_seed(0)
-model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(3, dtype="mixed_float16"), keras.layers.Dense(1)])
+half = keras.layers.Dense(3, dtype="mixed_float16")
+model = keras.Sequential([keras.layers.Input((4,)), half, keras.layers.Dense(1)])
 optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(1e-3), initial_scale=2.0**40)
 x = tf.random.normal((8, 4), seed=1)
 skipped = 0
@@ -105,5 +106,5 @@ def test_a_bad_step_that_the_program_skips_is_only_a_note(tf: Any, keras: Any, t
 
     found = run.report().diagnostics
     assert [(each.rule, each.severity.label) for each in found] == [("nan-data", "note")]
-    assert found[0].steps.seen == 1 and found[0].steps.of == 3
+    assert (found[0].steps.seen, found[0].steps.of) == (1, 3)
     assert "these gradients were not applied, and training went on" in found[0].notes

@@ -12,9 +12,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from ways import EAGER, Way  # noqa: E402
+from ways import EAGER, Way
 
-from whygrad.watch import watch  # noqa: E402
+from whygrad.watch import watch
 
 pytestmark = pytest.mark.tensorflow
 

@@ -46,9 +46,24 @@ def loss_of(name: str, rule: str, variables: str, expression: str, setup: str = 
 
 
 EAGER: Final = (
-    loss_of("log of zero", "nan-log", "x = tf.Variable([0.0, 1.0]); sources = [x]", "loss = tf.reduce_sum(tf.math.log(x)) #!"),
-    loss_of("log of a negative", "nan-log", "x = tf.Variable([-1.0, 1.0]); sources = [x]", "y = tf.math.log(x) #!\nloss = tf.reduce_sum(y)"),
-    loss_of("log1p of -1", "nan-log", "x = tf.Variable([-1.0, 1.0]); sources = [x]", "loss = tf.reduce_sum(tf.math.log1p(x)) #!"),
+    loss_of(
+        "log of zero",
+        "nan-log",
+        "x = tf.Variable([0.0, 1.0]); sources = [x]",
+        "loss = tf.reduce_sum(tf.math.log(x)) #!",
+    ),
+    loss_of(
+        "log of a negative",
+        "nan-log",
+        "x = tf.Variable([-1.0, 1.0]); sources = [x]",
+        "y = tf.math.log(x) #!\nloss = tf.reduce_sum(y)",
+    ),
+    loss_of(
+        "log1p of -1",
+        "nan-log",
+        "x = tf.Variable([-1.0, 1.0]); sources = [x]",
+        "loss = tf.reduce_sum(tf.math.log1p(x)) #!",
+    ),
     loss_of(
         "binary cross-entropy by hand",
         "nan-log",
@@ -61,9 +76,21 @@ EAGER: Final = (
         "w = tf.Variable([[300.0, 0.0]]); sources = [w]",
         "p = keras.ops.softmax(w)\nloss = -keras.ops.sum(keras.ops.log(p) * [[0.0, 1.0]]) #!",
     ),
-    loss_of("sqrt at zero", "nan-sqrt", "x = tf.Variable([0.0, 4.0]); sources = [x]", "loss = tf.reduce_sum(tf.sqrt(x)) #!"),
-    loss_of("sqrt below zero", "nan-sqrt", "x = tf.Variable([-1.0, 4.0]); sources = [x]", "loss = tf.reduce_sum(tf.sqrt(x)) #!"),
-    loss_of("rsqrt at zero", "nan-sqrt", "x = tf.Variable([0.0, 4.0]); sources = [x]", "loss = tf.reduce_sum(tf.math.rsqrt(x)) #!"),
+    loss_of(
+        "sqrt at zero", "nan-sqrt", "x = tf.Variable([0.0, 4.0]); sources = [x]", "loss = tf.reduce_sum(tf.sqrt(x)) #!"
+    ),
+    loss_of(
+        "sqrt below zero",
+        "nan-sqrt",
+        "x = tf.Variable([-1.0, 4.0]); sources = [x]",
+        "loss = tf.reduce_sum(tf.sqrt(x)) #!",
+    ),
+    loss_of(
+        "rsqrt at zero",
+        "nan-sqrt",
+        "x = tf.Variable([0.0, 4.0]); sources = [x]",
+        "loss = tf.reduce_sum(tf.math.rsqrt(x)) #!",
+    ),
     loss_of(
         "distance of equal points",
         "nan-norm",
@@ -76,20 +103,51 @@ EAGER: Final = (
         "a = tf.Variable([[0.0, 0.0], [3.0, 3.0]]); sources = [a]",
         "loss = tf.reduce_sum(tf.math.reduce_euclidean_norm(a, axis=1)) #!",
     ),
-    loss_of("std of a constant", "nan-std", "x = tf.Variable([2.0, 2.0]); sources = [x]", "loss = tf.math.reduce_std(x) #!"),
-    loss_of("keras std of a constant", "nan-std", "x = tf.Variable([2.0, 2.0]); sources = [x]", "loss = keras.ops.std(x) #!"),
-    loss_of("zero by zero", "nan-division", "x = tf.Variable([0.0, 1.0]); sources = [x]", "y = x / tf.reduce_sum(x * 0.0) #!\nloss = tf.reduce_sum(y)"),
-    loss_of("reciprocal", "nan-division", "x = tf.Variable([0.0, 1.0]); sources = [x]", "loss = tf.reduce_sum(tf.math.reciprocal(x)) #!"),
+    loss_of(
+        "std of a constant", "nan-std", "x = tf.Variable([2.0, 2.0]); sources = [x]", "loss = tf.math.reduce_std(x) #!"
+    ),
+    loss_of(
+        "keras std of a constant", "nan-std", "x = tf.Variable([2.0, 2.0]); sources = [x]", "loss = keras.ops.std(x) #!"
+    ),
+    loss_of(
+        "zero by zero",
+        "nan-division",
+        "x = tf.Variable([0.0, 1.0]); sources = [x]",
+        "y = x / tf.reduce_sum(x * 0.0) #!\nloss = tf.reduce_sum(y)",
+    ),
+    loss_of(
+        "reciprocal",
+        "nan-division",
+        "x = tf.Variable([0.0, 1.0]); sources = [x]",
+        "loss = tf.reduce_sum(tf.math.reciprocal(x)) #!",
+    ),
     loss_of(
         "divisor so small that the gradient overflows",
         "nan-division",
         "x = tf.Variable([1e-25, 1.0]); sources = [x]",
         "loss = tf.reduce_sum(1.0 / x) #!",
     ),
-    loss_of("root as a power at zero", "nan-pow", "x = tf.Variable([0.0, 1.0]); sources = [x]", "loss = tf.reduce_sum(x ** 0.5) #!"),
-    loss_of("power of a negative", "nan-pow", "x = tf.Variable([-2.0, 1.0]); sources = [x]", "loss = tf.reduce_sum(tf.pow(x, 1.5)) #!"),
-    loss_of("negative power of zero", "nan-pow", "x = tf.Variable([0.0, 1.0]); sources = [x]", "loss = tf.reduce_sum(x ** -1.0) #!"),
-    loss_of("exp overflows", "nan-exp", "x = tf.Variable([90.0, 1.0]); sources = [x]", "loss = tf.reduce_sum(tf.exp(x)) #!"),
+    loss_of(
+        "root as a power at zero",
+        "nan-pow",
+        "x = tf.Variable([0.0, 1.0]); sources = [x]",
+        "loss = tf.reduce_sum(x ** 0.5) #!",
+    ),
+    loss_of(
+        "power of a negative",
+        "nan-pow",
+        "x = tf.Variable([-2.0, 1.0]); sources = [x]",
+        "loss = tf.reduce_sum(tf.pow(x, 1.5)) #!",
+    ),
+    loss_of(
+        "negative power of zero",
+        "nan-pow",
+        "x = tf.Variable([0.0, 1.0]); sources = [x]",
+        "loss = tf.reduce_sum(x ** -1.0) #!",
+    ),
+    loss_of(
+        "exp overflows", "nan-exp", "x = tf.Variable([90.0, 1.0]); sources = [x]", "loss = tf.reduce_sum(tf.exp(x)) #!"
+    ),
     loss_of(
         "softmax by hand",
         "nan-exp",
@@ -108,9 +166,24 @@ EAGER: Final = (
         "x = tf.Variable([-90.0, 1.0]); sources = [x]",
         "loss = tf.reduce_sum(1.0 / (1.0 + tf.exp(-x))) #!",
     ),
-    loss_of("acos beyond its range", "nan-acos", "x = tf.Variable([1.0001, 0.0]); sources = [x]", "loss = tf.reduce_sum(tf.acos(x)) #!"),
-    loss_of("asin at its edge", "nan-acos", "x = tf.Variable([1.0, 0.0]); sources = [x]", "loss = tf.reduce_sum(tf.asin(x)) #!"),
-    loss_of("atanh at its edge", "nan-acos", "x = tf.Variable([1.0, 0.0]); sources = [x]", "loss = tf.reduce_sum(tf.atanh(x)) #!"),
+    loss_of(
+        "acos beyond its range",
+        "nan-acos",
+        "x = tf.Variable([1.0001, 0.0]); sources = [x]",
+        "loss = tf.reduce_sum(tf.acos(x)) #!",
+    ),
+    loss_of(
+        "asin at its edge",
+        "nan-acos",
+        "x = tf.Variable([1.0, 0.0]); sources = [x]",
+        "loss = tf.reduce_sum(tf.asin(x)) #!",
+    ),
+    loss_of(
+        "atanh at its edge",
+        "nan-acos",
+        "x = tf.Variable([1.0, 0.0]); sources = [x]",
+        "loss = tf.reduce_sum(tf.atanh(x)) #!",
+    ),
     loss_of(
         "mean of nothing",
         "nan-empty-reduce",
@@ -159,7 +232,12 @@ EAGER: Final = (
         "x = tf.Variable([1e5, 2.0]); sources = [x]",
         "half = tf.cast(x, tf.float16) #!\nloss = tf.cast(tf.reduce_sum(half), tf.float32)",
     ),
-    loss_of("product overflows", "nan-overflow", "x = tf.Variable([1e20, 1.0]); sources = [x]", "loss = tf.reduce_sum(x * x) #!"),
+    loss_of(
+        "product overflows",
+        "nan-overflow",
+        "x = tf.Variable([1e20, 1.0]); sources = [x]",
+        "loss = tf.reduce_sum(x * x) #!",
+    ),
     loss_of(
         "matrix product overflows",
         "nan-overflow",
@@ -196,7 +274,12 @@ EAGER: Final = (
         "x = tf.Variable([0.0, 1.0]); y = tf.Variable([0.0, 1.0]); sources = [x, y]",
         "loss = tf.reduce_sum(tf.atan2(y, x)) #!",
     ),
-    loss_of("lgamma at zero", "nan-op", "x = tf.Variable([0.0, 1.0]); sources = [x]", "loss = tf.reduce_sum(tf.math.lgamma(x)) #!"),
+    loss_of(
+        "lgamma at zero",
+        "nan-op",
+        "x = tf.Variable([0.0, 1.0]); sources = [x]",
+        "loss = tf.reduce_sum(tf.math.lgamma(x)) #!",
+    ),
     Way(
         "in a custom gradient",
         "nan-division",

@@ -94,8 +94,8 @@ class Attribution:
 
 def install(capture: Capture) -> None:
     """Stand before the function that TensorFlow calls for each op of a gradient."""
-    original = compat.gradient_function
-    if original is None or compat.register_gradient_function is None:
+    original, register = compat.gradient_function, compat.register_gradient_function
+    if original is None or register is None:
         return
     attribution, hooks = Attribution(capture), capture.hooks
 
@@ -113,10 +113,8 @@ def install(capture: Capture) -> None:
 
         return _GradientsHelper
 
-    register = compat.register_gradient_function
-    if register is not None:
-        register(gradient_function)
-        hooks.on_removal(lambda: register(original))
+    register(gradient_function)
+    hooks.on_removal(lambda: register(original))
     hooks.replace(compat.gradients_util, "_GradientsHelper", helper)
 
 
