@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from whygrad.backends.tensorflow.gradient_part import Part, Tensor, part_of
 
-BASIC: Final = ("sum", "squares")
+_PARTS: Final = 8
 EXTREMES: Final = ("minimum", "maximum", "nonzero")
 EXACT: Final = ("sum", "norm", "minimum", "maximum", "nonzero", "nonfinite")
 
@@ -23,7 +23,7 @@ STACKED_SIZE: Final = 8192
 # Counting ones in float32 is exact up to here.
 COUNTED_IN_FLOAT: Final = 1 << 24
 # Below this mean square, squares of elements that matter may have been rounded to zero.
-_TINY: Final = {tf.float32: 1e-32, tf.float64: 1e-290}
+_TINY: Final = {tf.float32: 5e-33, tf.float64: 5e-291}
 
 Barrier = Callable[[Tensor], Tensor]
 
@@ -50,10 +50,19 @@ class Reducer:
     def total(self, x: Tensor, axis: int | None) -> Tensor:
         return tf.reduce_sum(x, axis)
 
-    def squares(self, x: Tensor, axis: int | None) -> Tensor:
+    def half_squares(self, x: Tensor, axis: int | None) -> Tensor:
+        """Half the sum of squares, which is what TensorFlow has a fast op for."""
         if self.barrier is not None:
-            return self.total(self.barrier(x * x), axis)
-        return 2 * tf.nn.l2_loss(x) if axis is None else self.total(x * x, axis)
+            return self.total(self.barrier(self._squares(x)), axis) / 2
+        return tf.nn.l2_loss(x) if axis is None else self.total(x * x, axis) / 2
+
+    def _squares(self, x: Tensor) -> Tensor:
+        """Squares, of a big tensor already added up in a few parts: less to write for XLA, and to read again."""
+        count = x.shape.num_elements()
+        if count is None or count <= STACKED_SIZE or count % _PARTS or (x.shape.rank == 2 and x.shape[0] < _PARTS):
+            return x * x
+        parts = tf.unstack(tf.reshape(x, [_PARTS, -1]))
+        return tf.add_n([part * part for part in parts])
 
     def nonzero(self, x: Tensor, axis: int | None) -> Tensor:
         """How many elements are not zero; wrong where one is NaN."""
@@ -63,7 +72,7 @@ class Reducer:
             return self.total(tf.abs(tf.sign(x)), axis)
         if (x.shape.num_elements() or COUNTED_IN_FLOAT + 1) > COUNTED_IN_FLOAT:
             return tf.cast(tf.math.count_nonzero(x), x.dtype)
-        return 2 * tf.nn.l2_loss(tf.sign(x))
+        return tf.reduce_sum(tf.abs(tf.sign(x)))
 
 
 PLAIN: Final = Reducer()
@@ -88,8 +97,8 @@ def _group(members: list[int], parts: Sequence[Part]) -> Group:
 
 
 def basic(groups: Sequence[Group], reducer: Reducer, dtype: Any) -> Tensor:
-    """[2, n]: sum and sum of squares of each gradient."""
-    return gathered(groups, lambda x, axis: (reducer.total(x, axis), reducer.squares(x, axis)), dtype)
+    """[2, n]: sum and half the sum of squares of each gradient."""
+    return gathered(groups, lambda x, axis: (reducer.total(x, axis), reducer.half_squares(x, axis)), dtype)
 
 
 def extremes(groups: Sequence[Group], reducer: Reducer, dtype: Any) -> Tensor:
@@ -153,35 +162,52 @@ def _careful(x: Tensor, axis: int | None, dtype: Any) -> tuple[Tensor, ...]:
 
 def is_troubled(groups: Sequence[Group], sums: Tensor) -> Tensor:
     """Whether `basic` cannot be trusted for some gradient: not finite, overflown, or too small to square."""
-    total, squares = sums[0], sums[1]
-    floor = gathered(groups, _floor, sums.dtype)[0]
+    total, squares = tf.unstack(sums, num=2)
+    floors: dict[int, Any] = {}
+    for group in groups:
+        count = group.values.shape.num_elements()
+        each = tf.size(group.values, tf.int64) if count is None else count // len(group.members)
+        floors |= dict.fromkeys(group.members, (each, _TINY[group.values.dtype]))
+    floor = _vector([floors[i][0] for i in range(len(floors))], sums.dtype) * tf.constant(
+        [floors[i][1] for i in range(len(floors))], sums.dtype
+    )
     return tf.reduce_any(~tf.math.is_finite(squares) | ((squares < floor) & (total != 0)))
-
-
-def _floor(x: Tensor, axis: int | None) -> tuple[Tensor, ...]:
-    count = tf.size(x) if axis is None else tf.repeat(tf.shape(x)[1], x.shape[0])
-    return (tf.cast(count, x.dtype) * _TINY[x.dtype],)
 
 
 def from_sums(sums: Tensor, extreme: Tensor) -> Tensor:
     """[6, n] like `careful`, where all is finite."""
-    return tf.concat([sums[:1], tf.sqrt(sums[1:2]), extreme, tf.zeros_like(sums[:1])], 0)
+    total, half = tf.unstack(sums, num=2)
+    return tf.concat([tf.stack([total, tf.sqrt(2 * half)]), extreme, tf.zeros_like(total)[tf.newaxis]], 0)
 
 
 def gathered(groups: Sequence[Group], reduce: Callable[[Tensor, int | None], Iterable[Tensor]], dtype: Any) -> Tensor:
     """[k, n]: the k results of `reduce` for each of the n gradients, in the order of the gradients."""
-    blocks: list[Tensor] = []
-    order: list[int] = []
-    for group in groups:
-        block = tf.cast(tf.stack(list(reduce(group.values, group.axis))), dtype)
-        blocks.append(block if group.rows else block[:, tf.newaxis])
-        order.extend(group.members)
-    if not blocks:
+    alone = [group for group in groups if not group.rows]
+    stacked = [group for group in groups if group.rows]
+    singles = [tuple(reduce(group.values, None)) for group in alone]
+    matrices = [tuple(reduce(group.values, 1)) for group in stacked]
+    if not singles and not matrices:
         return tf.zeros([len(EXACT), 0], dtype)
-    joined = tf.concat(blocks, 1)
+    results = [
+        _joined([each[i] for each in singles], [each[i] for each in matrices], dtype)
+        for i in range(len((singles or matrices)[0]))
+    ]
+    table = tf.stack(results)
+    order = [member for group in (*alone, *stacked) for member in group.members]
     if order == sorted(order):
-        return joined
-    return tf.gather(joined, sorted(range(len(order)), key=order.__getitem__), axis=1)
+        return table
+    return tf.gather(table, sorted(range(len(order)), key=order.__getitem__), axis=1)
+
+
+def _joined(scalars: Sequence[Tensor], vectors: Sequence[Tensor], dtype: Any) -> Tensor:
+    """One vector of numbers that come alone and numbers that come in rows."""
+    parts = [tf.stack([_cast(scalar, dtype) for scalar in scalars])] if scalars else []
+    parts += [_cast(vector, dtype) for vector in vectors]
+    return parts[0] if len(parts) == 1 else tf.concat(parts, 0)
+
+
+def _cast(tensor: Tensor, dtype: Any) -> Tensor:
+    return tensor if tensor.dtype == dtype else tf.cast(tensor, dtype)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -220,7 +246,7 @@ def norms(tensors: Sequence[Any], dtype: Any = tf.float64) -> Tensor:
     parts = [part for tensor in tensors if (part := part_of(tensor)) is not None]
     groups = grouped(parts)
     sums = basic(groups, PLAIN, dtype)
-    return tf.cond(is_troubled(groups, sums), lambda: careful(groups, dtype)[1], lambda: tf.sqrt(sums[1]))
+    return tf.cond(is_troubled(groups, sums), lambda: careful(groups, dtype)[1], lambda: tf.sqrt(2 * sums[1]))
 
 
 def settled(parts: Sequence[Part], table: Tensor, dtype: Any) -> Tensor:
@@ -242,7 +268,7 @@ def sizes_of(parts: Sequence[Part], dtype: Any) -> Tensor:
 def _vector(numbers: Sequence[Any], dtype: Any) -> Tensor:
     if all(isinstance(number, int) for number in numbers):
         return tf.constant([float(number) for number in numbers], dtype)
-    return tf.stack([tf.cast(number, dtype) for number in numbers])
+    return tf.stack([tf.constant(float(n), dtype) if isinstance(n, int) else tf.cast(n, dtype) for n in numbers])
 
 
 def _columns(found: Sequence[Part | None], parts: Sequence[Part], table: Tensor, dtype: Any) -> Columns:

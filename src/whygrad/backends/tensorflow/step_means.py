@@ -24,7 +24,7 @@ class Means:
 
     dtype: Any
     compiled: bool = False  # by XLA
-    one: Any = None  # a variable that holds 1, which XLA does not know
+    one: Any = None  # the value of a variable, 1, which XLA does not know
     closely: Any = True  # a boolean tensor: at this step the big variables are looked at closely too
 
     @property
@@ -50,15 +50,15 @@ class Means:
             return tf.IndexedSlices(self.apart(tensor.values), tensor.indices, tensor.dense_shape)
         if not self.compiled or not tf.is_tensor(tensor) or tensor.op.type in _KEPT_APART:
             return tensor
-        return tensor * tf.cast(self.one, tensor.dtype)
+        return tensor * (self.one if tensor.dtype == tf.float32 else tf.cast(self.one, tensor.dtype))
 
     def norms(self, tensors: Sequence[Any]) -> Tensor:
         """[n]: L2 norms; squares only, so infinite or zero beyond what they can hold."""
         if not tensors:
             return tf.zeros([0], self.dtype)
         groups = grouped([self.part(tensor) for tensor in tensors])
-        squares = gathered(groups, lambda x, axis: (self.reducer.squares(x, axis),), self.dtype)[0]
-        return tf.sqrt(squares)
+        half = gathered(groups, lambda x, axis: (self.reducer.half_squares(x, axis),), self.dtype)
+        return tf.sqrt(2 * tf.reshape(half, [-1]))
 
     def unknown(self, *shape: int) -> Tensor:
         return tf.fill(list(shape), tf.cast(float("nan"), self.dtype))

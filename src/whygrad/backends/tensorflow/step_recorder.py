@@ -66,7 +66,10 @@ class StepRecorder:
         self._rows_at_once = rows_at_once
         self._probe: StepProbe | None = None
         self._graph: Any = None
-        self._number: Any = None
+        self._number: Any = None  # tensors of the step that is being traced
+        self._turn: Any = None
+        self._closely: Any = True
+        self._one_now: Any = None
         self._clipped: dict[int, Any] = {}  # by the identity of the application, which the probe keeps alive
         self._rows: dict[int, Any] = {}
         self._failures = Hooks()
@@ -127,6 +130,9 @@ class StepRecorder:
     def _start_probe(self) -> None:
         self._graph = current_graph()
         self._number = tf.identity(self.counter)
+        self._turn = self._number // self.schedule.every
+        self._closely = True if self.schedule.closely_every == 1 else self._turn % self.schedule.closely_every == 0
+        self._one_now = None if self._one is None else tf.convert_to_tensor(self._one)
         self._clipped, self._rows = {}, {}
         self._probe = StepProbe(self)
         self._probe.begin()
@@ -153,7 +159,7 @@ class StepRecorder:
                 self._watch_units(layout, applications)
                 rows = [tf.cast(self._row(application), layout.dtype) for application in applications]
                 numbers = [tf.cast(value, layout.dtype)[tf.newaxis] for value in metrics.values()]
-                ring.write(self._number, self._number // self.schedule.every, tf.concat([*numbers, *rows], 0))
+                ring.write(self._number, self._turn, tf.concat([*numbers, *rows], 0))
                 return tf.constant(True)
 
             if self.schedule.every == 1:
@@ -181,9 +187,7 @@ class StepRecorder:
 
     def _means(self, application: Application) -> Means:
         wide = any(variable.dtype == tf.float64 for variable in application.variables)
-        every = self.schedule.closely_every
-        closely = True if every == 1 else (self._number // self.schedule.every) % every == 0
-        return Means(tf.float64 if wide else tf.float32, self._compiled, self._one, closely)
+        return Means(tf.float64 if wide else tf.float32, self._compiled, self._one_now, self._closely)
 
     def _row(self, application: Application) -> Tensor:
         kept = self._rows.get(id(application))

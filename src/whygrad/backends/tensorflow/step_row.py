@@ -7,8 +7,16 @@ from typing import Any, Final
 
 import tensorflow as tf
 
-from whygrad.backends.tensorflow.gradient_part import Tensor
-from whygrad.backends.tensorflow.statistics import basic, extremes, grouped, is_troubled, rescued, settled
+from whygrad.backends.tensorflow.gradient_part import Part, Tensor
+from whygrad.backends.tensorflow.statistics import (
+    EXTREMES,
+    basic,
+    extremes,
+    grouped,
+    is_troubled,
+    rescued,
+    settled,
+)
 from whygrad.backends.tensorflow.step_means import Means, is_big
 from whygrad.backends.tensorflow.step_origin import changes_of, is_here, origin_of, total_of
 from whygrad.backends.tensorflow.step_probe import Application, Request
@@ -31,17 +39,25 @@ def application_row(application: Application, requests: Sequence[Request], means
         application.weight_norms = weight_norms(application, means)
     table, updates = _measured(gradients, changes, means)
     scale = None if application.scale is None else tf.cast(application.scale, means.dtype)
+    columns = tf.unstack(table, num=len(CHANNELS) - 3)
     if scale is not None and application.given_scaled:
-        table = tf.concat([table[:4] / scale, table[4:]], 0)
-    applied = _applied(application, gradients, table[1], scale, means, clipped)
-    extra = tf.stack([tf.cast(application.weight_norms, means.dtype), updates, applied])
-    return tf.concat([_scalars(application, loss, scale, means), tf.reshape(tf.concat([table, extra], 0), [-1])], 0)
+        columns[:4] = [column / scale for column in columns[:4]]
+    applied = _applied(application, gradients, columns[1], scale, means, clipped)
+    weights = tf.cast(application.weight_norms, means.dtype)
+    return tf.concat([_scalars(application, loss, scale, means), *columns, weights, updates, applied], 0)
 
 
 def weight_norms(application: Application, means: Means) -> Tensor:
     """[n]: of the variables that have a gradient, before the update; of big ones only where the step is looked at."""
     values = [application.before[i] for i in _present(application)]
-    return _sampled(values, means.norms, 0, means)
+    big = [i for i, value in enumerate(values) if is_big(value)]
+    if not big or means.closely is True:
+        return means.norms(values)
+    small = [i for i in range(len(values)) if i not in big]
+    rest = tf.cond(means.closely, lambda: means.norms([values[i] for i in big]), lambda: means.unknown(len(big)))
+    order = [*small, *big]
+    both = tf.concat([means.norms([values[i] for i in small]), rest], 0)
+    return tf.gather(both, sorted(range(len(order)), key=order.__getitem__))
 
 
 def clipped_norms(application: Application, means: Means) -> Tensor:
@@ -70,35 +86,47 @@ def _measured(gradients: Sequence[Any], changes: Sequence[Any], means: Means) ->
     parts = [means.part(gradient) for gradient in gradients]
     groups = grouped(parts)
     sums = basic(groups, means.reducer, means.dtype)
+    total, half = tf.unstack(sums, num=2)
+    quiet = tf.stack([tf.sqrt(2 * half), tf.zeros_like(half)])
+    troubled = is_troubled(groups, sums)
+    norm, nonfinite = tf.unstack(tf.cond(troubled, lambda: rescued(groups, means.dtype), lambda: quiet), num=2)
 
-    def spread(values: Sequence[Any]) -> Tensor:
-        return extremes(grouped(values), means.reducer, means.dtype)
+    def closely(of: Sequence[Any], by: Sequence[Any]) -> Tensor:
+        found = [extremes(grouped(of), means.reducer, means.dtype)] if of else []
+        return tf.concat([tf.reshape(part, [-1]) for part in (*found, means.norms(by))], 0)
 
-    extreme = _sampled(parts, spread, 1, means)
-    updates = _sampled(changes, means.norms, 0, means)
-    quiet = tf.stack([tf.sqrt(sums[1]), tf.zeros_like(sums[1])])
-    norm, nonfinite = tf.unstack(
-        tf.cond(is_troubled(groups, sums), lambda: rescued(groups, means.dtype), lambda: quiet), num=2
-    )
-    table = tf.concat([sums[:1], norm[tf.newaxis], extreme, nonfinite[tf.newaxis]], 0)
+    extreme, updates = _sampled(parts, changes, closely, means)
+    table = tf.stack([total, norm, *tf.unstack(extreme, num=len(EXTREMES)), nonfinite])
     return settled(parts, table, means.dtype), updates
 
 
-def _sampled(items: Sequence[Any], measure: Any, axis: int, means: Means) -> Tensor:
-    """What `measure` gives for each item, along an axis; of big ones it is unknown at most steps."""
-    big = [i for i, item in enumerate(items) if is_big(item)]
-    if not big or means.closely is True:
-        return measure(items)
-    small = [i for i in range(len(items)) if i not in big]
+def _sampled(parts: Sequence[Part], changes: Sequence[Any], measure: Any, means: Means) -> tuple[Tensor, Tensor]:
+    """[3, n] and [n]: extremes of gradients and norms of changes; of big ones they are unknown at most steps."""
+    deep = len(EXTREMES)
+    big = [i for i, part in enumerate(parts) if is_big(part)], [i for i, each in enumerate(changes) if is_big(each)]
+    if means.closely is True or not any(big):
+        flat = measure(parts, changes)
+        return tf.reshape(flat[: deep * len(parts)], [deep, -1]), flat[deep * len(parts) :]
+    small = [i for i in range(len(parts)) if i not in big[0]], [i for i in range(len(changes)) if i not in big[1]]
 
-    def closely() -> Tensor:
-        return measure([items[i] for i in big])
+    def seen(which: tuple[list[int], list[int]]) -> Tensor:
+        return measure([parts[i] for i in which[0]], [changes[i] for i in which[1]])
 
-    depth = () if axis == 0 else (3,)
-    blocks = [measure([items[i] for i in small])] if small else []
-    blocks.append(tf.cond(means.closely, closely, lambda: means.unknown(*depth, len(big))))
-    order = [*small, *big]
-    return tf.gather(tf.concat(blocks, axis), sorted(range(len(order)), key=order.__getitem__), axis=axis)
+    length = deep * len(big[0]) + len(big[1])
+    rest = tf.cond(means.closely, lambda: seen(big), lambda: means.unknown(length))
+    return _woven(small, big, seen(small), rest, deep)
+
+
+def _woven(
+    small: tuple[list[int], list[int]], big: tuple[list[int], list[int]], one: Tensor, two: Tensor, deep: int
+) -> tuple[Tensor, Tensor]:
+    """The measurements of small and big ones as two tables in the order of the variables."""
+    ends = deep * len(small[0]), deep * len(big[0])
+    extreme = tf.concat([tf.reshape(one[: ends[0]], [deep, -1]), tf.reshape(two[: ends[1]], [deep, -1])], 1)
+    updates = tf.concat([one[ends[0] :], two[ends[1] :]], 0)
+    orders = [[*small[side], *big[side]] for side in (0, 1)]
+    places = [sorted(range(len(order)), key=order.__getitem__) for order in orders]
+    return tf.gather(extreme, places[0], axis=1), tf.gather(updates, places[1])
 
 
 def _applied(
