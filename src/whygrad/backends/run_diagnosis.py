@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from whygrad.diagnostics import Diagnostic, Severity
@@ -18,12 +18,17 @@ def diagnose_run(run: Run, thresholds: Thresholds = DEFAULT) -> tuple[Diagnostic
     return tuple(sorted(_diagnostics(run, thresholds), key=lambda diagnostic: -diagnostic.severity))
 
 
-def store_diagnosis(writer: RunWriter, thresholds: Thresholds = DEFAULT) -> tuple[Diagnostic, ...]:
-    """Diagnose a run that is being written, and keep the result with it in place of an earlier one."""
+def store_diagnosis(
+    writer: RunWriter, thresholds: Thresholds = DEFAULT, *, leave: Collection[str] = ()
+) -> tuple[Diagnostic, ...]:
+    """Diagnose a run that is being written, and keep the result with it in place of an earlier one.
+
+    What the rules in `leave` found was found better by others, and stays.
+    """
     if writer.path is None or not writer.flush():
         return ()
-    found = diagnose_run(Run(writer.path), thresholds)
-    writer.replace_diagnostics(found, rules=CHECKS)
+    found = tuple(each for each in diagnose_run(Run(writer.path), thresholds) if each.rule not in leave)
+    writer.replace_diagnostics(found, rules=[rule for rule in CHECKS if rule not in leave])
     return found
 
 

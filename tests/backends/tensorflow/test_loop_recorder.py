@@ -149,3 +149,51 @@ def test_a_failure_of_ours_is_told_once_and_the_loop_goes_on(
 
     told = capfd.readouterr().err.splitlines()
     assert sum("whygrad: warning" in line for line in told) == 1
+
+
+def test_run_record_of_a_watched_loop_is_a_run_and_no_finding(tf: Any, tmp_path: Path) -> None:
+    import whygrad as wg
+    from whygrad.store import find_run
+
+    v = tf.Variable([1.0, 2.0], name="v")
+
+    def step() -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(v * v)
+        gradients = tape.gradient(loss, [v])
+        v.assign_sub(0.1 * gradients[0])
+        return loss, gradients
+
+    with wg.watch(name="by hand", folder=tmp_path) as run:
+        for _ in range(3):
+            loss, gradients = step()
+            run.record(gradients=gradients, variables=[v], loss=loss, learning_rate=0.1)
+
+    recorded = find_run("latest", tmp_path)
+    assert recorded.facts()["name"] == "by hand"
+    assert recorded.series("v").channels["norm"] == pytest.approx(np.sqrt(5) * 2 * np.array([1, 0.8, 0.64]), rel=1e-6)
+    assert run.report().diagnostics == ()
+    assert recorded.diagnostics() == ()
+
+
+def test_run_record_inside_a_compiled_step(tf: Any, tmp_path: Path) -> None:
+    import whygrad as wg
+    from whygrad.store import find_run
+
+    v = tf.Variable(2.0, name="v")
+    with wg.watch(folder=tmp_path) as run:
+
+        @tf.function
+        def step() -> Any:
+            with tf.GradientTape() as tape:
+                loss = v * v
+            gradient = tape.gradient(loss, v)
+            v.assign_sub(0.25 * gradient)
+            run.record(gradients=[gradient], variables=[v], loss=loss)
+            return loss
+
+        for _ in range(4):
+            step()
+
+    assert find_run("latest", tmp_path).series("v").channels["norm"].tolist() == [4, 2, 1, 0.5]
+    assert run.report().diagnostics == ()

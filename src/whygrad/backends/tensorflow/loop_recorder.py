@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import tensorflow as tf
 
+from whygrad.backends.run_diagnosis import store_diagnosis
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.gradient_part import Tensor
 from whygrad.backends.tensorflow.hidden_variable import hidden_variable
@@ -23,6 +24,7 @@ from whygrad.backends.tensorflow.step_row import application_row, weight_norms
 from whygrad.backends.tensorflow.summary import current_rate
 from whygrad.backends.tensorflow.unconverted import unconverted
 from whygrad.backends.tensorflow.variable_facts import facts_of
+from whygrad.diagnostics import Diagnostic
 from whygrad.errors import UsageError
 from whygrad.store import Rows, Run, RunWriter, Track
 
@@ -88,11 +90,18 @@ class LoopRecorder:
             )
         self._hooks.safely(self._record, gradients, variables, loss, step, learning_rate, applied, track)
 
-    def close(self, status: str = "finished") -> None:
-        """End the run; all of it is on the disk then."""
-        self._drain()
+    def close(self, status: str = "finished", found: Sequence[Diagnostic] = ()) -> None:
+        """End the run; all of it is on the disk then, with what was found otherwise and what its numbers show."""
+        self._hooks.safely(self._finish, found)
         self._writer.remove_source(self._drain)
         self._writer.close(status)
+
+    def _finish(self, found: Sequence[Diagnostic]) -> None:
+        self._drain()
+        known = {diagnostic.rule for diagnostic in found}
+        for diagnostic in found:
+            self._writer.add_diagnostic(diagnostic)
+        store_diagnosis(self._writer, leave=known)
 
     def __enter__(self) -> LoopRecorder:
         return self
