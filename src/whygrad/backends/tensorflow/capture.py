@@ -28,6 +28,7 @@ from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 from whygrad.backends.tensorflow.optimizers import Updates
 from whygrad.backends.tensorflow.recorder import Recorder
 from whygrad.backends.tensorflow.requests import Requests
+from whygrad.backends.tensorflow.step_numbers import StepNumbers
 from whygrad.backends.tensorflow.tape import TapeFacts, Tapes
 from whygrad.backends.tensorflow.variables import VariableBook
 from whygrad.graph import Event
@@ -43,6 +44,7 @@ class Capture:
         self.tapes = Tapes(self)
         self.requests = Requests(self)
         self.updates = Updates(self)
+        self.numbers = StepNumbers(self)
         self.keras = keras_hooks.KerasFacts(self)
         self.episodes = Episodes(self.recorder)
         self.sentinel = Sentinel(self)

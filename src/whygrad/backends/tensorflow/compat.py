@@ -42,8 +42,11 @@ pywrap_tfe = _module("tensorflow.python.pywrap_tfe") or _module("tensorflow.pyth
 nest = _module("tensorflow.python.util.nest")
 execute = _module("tensorflow.python.eager.execute")
 gradients_util = _module("tensorflow.python.ops.gradients_util")
+distribute = _module("tensorflow.python.distribute.distribute_lib")
+tensor_module = _module("tensorflow.python.framework.tensor")
 op_def_registry = _module("tensorflow.python.framework.op_def_registry")
 
+tensor_class: Any = _attribute(tensor_module, "Tensor") or _attribute(ops, "Tensor")
 add_op_callback: Callable[..., None] | None = _attribute(op_callbacks, "add_op_callback")
 remove_op_callback: Callable[..., None] | None = _attribute(op_callbacks, "remove_op_callback")
 GradientTape: Any = _attribute(backprop, "GradientTape")
@@ -98,6 +101,53 @@ def unrecorded() -> Iterator[None]:
         return
     with stop():
         yield
+
+
+def eager_scope() -> contextlib.AbstractContextManager[Any]:
+    """Out of the function that is being traced, for as long as the block runs."""
+    scope = _attribute(ops, "init_scope")
+    return contextlib.nullcontext() if scope is None else scope()
+
+
+@dataclass(frozen=True, slots=True)
+class Tracing:
+    """What becomes of the function that is being traced."""
+
+    compiled: bool = False  # by XLA
+    foreign: bool = False  # it is rewritten, run elsewhere or saved: nothing may be added to it
+
+
+# Folders of TensorFlow that trace functions for other ends than running them as they are.
+_FOREIGN_TRACERS = (
+    "/tensorflow/python/ops/parallel_for/",
+    "/tensorflow/python/data/",
+    "/tensorflow/python/saved_model/",
+    "/tensorflow/python/ops/custom_gradient.py",
+    "/tensorflow/lite/",
+)
+
+
+def tracing(frame: FrameType | None) -> Tracing:
+    """Who traces, by the frames of the stack."""
+    compiled = foreign = False
+    while frame is not None:
+        path = frame.f_code.co_filename.replace("\\", "/")
+        if "/tensorflow/python/eager/" in path:
+            compiled = compiled or getattr(frame.f_locals.get("self"), "_jit_compile", None) is True
+        foreign = foreign or any(part in path for part in _FOREIGN_TRACERS)
+        frame = frame.f_back
+    return Tracing(compiled, foreign)
+
+
+def replicas() -> int:
+    """How many copies of the model are trained at once."""
+    strategy = _attribute(distribute, "get_strategy")
+    return 1 if strategy is None else int(strategy().num_replicas_in_sync)
+
+
+def is_tensor(thing: Any) -> bool:
+    """Whether it is a dense tensor, of a graph or with a value."""
+    return tensor_class is not None and isinstance(thing, tensor_class)
 
 
 def count_operations(graph: Any) -> int:

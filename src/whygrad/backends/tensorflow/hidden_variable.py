@@ -8,6 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.backends.tensorflow.hidden_name import HIDDEN
+
 _kept: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
 
 
@@ -22,7 +24,7 @@ def hidden_variable(value: Any, *, dtype: Any = None, name: str) -> Any:
 
     def make() -> None:
         try:
-            made.append(tf.Variable(value, dtype=dtype, trainable=False, name=f"whygrad/{name}"))
+            made.append(tf.Variable(value, dtype=dtype, trainable=False, name=f"{HIDDEN}{name}"))
         except BaseException as error:
             failed.append(error)
 

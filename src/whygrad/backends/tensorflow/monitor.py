@@ -19,7 +19,7 @@ from whygrad.backends.tensorflow.monitored_function import MonitoredFunction
 from whygrad.backends.tensorflow.progress import ProgressLine
 from whygrad.backends.tensorflow.step_recorder import Schedule, StepRecorder
 from whygrad.errors import UsageError
-from whygrad.rules.odd_gradient.series import DEFAULT, Thresholds
+from whygrad.rules.series import DEFAULT, Thresholds
 from whygrad.store import Run, RunWriter
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Thresholds:
     """From where on numbers are worth a word. Healthy training stays well on the quiet side of each."""
 
-    least_steps: int = 20  # fewer steps say nothing
+    least_steps: int = 10  # fewer steps say nothing
     dead_share: float = 0.5  # of the units of a rectified layer, silent for the last half of the run
     dead_least: int = 4  # units
     saturated_ratio: float = 1e-3  # gradient of a saturating layer's bias against that of the next layer
@@ -35,8 +35,8 @@ class Thresholds:
 
 
 DEFAULT: Final = Thresholds()
-_RECTIFIED: Final = frozenset({"relu", "relu6", "ReLU"})
-_SATURATING: Final = frozenset({"sigmoid", "tanh", "hard_sigmoid", "hard_tanh", "softsign"})
+RECTIFIED: Final = frozenset({"relu", "relu6", "ReLU"})
+SATURATING: Final = frozenset({"sigmoid", "tanh", "hard_sigmoid", "hard_tanh", "softsign"})
 
 Check = Callable[[TrackSeries, Thresholds], Iterator[Finding]]
 
@@ -62,7 +62,7 @@ def find_zero(track: TrackSeries, thresholds: Thresholds = DEFAULT) -> Iterator[
 def find_dead_units(track: TrackSeries, thresholds: Thresholds = DEFAULT) -> Iterator[Finding]:
     """Rectified layers most of whose units have had no gradient for the last half of the run."""
     for series in track.variables:
-        if series.info.activation not in _RECTIFIED or series.units is None or series.dead_units is None:
+        if series.info.activation not in RECTIFIED or series.units is None or series.dead_units is None:
             continue
         count = len(_known(series, "norm"))
         share = series.dead_units / max(1, series.units)
@@ -83,7 +83,7 @@ def find_saturated_units(track: TrackSeries, thresholds: Thresholds = DEFAULT) -
     """Layers with a saturating activation behind which hardly any gradient arrives."""
     biases = [series for series in track.variables if len(series.info.shape) == 1]
     for series, after in itertools.pairwise(biases):
-        if series.info.activation not in _SATURATING:
+        if series.info.activation not in SATURATING:
             continue
         mine, theirs = _late(_per_element(series)), _late(_per_element(after))
         if min(mine.size, theirs.size) < thresholds.least_steps // 2:
@@ -140,8 +140,9 @@ def find_exploding(track: TrackSeries, thresholds: Thresholds = DEFAULT) -> Iter
         return
     worst = max(track.variables, key=lambda series: _last_finite(series))
     what = ", and ends in NaN or Inf" if broken else ""
+    of = f" of `{track.name}`" if track.name else ""
     yield Finding(
-        message=f"the gradients of `{track.name}` explode: their norm grows {end / begin:.2g}-fold{what}",
+        message=f"the gradients{of} explode: their norm grows {end / begin:.2g}-fold{what}",
         variables=(worst.name,),
         notes=(
             f"from {begin:.3g} in the first {stretch} steps to {end:.3g} in the last; most of it in `{worst.name}`",
