@@ -26,6 +26,17 @@ with tf.GradientTape() as tape:
 print("gradients:", tape.gradient(loss, [w, b])[0])
 print("the script goes on")
 """
+LONG = """\
+import tensorflow as tf
+
+w = tf.Variable(2.0, name="w")
+b = tf.Variable(1.0, name="b")
+for step in range(100):
+    with tf.GradientTape() as tape:
+        loss = tf.stop_gradient(w * 3.0) + b
+    tape.gradient(loss, [w, b])
+print("the script goes on")
+"""
 HEALTHY = CUT.replace("tf.stop_gradient(w * 3.0)", "w * 3.0")
 # The frames of a hook are between the script and TensorFlow when this is raised.
 CRASH = """\
@@ -124,7 +135,9 @@ def test_traceback_is_pythons_own_and_the_report_follows_it(script: Path) -> Non
     assert done.err[done.err.index(start) :].startswith(traceback + "error[")
 
 
-def test_what_is_certain_is_shown_while_the_script_runs_and_not_again(script: Path) -> None:
+def test_what_is_certain_is_shown_while_a_long_script_runs_and_not_again(script: Path) -> None:
+    script.write_text(LONG)
+
     shown = under_a_terminal(script.parent, "run", "train.py")
 
     assert re.findall(r"error\[WG\d{3}\]|the script goes on|whygrad: 1 error", shown) == [
