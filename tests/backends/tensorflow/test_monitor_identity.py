@@ -10,42 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends.tensorflow.networks import X, compiled, dense, state, train
+from backends.tensorflow.networks import IMAGES, WORDS, X, attending, compiled, convolutional, dense, state, train
 
 pytestmark = pytest.mark.tensorflow
-
-IMAGES = np.random.default_rng(2).normal(size=(40, 8, 8, 3)).astype("float32")
-WORDS = np.random.default_rng(3).integers(0, 20, (40, 5))
-
-
-def convolutional(keras: ModuleType, optimizer: Any, **options: Any) -> Any:
-    keras.utils.set_random_seed(7)
-    layers = keras.layers
-    model = keras.Sequential(
-        [
-            keras.Input((8, 8, 3)),
-            layers.Conv2D(8, 3, padding="same"),
-            layers.BatchNormalization(),
-            layers.ReLU(),
-            layers.MaxPooling2D(),
-            layers.Conv2D(16, 3, activation="relu", kernel_regularizer="l2"),
-            layers.GlobalAveragePooling2D(),
-            layers.Dense(3),
-        ]
-    )
-    return compiled(keras, model, optimizer, **options)
-
-
-def attending(keras: ModuleType, optimizer: Any, **options: Any) -> Any:
-    """Embeddings, attention, normalisation, and a table that is used twice."""
-    keras.utils.set_random_seed(7)
-    layers = keras.layers
-    entry = keras.Input((5,), dtype="int32")
-    table = layers.Embedding(20, 8)
-    x = table(entry) + keras.ops.flip(table(entry), 1)
-    x = layers.LayerNormalization()(x + layers.MultiHeadAttention(2, 4)(x, x))
-    x = layers.Dense(8, activation="gelu")(x)
-    return compiled(keras, keras.Model(entry, layers.Dense(3)(layers.Flatten()(x))), optimizer, **options)
 
 
 def same_bits(make: Callable[[], Any], tmp_path: Path, x: Any = X, **monitor_options: Any) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from whygrad.backends.tensorflow.kept_turns import ROWS, is_kept, row_of
 from whygrad.backends.tensorflow.nonfinite.finite import array_of
-from whygrad.backends.tensorflow.sampling_turns import ROWS, is_kept, row_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -108,7 +108,7 @@ class StepNumbers:
         if how.compiled:
             keep_with_graph(self.one)
         held = [gradients[i] for i in place.positions]
-        place.numbers.write(held, compiled=how.compiled, one=self.one if how.compiled else None)
+        place.numbers.write(held, one=self.one if how.compiled else None)
         self._look(ticket.entry, place)
 
     def _place(self, entry: RequestEntry, gradients: Sequence[Any], kind: Any) -> Place | None:
