@@ -55,7 +55,7 @@ def find_zero(track: TrackSeries, thresholds: Thresholds = DEFAULT) -> Iterator[
             variables=tuple(series.name for series in found),
             help="look for what makes it zero: a dead layer before it, a saturated clip, an output that is not used",
             steps=Steps(count, count),
-            severity=Severity.WARNING,
+            severity=Severity.NOTE,
         )
 
 

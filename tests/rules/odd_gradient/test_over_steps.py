@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from rules.diagnosis import at, codes, one
+from rules.diagnosis import at, codes, diagnostics, one
+from whygrad.diagnostics import Severity
 from whygrad.graph import GradientNumbers, OpKind, Pairing, Recording, Variable
 from whygrad.graph.build import GraphBuilder
 from whygrad.graph.event import RowsOverwritten
@@ -95,10 +96,11 @@ def test_saturated_is_silent_when_a_part_passes() -> None:
     assert codes(network("sigmoid", hidden=0.05, silent=0)) == []
 
 
-def test_zero_fires_when_no_layer_can_be_blamed() -> None:
-    found = one(network("", hidden=0.0))
+def test_zero_is_a_note_when_no_layer_can_be_blamed() -> None:
+    [found] = diagnostics(network("", hidden=0.0))
 
-    assert (found.code, found.variables) == ("WG301", ("hidden/kernel", "hidden/bias"))
+    assert (found.code, found.severity) == ("WG301", Severity.NOTE)
+    assert found.variables == ("hidden/kernel", "hidden/bias")
     assert "exactly zero at every step" in found.message
 
 

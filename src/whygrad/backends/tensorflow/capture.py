@@ -113,5 +113,6 @@ class Capture:
 
     def settled(self) -> None:
         """Enough steps were seen to tell a branch not taken from a gradient that never comes."""
+        self.numbers.look_again()
         if self.on_settled is not None:
             self.on_settled()

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.gradient_part import Part, Tensor, part_of, real_part, whole_size, widened
 from whygrad.backends.tensorflow.statistics import STACKED_SIZE, Reducer, gathered, grouped
-
-# Ops whose results XLA never computes as part of something else, so that reading them changes nothing.
-_KEPT_APART: Final = frozenset(
-    {"MatMul", "BatchMatMulV2", "BatchMatMulV3", "Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "Conv2D"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +43,7 @@ class Means:
         """
         if isinstance(tensor, tf.IndexedSlices):
             return tf.IndexedSlices(self.apart(tensor.values), tensor.indices, tensor.dense_shape)
-        if not self.compiled or not tf.is_tensor(tensor) or tensor.op.type in _KEPT_APART:
+        if not self.compiled or not tf.is_tensor(tensor):
             return tensor
         return tensor * (self.one if tensor.dtype == tf.float32 else tf.cast(self.one, tensor.dtype))
 

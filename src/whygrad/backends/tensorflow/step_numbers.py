@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _MOST_VARIABLES: Final = 4096
 _MOST_UNITS: Final = 4096  # of one variable
 _MOST_PLACES: Final = 64
+_LATE: Final = 8  # steps after which a variable that is trained has moved
 
 Key = tuple[Any, ...]
 
@@ -91,7 +92,7 @@ class StepNumbers:
         place.numbers.add([squares[i] for i in place.positions], held)
         turn = place.numbers.turn
         if not turn & (turn - 1):
-            self._look(ticket.entry, place)
+            self._look(ticket.entry, place, late=turn > _LATE)
 
     def _trace(self, ticket: Ticket, gradients: Sequence[Any]) -> None:
         from whygrad.backends.tensorflow.hidden_variable import hidden_variable, keep_with_graph
@@ -129,14 +130,14 @@ class StepNumbers:
         values = gradient if compat.is_tensor(gradient) else getattr(gradient, "values", None)
         return values is not None and compat.is_tensor(values) and values.dtype.is_floating
 
-    def _look(self, entry: RequestEntry, place: Place) -> None:
+    def _look(self, entry: RequestEntry, place: Place, *, late: bool = False) -> None:
         recorder, book = self.capture.recorder, self.capture.variables.entries
         recorder.paused += 1
         try:
             for i in place.positions:
                 known = book.get(entry.sources[i].variable or 0)
                 if known is not None:
-                    self.stillness.look(known)
+                    self.stillness.look(known, late=late)
         finally:
             recorder.paused -= 1
 

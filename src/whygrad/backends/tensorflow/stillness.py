@@ -16,33 +16,34 @@ class Stillness:
 
     def __init__(self) -> None:
         self._first: dict[int, int] = {}
-        self._looks: dict[int, int] = {}
         self._moved: set[int] = set()
+        self._still: set[int] = set()  # at a late look
         self._entries: dict[int, VariableEntry] = {}
 
-    def look(self, entry: VariableEntry) -> None:
-        """Compare a variable with what it was at first."""
+    def look(self, entry: VariableEntry, *, late: bool = False) -> None:
+        """Compare a variable with what it was at first; `late` says that steps enough to move it have run since."""
         if entry.id in self._moved:
             return
         mark = _fingerprint(entry)
         if mark is None:
             return
         self._entries[entry.id] = entry
-        self._looks[entry.id] = self._looks.get(entry.id, 0) + 1
         if self._first.setdefault(entry.id, mark) != mark:
             self._moved.add(entry.id)
             self._entries.pop(entry.id)
+        elif late:
+            self._still.add(entry.id)
 
     def look_again(self) -> None:
         """Compare all that have not moved."""
         for entry in list(self._entries.values()):
-            self.look(entry)
+            self.look(entry, late=True)
 
     def has_moved(self, number: int) -> bool | None:
-        """Whether a variable has changed; None where it was not looked at twice."""
+        """Whether a variable has changed; None where nobody looked when it could have."""
         if number in self._moved:
             return True
-        return False if self._looks.get(number, 0) > 1 else None
+        return False if number in self._still else None
 
 
 def _fingerprint(entry: VariableEntry) -> int | None:

@@ -42,7 +42,7 @@ def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Where several ops could have made the zero, none is named; then it takes ten steps to be told.
+    Where no op can be named that likely made the zero, it is a note, and takes ten steps to be told.
     """
     for request in recording.requests:
         index = index_of(request.graph)
@@ -194,6 +194,7 @@ def _at_every_step(request: Request, found: list[Followed]) -> Finding:
         variables=names,
         help="look for what makes it zero: an output that is not used, a mask, a factor of zero in the loss",
         steps=always(request),
+        severity=Severity.NOTE,  # a bias that cancels out, a variable that is at its best: it may be right
     )
 
 
