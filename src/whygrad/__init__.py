@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from whygrad.backends.tensorflow.accumulate import accumulate
     from whygrad.backends.tensorflow.accumulator import Accumulator
     from whygrad.backends.tensorflow.deduplicate import deduplicate
+    from whygrad.backends.tensorflow.monitor import Monitor
+    from whygrad.backends.tensorflow.summary import summarize
+    from whygrad.backends.tensorflow.summary_print import print_summary
+    from whygrad.backends.tensorflow.summary_table import Summary
     from whygrad.backends.tensorflow.verify_accumulation import verify_accumulation
     from whygrad.watch import Report, explain, watch
 
@@ -23,6 +27,10 @@ _HOMES = {
     "Accumulator": f"{_TENSORFLOW}.accumulator",
     "accumulate": f"{_TENSORFLOW}.accumulate",
     "deduplicate": f"{_TENSORFLOW}.deduplicate",
+    "Monitor": f"{_TENSORFLOW}.monitor",
+    "Summary": f"{_TENSORFLOW}.summary_table",
+    "print_summary": f"{_TENSORFLOW}.summary_print",
+    "summarize": f"{_TENSORFLOW}.summary",
     "verify_accumulation": f"{_TENSORFLOW}.verify_accumulation",
     "Report": "whygrad.watch",
     "explain": "whygrad.watch",
@@ -35,12 +43,16 @@ _MODULES = {"sampling": f"{_TENSORFLOW}.sampling"}
 
 __all__ = [
     "Accumulator",
+    "Monitor",
     "Report",
+    "Summary",
     "__version__",
     "accumulate",
     "deduplicate",
     "explain",
+    "print_summary",
     "sampling",
+    "summarize",
     "verify_accumulation",
     "watch",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from whygrad.backends import Watcher
 from whygrad.capture.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
+from whygrad.errors import UsageError
 from whygrad.graph import Failure, Outcome, Recording, Request
 from whygrad.report import LossReach, Report
 from whygrad.rules import all_rules, diagnose
@@ -22,8 +24,15 @@ __all__ = ["Report", "Run", "explain", "watch"]
 class Run:
     """A stretch of watched code: the report may be asked for at any time, also afterwards."""
 
-    def __init__(self, selection: Selection | None, on_certain: Callable[[Diagnostic], None] | None) -> None:
+    def __init__(
+        self,
+        selection: Selection | None,
+        on_certain: Callable[[Diagnostic], None] | None,
+        name: str = "",
+        folder: str | os.PathLike[str] | None = None,
+    ) -> None:
         self._selection = selection
+        self._name, self._folder = name, folder
         self._on_certain = on_certain
         self._shown: set[tuple[object, ...]] = set()
         self._failure: Failure | None = None
@@ -33,6 +42,18 @@ class Run:
     def failed(self, error: BaseException) -> None:
         """Tell the exception that ended the code; often it is the symptom of what is explained."""
         self._failure = describe_failure(error)
+
+    def record(self, **numbers: Any) -> None:
+        """Record one step of a loop in a run that `whygrad show latest` shows; call it once a step.
+
+        `run.record(gradients=..., variables=..., loss=..., learning_rate=optimizer)`, eagerly or inside `tf.function`.
+        Further: `step`, its number, where calls are not to be counted; `applied`, the gradients after clipping;
+        `track`, what to call this optimizer where the loop has several.
+        """
+        for backend in self._watcher.backends.values():
+            backend.record_step(self._name, self._folder, numbers)
+            return
+        raise UsageError("there is no framework to record", help="import TensorFlow before the first step")
 
     def recording(self) -> Recording:
         for backend in self._watcher.backends.values():
@@ -76,14 +97,23 @@ class Run:
         except Exception as error:
             print(f"whygrad: warning: no report: {type(error).__name__}: {error}", file=sys.stderr)
             self._final = Report()
+        for backend in self._watcher.backends.values():
+            backend.close_steps(self._failure, self._final.diagnostics)
 
 
 @contextlib.contextmanager
 def watch(
-    *, selection: Selection | None = None, on_certain: Callable[[Diagnostic], None] | None = None
+    *,
+    selection: Selection | None = None,
+    on_certain: Callable[[Diagnostic], None] | None = None,
+    name: str = "",
+    folder: str | os.PathLike[str] | None = None,
 ) -> Iterator[Run]:
-    """Watch a stretch of code. Nothing it computes changes; afterwards `run.report()` says what was found."""
-    run = Run(selection, on_certain)
+    """Watch a stretch of code. Nothing it computes changes; afterwards `run.report()` says what was found.
+
+    `run.record(...)` keeps the numbers of a step in a run called `name`, in `folder` (`.whygrad`).
+    """
+    run = Run(selection, on_certain, name, folder)
     run._start()
     try:
         yield run

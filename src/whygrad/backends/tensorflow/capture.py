@@ -29,6 +29,7 @@ from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 from whygrad.backends.tensorflow.optimizers import Updates
 from whygrad.backends.tensorflow.recorder import Place, Recorder
 from whygrad.backends.tensorflow.requests import Requests
+from whygrad.backends.tensorflow.step_numbers import StepNumbers
 from whygrad.backends.tensorflow.tape import TapeFacts, Tapes
 from whygrad.backends.tensorflow.variables import VariableBook
 from whygrad.graph import Event
@@ -45,6 +46,7 @@ class Capture:
         self.recorder.still_needed = self.tapes.still_needed
         self.requests = Requests(self)
         self.updates = Updates(self)
+        self.numbers = StepNumbers(self)
         self.keras = keras_hooks.KerasFacts(self)
         self.episodes = Episodes(self.recorder)
         self.sentinel = Sentinel(self)
@@ -127,5 +129,6 @@ class Capture:
 
     def settled(self) -> None:
         """Enough steps were seen to tell a branch not taken from a gradient that never comes."""
+        self.numbers.look_again()
         if self.on_settled is not None:
             self.on_settled()

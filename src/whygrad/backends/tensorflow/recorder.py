@@ -16,6 +16,7 @@ from whygrad.backends.tensorflow import autograph, compat
 from whygrad.backends.tensorflow.labels import Label, Labels
 from whygrad.backends.tensorflow.nonfinite.episode import Episode
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
+from whygrad.backends.tensorflow.row_writes import OVERWRITING, RowWrites
 from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry, handle_id
 from whygrad.capture.position import CodeOwner, Position, file_owner, position_in, user_frame
 from whygrad.source import SourceSpan
@@ -143,6 +144,7 @@ class Recorder:
         self.traced_code: dict[CodeType, tuple[Place, weakref.ref[Any] | None, dict[str, Any]]] = {}
         self.calls_seen = 0
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
+        self.row_writes = RowWrites()
         self.on_calls: Callable[[], None] | None = None
         self.on_write: Callable[[VariableEntry, OpRecord, Label], None] | None = None
         self._generation_starts: deque[int] = deque([0])
@@ -189,6 +191,8 @@ class Recorder:
             self._note_call()
         elif name.startswith(WRITE_PREFIXES):
             self._note_write(ids[0], record, frame)
+            if name in OVERWRITING:
+                self.row_writes.note(ids[0], place, inputs[1], self.labels.tensors.get(ids[2]))
         self.labels.follow(record, ids[0] if ids and ids[0] in self.variables.entries else None)
         for facts in record.outputs:
             known[facts.id] = record
