@@ -19,11 +19,13 @@ from whygrad.backends.tensorflow import (
     variable_hooks,
 )
 from whygrad.backends.tensorflow.hooks import Hooks
-from whygrad.backends.tensorflow.nonfinite import attribution
+from whygrad.backends.tensorflow.nonfinite import attribution, flight
 from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
 from whygrad.backends.tensorflow.nonfinite.attribution import BackwardOps
 from whygrad.backends.tensorflow.nonfinite.episode import Episodes
+from whygrad.backends.tensorflow.nonfinite.flight import Flights
 from whygrad.backends.tensorflow.nonfinite.sentinel import Sentinel
+from whygrad.backends.tensorflow.nonfinite.tap import TAPPED
 from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 from whygrad.backends.tensorflow.optimizers import Updates
 from whygrad.backends.tensorflow.recorder import Recorder
@@ -46,6 +48,7 @@ class Capture:
         self.keras = keras_hooks.KerasFacts(self)
         self.episodes = Episodes(self.recorder)
         self.sentinel = Sentinel(self)
+        self.flights = Flights(self)
         self.update_watch = UpdateWatch(self)
         self.backward_ops: weakref.WeakKeyDictionary[Any, BackwardOps] = weakref.WeakKeyDictionary()
         self.recorder.on_write = self.updates.wrote
@@ -67,6 +70,8 @@ class Capture:
                 if not self.hooks.broken and outputs is not None:
                     try:
                         self.recorder.on_op(op_type, inputs, attrs, outputs, graph, sys._getframe(1))
+                        if graph is not None and op_type in TAPPED and self.keras.training:
+                            self.flights.taps.put(graph, outputs)
                     except Exception as error:
                         self.hooks.fail(error)
                 # While tracing, TensorFlow hands what one listener returns to the next, None included.
@@ -80,6 +85,7 @@ class Capture:
         foreign.install(self)
         variable_hooks.install(self)
         attribution.install(self)
+        flight.install(self)
         for name in ("keras", "tf_keras"):
             module = sys.modules.get(name)
             if module is not None:

@@ -42,6 +42,8 @@ pywrap_tfe = _module("tensorflow.python.pywrap_tfe") or _module("tensorflow.pyth
 nest = _module("tensorflow.python.util.nest")
 execute = _module("tensorflow.python.eager.execute")
 gradients_util = _module("tensorflow.python.ops.gradients_util")
+atomic_function = _module("tensorflow.python.eager.polymorphic_function.atomic_function")
+optional_ops = _module("tensorflow.python.data.ops.optional_ops")
 op_def_registry = _module("tensorflow.python.framework.op_def_registry")
 
 add_op_callback: Callable[..., None] | None = _attribute(op_callbacks, "add_op_callback")
@@ -54,11 +56,14 @@ EagerTensor: Any = _attribute(ops, "EagerTensor")
 gradient_registry: Any = _attribute(ops, "_gradient_registry") or _attribute(ops, "gradient_registry")
 BaseResourceVariable: Any = _attribute(resource_variable_ops, "BaseResourceVariable")
 EagerFunc: Any = _attribute(script_ops, "EagerFunc")
+AtomicFunction: Any = _attribute(atomic_function, "AtomicFunction")
+Optional: Any = _attribute(optional_ops, "_OptionalImpl")
 FuncGraph: Any = _attribute(func_graph_module, "FuncGraph")
 constant_value: Callable[..., Any] | None = _attribute(tensor_util, "constant_value")
 recording_is_stopped: Callable[[], bool] = _attribute(pywrap_tfe, "TFE_Py_TapeSetIsStopped") or (lambda: False)
 register_gradient_function: Callable[..., None] | None = _attribute(pywrap_tfe, "TFE_Py_RegisterGradientFunction")
 resource_dtype: Any = _attribute(dtypes, "resource")
+variant_dtype: Any = _attribute(dtypes, "variant")
 float32: Any = _attribute(dtypes, "float32")
 float32_number: int = getattr(float32, "as_datatype_enum", 1)
 float16_number: int = getattr(_attribute(dtypes, "float16"), "as_datatype_enum", 19)
@@ -117,8 +122,17 @@ def attributes_of(operation: Any) -> tuple[Any, ...]:
     """The attributes of a traced op in the form eager execution takes them."""
     found: list[Any] = []
     for attribute in operation.op_def.attr:
-        found += [attribute.name, operation.get_attr(attribute.name)]
+        found += [attribute.name, _eager_attribute(operation.get_attr(attribute.name))]
     return tuple(found)
+
+
+def _eager_attribute(value: Any) -> Any:
+    """Shapes come as protocol buffers, and are taken as lists."""
+    if isinstance(value, list):
+        return [_eager_attribute(each) for each in value]
+    if hasattr(value, "unknown_rank"):
+        return None if value.unknown_rank else [side.size for side in value.dim]
+    return value
 
 
 def read_handle(handle: Any) -> Any:
@@ -138,6 +152,65 @@ def copy_of_variable(handle: Any, value: Any = None) -> Any:
     copy._handle_data = handle._handle_data
     run_op("AssignVariableOp", 0, [copy, tensor], ("dtype", kind, "validate_shape", False))
     return copy
+
+
+def tap(graph: Any, tensor: Any) -> Any:
+    """Let a traced function leave a tensor in a new variable whenever it runs; the variable's handle."""
+    assert context is not None
+    assert resource_variable_ops is not None
+    kind = tensor.dtype.as_datatype_enum
+    names = ("container", "", "shared_name", context.anonymous_name())
+    handle = run_op("VarHandleOp", 1, [], (*names, "dtype", kind, "shape", None, "allowed_devices", []))[0]
+    handle._handle_data = _handle_data(kind)
+    with graph.as_default():
+        resource_variable_ops.gen_resource_variable_ops.assign_variable_op(handle, tensor)
+    return handle
+
+
+def _handle_data(kind: int) -> Any:
+    """The description of a variable of unknown shape."""
+    module = _module("tensorflow.core.framework.cpp_shape_inference_pb2") or _module(
+        "tensorflow.python.framework.cpp_shape_inference_pb2"
+    )
+    assert module is not None
+    data = module.CppShapeInferenceResult.HandleData(is_set=True)
+    described = data.shape_and_type.add(dtype=kind)
+    described.shape.unknown_rank = True
+    return data
+
+
+def is_variable_handle(tensor: Any) -> bool:
+    """Whether a tensor is the handle of a variable that has been made."""
+    described = getattr(tensor, "_handle_data", None) if tensor.dtype is resource_dtype else None
+    return described is not None and described.is_set and len(described.shape_and_type) == 1
+
+
+def dtype_of_handle(handle: Any) -> int:
+    """The number TensorFlow has for the dtype of the variable behind a handle."""
+    return int(_kind_of_handle(handle)[0])
+
+
+def bytes_of_handle(handle: Any) -> int:
+    """How large the variable behind a handle is."""
+    assert dtypes is not None
+    kind, shape = _kind_of_handle(handle)
+    count = 1
+    for side in shape or ():
+        count *= max(int(side), 0)
+    return count * int(dtypes.as_dtype(kind).size or 0)
+
+
+def runs_eagerly() -> bool:
+    """Whether ops run at once in this thread."""
+    return context is not None and bool(context.context().executing_eagerly())
+
+
+def call_function(function: Any, arguments: list[Any]) -> list[Any]:
+    """Call a traced function as it was compiled, unseen."""
+    assert context is not None
+    options = context.context().function_call_options.as_attrs()
+    attrs = tuple(item for pair in options.items() for item in pair)
+    return run_op(function.name.decode(), len(function.function_type.flat_outputs), arguments, attrs)
 
 
 def _kind_of_handle(handle: Any) -> tuple[Any, Any]:

@@ -251,6 +251,7 @@ def _events(capture: Capture) -> Iterator[Event]:
     for (clipped, summed), noised in capture.recorder.labels.clipped_sums.items():
         yield ClippedSum(clipped=span(clipped), summed=span(summed), noised=noised)
     yield from baked_state(capture)
+    capture.flights.at_the_end()
     yield from capture.sentinel.events()
     yield from capture.update_watch.events()
     last = capture.update_watch.at_the_end()

@@ -146,6 +146,8 @@ class Requests:
                 source.outcome = Outcome.MISSING
         if ticket.tf_graph is None and ticket.entry.method == "gradient":
             self.capture.sentinel.look(ticket, gradients)
+        elif ticket.tf_graph is not None:
+            self.capture.flights.traced(ticket, gradients)
         self._label(ticket, gradients)
         self._keep(ticket, gradients)
 
