@@ -5,7 +5,8 @@
 Times: all contestants take turns in one process, one window each; a figure is the median over the rounds of the
 ratio to Keras's own `gradient_accumulation_steps` in the same round. `keras again` is a second copy of that: what its
 ratio is away from 1 is noise. Memory: each contestant alone in a new process; a figure is how much its peak is above
-the bare loop's, in copies of all gradients (dense), so that 1.0 is one buffer for each variable. Linux only.
+the bare loop's, in copies of all gradients (dense), so that 1.0 is one buffer for each variable. `big batch` is the
+whole window in one step: what an update with that many rows of an embedding takes by itself. Linux only.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
-CONTESTANTS = ("bare", "list", "keras", "keras again", "Accumulator", "accumulate")
+CONTESTANTS = ("bare", "big batch", "list", "keras", "keras again", "Accumulator", "accumulate")
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ class Size:
 TINY = Size(width=16, layers=2, rows=1000, columns=4, touched=0.01)
 
 
-def model_for(workload: str, size: Size) -> tuple[Any, Any, Any]:
-    """A fresh model and one micro-batch for it."""
+def model_for(workload: str, size: Size, microbatches: int = 1) -> tuple[Any, Any, Any]:
+    """A fresh model and a batch for it."""
     import keras
     import numpy as np
 
@@ -55,12 +56,14 @@ def model_for(workload: str, size: Size) -> tuple[Any, Any, Any]:
     if workload == "embedding":
         table = keras.layers.Embedding(size.rows, size.columns)
         model = keras.Sequential([keras.Input((1,)), table, keras.layers.Flatten(), keras.layers.Dense(1)])
-        x = rng.choice(size.rows, size=(size.tokens, 1), replace=False)
-        return model, x, rng.normal(size=(size.tokens, 1)).astype("float32")
+        tokens = size.tokens * microbatches
+        x = rng.choice(size.rows, size=(tokens, 1), replace=False)
+        return model, x, rng.normal(size=(tokens, 1)).astype("float32")
     layers = [keras.layers.Dense(size.width, activation="relu") for _ in range(size.layers)]
     model = keras.Sequential([keras.Input((size.width,)), *layers, keras.layers.Dense(1)])
-    x = rng.normal(size=(size.batch, size.width)).astype("float32")
-    return model, x, rng.normal(size=(size.batch, 1)).astype("float32")
+    examples = size.batch * microbatches
+    x = rng.normal(size=(examples, size.width)).astype("float32")
+    return model, x, rng.normal(size=(examples, 1)).astype("float32")
 
 
 def optimizer_for(contestant: str, steps: int) -> Any:
@@ -83,7 +86,8 @@ def window_for(contestant: str, workload: str, size: Size, steps: int) -> Callab
 
     from whygrad.backends.tensorflow.accumulator import Accumulator
 
-    model, x, y = model_for(workload, size)
+    whole = contestant == "big batch"
+    model, x, y = model_for(workload, size, steps if whole else 1)
     x, y = tf.constant(x), tf.constant(y)
     variables = model.trainable_variables
     optimizer = optimizer_for(contestant, steps)
@@ -112,7 +116,7 @@ def window_for(contestant: str, workload: str, size: Size, steps: int) -> Callab
     step = tf.function(kinds.get(contestant, bare))
 
     def window() -> None:
-        for _ in range(steps):
+        for _ in range(1 if whole else steps):
             step(x, y)
 
     return window
@@ -157,7 +161,7 @@ def fitted_window(contestant: str, size: Size, steps: int) -> Callable[[], None]
 
 
 def contestants_of(workload: str) -> list[str]:
-    return [name for name in CONTESTANTS if workload != "fit" or name not in ("list", "Accumulator")]
+    return [name for name in CONTESTANTS if workload != "fit" or name not in ("list", "Accumulator", "big batch")]
 
 
 def times(workload: str, size: Size, steps: int, rounds: int) -> dict[str, list[float]]:

@@ -35,6 +35,7 @@ def programs(draw: st.DrawFn, *, writes: bool = True) -> Recording:
     variables = [g.variable(name) for name in "abc"[: draw(st.integers(1, 3))]]
     values: list[Tensor | Variable] = [*variables, g.constant()]
     made: list[Tensor] = []
+    looped: list[Tensor] = []  # what a loop may lead back to: never past a custom gradient
     for line in range(1, draw(st.integers(1, 9)) + 1):
         where = draw(st.sampled_from([None, SourceSpan("train.py", line), SourceSpan("train.py", 1)]))
         inputs = draw(st.lists(st.sampled_from(values), min_size=1, max_size=2))
@@ -47,10 +48,11 @@ def programs(draw: st.DrawFn, *, writes: bool = True) -> Recording:
             values += made[-2:]
             continue
         flows = [draw(st.sampled_from(Flow)) for _ in inputs] if what == "flows" else None
-        into = draw(st.sampled_from(made)) if what == "loop" and made else None
+        into = draw(st.sampled_from(looped)) if what == "loop" and looped else None
         with g.outside() if what == "outside" else contextlib.nullcontext():
-            kind = OpKind.SMOOTH if flows else draw(st.sampled_from(KINDS))
+            kind = OpKind.SMOOTH if flows or into is not None else draw(st.sampled_from(KINDS))
             made.append(g.op(kind, inputs, flows=flows, where=where, into=into))
+            looped += [] if kind is OpKind.CUSTOM else made[-1:]
         values.append(made[-1])
     return g.finish(loss=g.op(OpKind.SMOOTH, values[-1:]))
 

@@ -99,6 +99,13 @@ def test_suggested_code_is_clean_and_gives_a_gradient(rule: Rule, ran: Runs) -> 
     assert mended.gradients or any(reach.reached and not reach.missing for reach in mended.report.gradients)
 
 
+@by_code
+def test_what_is_inferred_says_likely(rule: Rule, ran: Runs) -> None:
+    inferred = [found.message for found in ran(rule, "Example").report.diagnostics if not found.certain]
+
+    assert all("likely" in message for message in inferred)
+
+
 @by_heading
 @by_code
 def test_what_was_captured_is_sound(rule: Rule, heading: str, ran: Runs) -> None:

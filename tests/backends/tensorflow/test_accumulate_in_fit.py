@@ -335,3 +335,19 @@ def test_what_a_variable_accumulated_is_not_lost_if_it_has_no_gradient_in_the_la
 
     assert a.numpy()[0] == -len(order) / 2
     assert b.numpy()[0] == -sum(order) / 2
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam"])
+def test_legacy_optimizers_of_tf_keras_work_too(tf_keras: Any, name: str) -> None:
+    kit = Kit(tf_keras, old=True)
+
+    def legacy() -> Any:
+        return getattr(tf_keras.optimizers.legacy, name)(0.01)
+
+    x, y = examples(40)
+    start = weights(kit.model())
+    big = train(kit.model(), legacy(), x, y, batch_size=24)
+    small = train(kit.model(), accumulate(legacy(), 3), x, y, batch_size=8)
+
+    assert distance(weights(small), weights(big), start) <= 1e-6
+    assert int(small.optimizer.iterations) == 4

@@ -82,6 +82,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("resume", "kind"),
     [(way, kind) for way in WAYS for kind in KINDS if kind != "jit_compile" or way is by_keras_file],
@@ -159,6 +160,24 @@ def test_a_saved_model_loads_in_a_process_that_has_only_imported_accumulate(kera
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
 
     assert "microbatches 2" in done.stdout, done.stderr
+
+
+def test_a_legacy_optimizer_of_tf_keras_goes_on_too(tf_keras: Any, tmp_path: Path) -> None:
+    from whygrad.backends.tensorflow.accumulate import accumulate
+
+    kit = Kit(tf_keras, old=True)
+    x, y = np.random.default_rng(0).normal(size=(4, 3)), np.ones((4, 2))
+    model = kit.model(kit.dense(2))
+    model.compile(accumulate(tf_keras.optimizers.legacy.Adam(0.1), 2), loss="mse")
+    for _ in range(3):
+        model.train_on_batch(x, y)
+    model.save(tmp_path / "model.keras")
+    loaded = tf_keras.models.load_model(tmp_path / "model.keras")
+    for each in (model, loaded):
+        each.train_on_batch(x, y)
+
+    assert all(np.array_equal(a, b) for a, b in zip(weights(loaded), weights(model), strict=True))
+    assert int(loaded.optimizer.iterations) == 2
 
 
 def test_an_accumulator_is_saved_half_full(tf: Any, keras: Any, tmp_path: Path) -> None:

@@ -116,12 +116,12 @@ def test_tokens_weigh_what_a_mean_of_means_would_not(tf: Any, keras: Any) -> Non
 
     v = tf.Variable([0.0], dtype=tf.float64)
     accumulator = Accumulator()
-    accumulator.add([tf.constant([1.0], tf.float64)], [v], weight=1)
-    accumulator.add([tf.constant([0.0], tf.float64)], [v], weight=9)
+    accumulator.add([tf.constant([1.0], tf.float64)], [v], weight=3)
+    accumulator.add([tf.constant([0.0], tf.float64)], [v], weight=7)
 
     accumulator.apply(keras.optimizers.SGD(1.0))
 
-    assert v.numpy()[0] == pytest.approx(-0.1)
+    assert v.numpy()[0] == pytest.approx(-0.3)
 
 
 def test_without_weights_it_gives_the_bits_of_the_plain_mean(tf: Any) -> None:

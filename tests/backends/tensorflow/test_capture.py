@@ -157,7 +157,8 @@ def test_a_cut_inside_fit_is_underlined_in_the_users_layer(loud: Any) -> None:
 class Quantise(keras.layers.Layer):
     def call(self, x):
         return keras.ops.round(x)
-model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(2, name="code"), Quantise(), keras.layers.Dense(1)])
+code, out = keras.layers.Dense(2, name="code"), keras.layers.Dense(1)
+model = keras.Sequential([keras.layers.Input((3,)), code, Quantise(), out])
 model.compile("sgd", "mse")
 model.fit(np.ones((4, 3), "float32"), np.ones((4, 1), "float32"), verbose=0)
 """)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rules.diagnosis import Script, at, codes, notes, one
+from rules.diagnosis import Script, at, codes, loud, notes, one
 from whygrad.graph import OpKind
 from whygrad.graph.build import GraphBuilder
 
@@ -67,3 +67,29 @@ def test_fires_when_the_other_request_never_moves_the_variable() -> None:
     g.update([(head, head)])
 
     assert codes(g.finish()) == ["WG103"]
+
+
+def test_fires_when_a_loop_gives_zeros_in_place_of_none() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    stopped = g.op(OpKind.STOP, (w,), branched=True, where=at(3))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (stopped,)), missing=[], zero=[w])) == ["WG103"]
+
+
+def test_silent_when_a_gradient_gets_around_the_stop_inside_a_loop() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    stopped = g.op(OpKind.STOP, (w,), branched=True, where=at(3))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (stopped, w)))) == []
+
+
+def test_both_what_a_loop_zeroes_and_what_is_missing_are_told() -> None:
+    g = GraphBuilder()
+    a, b = g.variable("a"), g.variable("b")
+    inside = g.op(OpKind.STOP, (a,), branched=True, where=at(3))
+    outside = g.op(OpKind.STOP, (b,), where=at(6))
+    recording = g.finish(loss=g.op(OpKind.SMOOTH, (inside, outside)), missing=[b], zero=[a])
+
+    assert [found.variables for found in loud(recording)] == [("a",), ("b",)]

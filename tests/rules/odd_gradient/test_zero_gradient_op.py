@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import pytest
+
 from rules.diagnosis import at, codes, one
 from whygrad.diagnostics import Severity
-from whygrad.graph import Flow, OpKind
+from whygrad.graph import Flow, OpKind, Tensor, Variable
 from whygrad.graph.build import GraphBuilder
 
 
@@ -41,6 +43,97 @@ def test_fires_when_the_score_of_an_unstopped_sample_cancels_out() -> None:
     loss = g.op(OpKind.REDUCE, (score, reward))
 
     assert codes(g.finish(loss=loss, zero=[mean], seen=10)) == ["WG301"]
+
+
+def softmax(g: GraphBuilder, w: Variable) -> Tensor:
+    return g.op(OpKind.SOFTMAX, (w,), name="Softmax", shape=(4, 3), where=at(3))
+
+
+def sum_of(g: GraphBuilder, *inputs: Tensor) -> Tensor:
+    return g.op(OpKind.REDUCE, inputs, name="Sum", shape=(), where=at(5))
+
+
+def test_fires_as_certain_when_only_the_sum_of_a_softmax_enters_the_loss() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    scaled = g.op(OpKind.ELEMENTWISE, (softmax(g, w), g.constant(shape=())), name="Mul", shape=(4, 3))
+    g.op(OpKind.SHAPE, (scaled,))
+    found = one(g.finish(loss=sum_of(g, scaled)))
+
+    assert (found.code, found.certain) == ("WG301", True)
+    assert found.message == (
+        "the gradient of `w` is exactly zero: "
+        "only the sum of a softmax enters the loss, and that is one whatever goes in"
+    )
+    assert found.help == "a softmax sums to one whatever its input: use its single entries, or the logits"
+
+
+def test_fires_when_a_softmax_is_added_to_itself() -> None:
+    g = GraphBuilder()
+    p = softmax(g, g.variable("w"))
+
+    assert codes(g.finish(loss=sum_of(g, g.op(OpKind.ELEMENTWISE, (p, p), name="AddV2", shape=(4, 3))))) == ["WG301"]
+
+
+def test_silent_when_a_softmax_is_multiplied_by_itself() -> None:
+    g = GraphBuilder()
+    p = softmax(g, g.variable("w"))
+
+    assert codes(g.finish(loss=sum_of(g, g.op(OpKind.ELEMENTWISE, (p, p), name="Mul", shape=(4, 3))))) == []
+
+
+def test_silent_when_a_softmax_is_the_divisor() -> None:
+    g = GraphBuilder()
+    p = softmax(g, g.variable("w"))
+    inverse = g.op(OpKind.DIVIDE, (g.constant(shape=()), p), name="RealDiv", shape=(4, 3))
+
+    assert codes(g.finish(loss=sum_of(g, inverse))) == []
+
+
+@pytest.mark.parametrize("name", ["Log", "Square", "StridedSlice"])
+def test_silent_when_more_is_done_to_a_softmax_than_summing(name: str) -> None:
+    g = GraphBuilder()
+    p = softmax(g, g.variable("w"))
+
+    assert codes(g.finish(loss=sum_of(g, g.op(OpKind.SMOOTH, (p,), name=name, shape=(4,))))) == []
+
+
+def test_silent_when_the_entries_of_a_softmax_are_weighted() -> None:
+    g = GraphBuilder()
+    p = softmax(g, g.variable("w"))
+    weighted = g.op(OpKind.ELEMENTWISE, (p, g.constant(shape=(3,))), name="Mul", shape=(4, 3))
+
+    assert codes(g.finish(loss=sum_of(g, weighted))) == []
+
+
+def test_silent_when_a_softmax_is_scaled_by_something_trained() -> None:
+    g = GraphBuilder()
+    p, scale = softmax(g, g.variable("w")), g.op(OpKind.SMOOTH, (g.variable("s"),), shape=())
+    scaled = g.op(OpKind.ELEMENTWISE, (p, scale), name="Mul", shape=(4, 3))
+
+    assert codes(g.finish(loss=sum_of(g, scaled))) == []
+
+
+def test_silent_when_the_target_is_no_single_number() -> None:
+    g = GraphBuilder()
+    rows = g.op(OpKind.REDUCE, (softmax(g, g.variable("w")),), name="Sum", shape=(3,), where=at(5))
+
+    assert codes(g.finish(loss=rows)) == []
+
+
+def test_silent_when_the_variable_enters_the_loss_beside_the_softmax() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    total = sum_of(g, softmax(g, w))
+
+    assert codes(g.finish(loss=g.op(OpKind.ELEMENTWISE, (total, w), name="AddV2", shape=()))) == []
+
+
+def test_silent_when_the_softmax_is_not_summed_at_all() -> None:
+    g = GraphBuilder()
+    p = g.op(OpKind.SOFTMAX, (g.variable("w"),), name="Softmax", shape=())
+
+    assert codes(g.finish(loss=g.op(OpKind.ELEMENTWISE, (p,), name="Neg", shape=()))) == []
 
 
 def test_silent_when_another_path_carries_more_than_zero() -> None:

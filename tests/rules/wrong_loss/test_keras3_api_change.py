@@ -45,6 +45,37 @@ def test_fires_when_a_keras_variable_is_watched() -> None:
     assert codes(GraphBuilder().finish(failure=failure)) == ["WG706"]
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "'SGD' object has no attribute 'minimize'",
+        "'LossScaleOptimizer' object has no attribute 'minimize'",
+        "module 'keras.api.backend' has no attribute 'gradients'",
+        "in user code:\n\n    AttributeError: 'Adam' object has no attribute 'get_updates'",
+    ],
+)
+def test_fires_when_only_the_text_of_the_exception_is_left(message: str) -> None:
+    assert codes(GraphBuilder().finish(failure=Failure(type_name="AttributeError", message=message))) == ["WG706"]
+
+
+def test_fires_when_a_call_refuses_the_argument() -> None:
+    failure = Failure(type_name="TypeError", message="__init__() got an unexpected keyword argument 'lr'")
+
+    assert codes(GraphBuilder().finish(failure=failure)) == ["WG706"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "'Solver' object has no attribute 'minimize'",
+        "module 'mylib.backend' has no attribute 'gradients'",
+        "'SGD' object has no attribute 'optimise'",
+    ],
+)
+def test_silent_when_the_text_is_about_something_else(message: str) -> None:
+    assert codes(GraphBuilder().finish(failure=Failure(type_name="AttributeError", message=message))) == []
+
+
 def test_silent_when_the_attribute_was_never_there() -> None:
     assert codes(GraphBuilder().finish(failure=missing("minimise"))) == []
 

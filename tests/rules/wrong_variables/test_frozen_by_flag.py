@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from rules.diagnosis import at, codes, one
+from dataclasses import replace
+
+from rules.diagnosis import at, codes, loud, one
 from whygrad.graph import OpKind, Variable
 from whygrad.graph.build import GraphBuilder
 from whygrad.graph.event import FlagSet, ModelTrained
@@ -125,3 +127,46 @@ def test_silent_when_nothing_went_stale() -> None:
     g.event(trained(trainable=(w,)))
 
     assert codes(g.finish()) == []
+
+
+def test_silent_when_the_thawed_layer_is_not_used_by_any_loss() -> None:
+    g = GraphBuilder()
+    inner, head = g.variable("inner"), g.variable("head")
+    g.event(flag(True, inner))
+    with g.outside():
+        g.op(OpKind.SMOOTH, (inner,))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (head,)), sources=[head])) == []
+
+
+def test_silent_when_the_layer_was_thawed_after_training() -> None:
+    g = GraphBuilder()
+    inner, head = g.variable("inner"), g.variable("head")
+    g.request(g.op(OpKind.SMOOTH, (inner, head)), [head], where=at(5))
+    g.event(replace(flag(True, inner), order=99))
+
+    assert codes(g.finish()) == []
+
+
+def test_names_the_flag_that_froze_this_model_and_no_other() -> None:
+    g = GraphBuilder()
+    w, other = g.variable("w", trainable=False), g.variable("other", trainable=False)
+    g.event(flag(False, w))
+    g.event(replace(flag(False, other), where=at(6)))
+    g.event(replace(flag(True, w), where=at(7)))
+    g.event(trained(frozen=(w,)))
+    found = [each for each in loud(g.finish()) if "nothing to train" in each.message]
+
+    assert [each.primary.span for each in found if each.primary] == [at(4)]
+
+
+def test_shows_both_the_flag_and_the_stale_training() -> None:
+    g = GraphBuilder()
+    w = g.variable("w", trainable=False)
+    g.event(flag(False, w))
+    g.event(trained(trainable=(g.variable("head"),), frozen=(w,), stale=1))
+    found = one(g.finish())
+
+    assert found.primary is not None
+    assert found.primary.span == at(4)
+    assert [label.span for label in found.related] == [at(9)]

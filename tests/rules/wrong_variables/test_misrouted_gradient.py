@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from rules.diagnosis import at, codes, one
-from whygrad.graph import OpKind, Pairing
+from whygrad.diagnostics import Severity
+from whygrad.graph import OpKind, Pairing, Recording
 from whygrad.graph.build import GraphBuilder
 
 
@@ -35,6 +36,39 @@ def test_fires_when_updates_by_hand_are_crossed() -> None:
     assert codes(g.finish()) == ["WG206"]
 
 
+def test_fires_as_likely_when_one_network_s_gradients_move_another() -> None:
+    g = GraphBuilder()
+    generator, critic = g.variable("generator"), g.variable("critic")
+    g.request(g.op(OpKind.SMOOTH, (generator, critic)), [generator], where=at(5))
+    g.request(g.op(OpKind.SMOOTH, (critic,)), [critic], where=at(6))
+    g.update([(critic, generator)], where=at(7))
+    found = one(g.finish())
+
+    assert (found.code, found.severity, found.certain) == ("WG206", Severity.WARNING, False)
+    assert found.message == ("`critic` likely moved by mistake: by the gradients of `generator`, which nothing moves")
+
+
+def networks(*, moved: bool = False, writes: int = 0) -> Recording:
+    """The gradients of one network move another one, which has gradients of its own."""
+    g = GraphBuilder()
+    worker, shared = g.variable("worker", writes=writes), g.variable("shared")
+    g.request(g.op(OpKind.SMOOTH, (worker,)), [worker], where=at(5))
+    g.request(g.op(OpKind.SMOOTH, (shared,)), [shared], where=at(6))
+    g.update([(shared, worker)], where=at(7))
+    if moved:
+        g.update([(worker, worker)], where=at(8))
+    return g.finish()
+
+
+def test_silent_when_the_network_whose_gradients_are_used_is_trained_too() -> None:
+    assert codes(networks()) == ["WG206"]
+    assert codes(networks(moved=True)) == []
+
+
+def test_silent_when_the_worker_is_kept_up_to_date_by_hand() -> None:
+    assert codes(networks(writes=2)) == []
+
+
 def test_silent_when_each_gets_its_own() -> None:
     g = GraphBuilder()
     a, b = g.variable("a"), g.variable("b")
@@ -65,5 +99,22 @@ def test_silent_when_a_worker_s_gradients_move_a_shared_copy() -> None:
     worker, shared = g.variable("worker"), g.variable("shared")
     g.request(g.op(OpKind.SMOOTH, (worker,)), [worker], where=at(6))
     g.update([(shared, worker)], where=at(7))
+
+    assert codes(g.finish()) == []
+
+
+def test_silent_when_a_gradient_is_missing() -> None:
+    g = GraphBuilder()
+    a, b = g.variable("a"), g.variable("b")
+    g.update([(a, None), (b, b)])
+
+    assert codes(g.finish()) == []
+
+
+def test_updates_by_hand_at_two_places_are_two() -> None:
+    g = GraphBuilder()
+    a, b = g.variable("a"), g.variable("b")
+    g.update([(a, b)], optimizer="AssignSub", optimizer_id=0, where=at(7))
+    g.update([(b, a)], optimizer="AssignSub", optimizer_id=0, where=at(8))
 
     assert codes(g.finish()) == []

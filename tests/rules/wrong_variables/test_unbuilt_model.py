@@ -60,3 +60,14 @@ def test_silent_when_the_model_never_got_variables() -> None:
     g.event(replace(READ, length_later=0))
 
     assert codes(g.finish()) == []
+
+
+def test_only_a_note_when_the_model_is_used_outside_the_tape_only() -> None:
+    g = GraphBuilder()
+    w, other = g.variable("w"), g.variable("other")
+    g.event(replace(READ, used=False, variables=(w.id,)))
+    with g.outside():
+        g.op(OpKind.SMOOTH, (w,))
+    recording = g.finish(loss=g.op(OpKind.SMOOTH, (other,)), sources=[other])
+
+    assert (codes(recording), notes(recording)) == ([], ["WG202"])

@@ -43,6 +43,44 @@ def test_fires_when_a_layer_is_made_in_every_step_and_never_asked_for() -> None:
     assert codes(g.finish()) == ["WG203"]
 
 
+def test_fires_when_each_is_updated_by_hand_after_its_only_gradient() -> None:
+    g = GraphBuilder()
+    for w in made_in_each_step(g):
+        g.request(g.op(OpKind.SMOOTH, (w,)), [w], where=at(6))
+        g.update([(w, w)], optimizer="AssignSub", optimizer_id=0, where=at(7))
+
+    assert codes(g.finish()) == ["WG203"]
+
+
+def test_silent_when_two_are_updated_by_hand() -> None:
+    g = GraphBuilder()
+    for w in made_in_each_step(g, 2):
+        g.request(g.op(OpKind.SMOOTH, (w,)), [w], where=at(6))
+        g.update([(w, w)], optimizer="AssignSub", optimizer_id=0, where=at(7))
+
+    assert codes(g.finish()) == []
+
+
+def test_silent_when_each_is_trained_for_many_steps_by_hand() -> None:
+    g = GraphBuilder()
+    for w in made_in_each_step(g):
+        g.request(g.op(OpKind.SMOOTH, (w,)), [w], where=at(6), seen=50)
+        g.update([(w, w)], optimizer="AssignSub", optimizer_id=0, where=at(7), seen=50)
+
+    assert codes(g.finish()) == []
+
+
+def test_silent_when_what_is_made_in_each_step_is_used_outside_the_tape() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    for fresh in made_in_each_step(g):
+        with g.outside():
+            g.op(OpKind.SMOOTH, (fresh,))
+        g.request(g.op(OpKind.SMOOTH, (w,)), [w], where=at(6))
+
+    assert codes(g.finish()) == []
+
+
 def test_silent_when_one_step_makes_many() -> None:
     g = GraphBuilder()
     stack = [g.variable(f"w{number}", created=at(4)) for number in range(3)]

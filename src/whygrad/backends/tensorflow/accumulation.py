@@ -160,8 +160,7 @@ class Accumulation:
         if self.settings.nonfinite == "window":
             deliver()
         else:
-            choose(self.window.kept() > 0, deliver, lambda: None)
-        self.window.reset()
+            choose(self.window.kept() > 0, deliver, self.window.reset)
 
     def _skip(self, gradients: list[Any], variables: list[Any]) -> None:
         factor = self.updater.lower_loss_scale(gradients, variables)

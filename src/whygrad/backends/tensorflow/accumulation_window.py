@@ -114,9 +114,19 @@ class Window(tf.Module):  # type: ignore[misc]
         return [buffer.gradient(scale, tf.as_dtype(v.dtype)) for buffer, v in pairs]
 
     def deliver(self, send: Send, *, without: Sequence[int] = (), scaled: bool = True) -> None:
-        """Send the accumulated gradients; None for those `without` any, as the big batch would."""
-        gradients = self.gradients(scaled=scaled)
+        """Send the accumulated gradients, None for those `without` any, and begin a new window.
+
+        Outside of a graph the window is kept if the update fails.
+        """
+        eager = tf.executing_eagerly()
+        gradients = self.gradients(scaled=scaled) if eager else self._taken(scaled=scaled)
         send([None if i in without else g for i, g in enumerate(gradients)], list(self.variables_held))
+        self.reset(buffers=eager)
+
+    def _taken(self, *, scaled: bool) -> list[Any]:
+        scale = self._scale() if scaled else None
+        pairs = zip(self.buffers, self.variables_held, strict=True)
+        return [buffer.take(scale, tf.as_dtype(v.dtype)) for buffer, v in pairs]
 
     def any_touched(self, positions: Sequence[int]) -> Any:
         """Whether one of these variables had a gradient after all, as known when the graph runs."""
@@ -136,9 +146,9 @@ class Window(tf.Module):  # type: ignore[misc]
         absent = [p for p, g in zip(self._positions(variables), gradients, strict=True) if g is None]
         return sorted(set(absent) & set(self.never_touched())) if absent else []
 
-    def reset(self) -> None:
-        """Forget the window's micro-batches."""
-        for buffer in self.buffers:
+    def reset(self, *, buffers: bool = True) -> None:
+        """Forget the window's micro-batches; `buffers=False`: their sums have been taken."""
+        for buffer in self.buffers if buffers else ():
             buffer.reset()
         self.total.assign_add(self.kept(), read_value=False)
         used = [self.microbatches, self.weight, *([self.skipped] * self._skips), *([self.unit] * self._narrow())]

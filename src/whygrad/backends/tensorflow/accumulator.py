@@ -117,9 +117,9 @@ class Accumulator(tf.Module):  # type: ignore[misc]
         def deliver(without: Sequence[int]) -> None:
             self.window.deliver(send, without=without, scaled=not self._summed)
 
+        self._weighted = None
         if tf.executing_eagerly():
             deliver(self.window.never_touched())
-            self.reset()
             return
         count = self.window.microbatches.read_value()
         with tf.control_dependencies([in_graph_check(count > 0, _EMPTY, count)]):
@@ -127,7 +127,6 @@ class Accumulator(tf.Module):  # type: ignore[misc]
                 choose(self.window.any_touched(self._absent), lambda: deliver(()), lambda: deliver(self._absent))
             else:
                 deliver(())
-            self.reset()
 
     @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
     def reset(self) -> None:

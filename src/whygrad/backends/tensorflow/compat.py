@@ -351,22 +351,24 @@ def unpack(data: Any) -> tuple[Any, Any, Any]:
 
 def losses_of(step: TrainStep) -> list[tuple[Any, Any, Any, Any]]:
     """(loss, target, prediction, sample weight) of every loss given to `compile`; empty where that cannot be told."""
-    _, targets, weights = unpack(step.data)
-    compiled = getattr(step.model, "_compile_loss", None)
-    if compiled is not None:  # Keras 3
-        paths = [(entry[0], entry[1]) for entry in getattr(compiled, "_flat_losses", None) or []]
-        return [
-            (loss, _follow(targets, path), _follow(step.predictions, path), _follow(weights, path))
-            for path, loss in paths
-        ]
-    return _tf_keras_losses(step, targets, weights)
-
-
-def _tf_keras_losses(step: TrainStep, targets: Any, weights: Any) -> list[tuple[Any, Any, Any, Any]]:
     import tensorflow as tf
 
-    container = getattr(step.model, "compiled_loss", None)
-    losses = tf.nest.flatten(getattr(container, "_losses", None) or [])
+    _, targets, weights = unpack(step.data)
+    compiled = getattr(step.model, "_compile_loss", None)
+    if compiled is None:  # tf_keras
+        container = getattr(step.model, "compiled_loss", None)
+        return _flat_losses(tf.nest.flatten(getattr(container, "_losses", None) or []), step, targets, weights)
+    if not hasattr(compiled, "_flat_losses"):  # Keras 3 before it nested its losses
+        return _flat_losses(list(getattr(compiled, "flat_losses", None) or []), step, targets, weights)
+    return [
+        (loss, _follow(targets, path), _follow(step.predictions, path), _follow(weights, path))
+        for path, loss, *_ in compiled._flat_losses or []
+    ]
+
+
+def _flat_losses(losses: list[Any], step: TrainStep, targets: Any, weights: Any) -> list[tuple[Any, Any, Any, Any]]:
+    import tensorflow as tf
+
     predictions = tf.nest.flatten(step.predictions)
     goals = tf.nest.flatten(targets)
     scales = tf.nest.flatten(weights) if weights is not None else []

@@ -25,6 +25,7 @@ class Buffer(Protocol):
     def dtype(self) -> tf.DType: ...
     def add(self, gradient: Any, factor: Factor | None) -> None: ...
     def gradient(self, scale: Factor | None, dtype: tf.DType) -> Any: ...
+    def take(self, scale: Factor | None, dtype: tf.DType) -> Any: ...  # `gradient`, and `reset`
     def rescale(self, factor: Any) -> None: ...
     def reset(self) -> None: ...
     def state(self) -> dict[str, Any]: ...
@@ -55,6 +56,13 @@ class DenseBuffer(tf.Module):  # type: ignore[misc]
 
     def gradient(self, scale: Factor | None, dtype: tf.DType) -> Any:
         return scaled(self.total.read_value(), scale, dtype)
+
+    def take(self, scale: Factor | None, dtype: tf.DType) -> Any:
+        total = self.total.read_value()
+        empty = self.total.assign(tf.zeros(self.total.shape, self.total.dtype), read_value=False)
+        # The variable has let go of the sum by then, so that it can be scaled in place: no third copy.
+        with tf.control_dependencies([] if tf.executing_eagerly() else [empty]):
+            return scaled(total, scale, dtype)
 
     @property
     def dtype(self) -> tf.DType:
@@ -102,6 +110,11 @@ class TouchedRowsBuffer(DenseBuffer):
         else:
             self.touched.assign(tf.ones_like(self.touched))
 
+    def take(self, scale: Factor | None, dtype: tf.DType) -> tf.IndexedSlices:
+        gradient = self.gradient(scale, dtype)
+        self.reset()
+        return gradient
+
     def gradient(self, scale: Factor | None, dtype: tf.DType) -> tf.IndexedSlices:
         rows = tf.where(self.touched)[:, 0]
         values = scaled(tf.gather(self.total, rows), scale, dtype)
@@ -124,6 +137,9 @@ class LargestBuffer(DenseBuffer):
 
     def gradient(self, scale: Factor | None, dtype: tf.DType) -> Any:
         return tf.cast(self.total, dtype)
+
+    def take(self, scale: Factor | None, dtype: tf.DType) -> Any:
+        return super().take(None, dtype)
 
 
 def make_buffer(

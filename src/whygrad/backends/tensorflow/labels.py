@@ -32,6 +32,7 @@ class Label:
     mixed: Any = None  # where gradients of different variables were added up
     clipped_then_summed: Any = None  # (where clipped, where summed)
     noised: bool = False  # random noise was added: clipping before is then on purpose
+    tapes: frozenset[int] = frozenset()  # the tapes that were asked: micro-batches have one each
     graph: int = 0  # the function graph it was traced in; 0: it ran at once
     slot: int = 0  # the variable it was read from
 
@@ -154,6 +155,7 @@ def merge(first: Label, second: Label, place: Any) -> Label:
             else first.clipped_then_summed or second.clipped_then_summed
         ),
         noised=first.noised or second.noised,
+        tapes=first.tapes | second.tapes,
         graph=first.graph if first.graph == second.graph else -1,
         slot=first.slot or second.slot,
     )

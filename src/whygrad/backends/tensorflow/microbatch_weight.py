@@ -68,6 +68,8 @@ def share_of_step(step: compat.TrainStep, reduction: str) -> Share:
         _divisor(loss, target, prediction, sample_weight, step)
         for loss, target, prediction, sample_weight in compat.losses_of(step)
     ]
+    if not divisors and any(compat.mask_of(each) is not None for each in tf.nest.flatten(step.predictions)):
+        _warn("this Keras does not show its losses, so masked time steps are counted as if they were not")
     sums = [divisor.value is None for divisor in divisors]
     if divisors and all(sums) and reduction == "auto":
         if compat.has_added_losses(step.model):

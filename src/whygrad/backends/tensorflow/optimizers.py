@@ -37,6 +37,7 @@ class UpdateEntry:
     stateful: bool = False
     made: Any = None  # where the optimizer was made
     reference: Any = None  # the optimizer, weakly
+    traced: bool = False  # what went in and came out was not seen
     count: int = 1
 
 
@@ -136,6 +137,7 @@ class Updates:
 
     def _keep(self, entry: UpdateEntry) -> None:
         self.total += 1
+        entry.traced = self.capture.current_graph() is not None
         self.capture.recorder.updated = True
         key = (entry.place, entry.optimizer_id, tuple(map(_signature, entry.pairs)), entry.unknown)
         known = self.entries.get(key)

@@ -135,7 +135,7 @@ def _pairing(capture: Capture, entry: UpdateEntry, pair: PairEntry) -> Pairing:
         scale=label.scale,
         mean=label.mean,
         stale=pair.stale or _never_set_back(capture, entry, pair),
-        same_place=label.asked is not None,
+        same_place=label.asked is not None and len(label.tapes) == len(label.requests),
         clipped=None if clipped is None else span(clipped[0]),
         summed=span(label.summed),
         mixed=span(label.mixed),

@@ -163,7 +163,9 @@ class Requests:
         recorder, entry = self.capture.recorder, ticket.entry
         scale, mean = self._loss_scale(entry.targets, ticket.tf_graph)
         graph = 0 if ticket.tf_graph is None else id(ticket.tf_graph)
-        label = Label(frozenset(), frozenset({self.total}), entry.place, scale, mean, graph=graph)
+        asked = (entry.place, self._made_at(entry.targets, ticket.tf_graph))
+        label = Label(frozenset(), frozenset({self.total}), asked, scale, mean, graph=graph)
+        label = replace(label, tapes=frozenset({entry.tape}))
         tensors = []
         for source, gradient in zip(entry.sources, gradients, strict=False):
             values = getattr(gradient, "values", gradient)
@@ -179,6 +181,13 @@ class Requests:
             sources = [number for s in entry.sources if (number := s.tensor or s.variable) is not None]
             inputs = [*entry.targets, *sources]
             recorder.add_virtual(GRADIENT, inputs, tensors, entry.place, ticket.tf_graph)
+
+    def _made_at(self, targets: tuple[int, ...], tf_graph: Any) -> Any:
+        """Where the target was made: micro-batches share it, different losses do not."""
+        if tf_graph is not None or not targets:
+            return None
+        record = self.capture.recorder.producers.get(targets[0])
+        return None if record is None else (record.place, record.callers[:1])
 
     def _loss_scale(self, targets: tuple[int, ...], tf_graph: Any) -> tuple[float | None, bool]:
         """The constant factor in front of the loss, and whether the loss is a mean."""

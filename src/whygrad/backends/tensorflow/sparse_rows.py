@@ -63,6 +63,12 @@ class RowBuffer(tf.Module):  # type: ignore[misc]
         once = sum_repeated_rows(self._slices())
         return tf.IndexedSlices(scaled(once.values, scale, dtype), once.indices, once.dense_shape)
 
+    def take(self, scale: Factor | None, dtype: tf.DType) -> tf.IndexedSlices:
+        """The sum, which is forgotten."""
+        gradient = self.gradient(scale, dtype)
+        self.reset()
+        return gradient
+
     @property
     def dtype(self) -> tf.DType:
         return self.values.dtype

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Flow, Op, OpKind, Outcome, Recording, Request, Source, TensorId
@@ -44,10 +45,12 @@ def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
     """
     for request in recording.requests:
         index = index_of(request.graph)
-        zero = _by_construction(request, index) + _sums_of_softmax(request, index)
+        zero, summed = _by_construction(request, index), _sums_of_softmax(request, index)
         for cut, sources in zero:
             yield _finding(recording, request, sources, cut.op, certain=True)
-        told = {id(source) for _, sources in zero for source in sources}
+        for cut, sources in summed:
+            yield _one_anyway(_finding(recording, request, sources, cut.op, certain=True))
+        told = {id(source) for _, sources in (*zero, *summed) for source in sources}
         for source in request.sources:
             if source.outcome is Outcome.ZERO and id(source) not in told and request.seen > 1:
                 op = _suspect(index, request, source)
@@ -91,11 +94,11 @@ def _is_only_summed(index: Index, request: Request, op: Op) -> bool:
     todo, summed = list(op.outputs), False
     while todo:
         tensor = todo.pop()
-        for user, _ in index.users.get(tensor, ()):
+        for user, position in index.users.get(tensor, ()):
             if not set(user.outputs) & behind or user.kind is OpKind.SHAPE:
                 continue
             summed = summed or user.name in ("Sum", "Mean")
-            if user.name not in _LINEAR or not _others_are_constant(index, user, tensor):
+            if user.name not in _LINEAR or not _is_linear_in(index, user, position):
                 return False
             todo.extend(user.outputs)
     return summed and all(index.tensors[target].shape == () for target in request.targets if target in index.tensors)
@@ -104,10 +107,17 @@ def _is_only_summed(index: Index, request: Request, op: Op) -> bool:
 _LINEAR = ("Sum", "Mean", "Neg", "Identity", "Mul", "RealDiv", "AddV2", "Sub", "Reshape")
 
 
-def _others_are_constant(index: Index, op: Op, tensor: TensorId) -> bool:
-    others = [each for each in op.inputs if each != tensor]
-    makers = [maker for each in others for maker in index.makers.get(each, ())]
-    scalars = op.name in ("Sum", "Mean", "Reshape") or all(index.tensors[each].shape == () for each in others)
+def _is_linear_in(index: Index, op: Op, position: int) -> bool:
+    """Whether the other inputs are constants, and the one in question is neither a divisor nor its own factor."""
+    if op.name == "RealDiv" and position > 0:
+        return False
+    others = [tensor for i, tensor in enumerate(op.inputs) if i != position]
+    if op.name in ("Mul", "RealDiv") and op.inputs[position] in others:
+        return False
+    makers = [maker for each in others for maker in index.makers.get(each, ()) if each != op.inputs[position]]
+    scalars = op.name in ("Sum", "Mean", "Reshape") or all(
+        index.tensors[each].shape == () for each in others if each != op.inputs[position]
+    )
     return scalars and all(maker.kind in (OpKind.CONSTANT, OpKind.SHAPE, OpKind.MOVE) for maker in makers)
 
 
@@ -160,6 +170,15 @@ def _finding(recording: Recording, request: Request, sources: tuple[Source, ...]
         ),
         steps=steps_of(recording, [request]),
         certain=certain,
+    )
+
+
+def _one_anyway(finding: Finding) -> Finding:
+    before = finding.message.split(": ", 1)[0]
+    return replace(
+        finding,
+        message=f"{before}: only the sum of a softmax enters the loss, and that is one whatever goes in",
+        help=_HELPS[OpKind.SOFTMAX],
     )
 
 

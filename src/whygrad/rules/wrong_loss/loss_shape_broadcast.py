@@ -79,8 +79,12 @@ def _mixed(index: Index, request: Request, op: Op, reached: set[TensorId]) -> tu
     size = short[0]
     if long[0] != size or (size is not None and size < 2):  # both may be unknown: the batch
         return None
-    trained = [bool(_variables_behind(index, tensor)) for tensor in op.inputs]
-    if trained.count(True) != 1 or not _only_reduced(index, op, request):
+    trained = [_variables_behind(index, tensor) for tensor in op.inputs]
+    if (
+        trained.count(True) != 1
+        or not _is_predicted(index, op.inputs[trained.index(True)])
+        or not _only_reduced(index, op, request)
+    ):
         return None
     shown = [str(shape).replace("None", "N") for shape in (*shapes, (size, size))]
     return shown[0], shown[1], shown[2]
@@ -88,6 +92,11 @@ def _mixed(index: Index, request: Request, op: Op, reached: set[TensorId]) -> tu
 
 def _variables_behind(index: Index, tensor: TensorId) -> bool:
     return any(op.kind is OpKind.READ for t in index.behind([tensor]) for op in index.makers.get(t, ()))
+
+
+def _is_predicted(index: Index, tensor: TensorId) -> bool:
+    """A model computed it; a bare parameter may well be compared with every value."""
+    return any(op.kind is OpKind.CONTRACT for t in index.behind([tensor]) for op in index.makers.get(t, ()))
 
 
 def _only_reduced(index: Index, op: Op, request: Request) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
-from whygrad.graph.event import LayerCalled
+from whygrad.graph.event import LayerCalled, ModelTrained
 from whygrad.rules.missing import ABSENT, listing
 from whygrad.rules.rule import Finding, rule
 
@@ -50,8 +50,12 @@ def training_flag(recording: Recording) -> Iterator[Finding]:
     asked = {
         source.variable for request in recording.requests for source in request.sources if source.outcome not in ABSENT
     }
+    in_fit = {event.where for event in recording.events_of(ModelTrained)}
+    moved = {pair.variable for update in recording.updates if update.where not in in_fit for pair in update.pairs}
+    if not recording.updates:  # a step that is only looked at, as in `explain`
+        moved = {variable for variable in asked if variable is not None}
     for event in recording.events_of(LayerCalled):
-        if not event.mode_dependent or event.training_given or not asked & set(event.variables):
+        if not event.mode_dependent or event.training_given or not asked & moved & set(event.variables):
             continue
         yield Finding(
             message=f"`{event.layer}` is trained in inference mode: {_depend(event.mode_dependent)} on "

@@ -56,7 +56,7 @@ def misrouted_gradient(recording: Recording) -> Iterator[Finding]:
         if wrong:
             yield _finding(recording, update, wrong)
         elif _is_of_another_network(recording, update):
-            yield replace(_finding(recording, update, list(update.pairs)), certain=False)
+            yield _of_another_network(recording, update)
 
 
 def _together(updates: tuple[Update, ...]) -> Iterator[Update]:
@@ -88,6 +88,17 @@ def _finding(recording: Recording, update: Update, wrong: list[Pairing]) -> Find
         variables=names,
         help="zip the gradients with exactly the list that was handed to `tape.gradient`",
         steps=Steps(update.seen, update.seen),
+    )
+
+
+def _of_another_network(recording: Recording, update: Update) -> Finding:
+    names = tuple(variable_name(recording.variables[pair.variable]) for pair in update.pairs)
+    origins = {number: None for pair in update.pairs for number in sorted(pair.gradient_of or ())}
+    owners = tuple(variable_name(recording.variables[number]) for number in origins)
+    return replace(
+        _finding(recording, update, list(update.pairs)),
+        message=f"{listing(names)} likely moved by mistake: by the gradients of {listing(owners)}, which nothing moves",
+        certain=False,
     )
 
 

@@ -12,7 +12,7 @@ from whygrad.backends.tensorflow.nonfinite.finite import array_of, is_finite
 from whygrad.backends.tensorflow.positions import span
 from whygrad.graph import VariableId
 from whygrad.graph.event import Event
-from whygrad.graph.nonfinite import LossUnscaled, NonfiniteSpread, NonfiniteUpdate, Occurrence
+from whygrad.graph.nonfinite import LossUnscaled, NonfiniteSpread, NonfiniteUnplaced, NonfiniteUpdate, Occurrence
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -142,6 +142,8 @@ class UpdateWatch:
 
     def bad_update(self, update: UpdateEntry) -> NonfiniteUpdate | None:
         """The variables that an update of finite gradients left not finite."""
+        if update.traced:
+            return None
         bad = [pair.variable for pair in update.pairs if not self._is_finite(pair.variable)]
         if not bad:
             return None
@@ -160,11 +162,13 @@ class UpdateWatch:
             step=update.count,
         )
 
-    def at_the_end(self) -> NonfiniteUpdate | None:
+    def at_the_end(self) -> NonfiniteUpdate | NonfiniteUnplaced | None:
         """The last update has no request after it that would show what it did."""
         if self.capture.sentinel.discoveries or self.poisoned:
             return None
         for update in reversed(list(self.capture.updates.entries.values())):
+            if update.traced and not all(self._is_finite(pair.variable) for pair in update.pairs):
+                return NonfiniteUnplaced(where=span(update.place), reason="it was made inside a compiled function")
             found = self.bad_update(update)
             if found is not None:
                 return found
