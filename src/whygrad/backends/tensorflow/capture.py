@@ -19,7 +19,7 @@ from whygrad.backends.tensorflow import (
     variable_hooks,
 )
 from whygrad.backends.tensorflow.hooks import Hooks
-from whygrad.backends.tensorflow.nonfinite import attribution, flight
+from whygrad.backends.tensorflow.nonfinite import attribution, call_hooks
 from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
 from whygrad.backends.tensorflow.nonfinite.attribution import BackwardOps
 from whygrad.backends.tensorflow.nonfinite.episode import Episodes
@@ -85,7 +85,7 @@ class Capture:
         foreign.install(self)
         variable_hooks.install(self)
         attribution.install(self)
-        flight.install(self)
+        call_hooks.install(self)
         for name in ("keras", "tf_keras"):
             module = sys.modules.get(name)
             if module is not None:

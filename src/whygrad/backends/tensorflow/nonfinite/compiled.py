@@ -95,11 +95,9 @@ class CompiledReplay:
         return []
 
     def bad_variables(self) -> list[int]:
-        """Variables that the step leaves not finite."""
+        """Variables that are trained and that the step leaves not finite."""
         assert self.flight.snapshot is not None
-        found = []
-        for handle in self.flight.snapshot:
-            value = self.interpreter.variables.value(handle)
-            if value is not None and not is_finite(value):
-                found.append(handle)
-        return found
+        after = {handle: self.interpreter.variables.value(handle) for handle in self.flight.snapshot}
+        touched = {handle: value for handle, value in after.items() if value is not None}
+        bad = self.capture.flights.bad_variables(touched) - self.flight.bad_from_start
+        return [handle for handle in touched if handle in bad]

@@ -26,6 +26,7 @@ MAX_BYTES: Final = 256 * 2**20  # of variables; above this nothing is kept unles
 MAX_HISTORY: Final = 128  # calls
 MAX_HISTORY_BYTES: Final = 64 * 2**20
 SMALL_RESULT: Final = 4096  # elements; a loss, a few metrics
+COPIED_A_SECOND: Final = 4e9  # bytes
 MAX_INQUIRIES: Final = 2  # replays for one function
 
 
@@ -64,6 +65,8 @@ class Flight:
     is_whole: bool = True  # the history has every call since the snapshot
     next_at: float = 0.0
     too_large: bool = False
+    harmless: set[tuple[str, int]] = field(default_factory=set)  # results that are bad and reach no update
+    bad_from_start: frozenset[int] = frozenset()  # variables that hold an infinity on purpose
     data_at: tuple[int, ...] = ()  # positions of the arguments that are not variables
     variables_at: tuple[tuple[int, int], ...] = ()  # positions and dtypes of those that are, and that it uses
 
@@ -71,6 +74,12 @@ class Flight:
     def snapshot_at(self) -> int:
         """The number of the call that the snapshot was taken before."""
         return self.calls - len(self.history) + 1
+
+    @property
+    def written_variables(self) -> set[int]:
+        """The variables that a call may write, in whichever branch."""
+        arguments = self.history[-1].arguments if self.history else ()
+        return {arguments[i]._id for i in self.facts.writes if i < len(arguments)}
 
 
 class Flights:
@@ -157,32 +166,46 @@ class Flights:
         for position, kind in flight.variables_at:
             handle = arguments[position]
             values[handle._id] = compat.run_op("ReadVariableOp", 1, [handle], ("dtype", kind))[0]
-        if flight.snapshot is not None and not all(map(is_finite, values.values())):
+        bad = self.bad_variables(values)
+        if flight.snapshot is None:
+            flight.bad_from_start = bad
+        elif not bad <= flight.bad_from_start:
             self.capture.sentinel.compiled_went_bad(flight)
             flight.next_at = float("inf")
             return
         flight.snapshot, flight.history, flight.history_bytes, flight.is_whole = values, [], 0, True
         self._append(flight, arguments)
-        flight.next_at = now + (time.perf_counter() - now) / SHARE
+        # The step will copy what it writes to, for the old values are kept.
+        cost = time.perf_counter() - now + sum(map(_bytes, values.values())) / COPIED_A_SECOND
+        flight.next_at = now + cost / SHARE
+
+    def bad_variables(self, values: dict[int, Any]) -> frozenset[int]:
+        """Of those that are trained; a metric or a best loss may hold what it likes."""
+        entries = self.capture.variables.entries
+        trained = ((number, entries.get(number)) for number in values)
+        return frozenset(n for n, entry in trained if (entry is None or entry.trainable) and not is_finite(values[n]))
 
     def _append(self, flight: Flight, arguments: tuple[Any, ...]) -> None:
         if not flight.is_whole:
             return
         flight.history_bytes += sum([_bytes(arguments[i]) for i in flight.data_at])
         one = len(flight.history) == 0
-        if one or len(flight.history) < MAX_HISTORY and flight.history_bytes <= MAX_HISTORY_BYTES:
+        if one or (len(flight.history) < MAX_HISTORY and flight.history_bytes <= MAX_HISTORY_BYTES):
             flight.history.append(Call(arguments))
         else:
             flight.is_whole = False
 
-    def after(self, flight: Flight, results: Any) -> None:
+    def after(self, flight: Flight, results: Any, of: str = "call") -> None:
         """Look at the small results: a loss, a few metrics."""
-        if all(_is_fine(result) for result in results or ()):
+        bad = {(of, i) for i, result in enumerate(results or ()) if not _is_fine(result)} - flight.harmless
+        if not bad:
+            return
+        if self.capture.sentinel.compiled_went_bad(flight) is False:
+            flight.harmless |= bad
             return
         flight.bad_calls += 1
         if flight.first_bad == 0:
             flight.first_bad = flight.calls
-        self.capture.sentinel.compiled_went_bad(flight)
 
     def at_the_end(self) -> None:
         """Variables that went bad behind a loss that stayed finite."""
@@ -190,35 +213,8 @@ class Flights:
             if flight.inquiries or flight.snapshot is None or not flight.history:
                 continue
             handles = [t for t in flight.history[-1].arguments if t._id in flight.snapshot]
-            if not all(is_finite(compat.read_handle(handle)) for handle in handles):
+            if not self.bad_variables({t._id: compat.read_handle(t) for t in handles}) <= flight.bad_from_start:
                 self.capture.sentinel.compiled_went_bad(flight)
-
-
-def install(capture: Capture) -> None:
-    """Stand around every call of a compiled function."""
-    hooks, flights = capture.hooks, capture.flights
-
-    def calling(original: Any) -> Any:
-        def call_flat(self: Any, *args: Any) -> Any:
-            flight = hooks.safely(flights.before, self, args) if compat.runs_eagerly() else None
-            results = original(self, *args)
-            if flight is not None:
-                hooks.safely(flights.after, flight, results)
-            return results
-
-        return call_flat
-
-    def opening(original: Any) -> Any:
-        def get_value(self: Any, *args: Any, **kwargs: Any) -> Any:
-            value = original(self, *args, **kwargs)
-            if flights.latest is not None and compat.runs_eagerly() and compat.flatten is not None:
-                hooks.safely(flights.after, flights.latest, compat.flatten(value))
-            return value
-
-        return get_value
-
-    hooks.replace(compat.AtomicFunction, "call_flat", calling)
-    hooks.replace(compat.Optional, "get_value", opening)
 
 
 def _is_fine(result: Any) -> bool:

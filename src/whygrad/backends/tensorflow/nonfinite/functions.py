@@ -176,8 +176,6 @@ class Interpreter:
         node.forward = shadow
 
 
-
-
 def _needed(graph: Any) -> list[Any]:
     """The ops that the outputs and the side effects need, each after those it needs itself.
 
@@ -185,7 +183,9 @@ def _needed(graph: Any) -> list[Any]:
     """
     ends = [tensor.op for tensor in graph.outputs] + list(getattr(graph, "control_outputs", ()))
     before = _dependencies(ends, graph)
-    ready = [(i, name) for i, operation in enumerate(graph.get_operations()) if not before.get(name := operation.name, 1)]
+    ready = [
+        (i, name) for i, operation in enumerate(graph.get_operations()) if not before.get(name := operation.name, 1)
+    ]
     heapq.heapify(ready)
     after: dict[str, list[str]] = defaultdict(list)
     for name, needs in before.items():

@@ -62,7 +62,9 @@ def _examine(graph: Any) -> GraphFacts:
                 reads |= set(_outer(inner.reads, operation, shift, positions))
                 writes |= set(_outer(inner.writes, operation, shift, positions))
             continue
-        touched = {positions[t._id] for t in operation.inputs if t.dtype is compat.resource_dtype and t._id in positions}
+        touched = {
+            positions[t._id] for t in operation.inputs if t.dtype is compat.resource_dtype and t._id in positions
+        }
         if operation.type.startswith(WRITE_PREFIXES):
             writes |= touched
         reads |= touched

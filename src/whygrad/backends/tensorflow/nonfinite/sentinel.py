@@ -185,13 +185,13 @@ class Sentinel:
                 return None
             update = watch.last_of(value.handle)
             if update is not None:
-                return watch.bad_update(update)
+                return None if update.traced else watch.bad_update(update)
         return describe(self.capture, trace, value)
 
-    def compiled_went_bad(self, flight: Flight) -> None:
-        """A compiled step gave a bad result, or left a bad variable."""
-        if flight.inquiries >= MAX_INQUIRIES or self.replays >= MAX_REPLAYS or self.discoveries:
-            return
+    def compiled_went_bad(self, flight: Flight) -> bool:
+        """A compiled step gave a bad result, or left a bad variable. False: it reaches neither loss nor gradient."""
+        if flight.inquiries >= MAX_INQUIRIES or self.replays >= MAX_REPLAYS or self._has_consequences():
+            return True
         flight.inquiries += 1
         self.replays += 1
         recorder = self.capture.recorder
@@ -207,8 +207,16 @@ class Sentinel:
         else:
             if event is not None:
                 self._note_compiled(event, answer, flight)
+            elif answer.is_nothing:
+                flight.inquiries -= 1
+                return False
         finally:
             recorder.paused -= 1
+        return True
+
+    def _has_consequences(self) -> bool:
+        """A cause is known whose bad values are in the weights by now, or in every step."""
+        return any(not found.skipped for found in self.discoveries)
 
     def _answered(self, answer: Answer, flight: Flight) -> Any:
         if answer.is_nothing:
@@ -223,10 +231,12 @@ class Sentinel:
         return self._event(answer.trace, answer.birth)
 
     def _note_compiled(self, event: Any, answer: Answer, flight: Flight) -> None:
+        if any(known.flight is flight and _is_same(known.event, event) for known in self.discoveries):
+            return
         place = None if answer.request is None else answer.request.place
         found = Discovery(event, place, answer.step, answer.loss_is_bad, dict.fromkeys(answer.culprits), answer.symptom)
         found.flight = flight
-        found.skipped = bool(answer.culprits) and not answer.spoilt
+        found.skipped = not answer.spoilt and not flight.written_variables.isdisjoint(answer.culprits)
         found.applied = bool(answer.spoilt)
         self.discoveries.append(found)
         self.capture.update_watch.poisoned.update(answer.spoilt)
