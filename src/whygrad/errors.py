@@ -47,3 +47,9 @@ class EmptyWindowError(AccumulationError):
 
 class AccumulationWarning(UserWarning):
     """The accumulated update may differ from the big batch's, or something was left out; the text says what."""
+
+
+class NonfiniteError(WhygradError, ArithmeticError):
+    """A guard stopped training: gradients were not finite, and were not applied."""
+
+    ag_pass_through = True

@@ -44,6 +44,7 @@ execute = _module("tensorflow.python.eager.execute")
 gradients_util = _module("tensorflow.python.ops.gradients_util")
 atomic_function = _module("tensorflow.python.eager.polymorphic_function.atomic_function")
 optional_ops = _module("tensorflow.python.data.ops.optional_ops")
+handle_data_util = _module("tensorflow.python.ops.handle_data_util")
 op_def_registry = _module("tensorflow.python.framework.op_def_registry")
 
 add_op_callback: Callable[..., None] | None = _attribute(op_callbacks, "add_op_callback")
@@ -181,7 +182,7 @@ def _handle_data(kind: int) -> Any:
 
 def is_variable_handle(tensor: Any) -> bool:
     """Whether a tensor is the handle of a variable that has been made."""
-    described = getattr(tensor, "_handle_data", None) if tensor.dtype is resource_dtype else None
+    described = _described(tensor) if tensor.dtype is resource_dtype else None
     return described is not None and described.is_set and len(described.shape_and_type) == 1
 
 
@@ -213,8 +214,16 @@ def call_function(function: Any, arguments: list[Any]) -> list[Any]:
     return run_op(function.name.decode(), len(function.function_type.flat_outputs), arguments, attrs)
 
 
+def _described(handle: Any) -> Any:
+    """What kind of variable a handle stands for, also one that is traced."""
+    if hasattr(handle, "_handle_data"):
+        return handle._handle_data
+    look = _attribute(handle_data_util, "get_handle_data")
+    return None if look is None else look(handle)
+
+
 def _kind_of_handle(handle: Any) -> tuple[Any, Any]:
-    described = handle._handle_data.shape_and_type[0]
+    described = _described(handle).shape_and_type[0]
     return described.dtype, None if described.shape.unknown_rank else [side.size for side in described.shape.dim]
 
 
@@ -255,6 +264,55 @@ def missing_capabilities() -> tuple[str, ...]:
         "custom gradients": _attribute(custom_gradient, "_eager_mode_decorator"),
     }
     return tuple(feature for feature, present in needs.items() if not present)
+
+
+# --- guard ---
+
+
+_READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp", "Identity")
+
+
+def writes_resources(operation: Any) -> bool:
+    """Whether a traced op may change one of the variables it is given; functions that it calls included."""
+    return operation.type not in _READS and is_stateful(operation.type) and _has_resource(operation)
+
+
+def _has_resource(operation: Any) -> bool:
+    return any(tensor.dtype == resource_dtype for tensor in operation.inputs)
+
+
+def draws_numbers(operation: Any) -> bool:
+    """Whether a traced op takes random numbers from TensorFlow's own generator, whose state cannot be had."""
+    kind = operation.type
+    return is_stateful(kind) and kind.startswith(("Random", "Truncated", "Multinomial", "Parameterized"))
+
+
+def captured_handle(graph: Any, variable: Any) -> Any:
+    """The handle of a variable as the graph knows it."""
+    return graph.capture(variable.handle)
+
+
+def tf_dtype_of_handle(handle: Any) -> Any:
+    assert dtypes is not None
+    return dtypes.as_dtype(_kind_of_handle(handle)[0])
+
+
+def can_run_before(graph: Any) -> bool:
+    """Whether ops of this graph can be put before others that were made earlier."""
+    return getattr(graph, "experimental_acd_manager", None) is not None
+
+
+def run_before(operation: Any, others: Iterable[Any]) -> None:
+    """Run a traced op before others that were made earlier, whatever TensorFlow's own order would be."""
+    operation.graph.experimental_acd_manager.run_independently(operation)
+    for other in others:
+        other._add_control_input(operation)
+
+
+def state_of_optimizer(optimizer: Any) -> list[Any]:
+    """Its slots and counters, those of the optimizer inside included."""
+    own = optimizer.variables
+    return list(own() if callable(own) and not hasattr(own, "__len__") else own)
 
 
 # --- accumulation ---
@@ -452,11 +510,15 @@ def register_wrappers(kind: str) -> None:
 
 
 def wrapper_class(kind: str, optimizer: Any) -> Any:
-    """The class that wraps this optimizer to `accumulate` or `deduplicate`, in the Keras that it belongs to."""
+    """The class that wraps this optimizer to `accumulate`, `deduplicate` or `guard`, in the Keras that it belongs to."""
     scaled = hasattr(optimizer, "inner_optimizer") and hasattr(optimizer, "dynamic_growth_steps")
     old = any(cls.__module__.split(".")[0] == "tf_keras" for cls in type(optimizer).__mro__)
     module = importlib.import_module(f"whygrad.backends.tensorflow.{kind}_{'tf_keras' if old else 'keras'}")
-    names = {"accumulate": "AccumulatingOptimizer", "deduplicate": "DeduplicatingOptimizer"}
+    names = {
+        "accumulate": "AccumulatingOptimizer",
+        "deduplicate": "DeduplicatingOptimizer",
+        "guard": "GuardedOptimizer",
+    }
     return getattr(module, f"LossScaled{names[kind]}" if scaled else names[kind])
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
     from whygrad.backends.tensorflow.requests import Ticket
 
-SHARE: Final = 0.02  # of the run's time that snapshots may take
+SHARE: Final = 0.01  # of the run's time that snapshots may take
 MAX_BYTES: Final = 256 * 2**20  # of variables; above this nothing is kept unless it is asked for
 MAX_HISTORY: Final = 128  # calls
 MAX_HISTORY_BYTES: Final = 64 * 2**20
