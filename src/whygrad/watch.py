@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from whygrad.backends import Watcher
+from whygrad.backends import Watcher, WatchOptions
 from whygrad.capture.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.graph import Failure, Outcome, Recording, Request
@@ -22,12 +22,17 @@ __all__ = ["Report", "Run", "explain", "watch"]
 class Run:
     """A stretch of watched code: the report may be asked for at any time, also afterwards."""
 
-    def __init__(self, selection: Selection | None, on_certain: Callable[[Diagnostic], None] | None) -> None:
+    def __init__(
+        self,
+        selection: Selection | None,
+        on_certain: Callable[[Diagnostic], None] | None,
+        options: WatchOptions | None = None,
+    ) -> None:
         self._selection = selection
         self._on_certain = on_certain
         self._shown: set[tuple[object, ...]] = set()
         self._failure: Failure | None = None
-        self._watcher = Watcher(None if on_certain is None else self._tell)
+        self._watcher = Watcher(None if on_certain is None else self._tell, options)
         self._final: Report | None = None
 
     def failed(self, error: BaseException) -> None:
@@ -80,10 +85,19 @@ class Run:
 
 @contextlib.contextmanager
 def watch(
-    *, selection: Selection | None = None, on_certain: Callable[[Diagnostic], None] | None = None
+    *,
+    selection: Selection | None = None,
+    on_certain: Callable[[Diagnostic], None] | None = None,
+    find_nan: bool = False,
+    guard: str | None = None,
 ) -> Iterator[Run]:
-    """Watch a stretch of code. Nothing it computes changes; afterwards `run.report()` says what was found."""
-    run = Run(selection, on_certain)
+    """Watch a stretch of code. Nothing it computes changes; afterwards `run.report()` says what was found.
+
+    `find_nan`: keep what every compiled step needs to be replayed, which costs memory and time, so that the first
+    value that is not finite is found for certain. `guard`: hold back updates that are not finite, as `whygrad.guard`
+    does with this mode; this one does change what is computed.
+    """
+    run = Run(selection, on_certain, WatchOptions(find_nan=find_nan, guard=guard))
     run._start()
     try:
         yield run

@@ -155,7 +155,7 @@ def evidence(born: NonfiniteBorn) -> tuple[str, ...]:
     if born.when.step > 1:
         found.append(f"first at gradient request {born.when.step} of this place")
     if born.when.skipped:
-        found.append("these gradients were not applied, and training went on")
+        found.append("the bad values were not applied, and training went on")
     return tuple(found)
 
 

@@ -8,16 +8,19 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from whygrad.backends import WatchOptions
 from whygrad.backends.tensorflow import (
     compat,
     custom,
     departure,
     foreign,
+    guard_hooks,
     keras_hooks,
     optimizers,
     tape,
     variable_hooks,
 )
+from whygrad.backends.tensorflow.guard_hooks import Guards
 from whygrad.backends.tensorflow.hooks import Hooks
 from whygrad.backends.tensorflow.nonfinite import attribution, call_hooks
 from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
@@ -38,7 +41,8 @@ from whygrad.graph import Event
 class Capture:
     """Created when TensorFlow is there; `join` is called again when Keras is."""
 
-    def __init__(self, on_settled: Callable[[], None] | None = None) -> None:
+    def __init__(self, on_settled: Callable[[], None] | None = None, options: WatchOptions | None = None) -> None:
+        self.options = options or WatchOptions()
         self.hooks = Hooks()
         self.variables = VariableBook()
         self.recorder = Recorder(self.variables)
@@ -49,6 +53,8 @@ class Capture:
         self.episodes = Episodes(self.recorder)
         self.sentinel = Sentinel(self)
         self.flights = Flights(self)
+        self.flights.every_call = self.options.find_nan
+        self.guards = Guards(self.options.guard)
         self.update_watch = UpdateWatch(self)
         self.backward_ops: weakref.WeakKeyDictionary[Any, BackwardOps] = weakref.WeakKeyDictionary()
         self.recorder.on_write = self.updates.wrote
@@ -100,6 +106,8 @@ class Capture:
         keras_hooks.install(self, module)
         nonfinite_hooks.install(self, module)
         base = module.optimizers.Optimizer
+        if self.options.guard is not None:
+            guard_hooks.install(self, base)
         optimizers.install(self, base, "apply" if hasattr(base, "apply") else "apply_gradients")
 
     def stop(self) -> None:

@@ -155,6 +155,9 @@ def copy_of_variable(handle: Any, value: Any = None) -> Any:
     return copy
 
 
+TAP = "whygrad_tap"
+
+
 def tap(graph: Any, tensor: Any) -> Any:
     """Let a traced function leave a tensor in a new variable whenever it runs; the variable's handle."""
     assert context is not None
@@ -164,7 +167,7 @@ def tap(graph: Any, tensor: Any) -> Any:
     handle = run_op("VarHandleOp", 1, [], (*names, "dtype", kind, "shape", None, "allowed_devices", []))[0]
     handle._handle_data = _handle_data(kind)
     with graph.as_default():
-        resource_variable_ops.gen_resource_variable_ops.assign_variable_op(handle, tensor)
+        resource_variable_ops.gen_resource_variable_ops.assign_variable_op(handle, tensor, name=TAP)
     return handle
 
 
@@ -274,11 +277,9 @@ _READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape
 
 def writes_resources(operation: Any) -> bool:
     """Whether a traced op may change one of the variables it is given; functions that it calls included."""
-    return operation.type not in _READS and is_stateful(operation.type) and _has_resource(operation)
-
-
-def _has_resource(operation: Any) -> bool:
-    return any(tensor.dtype == resource_dtype for tensor in operation.inputs)
+    if operation.type in _READS or not is_stateful(operation.type) or TAP in operation.name:
+        return False
+    return any(is_variable_handle(tensor) for tensor in operation.inputs if tensor.dtype == resource_dtype)
 
 
 def draws_numbers(operation: Any) -> bool:
@@ -510,7 +511,7 @@ def register_wrappers(kind: str) -> None:
 
 
 def wrapper_class(kind: str, optimizer: Any) -> Any:
-    """The class that wraps this optimizer to `accumulate`, `deduplicate` or `guard`, in the Keras that it belongs to."""
+    """The class that wraps this optimizer to `accumulate`, `deduplicate` or `guard`, in its own Keras."""
     scaled = hasattr(optimizer, "inner_optimizer") and hasattr(optimizer, "dynamic_growth_steps")
     old = any(cls.__module__.split(".")[0] == "tf_keras" for cls in type(optimizer).__mro__)
     module = importlib.import_module(f"whygrad.backends.tensorflow.{kind}_{'tf_keras' if old else 'keras'}")

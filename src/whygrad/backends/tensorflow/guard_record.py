@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,6 +11,14 @@ import tensorflow as tf
 
 REMEMBERED: Final = 64  # bad steps
 NAMED: Final = 3  # variables in a message
+
+
+_LIVING: weakref.WeakSet[GuardRecord] = weakref.WeakSet()
+
+
+def held_back() -> int:
+    """How many bad steps all guards of the program have seen so far."""
+    return sum(int(record.count.numpy()) for record in _LIVING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +34,7 @@ class GuardRecord:
 
     def __init__(self, names: list[str]) -> None:
         self.names = names
+        _LIVING.add(self)
         with tf.init_scope():
             self.steps = _counter("steps")
             self.count = _counter("bad_steps")

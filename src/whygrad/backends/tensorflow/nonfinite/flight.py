@@ -7,6 +7,7 @@ two such snapshots the inputs of the calls are kept, and the steps are repeated 
 
 from __future__ import annotations
 
+import sys
 import time
 import weakref
 from dataclasses import dataclass, field
@@ -28,6 +29,11 @@ MAX_HISTORY_BYTES: Final = 64 * 2**20
 SMALL_RESULT: Final = 4096  # elements; a loss, a few metrics
 COPIED_A_SECOND: Final = 4e9  # bytes
 MAX_INQUIRIES: Final = 2  # replays for one function
+
+
+def held_back_by_guards() -> int:
+    module = sys.modules.get("whygrad.backends.tensorflow.guard_record")
+    return 0 if module is None else int(module.held_back())
 
 
 @dataclass(slots=True)
@@ -95,6 +101,7 @@ class Flights:
         self.flights: dict[int, Flight] = {}
         self.taps = Taps()
         self.latest: Flight | None = None
+        self._held_back = 0  # bad updates that guards took away before they could show
 
     def traced(self, ticket: Ticket, gradients: list[Any]) -> None:
         """A request was made while a function was traced."""
@@ -198,7 +205,8 @@ class Flights:
     def after(self, flight: Flight, results: Any, of: str = "call") -> None:
         """Look at the small results: a loss, a few metrics."""
         bad = {(of, i) for i, result in enumerate(results or ()) if not _is_fine(result)} - flight.harmless
-        if not bad:
+        held_back, self._held_back = self._held_back, held_back_by_guards()
+        if not bad and held_back == self._held_back:
             return
         if self.capture.sentinel.compiled_went_bad(flight) is False:
             flight.harmless |= bad

@@ -66,6 +66,8 @@ class UpdateWatch:
             if gradient is not None and (entry := self.capture.variables.of(variable)) is not None
         ]
         bad = [(gradient, number) for gradient, _, number in pairs if not is_finite(_tensor(gradient))]
+        if self.capture.guards.mode is not None:
+            bad = []  # it holds them back
         sentinel.applying({number for _, _, number in pairs}, {number for _, number in bad})
         if not bad:
             return
