@@ -163,7 +163,8 @@ class Flights:
         """What is the same for every call."""
         flight.data_at = tuple(i for i, tensor in enumerate(arguments) if tensor.dtype is not compat.resource_dtype)
         handles = [(i, arguments[i]) for i in sorted(flight.facts.reads) if i < len(arguments)]
-        handles = [(i, handle) for i, handle in handles if compat.is_variable_handle(handle)]
+        own = self.taps.numbers
+        handles = [(i, each) for i, each in handles if each._id not in own and compat.is_variable_handle(each)]
         flight.variables_at = tuple((i, compat.dtype_of_handle(handle)) for i, handle in handles)
         total = sum(compat.bytes_of_handle(handle) for _, handle in handles)
         flight.too_large = total > MAX_BYTES and not self.every_call

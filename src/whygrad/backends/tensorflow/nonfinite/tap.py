@@ -19,6 +19,7 @@ class Taps:
 
     def __init__(self) -> None:
         self._holders: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
+        self.numbers: set[int] = set()  # the handles of all holders
         self._spoilt: weakref.WeakSet[Any] = weakref.WeakSet()  # graphs that take several batches
 
     def put(self, graph: Any, outputs: Any) -> None:
@@ -28,6 +29,7 @@ class Taps:
             self._spoilt.add(graph)
             return
         self._holders[graph] = [compat.tap(graph, tensor) for tensor in outputs]
+        self.numbers.update(holder._id for holder in self._holders[graph])
 
     def batch(self, graph: Any) -> tuple[Any, ...] | None:
         """The last batch that the function took."""
