@@ -163,6 +163,18 @@ for _ in range(3):
     step(data)
 assert np.isfinite(x.numpy()).all()
 """,
+    "missing values that a layer masks in fit": """
+keras.utils.set_random_seed(0)
+class Impute(keras.layers.Layer):
+    def call(self, x):
+        return keras.ops.where(keras.ops.isnan(x), keras.ops.zeros_like(x), x)
+x = np.ones((64, 4), "float32")
+x[::3, 1] = np.nan
+model = keras.Sequential([keras.layers.Input((4,)), Impute(), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+history = model.fit(x, np.ones((64, 1)), batch_size=8, epochs=20, verbose=0)
+assert np.isfinite(history.history["loss"]).all()
+""",
     "an evaluation on broken data": """
 keras.utils.set_random_seed(0)
 model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(1)])

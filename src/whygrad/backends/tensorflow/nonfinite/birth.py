@@ -55,6 +55,7 @@ def _born(trace: Trace, value: Value, node: Node) -> NonfiniteBorn:
         layers=node.site.layers,
         rows=_rows(mask) if batch is not None and mask is not None and mask.ndim and len(mask) == batch else (),
         batch=batch,
+        exact=trace.is_exact,
     )
 
 

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.nonfinite.finite import is_finite
 from whygrad.backends.tensorflow.nonfinite.flight import Call, Flight, TracedRequest
 from whygrad.backends.tensorflow.nonfinite.functions import Interpreter, ReplayError
 from whygrad.backends.tensorflow.nonfinite.trace import Trace, Value
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
+
+TRIES = 4  # of a step that draws random numbers
 
 
 class CompiledReplay:
@@ -31,15 +32,34 @@ class CompiledReplay:
         flight = self.flight
         if flight.too_large:
             raise ReplayError("the variables are too large to be kept by the way")
-        if flight.snapshot is None or not flight.history:
+        if flight.snapshot is None or flight.last is None:
             raise ReplayError("the values of the step are gone")
-        if not flight.is_whole:
-            raise ReplayError("the step is too long after the last time its variables were kept")
         self.capture.flights.keep_batch(flight)
+        if not flight.is_whole or (len(flight.history) > 1 and not flight.facts.is_repeatable):
+            self._try_again()
+            return
         state, call, ahead = self._first_bad()
         self.step = flight.snapshot_at + ahead
-        self.interpreter = self._begin(call, state, self.trace)
+        self._run_step(state, call, Trace())
+
+    def _run_step(self, state: dict[int, Any], call: Call, trace: Trace) -> None:
+        self.trace = trace
+        self.interpreter = self._begin(call, state, trace)
         self.outputs = self._call(self.interpreter, call)
+
+    def _try_again(self) -> None:
+        """The steps since the variables were kept cannot be repeated: run the bad one as if they had not been."""
+        flight = self.flight
+        assert flight.snapshot is not None
+        assert flight.last is not None
+        for _ in range(TRIES if flight.facts.draws else 1):
+            self._run_step(flight.snapshot, flight.last, Trace())
+            self.trace.is_exact = False
+            if any(value.bad for value in self.outputs) or self.bad_variables():
+                return
+        if flight.facts.draws:
+            raise ReplayError("it drew random numbers of its own, and with others it does not come back")
+        raise ReplayError("the step is too long after the last time its variables were kept")
 
     def _begin(self, call: Call, state: dict[int, Any], trace: Trace) -> Interpreter:
         interpreter = Interpreter(self.capture, trace, state)
@@ -59,11 +79,9 @@ class CompiledReplay:
         flight = self.flight
         assert flight.snapshot is not None
         state = dict(flight.snapshot)
-        if len(flight.history) > 1 and not flight.facts.is_repeatable:
-            raise ReplayError("the steps before it cannot be repeated, for they draw random numbers of their own")
         for ahead, call in enumerate(flight.history[:-1]):
             after = self._repeat(state, call)
-            if not all(map(is_finite, after.values())):
+            if not self.capture.flights.bad_variables(after) <= flight.bad_from_start:
                 return state, call, ahead
             state = after
         return state, flight.history[-1], len(flight.history) - 1

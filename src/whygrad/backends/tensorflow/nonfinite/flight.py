@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SHARE: Final = 0.01  # of the run's time that snapshots may take
 MAX_BYTES: Final = 256 * 2**20  # of variables; above this nothing is kept unless it is asked for
-MAX_HISTORY: Final = 128  # calls
+MAX_HISTORY: Final = 512  # calls
 MAX_HISTORY_BYTES: Final = 64 * 2**20
 SMALL_RESULT: Final = 4096  # elements; a loss, a few metrics
 COPIED_A_SECOND: Final = 4e9  # bytes
@@ -67,6 +67,7 @@ class Flight:
     inquiries: int = 0
     snapshot: dict[int, Any] | None = None  # handle -> value, before the first call of the history
     history: list[Call] = field(default_factory=list)
+    last: Call | None = None  # also where the history is not whole
     history_bytes: int = 0
     is_whole: bool = True  # the history has every call since the snapshot
     next_at: float = 0.0
@@ -84,7 +85,7 @@ class Flight:
     @property
     def written_variables(self) -> set[int]:
         """The variables that a call may write, in whichever branch."""
-        arguments = self.history[-1].arguments if self.history else ()
+        arguments = () if self.last is None else self.last.arguments
         return {arguments[i]._id for i in self.facts.writes if i < len(arguments)}
 
 
@@ -154,9 +155,9 @@ class Flights:
 
     def keep_batch(self, flight: Flight) -> None:
         """What the last call took from its data set, before the next one takes more."""
-        if flight.history and flight.is_whole and flight.history[-1].batch is None:
+        if flight.last is not None and flight.last.batch is None and flight.facts.takes_data:
             batch = self.taps.batch(flight.graph)
-            flight.history[-1].batch = batch
+            flight.last.batch = batch
             flight.history_bytes += sum(map(_bytes, batch or ()))
 
     def _prepare(self, flight: Flight, arguments: tuple[Any, ...]) -> None:
@@ -194,12 +195,13 @@ class Flights:
         return frozenset(n for n, entry in trained if (entry is None or entry.trainable) and not is_finite(values[n]))
 
     def _append(self, flight: Flight, arguments: tuple[Any, ...]) -> None:
+        call = flight.last = Call(arguments)
         if not flight.is_whole:
             return
         flight.history_bytes += sum([_bytes(arguments[i]) for i in flight.data_at])
         one = len(flight.history) == 0
         if one or (len(flight.history) < MAX_HISTORY and flight.history_bytes <= MAX_HISTORY_BYTES):
-            flight.history.append(Call(arguments))
+            flight.history.append(call)
         else:
             flight.is_whole = False
 
@@ -219,9 +221,9 @@ class Flights:
     def at_the_end(self) -> None:
         """Variables that went bad behind a loss that stayed finite."""
         for flight in list(self.flights.values()):
-            if flight.inquiries or flight.snapshot is None or not flight.history:
+            if flight.inquiries or flight.snapshot is None or flight.last is None:
                 continue
-            handles = [t for t in flight.history[-1].arguments if t._id in flight.snapshot]
+            handles = [t for t in flight.last.arguments if t._id in flight.snapshot]
             if not self.bad_variables({t._id: compat.read_handle(t) for t in handles}) <= flight.bad_from_start:
                 self.capture.sentinel.compiled_went_bad(flight)
 
