@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from whygrad.backends.tensorflow.accumulate import accumulate
     from whygrad.backends.tensorflow.accumulator import Accumulator
     from whygrad.backends.tensorflow.deduplicate import deduplicate
+    from whygrad.backends.tensorflow.gradient_check.check import check_gradient
     from whygrad.backends.tensorflow.guard import guard
     from whygrad.backends.tensorflow.verify_accumulation import verify_accumulation
     from whygrad.watch import Report, explain, watch
@@ -23,6 +24,7 @@ _TENSORFLOW = "whygrad.backends.tensorflow"
 _HOMES = {
     "Accumulator": f"{_TENSORFLOW}.accumulator",
     "accumulate": f"{_TENSORFLOW}.accumulate",
+    "check_gradient": f"{_TENSORFLOW}.gradient_check.check",
     "deduplicate": f"{_TENSORFLOW}.deduplicate",
     "guard": f"{_TENSORFLOW}.guard",
     "verify_accumulation": f"{_TENSORFLOW}.verify_accumulation",
@@ -40,6 +42,7 @@ __all__ = [
     "Report",
     "__version__",
     "accumulate",
+    "check_gradient",
     "deduplicate",
     "explain",
     "guard",

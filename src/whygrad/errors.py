@@ -27,6 +27,10 @@ class MissingGradientError(WhygradError, AssertionError):
     """An assertion of `whygrad.testing` found a variable without a gradient."""
 
 
+class WrongGradientError(WhygradError, AssertionError):
+    """An assertion of `whygrad.testing` found a gradient that differs from what the function's values say."""
+
+
 class AccumulationError(WhygradError, ValueError):
     """A micro-batch, a window or an optimizer that cannot be accumulated as asked. Nothing was changed."""
 
