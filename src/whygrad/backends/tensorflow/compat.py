@@ -140,6 +140,7 @@ def tracing(frame: FrameType | None) -> Tracing:
     while frame is not None:
         path = frame.f_code.co_filename.replace("\\", "/")
         if "/tensorflow/python/eager/" in path:
+            foreign = foreign or frame.f_code.co_name == "get_concrete_function"  # to be converted or exported
             compiled = compiled or getattr(frame.f_locals.get("self"), "_jit_compile", None) is True
         foreign = foreign or any(part in path for part in _FOREIGN_TRACERS)
         frame = frame.f_back
