@@ -25,8 +25,9 @@ def step(sound, labels):
     with tf.GradientTape() as tape:
         logits = tf.transpose(net(sound, training=True), [1, 0, 2])
         loss = tf.reduce_mean(tf.nn.ctc_loss(labels, logits, length, frames, blank_index=SYMBOLS - 1))
-        decoded, _ = tf.nn.ctc_greedy_decoder(logits, frames)
-        error = tf.reduce_mean(tf.edit_distance(tf.cast(decoded[0], tf.int32), tf.sparse.from_dense(labels + 1)))
+        (found,), _ = tf.nn.ctc_greedy_decoder(logits, frames)
+        found = tf.SparseTensor(found.indices, tf.cast(found.values, tf.int32) + 1, found.dense_shape)
+        error = tf.reduce_mean(tf.edit_distance(found, tf.sparse.from_dense(labels + 1)))
     grads = tape.gradient(loss, net.trainable_variables)
     opt.apply_gradients(zip(grads, net.trainable_variables))
     return loss, error

@@ -43,12 +43,12 @@ class MaskedAutoencoder(keras.Model):
             loss = tf.reduce_sum(per_patch * hidden) / tf.reduce_sum(hidden)
         grads = tape.gradient(loss, self.trainable_variables)
         self.optimizer.apply_gradients(zip(grads, self.trainable_variables))
-        return {"loss": loss}
+        return {"masked_error": loss}
 
 
 x = np.random.default_rng(5).normal(loc=1.0, scale=0.3, size=(64, 9, 6)).astype("float32")
 mae = MaskedAutoencoder()
 mae.compile(optimizer=keras.optimizers.Adam(0.01))
-losses = mae.fit(x, epochs=6, batch_size=8, verbose=0).history["loss"]
+losses = mae.fit(x, epochs=6, batch_size=8, verbose=0).history["masked_error"]
 print(losses)
 assert losses[-1] < losses[0]
