@@ -29,7 +29,7 @@ class PPO:
         logp = -tf.nn.sparse_softmax_cross_entropy_with_logits(actions, logits)
         return actions.numpy(), logp.numpy()
 
-    def learn(self, states, actions, old_logp, rewards, epochs=3, size=16):
+    def learn(self, states, actions, old_logp, rewards, epochs=2, size=16):
         for _ in range(epochs):
             order = np.random.permutation(len(states))
             for i in range(0, len(states), size):
@@ -57,7 +57,7 @@ class PPO:
 agent = PPO(3, 2)
 rng = np.random.default_rng(1)
 means = []
-for iteration in range(6):
+for iteration in range(5):
     states = rng.normal(size=(64, 3)).astype("float32")
     actions, logp = agent.act(states)
     rewards = (actions == (states[:, 0] > 0)).astype("float32")
