@@ -47,3 +47,7 @@ class EmptyWindowError(AccumulationError):
 
 class AccumulationWarning(UserWarning):
     """The accumulated update may differ from the big batch's, or something was left out; the text says what."""
+
+
+class NonfiniteValueError(WhygradError, ArithmeticError):
+    """A transaction ended with a value that is not finite; every variable was put back."""

@@ -13,21 +13,32 @@
 """
 
 from whygrad.backends.tensorflow.edit.clip_weights import ClipWeights
+from whygrad.backends.tensorflow.edit.difference import Change, Difference, VariableChange, diff
 from whygrad.backends.tensorflow.edit.exponential_average import ExponentialAverage
 from whygrad.backends.tensorflow.edit.freeze import Freeze, Unfreeze
 from whygrad.backends.tensorflow.edit.planned_edit import PlannedEdit
 from whygrad.backends.tensorflow.edit.reset import Reset
 from whygrad.backends.tensorflow.edit.schedule import Interpolate, Schedule
+from whygrad.backends.tensorflow.edit.snapshot import Snapshot, snapshot
 from whygrad.backends.tensorflow.edit.soft_update import SoftUpdate
+from whygrad.backends.tensorflow.edit.transaction import Transaction, transaction
 
 __all__ = [
+    "Change",
     "ClipWeights",
+    "Difference",
     "ExponentialAverage",
     "Freeze",
     "Interpolate",
     "PlannedEdit",
     "Reset",
     "Schedule",
+    "Snapshot",
     "SoftUpdate",
+    "Transaction",
     "Unfreeze",
+    "VariableChange",
+    "diff",
+    "snapshot",
+    "transaction",
 ]

@@ -48,11 +48,28 @@ def _of(owner: Any) -> Iterator[Any]:
         yield from getattr(owner, "metrics_variables", ())
         if hasattr(owner, "train_step"):
             yield from _of(getattr(owner, "optimizer", None))
+        elif hasattr(owner, "apply_gradients"):
+            yield from _hidden(owner, 3)
     else:
         raise UsageError(
             f"expected a model, optimizer, variable or a list of these, got {type(owner).__name__}",
             help="pass the objects whose variables are meant",
         )
+
+
+def _hidden(optimizer: Any, depth: int) -> Iterator[Any]:
+    """What an optimizer keeps beside its list: the learning rate and the loss scale of tf_keras, a half-full window."""
+    for value in list(vars(optimizer).values()):
+        if is_variable(value):
+            yield value
+        elif isinstance(value, list):
+            yield from (item for item in value if is_variable(item))
+        elif depth and type(value).__module__.split(".")[0] in ("keras", "tf_keras", "whygrad") and _has_state(value):
+            yield from _hidden(value, depth - 1)
+
+
+def _has_state(value: Any) -> bool:
+    return hasattr(value, "__dict__") and not isinstance(value, type) and not callable(value)
 
 
 def is_variable(thing: Any) -> bool:
