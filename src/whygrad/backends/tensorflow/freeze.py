@@ -10,17 +10,10 @@ from typing import TYPE_CHECKING, Any
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.escape import add_escapes
 from whygrad.backends.tensorflow.flows import flows_of
+from whygrad.backends.tensorflow.function_graphs import FUNCTIONAL_OPS, functional_graphs
 from whygrad.backends.tensorflow.op_table import kind_of
 from whygrad.backends.tensorflow.positions import span
-from whygrad.backends.tensorflow.recorder import (
-    CUSTOM,
-    FUNCTIONAL_OPS,
-    Leaf,
-    OpRecord,
-    TensorFacts,
-    facts_of,
-    functional_graphs,
-)
+from whygrad.backends.tensorflow.recorder import CUSTOM, Leaf, OpRecord, TensorFacts, facts_of
 from whygrad.graph import Flow, Graph, Op, OpId, OpKind, Outcome, TapeId, Tensor, TensorId, VariableId
 from whygrad.graph.event import NoiseUnused
 from whygrad.graph.query import without_collecting

@@ -157,15 +157,16 @@ class KerasFacts:
         has_loss = kwargs.get("loss", args[1] if len(args) > 1 else None) is not None
         self.steps_made.pop(model, None)
         self.compiled[model] = CompileFacts(
-            self.capture.recorder._place(frame), has_loss, frozenset(self._ids(model.trainable_variables))
+            self.capture.recorder._place(frame), has_loss, frozenset(self._ids(listed(model, "trainable_variables")))
         )
 
     def training_began(self, model: Any, method: str, frame: FrameType) -> None:
         self.training.append(model)
+        self.capture.recorder.ledger.steps_per_run = _steps_per_execution(model)
         place = self.capture.recorder._place(frame)
         key = (id(model), method, place)
         known = self.trained.get(key)
-        trainable = self._ids(model.trainable_variables)
+        trainable = self._ids(listed(model, "trainable_variables"))
         if known is not None and known.trainable == trainable:
             known.count += 1
             return
@@ -192,21 +193,38 @@ class KerasFacts:
 
     def training_ended(self) -> None:
         self.training.pop()
+        self.capture.recorder.ledger.steps_per_run = 1
 
     def _ids(self, variables: Any) -> tuple[int, ...]:
         found = (self.capture.variables.of(variable) for variable in variables)
         return tuple(entry.id for entry in found if entry is not None)
 
 
+def _steps_per_execution(model: Any) -> int:
+    """How many steps one run of the compiled training function makes."""
+    found: Any = getattr(model, "steps_per_execution", None)
+    if found is None:
+        found = getattr(model, "_steps_per_execution", None)  # tf_keras: a variable
+    return max(1, int(found.numpy() if hasattr(found, "numpy") else found or 1))
+
+
 def _flagged_off(model: Any) -> list[Any]:
     """Weights that would train but for a flag; statistics and counters are not meant."""
-    own = {id(v) for v in model.trainable_variables}
+    own = {id(v) for v in listed(model, "trainable_variables")}
     frozen = []
     for layer in all_layers(model):
         for variable in [*getattr(layer, "_trainable_variables", ()), *getattr(layer, "_trainable_weights", ())]:
             if id(variable) not in own:
                 frozen.append(variable)
     return frozen
+
+
+def listed(layer: Any, attribute: str) -> list[Any]:
+    """A list of a layer's variables; tf_keras raises where a model has none yet."""
+    try:
+        return list(getattr(layer, attribute, None) or ())
+    except ValueError:
+        return []
 
 
 def all_layers(layer: Any) -> list[Any]:

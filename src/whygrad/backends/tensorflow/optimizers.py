@@ -77,6 +77,7 @@ class Updates:
         record = recorder.add_virtual("ApplyGradients", inputs, (), place, self.capture.current_graph())
         record.attrs = tuple(pair.variable for pair in pairs if not pair.missing)
         recorder.paused += 1
+        recorder.ledger.updating(_name(optimizer), self.capture.current_graph())
         if self.capture.current_graph() is None:
             self.capture.episodes.updating()
             self.capture.update_watch.before(optimizer, gradients, known, place)
@@ -86,6 +87,7 @@ class Updates:
         """A user's own update: `w.assign_sub(rate * gradient)`."""
         if self.capture.current_graph() is None:
             self.capture.update_watch.wrote(entry.id)
+        self.capture.recorder.ledger.wrote_gradient(self.capture.current_graph())
         pair = PairEntry(entry.id, label, False)
         self._keep(UpdateEntry(record.place, record.type, 0, (pair,), (), record.sequence))
 
@@ -123,6 +125,7 @@ class Updates:
         if began:
             if self.capture.current_graph() is None:
                 self.capture.update_watch.after()
+            self.capture.recorder.ledger.updated()
             self.capture.recorder.paused -= 1
 
     def _unknown(self, optimizer: Any, variables: list[Any]) -> tuple[int, ...]:

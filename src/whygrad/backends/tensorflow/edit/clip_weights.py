@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.edit.owned_variables import Pattern, selected, trainable_of
+from whygrad.backends.tensorflow.edit.owned_variables import Pattern, trained
 from whygrad.backends.tensorflow.edit.planned_edit import Held, PlannedEdit
 from whygrad.backends.tensorflow.edit.replicas import write
 from whygrad.errors import UsageError
@@ -42,7 +42,7 @@ class ClipWeights(PlannedEdit):
             raise UsageError("give one way to clip", help="`limit`, `low` and `high`, `norm` or `global_norm`")
         if low is not None and high is not None and low > high:
             raise UsageError(f"`low` is above `high`: {low} > {high}")
-        variables = selected(trainable_of(model), layers)
+        variables = trained(model, layers)
         super().__init__(variables, every=every, name=name)
         self._held = Held(variables)
         self._low, self._high, self._norm, self._global_norm = low, high, norm, global_norm

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.edit.fit_callback import Logs
-from whygrad.backends.tensorflow.edit.owned_variables import Pattern, selected, trainable_of
+from whygrad.backends.tensorflow.edit.owned_variables import Pattern, trained
 from whygrad.backends.tensorflow.edit.planned_edit import Held, PlannedEdit
 from whygrad.backends.tensorflow.edit.replicas import across_replicas, scope_of, write
 from whygrad.backends.tensorflow.variable_set import name_of
@@ -44,9 +44,7 @@ class ExponentialAverage(PlannedEdit):
     ) -> None:
         if not 0.0 <= decay < 1.0:
             raise UsageError(f"the decay of an average is from 0 to below 1, not {decay}")
-        variables = selected(trainable_of(model), layers)
-        if not variables:
-            raise UsageError("there is nothing to average yet", help="build the model first, by calling it on a batch")
+        variables = trained(model, layers)
         super().__init__(variables, every=every, name=name)
         self._decay, self._warmup, self._evaluate = float(decay), warmup, evaluate
         self._held = Held(variables)

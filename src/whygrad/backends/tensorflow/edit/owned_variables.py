@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.keras_hooks import listed
 from whygrad.backends.tensorflow.variable_set import name_of
 from whygrad.errors import UsageError
 
@@ -22,10 +23,18 @@ def variables_of(*owners: Any) -> list[Any]:
     return list(found.values())
 
 
+def trained(owner: Any, pattern: Pattern | None) -> list[Any]:
+    """What an optimizer would train of it, as far as it fits the pattern; refused where there is nothing yet."""
+    variables = trainable_of(owner)
+    if not variables:
+        raise UsageError("there are no variables yet", help="build the model first, by calling it on a batch")
+    return selected(variables, pattern)
+
+
 def trainable_of(owner: Any) -> list[Any]:
     """What an optimizer would train; of a plain list, all."""
-    if hasattr(owner, "trainable_variables"):
-        return list(owner.trainable_variables)
+    if hasattr(type(owner), "trainable_variables"):
+        return listed(owner, "trainable_variables")
     if isinstance(owner, (list, tuple)):
         return [variable for item in owner for variable in trainable_of(item)]
     return variables_of(owner)
@@ -42,8 +51,8 @@ def _of(owner: Any) -> Iterator[Any]:
     elif isinstance(owner, (list, tuple, set)):
         for item in owner:
             yield from _of(item)
-    elif hasattr(owner, "variables"):
-        held = owner.variables
+    elif hasattr(type(owner), "variables"):
+        held = owner.variables if hasattr(owner, "apply_gradients") else listed(owner, "variables")
         yield from held() if callable(held) and not isinstance(held, list) else held
         yield from getattr(owner, "metrics_variables", ())
         if hasattr(owner, "train_step"):

@@ -10,7 +10,7 @@ import tensorflow as tf
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.choose import choose
 from whygrad.backends.tensorflow.edit.first_slots import first_values
-from whygrad.backends.tensorflow.edit.owned_variables import Pattern, selected, trainable_of
+from whygrad.backends.tensorflow.edit.owned_variables import Pattern, trained
 from whygrad.backends.tensorflow.edit.planned_edit import Held, PlannedEdit
 from whygrad.backends.tensorflow.edit.replicas import scope_of, write
 from whygrad.backends.tensorflow.variable_set import name_of
@@ -41,7 +41,7 @@ class Reset(PlannedEdit):
     ) -> None:
         if when is None and every == 1:
             raise UsageError("a reset needs a condition", help="`when=lambda step: ...`, `when=1000` or `every=1000`")
-        variables = selected(trainable_of(model), layers)
+        variables = trained(model, layers)
         super().__init__(variables, every=every, name=name)
         self._when, self._to = when, to
         self._held = Held(variables, owner=(optimizer, model))

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.freeze import trace_records
+from whygrad.backends.tensorflow.function_graphs import FUNCTIONAL_OPS, functional_graphs
 from whygrad.backends.tensorflow.nonfinite.attribution import forward_operation
 from whygrad.backends.tensorflow.nonfinite.scratch import ScratchVariables
 from whygrad.backends.tensorflow.nonfinite.trace import Node, Site, Trace, Value
 from whygrad.backends.tensorflow.op_table import kind_of
-from whygrad.backends.tensorflow.recorder import FUNCTIONAL_OPS, OpRecord, functional_graphs
+from whygrad.backends.tensorflow.recorder import OpRecord
 from whygrad.graph import OpKind
 
 if TYPE_CHECKING:
