@@ -35,6 +35,7 @@ dtypes = _module("tensorflow.python.framework.dtypes")
 tensor_util = _module("tensorflow.python.framework.tensor_util")
 custom_gradient = _module("tensorflow.python.ops.custom_gradient")
 resource_variable_ops = _module("tensorflow.python.ops.resource_variable_ops")
+distribute = _module("tensorflow.python.distribute.distribute_lib")
 script_ops = _module("tensorflow.python.ops.script_ops")
 tf_stack = _module("tensorflow.python.util.tf_stack")
 func_graph_module = _module("tensorflow.python.framework.func_graph")
@@ -164,6 +165,22 @@ def source_map() -> dict[tuple[str, int], tuple[str, int, str]]:
         return {}
     mapping: dict[tuple[str, int], tuple[str, int, str]] = stack[-1].get_effective_source_map()
     return mapping
+
+
+def in_replica() -> bool:
+    """Whether this thread is one of several replicas of a distribution strategy."""
+    return bool(
+        distribute is not None
+        and distribute.has_strategy()
+        and distribute.get_replica_context() is not None
+        and distribute.get_strategy().num_replicas_in_sync > 1
+    )
+
+
+def stop_listening(callback: Callable[..., Any]) -> None:
+    """Take a listener to ops out of this thread, if it is in it."""
+    if remove_op_callback is not None and context is not None and callback in context.context().op_callbacks:
+        remove_op_callback(callback)
 
 
 def others_listen() -> bool:

@@ -18,7 +18,7 @@ from whygrad.backends.tensorflow.labels import Label, Labels
 from whygrad.backends.tensorflow.ledger import LedgerBook
 from whygrad.backends.tensorflow.nonfinite.episode import Episode
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
-from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry
+from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry, handle_id
 from whygrad.capture.position import CodeOwner, Position, file_owner, position_in, user_frame
 from whygrad.source import SourceSpan
 
@@ -106,6 +106,10 @@ def facts_of(tensor: Any) -> TensorFacts:
     return TensorFacts(tensor._id, tensor.dtype, shape)
 
 
+_OF_A_THREAD = ("tapes", "layers", "custom", "laid_at", "paused", "asking", "applying")
+_AT_FIRST = ((), (), (), None, 0, 0, 0)
+
+
 class Recorder:
     """What ran lately. Old generations are dropped, so memory stays flat however long a run is."""
 
@@ -121,12 +125,17 @@ class Recorder:
         self.departures: deque[Departure] = deque()
         self.traces: weakref.WeakKeyDictionary[Any, TraceLog] = weakref.WeakKeyDictionary()
         self.untraced: weakref.WeakKeyDictionary[Any, list[OpRecord]] = weakref.WeakKeyDictionary()
-        self.tapes: tuple[int, ...] = ()
+        self.open_tapes = 0  # in all threads
+        self.merging = 0  # updates that a strategy hands over from its replicas to the thread that started them
+        self.tapes: tuple[int, ...] = ()  # this and the next six: of the thread that runs now
         self.layers: tuple[str, ...] = ()
-        self.custom: list[str] = []
+        self.custom: tuple[str, ...] = ()
         self.laid_at: OpRecord | None = None
-        self.episode: Episode | None = None  # what a replay of the present step would need
         self.paused = 0
+        self.asking = 0  # gradient requests inside gradient requests
+        self.applying = 0  # updates inside updates
+        self._other_threads: dict[int, tuple[Any, ...]] = {}
+        self.episode: Episode | None = None  # what a replay of the present step would need
         self.spy: Callable[..., None] | None = None  # told of eager ops while paused
         self._stopping = False
         self._around: tuple[Position, ...] = ()  # the user's frames around the op being logged
@@ -140,11 +149,17 @@ class Recorder:
         self.on_write: Callable[[VariableEntry, OpRecord, Label], None] | None = None
         self._generation_starts: deque[int] = deque([0])
 
+    def change_thread(self, before: int, now: int) -> None:
+        """Another thread takes over: its own tapes and layers are the open ones."""
+        self._other_threads[before] = tuple(getattr(self, name) for name in _OF_A_THREAD)
+        for name, value in zip(_OF_A_THREAD, self._other_threads.pop(now, _AT_FIRST), strict=True):
+            setattr(self, name, value)
+
     # -- ops -------------------------------------------------------------------------------------
 
     def on_op(self, op_type: str | bytes, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
         """Called after every op, with the frame that ran it."""
-        if self.paused:
+        if self.paused or self.merging:
             if self.spy is not None and graph is None:
                 self.spy(op_type, inputs, attrs, outputs, frame)
             if self.ledger.optimizer:
@@ -252,7 +267,7 @@ class Recorder:
         record.attrs = attrs
         if name in FUNCTIONAL_OPS and outputs:
             record.calls = functional_graphs(outputs[0].op, graph)
-        elif name.startswith(WRITE_PREFIXES) and ids and graph.name != "initialize_variables":
+        elif name.startswith(WRITE_PREFIXES) and ids and getattr(graph, "name", "") != "initialize_variables":
             self._note_write(self._outermost(ids[0], graph), record, frame, graph)
         log.records.append(record)
         if name == "Const" and record.outputs[0].shape == () and record.outputs[0].dtype.is_floating:
@@ -345,7 +360,7 @@ class Recorder:
 
     def trim(self) -> None:
         """Called when the last tape is left: a long stretch without updates is a generation too."""
-        if not self.tapes and len(self.records) > KEPT_OPS:
+        if not self.open_tapes and len(self.records) > KEPT_OPS:
             self.end_generation()
             if len(self.records) > 2 * KEPT_OPS:
                 self._drop_before(self.records[len(self.records) - KEPT_OPS].sequence)
@@ -433,10 +448,10 @@ def _variable_in_caller(frame: FrameType, tensor: Any, inputs: Any, known: Mappi
     caller = frame if frame.f_code.co_name != "invoke_op_callbacks" else frame.f_back
     if caller is None or caller.f_code.co_name == "execute_with_callbacks":
         return None
-    held = [value for value in caller.f_locals.values() if hasattr(value, "handle") and hasattr(value, "assign")]
+    held = [value for value in caller.f_locals.values() if handle_id(value) is not None and hasattr(value, "assign")]
     if not held:
         flat = [item for value in caller.f_locals.values() if isinstance(value, (list, tuple)) for item in value]
-        held = [value for value in flat if hasattr(value, "handle") and hasattr(value, "assign")]
+        held = [value for value in flat if handle_id(value) is not None and hasattr(value, "assign")]
     unknown = [item for item in inputs if item._id not in known or item is tensor]
     fitting = [v for v in held if v.dtype == tensor.dtype and tuple(v.shape) == tuple(tensor.shape)]
     if not fitting:

@@ -201,7 +201,7 @@ def _owners(capture: Capture) -> Iterator[tuple[int, tuple[str, str, bool]]]:
 
 def _variables_in(value: Any, depth: int) -> Iterator[Any]:
     """Variables in an attribute's value: itself, in containers, in plain objects."""
-    if hasattr(value, "assign") and (hasattr(value, "handle") or hasattr(value, "_value")):
+    if hasattr(value, "assign") and (hasattr(type(value), "handle") or hasattr(value, "_value")):
         yield value
     elif depth == 0:
         return

@@ -47,15 +47,18 @@ class Tapes:
 
     def pushed(self, tape: Any) -> None:
         recorder, facts = self.capture.recorder, self.of(tape)
-        if not recorder.tapes and self.capture.current_graph() is None:
+        self.capture.listen()
+        if not recorder.open_tapes and self.capture.current_graph() is None:
             recorder.begin_step()
         if facts.graph is None:
             self.capture.episodes.entered(tape)
         recorder.tapes = (*recorder.tapes, facts.number)
+        recorder.open_tapes += 1
 
     def popped(self, tape: Any) -> None:
         number = self.of(tape).number
         recorder = self.capture.recorder
+        recorder.open_tapes -= number in recorder.tapes
         recorder.tapes = tuple(active for active in recorder.tapes if active != number)
         recorder.trim()
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.freeze import trace_records
 from whygrad.backends.tensorflow.function_graphs import FUNCTIONAL_OPS, functional_graphs
 from whygrad.backends.tensorflow.nonfinite.attribution import forward_operation
 from whygrad.backends.tensorflow.nonfinite.scratch import ScratchVariables
 from whygrad.backends.tensorflow.nonfinite.trace import Node, Site, Trace, Value
 from whygrad.backends.tensorflow.op_table import kind_of
 from whygrad.backends.tensorflow.recorder import OpRecord
+from whygrad.backends.tensorflow.trace_log import trace_records
 from whygrad.graph import OpKind
 
 if TYPE_CHECKING:
