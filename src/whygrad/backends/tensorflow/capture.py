@@ -42,6 +42,7 @@ class Capture:
         self.variables = VariableBook()
         self.recorder = Recorder(self.variables)
         self.tapes = Tapes(self)
+        self.recorder.still_needed = self.tapes.still_needed
         self.requests = Requests(self)
         self.updates = Updates(self)
         self.keras = keras_hooks.KerasFacts(self)

@@ -25,7 +25,7 @@ from whygrad.source import SourceSpan
 Place = Position | SourceSpan | None
 CUSTOM = "CustomGradient"
 
-KEPT_OPS = 50_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
+KEPT_OPS = 20_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
 
 
 class TensorFacts(NamedTuple):
@@ -145,9 +145,11 @@ class Recorder:
         self.first_trace = 0  # the clock when something was traced first
         self.traced_code: dict[CodeType, tuple[Place, weakref.ref[Any] | None, dict[str, Any]]] = {}
         self.calls_seen = 0
+        self.still_needed: Callable[[], list[tuple[int, int]]] = list
         self.on_calls: Callable[[], None] | None = None
         self.on_write: Callable[[VariableEntry, OpRecord, Label], None] | None = None
         self._generation_starts: deque[int] = deque([0])
+        self._spared = 0  # ops that were kept for a tape that may still be asked
 
     def change_thread(self, before: int, now: int) -> None:
         """Another thread takes over: its own tapes and layers are the open ones."""
@@ -199,6 +201,8 @@ class Recorder:
         self.records.append(record)
         if self.episode is not None:
             self._hold(self.episode, name, inputs, ids, outputs)
+        if len(self.records) > 2 * KEPT_OPS + self._spared:
+            self.trim()
 
     def _hold(self, episode: Episode, name: str, inputs: Any, ids: list[int], outputs: Any) -> None:
         """Keep what a replay of this op could not make again."""
@@ -359,21 +363,33 @@ class Recorder:
         self._drop_before(self._generation_starts[0])
 
     def trim(self) -> None:
-        """Called when the last tape is left: a long stretch without updates is a generation too."""
-        if not self.open_tapes and len(self.records) > KEPT_OPS:
+        """A long stretch without updates is a generation too, once no tape is open."""
+        if not self.open_tapes and len(self.records) > max(KEPT_OPS, self._spared + KEPT_OPS // 2):
             self.end_generation()
             if len(self.records) > 2 * KEPT_OPS:
                 self._drop_before(self.records[len(self.records) - KEPT_OPS].sequence)
 
     def _drop_before(self, sequence: int) -> None:
         records, producers = self.records, self.producers
+        spans = self.still_needed()
+
+        def is_old(moment: int) -> bool:
+            return moment <= sequence and not any(began <= moment <= ended for began, ended in spans)
+
+        spared = []
         while records and records[0].sequence <= sequence:
-            for facts in records.popleft().outputs:
+            record = records.popleft()
+            if not is_old(record.sequence):
+                spared.append(record)
+                continue
+            for facts in record.outputs:
                 producers.pop(facts.id, None)
                 self.labels.forget(facts.id)
-        while self.departures and self.departures[0].sequence <= sequence:
+        records.extendleft(reversed(spared))
+        self._spared = len(spared)
+        while self.departures and is_old(self.departures[0].sequence):
             self.departures.popleft()
-        for number in [number for number, leaf in self.leaves.items() if leaf.sequence <= sequence]:
+        for number in [number for number, leaf in self.leaves.items() if is_old(leaf.sequence)]:
             del self.leaves[number]
             self.labels.forget(number)
             producers.pop(number, None)
