@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from whygrad.backends.tensorflow import autograph, compat
 from whygrad.backends.tensorflow.function_graphs import FUNCTIONAL_OPS, called_graphs, functional_graphs
-from whygrad.backends.tensorflow.labels import Label, Labels
+from whygrad.backends.tensorflow.label import Label
+from whygrad.backends.tensorflow.labels import Labels
 from whygrad.backends.tensorflow.ledger import LedgerBook
 from whygrad.backends.tensorflow.nonfinite.episode import Episode
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
@@ -147,7 +148,7 @@ class Recorder:
         self.calls_seen = 0
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
         self.on_calls: Callable[[], None] | None = None
-        self.on_write: Callable[[VariableEntry, OpRecord, Label], None] | None = None
+        self.on_write: Callable[[VariableEntry, OpRecord, Label, Any], None] | None = None
         self._generation_starts: deque[int] = deque([0])
         self._spared = 0  # ops that were kept for a tape that may still be asked
 
@@ -194,8 +195,8 @@ class Recorder:
             self.ledger.ran(record.calls)
             self._note_call()
         elif name.startswith(WRITE_PREFIXES):
-            self._note_write(ids[0], record, frame, None)
-        self.labels.follow(record, ids[0] if ids and ids[0] in self.variables.entries else None)
+            self._note_write(ids[0], record, inputs, frame, None)
+        self.labels.follow(record, ids[0] if ids and ids[0] in self.variables.entries else None, inputs, outputs, None)
         for facts in record.outputs:
             known[facts.id] = record
         self.records.append(record)
@@ -239,7 +240,7 @@ class Recorder:
         if entry is not None:
             self.ledger.note(entry, name, self._place(frame), frame, graph)
 
-    def _note_write(self, handle: int, record: OpRecord, frame: FrameType, graph: Any) -> None:
+    def _note_write(self, handle: int, record: OpRecord, inputs: Any, frame: FrameType, graph: Any) -> None:
         entry = self.variables.entries.get(handle)
         if entry is None:
             self.variables.meet_handle(handle, frame)
@@ -251,9 +252,23 @@ class Recorder:
             entry.writes += 1
             entry.resets += record.type == "AssignVariableOp"
             if self.on_write is not None and entry.trainable and len(record.inputs) > 1:
-                label = self.labels.tensors.get(record.inputs[1])
-                if label is not None:
-                    self.on_write(entry, record, label)
+                self._note_gradient(entry, record, inputs[1], graph)
+
+    def _note_gradient(self, entry: VariableEntry, record: OpRecord, value: Any, graph: Any) -> None:
+        """A write to a trainable variable may be an update by hand."""
+        assert self.on_write is not None
+        label = self.labels.of(value)
+        if label is not None:
+            self.on_write(entry, record, label, graph)
+        elif graph is not None and getattr(value, "graph", None) is graph and self.labels.tensors:
+            told: list[Label] = []
+
+            def tell(arrived: Label) -> None:
+                if not told and self.on_write is not None:
+                    told.append(arrived)
+                    self.on_write(entry, record, arrived, graph)
+
+            self.labels.calls.await_arguments(value, graph, tell)
 
     def _log_traced(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType, graph: Any) -> None:
         log = self.traces.get(graph)
@@ -272,12 +287,12 @@ class Recorder:
         if name in FUNCTIONAL_OPS and outputs:
             record.calls = functional_graphs(outputs[0].op, graph)
         elif name.startswith(WRITE_PREFIXES) and ids and getattr(graph, "name", "") != "initialize_variables":
-            self._note_write(self._outermost(ids[0], graph), record, frame, graph)
+            self._note_write(self._outermost(ids[0], graph), record, inputs, frame, graph)
         log.records.append(record)
         if name == "Const" and record.outputs[0].shape == () and record.outputs[0].dtype.is_floating:
             self._note_scalar(outputs[0])
         outer = self._outermost(ids[0], graph) if ids else None
-        self.labels.follow(record, outer if outer in self.variables.entries else None)
+        self.labels.follow(record, outer if outer in self.variables.entries else None, inputs, outputs, graph)
 
     def _outermost(self, handle: int, graph: Any) -> int:
         """The variable's own handle for a handle that a traced function captured."""
