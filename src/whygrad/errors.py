@@ -27,6 +27,10 @@ class MissingGradientError(WhygradError, AssertionError):
     """An assertion of `whygrad.testing` found a variable without a gradient."""
 
 
+class WrongGradientError(WhygradError, AssertionError):
+    """An assertion of `whygrad.testing` found a gradient that differs from what the function's values say."""
+
+
 class AccumulationError(WhygradError, ValueError):
     """A micro-batch, a window or an optimizer that cannot be accumulated as asked. Nothing was changed."""
 
@@ -49,5 +53,7 @@ class AccumulationWarning(UserWarning):
     """The accumulated update may differ from the big batch's, or something was left out; the text says what."""
 
 
-class NonfiniteValueError(WhygradError, ArithmeticError):
-    """A transaction ended with a value that is not finite; every variable was put back."""
+class NonfiniteError(WhygradError, ArithmeticError):
+    """A guard or a transaction stopped at a value that is not finite; nothing of the step was kept."""
+
+    ag_pass_through = True

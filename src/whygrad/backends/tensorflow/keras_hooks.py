@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.autograph import caller_of
 from whygrad.backends.tensorflow.positions import span
 from whygrad.capture.position import CodeOwner, owner_of
@@ -165,7 +166,7 @@ class KerasFacts:
         )
 
     def training_began(self, model: Any, method: str, frame: FrameType) -> None:
-        self.capture.recorder.ledger.steps_per_run = _steps_per_execution(model)
+        self.capture.recorder.ledger.steps_per_run = max(1, compat.steps_per_execution(model))
         place = self.capture.recorder._place(frame)
         self.training.append((model, place))
         key = (id(model), method, place)
@@ -202,14 +203,6 @@ class KerasFacts:
     def _ids(self, variables: Any) -> tuple[int, ...]:
         found = (self.capture.variables.of(variable) for variable in variables)
         return tuple(entry.id for entry in found if entry is not None)
-
-
-def _steps_per_execution(model: Any) -> int:
-    """How many steps one run of the compiled training function makes."""
-    found: Any = getattr(model, "steps_per_execution", None)
-    if found is None:
-        found = getattr(model, "_steps_per_execution", None)  # tf_keras: a variable
-    return max(1, int(found.numpy() if hasattr(found, "numpy") else found or 1))
 
 
 def _flagged_off(model: Any) -> list[Any]:

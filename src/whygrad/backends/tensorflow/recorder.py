@@ -19,6 +19,7 @@ from whygrad.backends.tensorflow.labels import Labels
 from whygrad.backends.tensorflow.ledger import LedgerBook
 from whygrad.backends.tensorflow.nonfinite.episode import Episode
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
+from whygrad.backends.tensorflow.row_writes import OVERWRITING, RowWrites
 from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry, handle_id
 from whygrad.capture.position import CodeOwner, Position, file_owner, position_in, user_frame
 from whygrad.source import SourceSpan
@@ -147,6 +148,7 @@ class Recorder:
         self.traced_code: dict[CodeType, tuple[Place, weakref.ref[Any] | None, dict[str, Any]]] = {}
         self.calls_seen = 0
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
+        self.row_writes = RowWrites()
         self.on_calls: Callable[[], None] | None = None
         self.on_write: Callable[[VariableEntry, OpRecord, Label, Any], None] | None = None
         self._generation_starts: deque[int] = deque([0])
@@ -196,6 +198,8 @@ class Recorder:
             self._note_call()
         elif name.startswith(WRITE_PREFIXES):
             self._note_write(ids[0], record, inputs, frame, None)
+            if name in OVERWRITING:
+                self.row_writes.note(ids[0], place, inputs[1], self.labels.tensors.get(ids[2]))
         self.labels.follow(record, ids[0] if ids and ids[0] in self.variables.entries else None, inputs, outputs, None)
         for facts in record.outputs:
             known[facts.id] = record

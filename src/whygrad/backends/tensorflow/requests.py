@@ -145,9 +145,14 @@ class Requests:
             if gradient is None:
                 source.outcome = Outcome.MISSING
         if ticket.tf_graph is None and ticket.entry.method == "gradient":
-            self.capture.sentinel.look(ticket, gradients)
+            squares = self.capture.sentinel.look(ticket, gradients)
+            self.capture.numbers.ran(ticket, squares, gradients)
+        elif ticket.tf_graph is not None:
+            self.capture.flights.traced(ticket, gradients)
         self._label(ticket, gradients)
         self._keep(ticket, gradients)
+        if ticket.tf_graph is not None and ticket.entry.method == "gradient":
+            self.capture.numbers.traced(ticket, gradients)
 
     def _resume(self, ticket: Ticket | None) -> None:
         self.capture.recorder.asking -= 1

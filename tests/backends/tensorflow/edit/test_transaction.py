@@ -11,7 +11,7 @@ import whygrad as wg
 from backends.tensorflow.edit.networks import arrays, dense, same
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.edit.owned_variables import variables_of
-from whygrad.errors import NonfiniteValueError, UsageError
+from whygrad.errors import NonfiniteError, UsageError
 
 pytestmark = pytest.mark.tensorflow
 
@@ -222,7 +222,7 @@ def test_what_was_infinite_before_is_nobodys_fault(tf: ModuleType) -> None:
 
 def test_raising_is_a_choice(tf: ModuleType) -> None:
     w = tf.Variable(1.0)
-    with pytest.raises(NonfiniteValueError, match="put back"), wg.edit.transaction(w, nonfinite="raise"):
+    with pytest.raises(NonfiniteError, match="put back"), wg.edit.transaction(w, nonfinite="raise"):
         w.assign(float("nan"))
 
     assert float(w) == 1.0

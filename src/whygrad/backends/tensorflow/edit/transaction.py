@@ -13,7 +13,7 @@ from whygrad.backends.tensorflow.edit.first_slots import first_values
 from whygrad.backends.tensorflow.edit.owned_variables import variables_of
 from whygrad.backends.tensorflow.variable_set import name_of
 from whygrad.backends.tensorflow.writer import writing_as
-from whygrad.errors import NonfiniteValueError, UsageError
+from whygrad.errors import NonfiniteError, UsageError
 
 
 class Transaction:
@@ -122,7 +122,7 @@ def transaction(*owners: Any, nonfinite: str = "restore") -> Iterator[Transactio
 
     Give the model and the optimizer (a compiled model brings its own), or any modules and variables. An exception goes
     on after the restoring. A variable that is not finite at the end but was at the beginning restores quietly, and
-    `t.rolled_back` says so; `nonfinite="raise"` raises `NonfiniteValueError` then. Slots and weights made inside get
+    `t.rolled_back` says so; `nonfinite="raise"` raises `NonfiniteError` then. Slots and weights made inside get
     the values they began with. Inside `tf.function` the whole is part of the graph: build model and optimizer before.
 
     >>> with wg.edit.transaction(model, optimizer) as t:
@@ -146,7 +146,7 @@ def transaction(*owners: Any, nonfinite: str = "restore") -> Iterator[Transactio
             guard.restore(f"{type(error).__name__}: {error}")
         raise
     if nonfinite == "raise" and guard.rolled_back is True and guard.reason != "asked to":
-        raise NonfiniteValueError(f"{guard.reason}; every variable was put back")
+        raise NonfiniteError(f"{guard.reason}; every variable was put back")
 
 
 def _parts(variables: list[Any]) -> Iterator[Any]:
