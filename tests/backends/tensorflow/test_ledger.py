@@ -199,3 +199,18 @@ def test_memory_stays_bounded_however_often_one_writes(tf: ModuleType) -> None:
 
     assert len(run.ledger) == 1
     assert len(run.ledger.writes[0].steps) <= KEPT_STRETCHES
+
+
+@pytest.mark.tensorflow
+def test_a_run_that_is_recorded_and_watched_keeps_its_ledger(keras: ModuleType, tmp_path: Path) -> None:
+    import numpy as np
+
+    model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1, name="d")])
+    model.compile("sgd", "mse")
+    monitor = wg.Monitor(folder=tmp_path)
+    with wg.watch():
+        model.fit(np.ones((8, 2)), np.ones((8, 1)), batch_size=2, verbose=0, callbacks=[monitor])
+
+    ledger = monitor.run.ledger()
+    [write] = ledger.of("d/kernel").by("optimizer")
+    assert write.count == 4

@@ -62,6 +62,12 @@ def record(capture: Capture, failure: Failure | None = None) -> Recording:
         capture.recorder.paused -= 1
 
 
+def ledger_of(capture: Capture) -> Ledger:
+    """Who wrote to which variable so far."""
+    entries = list(capture.variables.entries.values())
+    return _ledger(capture, {VariableId(entry.id): _variable(capture, entry, None) for entry in entries})
+
+
 def _ledger(capture: Capture, variables: dict[VariableId, Variable]) -> Ledger:
     book = capture.recorder.ledger
     copies = {number for number, variable in variables.items() if _REPLICA.search(variable.name)}
