@@ -12,7 +12,7 @@ from whygrad.backends import Watcher, WatchOptions
 from whygrad.capture.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import UsageError
-from whygrad.graph import Failure, Outcome, Recording, Request
+from whygrad.graph import Failure, Ledger, Outcome, Recording, Request
 from whygrad.report import LossReach, Report
 from whygrad.rules import all_rules, diagnose
 from whygrad.rules.missing import target_expression
@@ -39,6 +39,7 @@ class Run:
         self._failure: Failure | None = None
         self._watcher = Watcher(None if on_certain is None else self._tell, options)
         self._final: Report | None = None
+        self._ledger: Ledger | None = None
 
     def failed(self, error: BaseException) -> None:
         """Tell the exception that ended the code; often it is the symptom of what is explained."""
@@ -61,11 +62,18 @@ class Run:
             return backend.record(self._failure)
         return Recording(failure=self._failure)
 
+    @property
+    def ledger(self) -> Ledger:
+        """Who wrote to which variable, where and at which steps; `run.ledger.of("decoder/kernel")` asks for one."""
+        return self._ledger if self._ledger is not None else self.recording().ledger
+
     def report(self) -> Report:
         return self._final if self._final is not None else self._make_report()
 
     def _make_report(self) -> Report:
-        recording = self.recording()
+        return self._report_of(self.recording())
+
+    def _report_of(self, recording: Recording) -> Report:
         return Report(
             diagnostics=diagnose(recording, all_rules(), self._selection),
             gradients=tuple(_reach(recording, request) for request in recording.requests),
@@ -94,7 +102,9 @@ class Run:
     def _stop(self) -> None:
         self._watcher.stop()
         try:
-            self._final = self._make_report()
+            recording = self.recording()
+            self._ledger = recording.ledger
+            self._final = self._report_of(recording)
         except Exception as error:
             print(f"whygrad: warning: no report: {type(error).__name__}: {error}", file=sys.stderr)
             self._final = Report()

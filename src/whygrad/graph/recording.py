@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from whygrad.graph.event import Event, Failure
+from whygrad.graph.ledger import Ledger
 from whygrad.graph.node import Graph, Tape, TapeId, TensorId, Variable, VariableId
 from whygrad.graph.numbers import GradientNumbers
 from whygrad.source import SourceSpan
@@ -101,6 +102,7 @@ class Recording:
     events: tuple[Event, ...] = ()
     holders: Mapping[str, frozenset[VariableId]] = field(default_factory=dict)  # layer -> what it tracks
     failure: Failure | None = None
+    ledger: Ledger = field(default_factory=Ledger)
 
     def events_of(self, kind: type[E]) -> Iterator[E]:
         return (event for event in self.events if isinstance(event, kind))

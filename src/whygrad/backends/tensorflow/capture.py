@@ -39,6 +39,13 @@ from whygrad.backends.tensorflow.tape import TapeFacts, Tapes
 from whygrad.backends.tensorflow.variables import VariableBook
 from whygrad.graph import Event
 
+_running: list[Capture] = []
+
+
+def running_capture() -> Capture | None:
+    """The capture that watches now; a recorder of a run has its ledger kept there."""
+    return _running[-1] if _running else None
+
 
 class Capture:
     """Created when TensorFlow is there; `join` is called again when Keras is."""
@@ -75,6 +82,7 @@ class Capture:
 
     def start(self) -> None:
         """Put the hooks of TensorFlow itself in."""
+        _running.append(self)
         self.listen()
         tape.install(self)
         departure.install(self)
@@ -126,6 +134,8 @@ class Capture:
         return on_op
 
     def stop(self) -> None:
+        if self in _running:
+            _running.remove(self)
         self.hooks.remove()
         self._stopped = True
         compat.stop_listening(self.on_op)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.autograph import caller_of
 from whygrad.backends.tensorflow.positions import span
 from whygrad.capture.position import CodeOwner, owner_of
@@ -161,15 +162,16 @@ class KerasFacts:
         has_loss = kwargs.get("loss", args[1] if len(args) > 1 else None) is not None
         self.steps_made.pop(model, None)
         self.compiled[model] = CompileFacts(
-            self.capture.recorder._place(frame), has_loss, frozenset(self._ids(model.trainable_variables))
+            self.capture.recorder._place(frame), has_loss, frozenset(self._ids(listed(model, "trainable_variables")))
         )
 
     def training_began(self, model: Any, method: str, frame: FrameType) -> None:
+        self.capture.recorder.ledger.steps_per_run = max(1, compat.steps_per_execution(model))
         place = self.capture.recorder._place(frame)
         self.training.append((model, place))
         key = (id(model), method, place)
         known = self.trained.get(key)
-        trainable = self._ids(model.trainable_variables)
+        trainable = self._ids(listed(model, "trainable_variables"))
         if known is not None and known.trainable == trainable:
             known.count += 1
             return
@@ -196,6 +198,7 @@ class KerasFacts:
 
     def training_ended(self) -> None:
         self.training.pop()
+        self.capture.recorder.ledger.steps_per_run = 1
 
     def _ids(self, variables: Any) -> tuple[int, ...]:
         found = (self.capture.variables.of(variable) for variable in variables)
@@ -204,13 +207,21 @@ class KerasFacts:
 
 def _flagged_off(model: Any) -> list[Any]:
     """Weights that would train but for a flag; statistics and counters are not meant."""
-    own = {id(v) for v in model.trainable_variables}
+    own = {id(v) for v in listed(model, "trainable_variables")}
     frozen = []
     for layer in all_layers(model):
         for variable in [*getattr(layer, "_trainable_variables", ()), *getattr(layer, "_trainable_weights", ())]:
             if id(variable) not in own:
                 frozen.append(variable)
     return frozen
+
+
+def listed(layer: Any, attribute: str) -> list[Any]:
+    """A list of a layer's variables; tf_keras raises where a model has none yet."""
+    try:
+        return list(getattr(layer, attribute, None) or ())
+    except ValueError:
+        return []
 
 
 def all_layers(layer: Any) -> list[Any]:

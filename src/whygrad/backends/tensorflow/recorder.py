@@ -13,7 +13,10 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from whygrad.backends.tensorflow import autograph, compat
-from whygrad.backends.tensorflow.labels import Label, Labels
+from whygrad.backends.tensorflow.function_graphs import FUNCTIONAL_OPS, called_graphs, functional_graphs
+from whygrad.backends.tensorflow.label import Label
+from whygrad.backends.tensorflow.labels import Labels
+from whygrad.backends.tensorflow.ledger import LedgerBook
 from whygrad.backends.tensorflow.nonfinite.episode import Episode
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.row_writes import OVERWRITING, RowWrites
@@ -119,6 +122,7 @@ class Recorder:
         self.records: deque[OpRecord] = deque()
         self.producers: dict[int, OpRecord | None] = {}  # None: a leaf or a handle
         self.labels = Labels()
+        self.ledger = LedgerBook(self)
         self.leaves: dict[int, Leaf] = {}
         self.departures: deque[Departure] = deque()
         self.traces: weakref.WeakKeyDictionary[Any, TraceLog] = weakref.WeakKeyDictionary()
@@ -146,7 +150,7 @@ class Recorder:
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
         self.row_writes = RowWrites()
         self.on_calls: Callable[[], None] | None = None
-        self.on_write: Callable[[VariableEntry, OpRecord, Label], None] | None = None
+        self.on_write: Callable[[VariableEntry, OpRecord, Label, Any], None] | None = None
         self._generation_starts: deque[int] = deque([0])
         self._spared = 0  # ops that were kept for a tape that may still be asked
 
@@ -163,6 +167,8 @@ class Recorder:
         if self.paused or self.merging:
             if self.spy is not None and graph is None:
                 self.spy(op_type, inputs, attrs, outputs, frame)
+            if self.ledger.optimizer:
+                self._note_update(op_type, inputs, graph, frame)
             return
         self.ops_seen += 1
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
@@ -188,12 +194,13 @@ class Recorder:
         record.attrs = attrs
         if name.startswith("__"):
             record.calls = called_graphs(frame)
+            self.ledger.ran(record.calls)
             self._note_call()
         elif name.startswith(WRITE_PREFIXES):
-            self._note_write(ids[0], record, frame)
+            self._note_write(ids[0], record, inputs, frame, None)
             if name in OVERWRITING:
                 self.row_writes.note(ids[0], place, inputs[1], self.labels.tensors.get(ids[2]))
-        self.labels.follow(record, ids[0] if ids and ids[0] in self.variables.entries else None)
+        self.labels.follow(record, ids[0] if ids and ids[0] in self.variables.entries else None, inputs, outputs, None)
         for facts in record.outputs:
             known[facts.id] = record
         self.records.append(record)
@@ -224,17 +231,48 @@ class Recorder:
         if self.calls_seen in (32, 512) and self.on_calls is not None:
             self.on_calls()
 
-    def _note_write(self, handle: int, record: OpRecord, frame: FrameType) -> None:
+    def _note_update(self, op_type: str | bytes, inputs: Any, graph: Any, frame: FrameType) -> None:
+        """An optimizer's own ops are not logged, but its writes are in the ledger."""
+        name = op_type.decode() if isinstance(op_type, bytes) else op_type
+        if not name.startswith(WRITE_PREFIXES) or not inputs:
+            return
+        if graph is not None and graph.name == "initialize_variables":
+            return
+        handle = inputs[0]._id if graph is None else self._outermost(inputs[0]._id, graph)
+        self.variables.meet_handle(handle, frame)
         entry = self.variables.entries.get(handle)
         if entry is not None:
+            self.ledger.note(entry, name, self._place(frame), frame, graph)
+
+    def _note_write(self, handle: int, record: OpRecord, inputs: Any, frame: FrameType, graph: Any) -> None:
+        entry = self.variables.entries.get(handle)
+        if entry is None:
+            self.variables.meet_handle(handle, frame)
+            entry = self.variables.entries.get(handle)
+        if entry is not None:
             entry.last_write = record.place
+            self.ledger.note(entry, record.type, record.place, frame, graph)
         if entry is not None and _is_users_own(frame):
             entry.writes += 1
             entry.resets += record.type == "AssignVariableOp"
             if self.on_write is not None and entry.trainable and len(record.inputs) > 1:
-                label = self.labels.tensors.get(record.inputs[1])
-                if label is not None:
-                    self.on_write(entry, record, label)
+                self._note_gradient(entry, record, inputs[1], graph)
+
+    def _note_gradient(self, entry: VariableEntry, record: OpRecord, value: Any, graph: Any) -> None:
+        """A write to a trainable variable may be an update by hand."""
+        assert self.on_write is not None
+        label = self.labels.of(value)
+        if label is not None:
+            self.on_write(entry, record, label, graph)
+        elif graph is not None and getattr(value, "graph", None) is graph and self.labels.tensors:
+            told: list[Label] = []
+
+            def tell(arrived: Label) -> None:
+                if not told and self.on_write is not None:
+                    told.append(arrived)
+                    self.on_write(entry, record, arrived, graph)
+
+            self.labels.calls.await_arguments(value, graph, tell)
 
     def _log_traced(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType, graph: Any) -> None:
         log = self.traces.get(graph)
@@ -253,12 +291,12 @@ class Recorder:
         if name in FUNCTIONAL_OPS and outputs:
             record.calls = functional_graphs(outputs[0].op, graph)
         elif name.startswith(WRITE_PREFIXES) and ids and getattr(graph, "name", "") != "initialize_variables":
-            self._note_write(self._outermost(ids[0], graph), record, frame)
+            self._note_write(self._outermost(ids[0], graph), record, inputs, frame, graph)
         log.records.append(record)
         if name == "Const" and record.outputs[0].shape == () and record.outputs[0].dtype.is_floating:
             self._note_scalar(outputs[0])
         outer = self._outermost(ids[0], graph) if ids else None
-        self.labels.follow(record, outer if outer in self.variables.entries else None)
+        self.labels.follow(record, outer if outer in self.variables.entries else None, inputs, outputs, graph)
 
     def _outermost(self, handle: int, graph: Any) -> int:
         """The variable's own handle for a handle that a traced function captured."""
@@ -331,6 +369,7 @@ class Recorder:
 
     def begin_step(self) -> None:
         """A tape is entered: after an update that is a new step, and what is two steps old can go."""
+        self.ledger.tape_entered()
         if self.updated:
             self.updated = False
             self.end_generation()
@@ -391,9 +430,13 @@ class Recorder:
     def _place_of(self, found: FrameType | None) -> Place:
         if found is None:
             return None
-        if autograph.is_generated(found.f_code):
-            return autograph.original_span(found)
-        return position_in(found)
+        if not autograph.is_generated(found.f_code):
+            return position_in(found)
+        where = autograph.original_span(found)
+        if file_owner(where.file) is CodeOwner.MACHINERY:  # tf_keras has its own training step converted
+            outer = user_frame(found.f_back)
+            return where if outer is None else self._place_of(outer)
+        return where
 
 
 def _is_users_own(frame: FrameType | None) -> bool:
@@ -433,41 +476,6 @@ def _callers(frame: FrameType | None) -> tuple[Position, ...]:
         if frame.f_code.co_name == "<module>":
             break
     return tuple(found)
-
-
-FUNCTIONAL_OPS = {
-    "While": ("body", "cond"),
-    "StatelessWhile": ("body", "cond"),
-    "If": ("then_branch", "else_branch"),
-    "StatelessIf": ("then_branch", "else_branch"),
-    "PartitionedCall": ("f",),
-    "StatefulPartitionedCall": ("f",),
-    "Case": ("branches",),
-    "StatelessCase": ("branches",),
-}
-
-
-def functional_graphs(op: Any, graph: Any) -> tuple[Any, ...]:
-    """The function graphs a control-flow or call op runs."""
-    found = []
-    for attribute in FUNCTIONAL_OPS[op.type]:
-        value = op.get_attr(attribute)
-        for function in value if isinstance(value, list) else [value]:
-            definition = graph._get_function(function.name)
-            found.append(getattr(definition, "graph", None))
-    return tuple(found)
-
-
-def called_graphs(frame: FrameType | None) -> tuple[Any, ...]:
-    """The graph of the function that is being called eagerly, from the caller's own frame."""
-    for _ in range(8):
-        if frame is None:
-            break
-        if frame.f_code.co_name == "call_flat":
-            graph = getattr(frame.f_locals.get("self"), "graph", None)
-            return () if graph is None else (graph,)
-        frame = frame.f_back
-    return ()
 
 
 def _variable_in_caller(frame: FrameType, tensor: Any, inputs: Any, known: Mapping[int, Any]) -> Any:

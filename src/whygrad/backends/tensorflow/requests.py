@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.freeze import freeze
-from whygrad.backends.tensorflow.labels import Label
+from whygrad.backends.tensorflow.label import Label
 from whygrad.backends.tensorflow.nonfinite.episode import Episode
 from whygrad.backends.tensorflow.recorder import OpRecord
 from whygrad.backends.tensorflow.variables import handle_id
