@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from whygrad.backends.tensorflow.accumulate import accumulate
     from whygrad.backends.tensorflow.accumulator import Accumulator
     from whygrad.backends.tensorflow.deduplicate import deduplicate
+    from whygrad.backends.tensorflow.gradient_check.check import check_gradient
+    from whygrad.backends.tensorflow.guard import guard
     from whygrad.backends.tensorflow.monitor import Monitor
     from whygrad.backends.tensorflow.summary import summarize
     from whygrad.backends.tensorflow.summary_print import print_summary
@@ -26,11 +28,13 @@ _TENSORFLOW = "whygrad.backends.tensorflow"
 _HOMES = {
     "Accumulator": f"{_TENSORFLOW}.accumulator",
     "accumulate": f"{_TENSORFLOW}.accumulate",
+    "check_gradient": f"{_TENSORFLOW}.gradient_check.check",
     "deduplicate": f"{_TENSORFLOW}.deduplicate",
     "Monitor": f"{_TENSORFLOW}.monitor",
     "Summary": f"{_TENSORFLOW}.summary_table",
     "print_summary": f"{_TENSORFLOW}.summary_print",
     "summarize": f"{_TENSORFLOW}.summary",
+    "guard": f"{_TENSORFLOW}.guard",
     "verify_accumulation": f"{_TENSORFLOW}.verify_accumulation",
     "Report": "whygrad.watch",
     "explain": "whygrad.watch",
@@ -48,8 +52,10 @@ __all__ = [
     "Summary",
     "__version__",
     "accumulate",
+    "check_gradient",
     "deduplicate",
     "explain",
+    "guard",
     "print_summary",
     "sampling",
     "summarize",

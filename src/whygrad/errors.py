@@ -27,6 +27,10 @@ class MissingGradientError(WhygradError, AssertionError):
     """An assertion of `whygrad.testing` found a variable without a gradient."""
 
 
+class WrongGradientError(WhygradError, AssertionError):
+    """An assertion of `whygrad.testing` found a gradient that differs from what the function's values say."""
+
+
 class AccumulationError(WhygradError, ValueError):
     """A micro-batch, a window or an optimizer that cannot be accumulated as asked. Nothing was changed."""
 
@@ -47,3 +51,9 @@ class EmptyWindowError(AccumulationError):
 
 class AccumulationWarning(UserWarning):
     """The accumulated update may differ from the big batch's, or something was left out; the text says what."""
+
+
+class NonfiniteError(WhygradError, ArithmeticError):
+    """A guard stopped training: gradients were not finite, and were not applied."""
+
+    ag_pass_through = True

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from whygrad.backends import Watcher
+from whygrad.backends import Watcher, WatchOptions
 from whygrad.capture.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import UsageError
@@ -30,13 +30,14 @@ class Run:
         on_certain: Callable[[Diagnostic], None] | None,
         name: str = "",
         folder: str | os.PathLike[str] | None = None,
+        options: WatchOptions | None = None,
     ) -> None:
         self._selection = selection
         self._name, self._folder = name, folder
         self._on_certain = on_certain
         self._shown: set[tuple[object, ...]] = set()
         self._failure: Failure | None = None
-        self._watcher = Watcher(None if on_certain is None else self._tell)
+        self._watcher = Watcher(None if on_certain is None else self._tell, options)
         self._final: Report | None = None
 
     def failed(self, error: BaseException) -> None:
@@ -108,12 +109,17 @@ def watch(
     on_certain: Callable[[Diagnostic], None] | None = None,
     name: str = "",
     folder: str | os.PathLike[str] | None = None,
+    find_nan: bool = False,
+    guard: str | None = None,
 ) -> Iterator[Run]:
     """Watch a stretch of code. Nothing it computes changes; afterwards `run.report()` says what was found.
 
     `run.record(...)` keeps the numbers of a step in a run called `name`, in `folder` (`.whygrad`).
+    `find_nan`: keep what every compiled step needs to be replayed, which costs memory and time, so that the first
+    value that is not finite is found for certain. `guard`: hold back updates that are not finite, as `whygrad.guard`
+    does with this mode; this one does change what is computed.
     """
-    run = Run(selection, on_certain, name, folder)
+    run = Run(selection, on_certain, name, folder, WatchOptions(find_nan=find_nan, guard=guard))
     run._start()
     try:
         yield run

@@ -13,6 +13,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -20,6 +21,14 @@ from whygrad.diagnostics import Diagnostic
 from whygrad.graph import Failure, Recording
 
 Folder = str | os.PathLike[str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchOptions:
+    """What is done beyond looking on."""
+
+    find_nan: bool = False  # keep what every compiled step needs to be replayed, whatever it costs
+    guard: str | None = None  # what to do with updates that are not finite; None: nothing
 
 
 class Backend(Protocol):
@@ -41,9 +50,10 @@ COMPANIONS = {"keras": "tensorflow", "tf_keras": "tensorflow"}
 class Watcher(importlib.abc.MetaPathFinder):
     """Hooks a framework as soon as the program has imported it."""
 
-    def __init__(self, on_settled: Callable[[], None] | None = None) -> None:
+    def __init__(self, on_settled: Callable[[], None] | None = None, options: WatchOptions | None = None) -> None:
         self.backends: dict[str, Backend] = {}
         self._on_settled = on_settled
+        self._options = options or WatchOptions()
         self._finding: set[str] = set()
 
     def start(self) -> None:
@@ -80,7 +90,7 @@ class Watcher(importlib.abc.MetaPathFinder):
         backend = self.backends.get(framework)
         if name in FRAMEWORKS and backend is None:
             maker = importlib.import_module(FRAMEWORKS[name])
-            backend = self.backends[name] = maker.make(self._on_settled)
+            backend = self.backends[name] = maker.make(self._on_settled, self._options)
             backend.start()
         elif backend is not None:
             backend.join(module)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -13,6 +13,8 @@ from whygrad.cli.config import FAIL_ON, OUTPUT_FORMATS, Config, find_config
 if TYPE_CHECKING:
     from whygrad.cli.commands import Todo
     from whygrad.diagnostics import Selection
+
+GUARD_MODES: Final = ("skip", "raise", "zero", "rollback")
 
 
 @click.command("run", context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False})
@@ -23,6 +25,11 @@ if TYPE_CHECKING:
 @click.option("--ignore", multiple=True, metavar="RULES", help="Not these rules.")
 @click.option(
     "--fail-on", type=click.Choice(FAIL_ON), help="Exit with 1 where a script that succeeded has such a finding."
+)
+@click.option("--find-nan", is_flag=True, help="Keep all that is needed to find the first NaN or Inf, at any cost.")
+@click.option("--guard", is_flag=True, help="Hold back updates that are not finite, and go on.")
+@click.option(
+    "--on-nonfinite", type=click.Choice(GUARD_MODES), help="What --guard does with such an update. [default: skip]"
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing where there is no error and no warning.")
 @click.option("--no-config", is_flag=True, help="Do not read [tool.whygrad] of pyproject.toml.")
@@ -36,6 +43,9 @@ def command(
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     fail_on: str | None,
+    find_nan: bool,
+    guard: bool,
+    on_nonfinite: str | None,
     quiet: bool,
     no_config: bool,
     script: str,
@@ -58,6 +68,8 @@ def command(
         selection=_selection(select or config.select, ignore or config.ignore),
         fail_on=None if limit == "never" else Severity.parse(limit),
         output=Output(output_format or config.output_format, output_file, quiet),
+        find_nan=find_nan,
+        guard=on_nonfinite or ("skip" if guard else None),
     )
     return partial(execute, plan)
 

@@ -27,6 +27,8 @@ class Plan:
     selection: Selection = field(default_factory=Selection)
     fail_on: Severity | None = None
     output: Output = field(default_factory=Output)
+    find_nan: bool = False
+    guard: str | None = None
 
 
 def execute(plan: Plan) -> int:
@@ -54,7 +56,7 @@ def _ready(plan: Plan) -> Plan:
 def _watched(plan: Plan, program: Program | None) -> int:
     process = os.getpid()
     live = LivePrinter() if plan.output.is_live else None
-    watching = Watching(plan.selection, live)
+    watching = Watching(plan.selection, live, find_nan=plan.find_nan, guard=plan.guard)
     ending = _play(plan.invocation, program)
     watching.failed(ending.crash)
     wait_for_threads()

@@ -7,6 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol, TypeVar
 
 from whygrad.diagnostics import Diagnostic, Selection
@@ -27,12 +28,13 @@ class Run(Protocol):
 class Watching:
     """One capture, begun and ended by hand because a script may end in more ways than a block does."""
 
-    def __init__(self, selection: Selection, on_certain: OnCertain | None) -> None:
+    def __init__(
+        self, selection: Selection, on_certain: OnCertain | None, *, find_nan: bool = False, guard: str | None = None
+    ) -> None:
         self._stack = contextlib.ExitStack()
         self._warned = False
-        self._run = self.attempt(
-            lambda: self._stack.enter_context(_watch()(selection=selection, on_certain=on_certain))
-        )
+        watched = partial(_watch(), selection=selection, on_certain=on_certain, find_nan=find_nan, guard=guard)
+        self._run = self.attempt(lambda: self._stack.enter_context(watched()))
 
     def failed(self, crash: Exception | None) -> None:
         """Tell the capture what the script did not catch: the crash is often the symptom."""

@@ -67,6 +67,7 @@ class NonfiniteBorn:
     layers: tuple[str, ...] = ()
     rows: tuple[int, ...] = ()  # examples of the batch that are to blame; empty: not known
     batch: int | None = None
+    exact: bool = True  # False: found by running the step again with other random numbers, or older weights
     when: Occurrence = field(default_factory=Occurrence)
 
 

@@ -107,7 +107,7 @@ def finding(
     """The finding of one birth, with the evidence that every birth has."""
     asked = born.when.request
     return Finding(
-        message=f"{symptom(recording, born.when)}: {because}",
+        message=f"{symptom(recording, born.when)}: {'' if born.exact else 'likely '}{because}",
         primary=None if born.where is None else Label(born.where, label),
         variables=names(recording, born.when.variables),
         related=related if asked is None else (*related, Label(asked, "seen here")),
@@ -115,6 +115,7 @@ def finding(
         help=help,
         steps=Steps(born.when.seen, max(born.when.of, born.when.seen)),
         severity=Severity.NOTE if born.when.skipped else None,
+        certain=born.exact,
     )
 
 
@@ -154,8 +155,10 @@ def evidence(born: NonfiniteBorn) -> tuple[str, ...]:
         found.append(f"inside layer `{born.layers[-1]}`")
     if born.when.step > 1:
         found.append(f"first at gradient request {born.when.step} of this place")
+    if not born.exact:
+        found.append("found by running the step again, from a state that may not be quite the same")
     if born.when.skipped:
-        found.append("these gradients were not applied, and training went on")
+        found.append("the bad values were not applied, and training went on")
     return tuple(found)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends import WatchOptions
 from whygrad.diagnostics import Diagnostic
 from whygrad.graph import Failure, Recording
 
@@ -17,10 +19,10 @@ if TYPE_CHECKING:
 class TensorFlowBackend:
     """The face that `watch` sees."""
 
-    def __init__(self, on_settled: Callable[[], None] | None) -> None:
+    def __init__(self, on_settled: Callable[[], None] | None, options: WatchOptions) -> None:
         from whygrad.backends.tensorflow.capture import Capture
 
-        self.capture = Capture(on_settled)
+        self.capture = Capture(on_settled, options)
         self._steps: LoopRecorder | None = None
 
     def start(self) -> None:
@@ -34,7 +36,10 @@ class TensorFlowBackend:
         self.capture.hooks.safely(self.capture.join, module)
 
     def stop(self) -> None:
+        """Put everything back, and tell what the guards of `--guard` have held back."""
         self.capture.stop()
+        for report in self.capture.guards.take_reports():
+            print(report, file=sys.stderr)
 
     def record(self, failure: Failure | None = None) -> Recording:
         from whygrad.backends.tensorflow.recording import record
@@ -61,5 +66,5 @@ class TensorFlowBackend:
             steps.close("finished" if failure is None else "failed", found)
 
 
-def make(on_settled: Callable[[], None] | None = None) -> TensorFlowBackend:
-    return TensorFlowBackend(on_settled)
+def make(on_settled: Callable[[], None] | None = None, options: WatchOptions | None = None) -> TensorFlowBackend:
+    return TensorFlowBackend(on_settled, options or WatchOptions())

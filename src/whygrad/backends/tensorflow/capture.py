@@ -6,25 +6,30 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
+from whygrad.backends import WatchOptions
 from whygrad.backends.tensorflow import (
     compat,
     custom,
     departure,
     foreign,
+    guard_hooks,
     keras_hooks,
     optimizers,
     tape,
     variable_hooks,
 )
+from whygrad.backends.tensorflow.guard_hooks import Guards
 from whygrad.backends.tensorflow.hooks import Hooks
-from whygrad.backends.tensorflow.nonfinite import attribution
+from whygrad.backends.tensorflow.nonfinite import attribution, call_hooks
 from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
 from whygrad.backends.tensorflow.nonfinite.attribution import BackwardOps
 from whygrad.backends.tensorflow.nonfinite.episode import Episodes
+from whygrad.backends.tensorflow.nonfinite.flight import Flights
 from whygrad.backends.tensorflow.nonfinite.sentinel import Sentinel
+from whygrad.backends.tensorflow.nonfinite.tap import TAPPED
 from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 from whygrad.backends.tensorflow.optimizers import Updates
 from whygrad.backends.tensorflow.recorder import Place, Recorder
@@ -38,7 +43,8 @@ from whygrad.graph import Event
 class Capture:
     """Created when TensorFlow is there; `join` is called again when Keras is."""
 
-    def __init__(self, on_settled: Callable[[], None] | None = None) -> None:
+    def __init__(self, on_settled: Callable[[], None] | None = None, options: WatchOptions | None = None) -> None:
+        self.options = options or WatchOptions()
         self.hooks = Hooks()
         self.variables = VariableBook()
         self.recorder = Recorder(self.variables)
@@ -50,6 +56,9 @@ class Capture:
         self.keras = keras_hooks.KerasFacts(self)
         self.episodes = Episodes(self.recorder)
         self.sentinel = Sentinel(self)
+        self.flights = Flights(self)
+        self.flights.every_call = self.options.find_nan
+        self.guards = Guards(self.options.guard)
         self.update_watch = UpdateWatch(self)
         self.backward_ops: weakref.WeakKeyDictionary[Any, BackwardOps] = weakref.WeakKeyDictionary()
         self.recorder.on_write = self.updates.wrote
@@ -73,6 +82,7 @@ class Capture:
         foreign.install(self)
         variable_hooks.install(self)
         attribution.install(self)
+        call_hooks.install(self)
         for name in ("keras", "tf_keras"):
             module = sys.modules.get(name)
             if module is not None:
@@ -87,6 +97,8 @@ class Capture:
         keras_hooks.install(self, module)
         nonfinite_hooks.install(self, module)
         base = module.optimizers.Optimizer
+        if self.options.guard is not None:
+            guard_hooks.install(self, base)
         optimizers.install(self, base, "apply" if hasattr(base, "apply") else "apply_gradients")
 
     def listen(self) -> None:
@@ -95,8 +107,13 @@ class Capture:
             self._threads.heard = True
             compat.add_op_callback(self.on_op)
 
+    def _note_op(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
+        self.recorder.on_op(op_type, inputs, attrs, outputs, graph, frame)
+        if graph is not None and op_type in TAPPED and self.keras.training:
+            self.flights.taps.put(graph, outputs)
+
     def _make_listener(self) -> Callable[..., Any]:
-        hooks, log = self.hooks, self.recorder.on_op
+        hooks, log = self.hooks, self._note_op
 
         def on_op(op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> Any:
             if self._stopped:

@@ -45,6 +45,9 @@ execute = _module("tensorflow.python.eager.execute")
 gradients_util = _module("tensorflow.python.ops.gradients_util")
 distribute = _module("tensorflow.python.distribute.distribute_lib")
 tensor_module = _module("tensorflow.python.framework.tensor")
+atomic_function = _module("tensorflow.python.eager.polymorphic_function.atomic_function")
+optional_ops = _module("tensorflow.python.data.ops.optional_ops")
+handle_data_util = _module("tensorflow.python.ops.handle_data_util")
 op_def_registry = _module("tensorflow.python.framework.op_def_registry")
 
 tensor_class: Any = _attribute(tensor_module, "Tensor") or _attribute(ops, "Tensor")
@@ -58,11 +61,14 @@ EagerTensor: Any = _attribute(ops, "EagerTensor")
 gradient_registry: Any = _attribute(ops, "_gradient_registry") or _attribute(ops, "gradient_registry")
 BaseResourceVariable: Any = _attribute(resource_variable_ops, "BaseResourceVariable")
 EagerFunc: Any = _attribute(script_ops, "EagerFunc")
+AtomicFunction: Any = _attribute(atomic_function, "AtomicFunction")
+Optional: Any = _attribute(optional_ops, "_OptionalImpl")
 FuncGraph: Any = _attribute(func_graph_module, "FuncGraph")
 constant_value: Callable[..., Any] | None = _attribute(tensor_util, "constant_value")
 recording_is_stopped: Callable[[], bool] = _attribute(pywrap_tfe, "TFE_Py_TapeSetIsStopped") or (lambda: False)
 register_gradient_function: Callable[..., None] | None = _attribute(pywrap_tfe, "TFE_Py_RegisterGradientFunction")
 resource_dtype: Any = _attribute(dtypes, "resource")
+variant_dtype: Any = _attribute(dtypes, "variant")
 float32: Any = _attribute(dtypes, "float32")
 float32_number: int = getattr(float32, "as_datatype_enum", 1)
 float16_number: int = getattr(_attribute(dtypes, "float16"), "as_datatype_enum", 19)
@@ -168,8 +174,17 @@ def attributes_of(operation: Any) -> tuple[Any, ...]:
     """The attributes of a traced op in the form eager execution takes them."""
     found: list[Any] = []
     for attribute in operation.op_def.attr:
-        found += [attribute.name, operation.get_attr(attribute.name)]
+        found += [attribute.name, _eager_attribute(operation.get_attr(attribute.name))]
     return tuple(found)
+
+
+def _eager_attribute(value: Any) -> Any:
+    """Shapes come as protocol buffers, and are taken as lists."""
+    if isinstance(value, list):
+        return [_eager_attribute(each) for each in value]
+    if hasattr(value, "unknown_rank"):
+        return None if value.unknown_rank else [side.size for side in value.dim]
+    return value
 
 
 def read_handle(handle: Any) -> Any:
@@ -191,8 +206,78 @@ def copy_of_variable(handle: Any, value: Any = None) -> Any:
     return copy
 
 
+TAP = "whygrad_tap"
+
+
+def tap(graph: Any, tensor: Any) -> Any:
+    """Let a traced function leave a tensor in a new variable whenever it runs; the variable's handle."""
+    assert context is not None
+    assert resource_variable_ops is not None
+    kind = tensor.dtype.as_datatype_enum
+    names = ("container", "", "shared_name", context.anonymous_name())
+    handle = run_op("VarHandleOp", 1, [], (*names, "dtype", kind, "shape", None, "allowed_devices", []))[0]
+    handle._handle_data = _handle_data(kind)
+    with graph.as_default():
+        resource_variable_ops.gen_resource_variable_ops.assign_variable_op(handle, tensor, name=TAP)
+    return handle
+
+
+def _handle_data(kind: int) -> Any:
+    """The description of a variable of unknown shape."""
+    module = _module("tensorflow.core.framework.cpp_shape_inference_pb2") or _module(
+        "tensorflow.python.framework.cpp_shape_inference_pb2"
+    )
+    assert module is not None
+    data = module.CppShapeInferenceResult.HandleData(is_set=True)
+    described = data.shape_and_type.add(dtype=kind)
+    described.shape.unknown_rank = True
+    return data
+
+
+def is_variable_handle(tensor: Any) -> bool:
+    """Whether a tensor is the handle of a variable that has been made."""
+    described = _described(tensor) if tensor.dtype is resource_dtype else None
+    return described is not None and described.is_set and len(described.shape_and_type) == 1
+
+
+def dtype_of_handle(handle: Any) -> int:
+    """The number TensorFlow has for the dtype of the variable behind a handle."""
+    return int(_kind_of_handle(handle)[0])
+
+
+def bytes_of_handle(handle: Any) -> int:
+    """How large the variable behind a handle is."""
+    assert dtypes is not None
+    kind, shape = _kind_of_handle(handle)
+    count = 1
+    for side in shape or ():
+        count *= max(int(side), 0)
+    return count * int(dtypes.as_dtype(kind).size or 0)
+
+
+def runs_eagerly() -> bool:
+    """Whether ops run at once in this thread."""
+    return context is not None and bool(context.context().executing_eagerly())
+
+
+def call_function(function: Any, arguments: list[Any]) -> list[Any]:
+    """Call a traced function as it was compiled, unseen."""
+    assert context is not None
+    options = context.context().function_call_options.as_attrs()
+    attrs = tuple(item for pair in options.items() for item in pair)
+    return run_op(function.name.decode(), len(function.function_type.flat_outputs), arguments, attrs)
+
+
+def _described(handle: Any) -> Any:
+    """What kind of variable a handle stands for, also one that is traced."""
+    if hasattr(handle, "_handle_data"):
+        return handle._handle_data
+    look = _attribute(handle_data_util, "get_handle_data")
+    return None if look is None else look(handle)
+
+
 def _kind_of_handle(handle: Any) -> tuple[Any, Any]:
-    described = handle._handle_data.shape_and_type[0]
+    described = _described(handle).shape_and_type[0]
     return described.dtype, None if described.shape.unknown_rank else [side.size for side in described.shape.dim]
 
 
@@ -249,6 +334,53 @@ def missing_capabilities() -> tuple[str, ...]:
         "custom gradients": _attribute(custom_gradient, "_eager_mode_decorator"),
     }
     return tuple(feature for feature, present in needs.items() if not present)
+
+
+# --- guard ---
+
+
+_READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp", "Identity")
+
+
+def writes_resources(operation: Any) -> bool:
+    """Whether a traced op may change one of the variables it is given; functions that it calls included."""
+    if operation.type in _READS or not is_stateful(operation.type) or TAP in operation.name:
+        return False
+    return any(is_variable_handle(tensor) for tensor in operation.inputs if tensor.dtype == resource_dtype)
+
+
+def draws_numbers(operation: Any) -> bool:
+    """Whether a traced op takes random numbers from TensorFlow's own generator, whose state cannot be had."""
+    kind = operation.type
+    return is_stateful(kind) and kind.startswith(("Random", "Truncated", "Multinomial", "Parameterized"))
+
+
+def captured_handle(graph: Any, variable: Any) -> Any:
+    """The handle of a variable as the graph knows it."""
+    return graph.capture(variable.handle)
+
+
+def tf_dtype_of_handle(handle: Any) -> Any:
+    assert dtypes is not None
+    return dtypes.as_dtype(_kind_of_handle(handle)[0])
+
+
+def can_run_before(graph: Any) -> bool:
+    """Whether ops of this graph can be put before others that were made earlier."""
+    return getattr(graph, "experimental_acd_manager", None) is not None
+
+
+def run_before(operation: Any, others: Iterable[Any]) -> None:
+    """Run a traced op before others that were made earlier, whatever TensorFlow's own order would be."""
+    operation.graph.experimental_acd_manager.run_independently(operation)
+    for other in others:
+        other._add_control_input(operation)
+
+
+def state_of_optimizer(optimizer: Any) -> list[Any]:
+    """Its slots and counters, those of the optimizer inside included."""
+    own = optimizer.variables
+    return list(own() if callable(own) and not hasattr(own, "__len__") else own)
 
 
 # --- accumulation ---
@@ -446,11 +578,15 @@ def register_wrappers(kind: str) -> None:
 
 
 def wrapper_class(kind: str, optimizer: Any) -> Any:
-    """The class that wraps this optimizer to `accumulate` or `deduplicate`, in the Keras that it belongs to."""
+    """The class that wraps this optimizer to `accumulate`, `deduplicate` or `guard`, in its own Keras."""
     scaled = hasattr(optimizer, "inner_optimizer") and hasattr(optimizer, "dynamic_growth_steps")
     old = any(cls.__module__.split(".")[0] == "tf_keras" for cls in type(optimizer).__mro__)
     module = importlib.import_module(f"whygrad.backends.tensorflow.{kind}_{'tf_keras' if old else 'keras'}")
-    names = {"accumulate": "AccumulatingOptimizer", "deduplicate": "DeduplicatingOptimizer"}
+    names = {
+        "accumulate": "AccumulatingOptimizer",
+        "deduplicate": "DeduplicatingOptimizer",
+        "guard": "GuardedOptimizer",
+    }
     return getattr(module, f"LossScaled{names[kind]}" if scaled else names[kind])
 
 

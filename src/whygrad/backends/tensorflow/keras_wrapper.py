@@ -9,7 +9,7 @@ import keras
 
 from whygrad.backends.tensorflow import compat
 
-_OWN = ("_", "wrapped", "accumulation", "window", "callback", "settings")
+_OWN = ("_", "wrapped", "accumulation", "window", "callback", "settings", "guarding")
 
 
 class OptimizerWrapper(keras.optimizers.Optimizer):  # type: ignore[misc]

@@ -9,7 +9,7 @@ import tf_keras
 
 from whygrad.backends.tensorflow import compat
 
-_OWN = ("_", "wrapped", "accumulation", "window", "callback", "settings")
+_OWN = ("_", "wrapped", "accumulation", "window", "callback", "settings", "guarding")
 
 
 class OptimizerWrapper(tf_keras.optimizers.Optimizer):  # type: ignore[misc]

@@ -54,11 +54,11 @@ def _from_operation(operation: Any, tf_graph: Any) -> OpRecord:
     )
     if operation.type in FUNCTIONAL_OPS:
         record.calls = functional_graphs(operation, tf_graph)
-    record.place = _from_traceback(operation)
+    record.place = from_traceback(operation)
     return record
 
 
-def _from_traceback(operation: Any) -> SourceSpan | None:
+def from_traceback(operation: Any) -> SourceSpan | None:
     """Line only: graph ops remember no columns."""
     for frame in reversed(list(operation.traceback or ())):
         if file_owner(frame.filename) is CodeOwner.USER:

@@ -75,6 +75,117 @@ assert np.isfinite(tape.gradient(loss, w)).all()
 }
 
 
+COMPILED = {
+    "a variable of a compiled step that holds infinity on purpose": """
+best = tf.Variable(np.inf, trainable=False)
+since = tf.Variable(-np.inf, trainable=False)
+w = tf.Variable(2.0)
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.square(w)
+    w.assign_sub(0.1 * tape.gradient(loss, w))
+    best.assign(tf.minimum(best, loss))
+    since.assign(tf.maximum(since, -np.inf))
+    return loss
+for _ in range(3):
+    step()
+assert np.isinf(since.numpy())
+""",
+    "a metric that a compiled step returns": """
+w = tf.Variable(2.0)
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.square(w)
+    w.assign_sub(0.1 * tape.gradient(loss, w))
+    return loss, tf.math.log(loss - 100.0)
+for _ in range(3):
+    loss, metric = step()
+assert np.isnan(metric.numpy()) and np.isfinite(w.numpy())
+""",
+    "a metric that a compiled step keeps": """
+w = tf.Variable(2.0)
+metric = keras.metrics.Mean()
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.square(w)
+    w.assign_sub(0.1 * tape.gradient(loss, w))
+    metric.update_state(tf.math.log(loss - 100.0))
+    return loss
+for _ in range(3):
+    step()
+assert np.isnan(metric.result()) and np.isfinite(w.numpy())
+""",
+    "a metric of fit": """
+keras.utils.set_random_seed(0)
+def odd(y, p):
+    return tf.math.log(-tf.square(y - p) - 1.0)
+model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(1)])
+model.compile("sgd", "mse", metrics=[odd])
+history = model.fit(np.ones((32, 4)), np.ones((32, 1)), batch_size=8, epochs=2, verbose=0)
+assert np.isnan(history.history["odd"][0]) and np.isfinite(history.history["loss"][0])
+""",
+    "an overflow that loss scaling absorbs in fit": """
+keras.utils.set_random_seed(0)
+half = keras.layers.Dense(3, dtype="mixed_float16")
+model = keras.Sequential([keras.layers.Input((4,)), half, keras.layers.Dense(1)])
+optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(1e-3), initial_scale=2.0**40)
+model.compile(optimizer, "mse")
+model.fit(np.ones((32, 4)), np.ones((32, 1)), batch_size=8, epochs=2, verbose=0)
+assert float(optimizer.dynamic_scale) < 2.0**40 and all(np.isfinite(w).all() for w in model.get_weights())
+""",
+    "an infinity that where masks in a compiled step": """
+x = tf.Variable([0.0, 4.0])
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.where(x > 0.0, 1.0 / tf.where(x > 0.0, x, 1.0), 0.0) + 0.0 * tf.math.exp(-1.0 / x))
+    g = tape.gradient(loss, x)
+    g = tf.where(tf.math.is_finite(g), g, 0.0)
+    x.assign_sub(0.01 * g)
+    return tf.reduce_sum(g)
+for _ in range(3):
+    step()
+assert np.isfinite(x.numpy()).all()
+""",
+    "nan_to_num in a compiled step": """
+x = tf.Variable([1.0, 2.0])
+data = tf.constant([np.nan, 1.0])
+@tf.function
+def step(data):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(x * keras.ops.nan_to_num(data))
+    x.assign_sub(0.1 * tape.gradient(loss, x))
+    return loss, data
+for _ in range(3):
+    step(data)
+assert np.isfinite(x.numpy()).all()
+""",
+    "missing values that a layer masks in fit": """
+keras.utils.set_random_seed(0)
+class Impute(keras.layers.Layer):
+    def call(self, x):
+        return keras.ops.where(keras.ops.isnan(x), keras.ops.zeros_like(x), x)
+x = np.ones((64, 4), "float32")
+x[::3, 1] = np.nan
+model = keras.Sequential([keras.layers.Input((4,)), Impute(), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+history = model.fit(x, np.ones((64, 1)), batch_size=8, epochs=20, verbose=0)
+assert np.isfinite(history.history["loss"]).all()
+""",
+    "an evaluation on broken data": """
+keras.utils.set_random_seed(0)
+model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(np.ones((32, 4)), np.ones((32, 1)), batch_size=8, verbose=0)
+assert np.isnan(model.evaluate(np.full((8, 4), np.nan), np.ones((8, 1)), verbose=0))
+""",
+}
+HARMLESS |= COMPILED
+
+
 @pytest.mark.parametrize("name", HARMLESS)
 def test_nothing_is_said_of(name: str, tf: Any, keras: Any, tmp_path: Path) -> None:
     script = tmp_path / "train.py"

@@ -12,14 +12,16 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from ways import EAGER, Way
+from ways import COMPILED, DRAWING, EAGER, FIT, NESTED, STRUCTURED, XLA, Way
 
 from whygrad.watch import watch
 
 pytestmark = pytest.mark.tensorflow
 
 
-@pytest.mark.parametrize("way", EAGER, ids=lambda way: way.name)
+@pytest.mark.parametrize(
+    "way", [*EAGER, *COMPILED, *NESTED, *XLA, *STRUCTURED, *DRAWING, *FIT], ids=lambda way: way.name
+)
 def test_the_expression_that_made_the_first_bad_value_is_found(way: Way, tf: Any, keras: Any, tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(way.source)

@@ -1,11 +1,11 @@
 """Ways to a NaN or Inf: small programs, each with the expression that makes the first one.
 
-The line to find ends in `#!`. Each program leaves in `bad` something that is not finite. `{step}` marks where a program
-says how its step runs: as it is, compiled, or compiled by XLA.
+The line to find ends in `#!`. Each program leaves in `bad` something that is not finite.
 """
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,252 +34,277 @@ class Way:
         return tuple(n for n, text in enumerate(self.source.splitlines(), 1) if text.endswith("#!"))
 
 
-def loss_of(name: str, rule: str, variables: str, expression: str, setup: str = "") -> Way:
-    """A way whose step is one tape around a few lines; `loss` is what they leave."""
-    lines = "\n".join("    " + line for line in expression.strip("\n").splitlines())
-    return Way(
-        name,
-        rule,
-        f"{setup}\n{variables}\nwith tf.GradientTape() as tape:\n{lines}\n"
-        "bad = [loss, *tape.gradient(loss, sources)]\n",
-    )
+@dataclass(frozen=True)
+class Loss:
+    """A way whose step is one tape around a few lines that leave `loss`; it can run eagerly, compiled, or under XLA."""
+
+    name: str
+    rule: str
+    variables: str  # leaves `sources`
+    lines: str
+
+    def eager(self) -> Way:
+        return Way(
+            self.name, self.rule, f"{self.variables}\n{self._tape(0)}bad = [loss, *tape.gradient(loss, sources)]\n"
+        )
+
+    def compiled(self, options: str = "") -> Way:
+        """The same inside a `tf.function`."""
+        body = f"{self.variables}\n@tf.function{options}\ndef step():\n{self._tape(4)}"
+        body += "    return [loss, *tape.gradient(loss, sources)]\nbad = step()\n"
+        return Way(f"{self.name}, compiled{options}", self.rule, body)
+
+    def in_helper(self) -> Way:
+        """A compiled function under an eager tape."""
+        lines = textwrap.indent(self.lines.strip("\n"), "    ")
+        body = f"{self.variables}\n@tf.function\ndef helper():\n{lines}\n    return loss\n"
+        body += "with tf.GradientTape() as tape:\n    loss = helper()\nbad = [loss, *tape.gradient(loss, sources)]\n"
+        return Way(f"{self.name}, in a compiled function under an eager tape", self.rule, body)
+
+    def _tape(self, indent: int) -> str:
+        lines = textwrap.indent(self.lines.strip("\n"), "    ")
+        return textwrap.indent(f"with tf.GradientTape() as tape:\n{lines}\n", " " * indent)
 
 
-EAGER: Final = (
-    loss_of(
+LOSSES: Final = (
+    Loss(
         "log of zero",
         "nan-log",
         "x = tf.Variable([0.0, 1.0]); sources = [x]",
         "loss = tf.reduce_sum(tf.math.log(x)) #!",
     ),
-    loss_of(
+    Loss(
         "log of a negative",
         "nan-log",
         "x = tf.Variable([-1.0, 1.0]); sources = [x]",
         "y = tf.math.log(x) #!\nloss = tf.reduce_sum(y)",
     ),
-    loss_of(
+    Loss(
         "log1p of -1",
         "nan-log",
         "x = tf.Variable([-1.0, 1.0]); sources = [x]",
         "loss = tf.reduce_sum(tf.math.log1p(x)) #!",
     ),
-    loss_of(
+    Loss(
         "binary cross-entropy by hand",
         "nan-log",
         "w = tf.Variable([50.0]); sources = [w]",
         "p = tf.sigmoid(w)\nloss = -tf.reduce_mean(0.0 * tf.math.log(p) + 1.0 * tf.math.log(1.0 - p)) #!",
     ),
-    loss_of(
+    Loss(
         "keras log of a softmax that underflows",
         "nan-log",
         "w = tf.Variable([[300.0, 0.0]]); sources = [w]",
         "p = keras.ops.softmax(w)\nloss = -keras.ops.sum(keras.ops.log(p) * [[0.0, 1.0]]) #!",
     ),
-    loss_of(
+    Loss(
         "sqrt at zero", "nan-sqrt", "x = tf.Variable([0.0, 4.0]); sources = [x]", "loss = tf.reduce_sum(tf.sqrt(x)) #!"
     ),
-    loss_of(
+    Loss(
         "sqrt below zero",
         "nan-sqrt",
         "x = tf.Variable([-1.0, 4.0]); sources = [x]",
         "loss = tf.reduce_sum(tf.sqrt(x)) #!",
     ),
-    loss_of(
+    Loss(
         "rsqrt at zero",
         "nan-sqrt",
         "x = tf.Variable([0.0, 4.0]); sources = [x]",
         "loss = tf.reduce_sum(tf.math.rsqrt(x)) #!",
     ),
-    loss_of(
+    Loss(
         "distance of equal points",
         "nan-norm",
         "a = tf.Variable([[1.0, 2.0], [3.0, 3.0]]); b = tf.constant([[1.0, 2.0], [0.0, 1.0]]); sources = [a]",
         "d = tf.norm(\n    a - b, #!\n    axis=-1)\nloss = tf.reduce_mean(d)",
     ),
-    loss_of(
+    Loss(
         "euclidean norm reduced",
         "nan-norm",
         "a = tf.Variable([[0.0, 0.0], [3.0, 3.0]]); sources = [a]",
         "loss = tf.reduce_sum(tf.math.reduce_euclidean_norm(a, axis=1)) #!",
     ),
-    loss_of(
+    Loss(
         "std of a constant", "nan-std", "x = tf.Variable([2.0, 2.0]); sources = [x]", "loss = tf.math.reduce_std(x) #!"
     ),
-    loss_of(
+    Loss(
         "keras std of a constant", "nan-std", "x = tf.Variable([2.0, 2.0]); sources = [x]", "loss = keras.ops.std(x) #!"
     ),
-    loss_of(
+    Loss(
         "zero by zero",
         "nan-division",
         "x = tf.Variable([0.0, 1.0]); sources = [x]",
         "y = x / tf.reduce_sum(x * 0.0) #!\nloss = tf.reduce_sum(y)",
     ),
-    loss_of(
+    Loss(
         "reciprocal",
         "nan-division",
         "x = tf.Variable([0.0, 1.0]); sources = [x]",
         "loss = tf.reduce_sum(tf.math.reciprocal(x)) #!",
     ),
-    loss_of(
+    Loss(
         "divisor so small that the gradient overflows",
         "nan-division",
         "x = tf.Variable([1e-25, 1.0]); sources = [x]",
         "loss = tf.reduce_sum(1.0 / x) #!",
     ),
-    loss_of(
+    Loss(
         "root as a power at zero",
         "nan-pow",
         "x = tf.Variable([0.0, 1.0]); sources = [x]",
         "loss = tf.reduce_sum(x ** 0.5) #!",
     ),
-    loss_of(
+    Loss(
         "power of a negative",
         "nan-pow",
         "x = tf.Variable([-2.0, 1.0]); sources = [x]",
         "loss = tf.reduce_sum(tf.pow(x, 1.5)) #!",
     ),
-    loss_of(
+    Loss(
         "negative power of zero",
         "nan-pow",
         "x = tf.Variable([0.0, 1.0]); sources = [x]",
         "loss = tf.reduce_sum(x ** -1.0) #!",
     ),
-    loss_of(
+    Loss(
         "exp overflows", "nan-exp", "x = tf.Variable([90.0, 1.0]); sources = [x]", "loss = tf.reduce_sum(tf.exp(x)) #!"
     ),
-    loss_of(
+    Loss(
         "softmax by hand",
         "nan-exp",
         "x = tf.Variable([90.0, 1.0]); sources = [x]",
         "e = tf.exp(x) #!\np = e / tf.reduce_sum(e)\nloss = tf.reduce_sum(p * p)",
     ),
-    loss_of(
+    Loss(
         "square of an exponential",
         "nan-exp",
         "x = tf.Variable([60.0, 1.0]); sources = [x]",
         "e = tf.exp(x)\nloss = tf.reduce_sum(tf.square(e)) #!",
     ),
-    loss_of(
+    Loss(
         "sigmoid by hand, finite forward",
         "nan-exp",
         "x = tf.Variable([-90.0, 1.0]); sources = [x]",
         "loss = tf.reduce_sum(1.0 / (1.0 + tf.exp(-x))) #!",
     ),
-    loss_of(
+    Loss(
         "acos beyond its range",
         "nan-acos",
         "x = tf.Variable([1.0001, 0.0]); sources = [x]",
         "loss = tf.reduce_sum(tf.acos(x)) #!",
     ),
-    loss_of(
+    Loss(
         "asin at its edge",
         "nan-acos",
         "x = tf.Variable([1.0, 0.0]); sources = [x]",
         "loss = tf.reduce_sum(tf.asin(x)) #!",
     ),
-    loss_of(
+    Loss(
         "atanh at its edge",
         "nan-acos",
         "x = tf.Variable([1.0, 0.0]); sources = [x]",
         "loss = tf.reduce_sum(tf.atanh(x)) #!",
     ),
-    loss_of(
+    Loss(
         "mean of nothing",
         "nan-empty-reduce",
         "x = tf.Variable([1.0, 0.0]); sources = [x]",
         "some = tf.boolean_mask(x, x > 5.0)\nloss = tf.reduce_sum(x) + tf.reduce_mean(some) #!",
     ),
-    loss_of(
+    Loss(
         "maximum of nothing",
         "nan-empty-reduce",
         "x = tf.Variable([1.0, 0.0]); sources = [x]",
         "some = tf.gather(x, tf.zeros((0,), tf.int32))\nloss = tf.reduce_sum(x) + tf.reduce_max(some) #!",
     ),
-    loss_of(
+    Loss(
         "where hides a log",
         "nan-where",
         "x = tf.Variable([0.0, 1.0]); sources = [x]",
         "risky = tf.math.log(x) #!\nloss = tf.reduce_sum(tf.where(x > 0.0, risky, 0.0))",
     ),
-    loss_of(
+    Loss(
         "where hides a division, through a product with another variable",
         "nan-where",
         "x = tf.Variable([0.0, 1.0]); w = tf.Variable(2.0); sources = [x, w]",
         "risky = 1.0 / x #!\nscaled = risky * w\nloss = tf.reduce_sum(tf.where(x > 0.0, scaled, 0.0))",
     ),
-    loss_of(
+    Loss(
         "where hides a power whose value is fine",
         "nan-where",
         "x = tf.Variable([0.0, 1.0]); sources = [x]",
         "loss = tf.reduce_sum(tf.where(x > 0.0, x ** 0.5, 0.0)) #!",
     ),
-    loss_of(
+    Loss(
         "float16 square",
         "nan-float16",
         "x = tf.Variable(tf.constant([300.0, 1.0], tf.float16)); sources = [x]",
         "loss = tf.reduce_mean(tf.square(x)) #!",
     ),
-    loss_of(
+    Loss(
         "float16 on the way back",
         "nan-float16",
         "x = tf.Variable([1.0, 2.0]); sources = [x]",
         "half = tf.cast(x, tf.float16)\nsum_ = tf.reduce_sum(half * 2.0)\nloss = tf.cast(sum_, tf.float32) * 1e6 #!",
     ),
-    loss_of(
+    Loss(
         "cast to float16",
         "nan-float16",
         "x = tf.Variable([1e5, 2.0]); sources = [x]",
         "half = tf.cast(x, tf.float16) #!\nloss = tf.cast(tf.reduce_sum(half), tf.float32)",
     ),
-    loss_of(
+    Loss(
         "product overflows",
         "nan-overflow",
         "x = tf.Variable([1e20, 1.0]); sources = [x]",
         "loss = tf.reduce_sum(x * x) #!",
     ),
-    loss_of(
+    Loss(
         "matrix product overflows",
         "nan-overflow",
         "x = tf.Variable([[1e20, 1.0]]); sources = [x]",
         "loss = tf.reduce_sum(tf.matmul(x, x, transpose_b=True)) #!",
     ),
-    loss_of(
+    Loss(
         "NaN in the batch",
         "nan-data",
         "w = tf.Variable([[1.0], [2.0]]); x = tf.constant([[1.0, 2.0], [np.nan, 1.0]]); sources = [w]",
         "y = tf.matmul(x, w) #!\nloss = tf.reduce_mean(tf.square(y))",
     ),
-    loss_of(
+    Loss(
         "NaN in the labels from NumPy",
         "nan-data",
         "w = tf.Variable([1.0, 2.0]); labels = np.array([1.0, np.nan], np.float32); sources = [w]",
         "loss = tf.reduce_mean(tf.square(w - labels)) #!",
     ),
-    loss_of(
+    Loss(
         "NaN in the weights",
         "nan-weights",
         "w = tf.Variable([1.0, np.nan]) #!\nsources = [w]",
         "loss = tf.reduce_mean(tf.square(w))",
     ),
-    loss_of(
+    Loss(
         "softmax over nothing but -inf",
         "nan-op",
         "w = tf.Variable([[1.0, 2.0]]); mask = tf.constant([[-np.inf, -np.inf]]); sources = [w]",
-        "p = tf.nn.softmax(w + mask) #!\nloss = tf.reduce_sum(p)",
+        "p = tf.nn.softmax(w + mask) #!\nloss = p[0, 0]",
     ),
-    loss_of(
+    Loss(
         "gradient of atan2 at the origin",
         "nan-op",
         "x = tf.Variable([0.0, 1.0]); y = tf.Variable([0.0, 1.0]); sources = [x, y]",
         "loss = tf.reduce_sum(tf.atan2(y, x)) #!",
     ),
-    loss_of(
+    Loss(
         "lgamma at zero",
         "nan-op",
         "x = tf.Variable([0.0, 1.0]); sources = [x]",
         "loss = tf.reduce_sum(tf.math.lgamma(x)) #!",
     ),
+)
+
+EAGER: Final = (
+    *(loss.eager() for loss in LOSSES),
     Way(
         "in a custom gradient",
         "nan-division",
@@ -486,6 +511,385 @@ x = tf.Variable([0.0, 4.0])
 with tf.GradientTape() as tape:
     y = tf.sqrt(x) #!
 bad = [tape.gradient(y, x, output_gradients=tf.constant([2.0, 3.0]))]
+""",
+    ),
+)
+
+COMPILED: Final = tuple(loss.compiled() for loss in LOSSES)
+NESTED: Final = tuple(loss.in_helper() for loss in LOSSES if loss.rule not in ("nan-data", "nan-weights"))
+XLA: Final = tuple(
+    loss.compiled("(jit_compile=True)")
+    for loss in LOSSES
+    # XLA compiles no shape that depends on values, and has no kernel for EuclideanNorm.
+    if loss.name not in ("mean of nothing", "euclidean norm reduced")
+)
+
+STRUCTURED: Final = (
+    Way(
+        "in a while loop",
+        "nan-division",
+        """
+w = tf.Variable(2.0)
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss, _ = tf.while_loop(
+            lambda x, n: n >= 0.0,
+            lambda x, n: (x / n, n - 1.0), #!
+            (w * 1.0, 3.0),
+        )
+    return [loss, *tape.gradient(loss, [w])]
+bad = step()
+""",
+    ),
+    Way(
+        "on the way back through a while loop",
+        "nan-sqrt",
+        """
+w = tf.Variable(2.0)
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss, _ = tf.while_loop(
+            lambda x, n: n >= 0.0,
+            lambda x, n: (x + tf.sqrt(n * x), n - 1.0), #!
+            (w * 1.0, 3.0),
+        )
+    return tape.gradient(loss, [w])
+bad = step()
+""",
+    ),
+    Way(
+        "in a loop that AutoGraph makes",
+        "nan-log",
+        """
+w = tf.Variable(2.0)
+@tf.function
+def step(limit):
+    with tf.GradientTape() as tape:
+        loss = w * 1.0
+        for i in tf.range(limit):
+            loss = tf.math.log(loss) #!
+    return [loss, *tape.gradient(loss, [w])]
+bad = step(tf.constant(4))
+""",
+    ),
+    Way(
+        "in the branch of a cond that is taken",
+        "nan-sqrt",
+        """
+w = tf.Variable([0.0, 1.0])
+@tf.function
+def step(flag):
+    with tf.GradientTape() as tape:
+        if flag:
+            y = tf.sqrt(w) #!
+        else:
+            y = w * 2.0
+        loss = tf.reduce_sum(y)
+    return tape.gradient(loss, [w])
+bad = step(tf.constant(True))
+""",
+    ),
+    Way(
+        "in a map_fn",
+        "nan-log",
+        """
+w = tf.Variable([0.0, 1.0])
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.map_fn(lambda t: tf.math.log(t), w * 1.0)) #!
+    return [loss, *tape.gradient(loss, [w])]
+bad = step()
+""",
+    ),
+    Way(
+        "in a function that a compiled function calls",
+        "nan-sqrt",
+        """
+@tf.function
+def inner(t):
+    return tf.sqrt(t) #!
+
+w = tf.Variable([0.0, 1.0])
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(inner(w))
+    return tape.gradient(loss, [w])
+bad = step()
+""",
+    ),
+    Way(
+        "in a custom gradient that is compiled",
+        "nan-division",
+        """
+@tf.custom_gradient
+def scaled(t):
+    def back(upstream):
+        return upstream / (t - t) #!
+    return t * 2.0, back
+
+x = tf.Variable([1.0, 2.0])
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(scaled(x * 1.0))
+    return tape.gradient(loss, [x])
+bad = step()
+""",
+    ),
+    Way(
+        "in weights that a compiled step poisons behind a finite loss",
+        "nan-where",
+        """
+w = tf.Variable([0.5, 2.0])
+optimizer = keras.optimizers.SGD(0.5)
+optimizer.build([w])
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        risky = tf.math.log(w - 0.4) #!
+        loss = tf.reduce_sum(tf.where(w > 0.4, risky, 1.0))
+    gradients = tape.gradient(loss, [w])
+    optimizer.apply_gradients(zip(gradients, [w]))
+    return loss
+w.assign([0.4, 2.0])
+for _ in range(5):
+    loss = step()
+assert np.isfinite(loss)
+bad = [w]
+""",
+    ),
+    Way(
+        "at the fortieth call of a compiled step with an optimizer that has state",
+        "nan-log",
+        """
+w = tf.Variable([1.0, 2.0])
+optimizer = keras.optimizers.Adam(0.01)
+optimizer.build([w])
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.math.log(x) * w) #!
+    gradients = tape.gradient(loss, [w])
+    optimizer.apply_gradients(zip(gradients, [w]))
+    return loss
+for n in range(60):
+    bad = [step(tf.constant([1.0, 0.0 if n == 39 else 2.0]))]
+""",
+    ),
+    Way(
+        "in the update of a compiled step",
+        "nan-optimizer",
+        """
+w = tf.Variable(tf.constant([0.5, -0.5], tf.float16))
+optimizer = keras.optimizers.Adam(1e-2, epsilon=1e-8)
+optimizer.build([w])
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(w[:1] * w[:1])
+    gradients = tape.gradient(loss, [w])
+    optimizer.apply_gradients(zip(gradients, [w])) #!
+    return loss
+step()
+bad = [w]
+""",
+    ),
+    Way(
+        "spread by a clip in a compiled step",
+        "nan-clip",
+        """
+a, b = tf.Variable(1.0), tf.Variable(100.0)
+optimizer = keras.optimizers.SGD(0.1)
+optimizer.build([a, b])
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss = a * a + tf.exp(b)
+    gradients = tape.gradient(loss, [a, b])
+    clipped, _ = tf.clip_by_global_norm(gradients, 1.0) #!
+    optimizer.apply_gradients(zip(clipped, [a, b]))
+    return loss
+step()
+bad = [a]
+""",
+    ),
+    Way(
+        "in a compiled step that takes NaN from its batch",
+        "nan-data",
+        """
+w = tf.Variable([1.0, 2.0])
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(x * w) #!
+    gradients = tape.gradient(loss, [w])
+    w.assign_sub(0.1 * gradients[0])
+    return loss
+for n in range(4):
+    bad = [step(np.array([1.0, np.nan if n == 2 else 1.0], np.float32))]
+""",
+    ),
+)
+
+DRAWING: Final = (
+    Way(
+        "in a compiled step that draws random numbers, at the fiftieth call",
+        "nan-log",
+        """
+w = tf.Variable([1.0, 2.0])
+optimizer = keras.optimizers.Adam(0.01)
+optimizer.build([w])
+@tf.function
+def step(x):
+    noise = tf.random.normal((2,))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.math.log(x) * w + 0.01 * noise * w) #!
+    gradients = tape.gradient(loss, [w])
+    optimizer.apply_gradients(zip(gradients, [w]))
+    return loss
+for n in range(60):
+    bad = [step(tf.constant([1.0, 0.0 if n >= 49 else 2.0]))]
+""",
+        severity="warning",  # the numbers it drew are gone
+    ),
+    Way(
+        "in a step of fit that draws random numbers",
+        "nan-sqrt",
+        """
+keras.utils.set_random_seed(0)
+class Noise(keras.layers.Layer):
+    def call(self, x):
+        return tf.sqrt(x + 0.0 * tf.random.normal(tf.shape(x))) #!
+model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(4, kernel_initializer="zeros"), Noise()])
+model.compile("sgd", "mse", jit_compile=False)
+model.fit(np.ones((64, 3)), np.ones((64, 4)), batch_size=8, verbose=0)
+bad = model.get_weights()
+""",
+        severity="warning",  # the numbers it drew are gone
+    ),
+)
+
+FIT: Final = (
+    Way(
+        "in a layer, in fit",
+        "nan-log",
+        """
+keras.utils.set_random_seed(0)
+class Root(keras.layers.Layer):
+    def call(self, x):
+        return tf.math.log(x) #!
+model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(4, "relu"), keras.layers.Dropout(0.2), Root()])
+model.compile("adam", "mse")
+model.fit(np.ones((32, 3)), np.ones((32, 4)), verbose=0)
+bad = model.get_weights()
+""",
+    ),
+    Way(
+        "in a loss function, on the way back, in fit without XLA",
+        "nan-norm",
+        """
+keras.utils.set_random_seed(0)
+def distance(y, p):
+    return tf.norm(y - p, axis=-1) #!
+model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(4, kernel_initializer="zeros")])
+model.compile("sgd", distance, jit_compile=False)
+model.fit(np.ones((32, 3)), np.zeros((32, 4)), verbose=0)
+bad = model.get_weights()
+""",
+    ),
+    Way(
+        "in one row of the data of the second epoch, in fit",
+        "nan-data",
+        """
+keras.utils.set_random_seed(0)
+model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(4)])
+model.compile("adam", "mse")
+def batches():
+    for n in range(12):
+        x = np.ones((8, 3), np.float32)
+        if n == 9:
+            x[5, 1] = np.nan
+        yield x, np.ones((8, 4), np.float32)
+data = tf.data.Dataset.from_generator(
+    batches, output_signature=(tf.TensorSpec((8, 3)), tf.TensorSpec((8, 4)))
+)
+model.fit(data, shuffle=False, steps_per_epoch=12, verbose=0) #!
+bad = model.get_weights()
+""",
+    ),
+    Way(
+        "in a train_step of one's own, in fit",
+        "nan-division",
+        """
+keras.utils.set_random_seed(0)
+class Model(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(2)
+    def call(self, x):
+        return self.dense(x)
+    def train_step(self, data):
+        x, y = data
+        with tf.GradientTape() as tape:
+            p = self(x, training=True)
+            mask = tf.cast(y > 5.0, tf.float32)
+            loss = tf.reduce_sum(mask * tf.square(p - y)) / tf.reduce_sum(mask) #!
+        gradients = tape.gradient(loss, self.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
+        return {"loss": loss}
+model = Model()
+model.compile("sgd")
+model.fit(np.ones((16, 3)), np.ones((16, 2)), verbose=0)
+bad = model.get_weights()
+""",
+    ),
+    Way(
+        "in float16, in fit with mixed precision",
+        "nan-float16",
+        """
+keras.utils.set_random_seed(0)
+policy = keras.mixed_precision.Policy("mixed_float16")
+class Square(keras.layers.Layer):
+    def call(self, x):
+        return tf.square(x) #!
+dense = keras.layers.Dense(4, dtype=policy, kernel_initializer="ones")
+model = keras.Sequential([keras.layers.Input((3,)), dense, Square(dtype=policy), keras.layers.Dense(1)])
+model.compile(keras.optimizers.SGD(0.1), "mse", auto_scale_loss=False)
+model.fit(200.0 * np.ones((16, 3)), np.ones((16, 1)), verbose=0)
+bad = model.get_weights()
+""",
+    ),
+    Way(
+        "in train_on_batch",
+        "nan-exp",
+        """
+keras.utils.set_random_seed(0)
+def loss(y, p):
+    return tf.exp(p * 100.0) - y #!
+model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(1, kernel_initializer="ones")])
+model.compile("sgd", loss)
+model.train_on_batch(np.ones((4, 3)), np.ones((4, 1)))
+bad = model.get_weights()
+""",
+    ),
+    Way(
+        "in a layer of the old Keras, in fit",
+        "nan-sqrt",
+        """
+import tf_keras
+tf_keras.utils.set_random_seed(0)
+class Root(tf_keras.layers.Layer):
+    def call(self, x):
+        return tf.sqrt(x) #!
+dense = tf_keras.layers.Dense(4, "relu", kernel_initializer="zeros")
+model = tf_keras.Sequential([tf_keras.layers.Input((3,)), dense, Root()])
+model.compile("sgd", "mse")
+model.fit(np.ones((16, 3)), np.ones((16, 4)), verbose=0)
+bad = model.get_weights()
 """,
     ),
 )

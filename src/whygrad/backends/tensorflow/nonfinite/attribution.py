@@ -128,7 +128,25 @@ def forward_operation(capture: Capture, graph: Any, operation: Any) -> Any:
         found = _by_name(graph if noted is None or noted.source is None else noted.source, match[1])
         if found is not None:
             return found
-    return None if noted is None else _by_range(noted, graph, operation)
+    if noted is not None:
+        return _by_range(noted, graph, operation)
+    return _by_inputs(operation) if operation.name.startswith(_TRACED_GRADIENT) else None
+
+
+_TRACED_GRADIENT = "gradient_tape/"
+
+
+def _by_inputs(operation: Any) -> Any:
+    """For a function that was traced unseen: the one forward op that made, or takes, the same forward value."""
+    for tensor in operation.inputs:
+        if tensor.op.name.startswith(_TRACED_GRADIENT):
+            continue
+        if operation.type == f"{tensor.op.type}Grad":
+            return tensor.op
+        takers = [each for each in tensor.consumers() if not each.name.startswith(_TRACED_GRADIENT)]
+        if len(takers) == 1 and takers[0].type not in ("Identity", "AssignVariableOp"):
+            return takers[0]
+    return None
 
 
 def _by_range(noted: BackwardOps, graph: Any, operation: Any) -> Any:

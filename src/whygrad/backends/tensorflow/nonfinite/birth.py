@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whygrad.backends.tensorflow.nonfinite.finite import array_of, facts_of_values
-from whygrad.backends.tensorflow.nonfinite.trace import Node, Trace, Value
+from whygrad.backends.tensorflow.nonfinite.trace import Node, Trace, Value, births
 from whygrad.backends.tensorflow.nonfinite.wider import is_finite_when_wider
 from whygrad.backends.tensorflow.op_table import kind_of
 from whygrad.backends.tensorflow.positions import span
 from whygrad.graph import OpKind, VariableId
 from whygrad.graph.nonfinite import NonfiniteBorn, NonfiniteEntered, ValueFacts
+from whygrad.source import SourceSpan
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -25,7 +26,7 @@ HUGE = 1e8  # a factor of this size explains an overflow
 
 def describe(capture: Capture, trace: Trace, value: Value) -> NonfiniteBorn | NonfiniteEntered:
     """The event of one birth, still without its occurrence."""
-    if value.maker is None:
+    if value.maker is None or value.maker.type == "Const":
         return _entered(capture, trace, value)
     return _born(trace, value, value.maker)
 
@@ -54,6 +55,7 @@ def _born(trace: Trace, value: Value, node: Node) -> NonfiniteBorn:
         layers=node.site.layers,
         rows=_rows(mask) if batch is not None and mask is not None and mask.ndim and len(mask) == batch else (),
         batch=batch,
+        exact=trace.is_exact,
     )
 
 
@@ -67,8 +69,8 @@ def _entered(capture: Capture, trace: Trace, value: Value) -> NonfiniteEntered:
     mask = _mask(value)
     rows = _rows(mask) if mask is not None and mask.ndim else ()
     columns = _rows(np.moveaxis(mask, -1, 0)) if mask is not None and mask.ndim > 1 else ()
-    use = next((node for node in trace.nodes if any(each is value for each in node.inputs)), None)
-    used_at = None if use is None else span(use.site.place)
+    uses = (node for node in trace.nodes if any(each is value for each in node.inputs))
+    used_at = next((found for node in uses if (found := span(node.site.place)) is not None), None)
     if value.handle is not None:
         entry = capture.variables.entries.get(value.handle)
         return NonfiniteEntered(
@@ -81,7 +83,7 @@ def _entered(capture: Capture, trace: Trace, value: Value) -> NonfiniteEntered:
             columns=columns,
         )
     return NonfiniteEntered(
-        where=_origin(capture, value) or used_at,
+        where=_origin(capture, value, used_at),
         facts=_facts(value),
         used_at=used_at,
         rows=rows,
@@ -89,16 +91,14 @@ def _entered(capture: Capture, trace: Trace, value: Value) -> NonfiniteEntered:
     )
 
 
-def _origin(capture: Capture, value: Value) -> Any:
-    """The op before the tape that made the value, or the expression that first used it."""
+def _origin(capture: Capture, value: Value, used_at: SourceSpan | None) -> SourceSpan | None:
+    """The op before the tape that made the value; else the expression that takes it."""
     recorder, number = capture.recorder, value.number
-    if number is None:
-        return None
-    record = recorder.producers.get(number)
+    record = None if number is None else recorder.producers.get(number)
     if record is not None:
         return span(record.place)
-    leaf = recorder.leaves.get(number)
-    return None if leaf is None else span(leaf.place)
+    leaf = None if number is None or used_at is not None else recorder.leaves.get(number)
+    return used_at if leaf is None else span(leaf.place)
 
 
 def _facts(value: Value) -> ValueFacts:
@@ -214,8 +214,18 @@ def is_pure_infinity(value: Value) -> bool:
     return value.maker is None and value.handle is None and not nan_only(value)
 
 
-def first(found: Iterable[Value]) -> Value | None:
-    """The birth to report: the earliest in time."""
+def first_birth(ends: list[Value]) -> Value | None:
+    """The birth to report: the earliest in time.
+
+    An infinity that was put into the data on purpose is not to blame; what made a NaN of it is.
+    """
+    found = _earliest(births(ends))
+    if found is not None and is_pure_infinity(found):
+        return _earliest(births(ends, nan_only)) or found
+    return found
+
+
+def _earliest(found: Iterable[Value]) -> Value | None:
     return min(found, key=_moment, default=None)
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import heapq
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.nonfinite.attribution import forward_operation
+from whygrad.backends.tensorflow.nonfinite.graphs import DATA_OPS
 from whygrad.backends.tensorflow.nonfinite.scratch import ScratchVariables
 from whygrad.backends.tensorflow.nonfinite.trace import Node, Site, Trace, Value
 from whygrad.backends.tensorflow.op_table import kind_of
 from whygrad.backends.tensorflow.recorder import FUNCTIONAL_OPS, OpRecord, functional_graphs
-from whygrad.backends.tensorflow.trace_log import trace_records
+from whygrad.backends.tensorflow.trace_log import from_traceback, trace_records
 from whygrad.graph import OpKind
 
 if TYPE_CHECKING:
@@ -34,6 +37,9 @@ class Interpreter:
         self.trace = trace
         self.variables = ScratchVariables(snapshot or {})
         self.given: list[tuple[Any, ...]] = []  # batches, for the ops that would take them from a data set
+        self.opens_calls = True  # False: functions that are called run as they were compiled
+        self.calls: list[tuple[Any, dict[int, Value]]] = []  # graphs in the order they ran, with their tensors' values
+        self.written: dict[int, tuple[Value, ...]] = {}  # variable -> what its present value was made of
         self._sites: dict[int, dict[int, OpRecord]] = {}
 
     def call(self, graph: Any, inputs: Sequence[Value], depth: int = 0) -> list[Value]:
@@ -43,6 +49,7 @@ class Interpreter:
         if depth > MAX_DEPTH:
             raise ReplayError("functions call one another too deeply")
         known: dict[int, Value] = {}
+        self.calls.append((graph, known))
         for holder, value in zip(graph.inputs, inputs, strict=False):
             known[holder._id] = value
         for operation in _needed(graph):
@@ -66,7 +73,7 @@ class Interpreter:
         node = Node(kind, inputs, self._site(graph, operation))
         forward = forward_operation(self.capture, graph, operation)
         if forward is not None:
-            self._attribute(node, graph, forward, known)
+            self._attribute(node, forward)
         self.trace.add(node, self._execute(operation, node, inputs))
         for tensor, result in zip(operation.outputs, node.outputs, strict=False):
             if result is not None:
@@ -78,7 +85,7 @@ class Interpreter:
             return [compat.constant_of(operation)]
         if kind in ("Placeholder", "PlaceholderWithDefault"):
             raise ReplayError(f"an input of `{operation.graph.name}` is not known")
-        if kind in _DATA_OPS:
+        if kind in DATA_OPS:
             return self._batch(operation)
         if kind_of(kind) is OpKind.FOREIGN:
             raise ReplayError("a Python function runs inside the compiled step, and must not be run twice")
@@ -89,17 +96,32 @@ class Interpreter:
                 self.trace.is_exact = False
         node.attrs = compat.attributes_of(operation)
         results = compat.run_op(kind, len(operation.outputs), tensors, node.attrs)
+        if kind_of(kind) is OpKind.WRITE:
+            self._note_write(kind, inputs)
         if kind_of(kind) is OpKind.READ and inputs:
-            value = Value(results[0], None)
-            value.handle = inputs[0].tensor._id if not self.variables.is_written(inputs[0].tensor._id) else None
-            value.maker = node if value.handle is None else None
-            return [value]
+            return [self._read(results[0], node, inputs)]
         return results
+
+    def _note_write(self, op_type: str, inputs: tuple[Value, ...]) -> None:
+        handle = inputs[0].tensor._id
+        before = () if op_type == "AssignVariableOp" else self.written.get(handle, ())
+        self.written[handle] = (*before, *inputs[1:])
+
+    def _read(self, result: Any, node: Node, inputs: tuple[Value, ...]) -> Value:
+        """The value of a variable: from before the step, or made of what the step has written."""
+        handle = inputs[0].tensor._id
+        value = Value(result, None)
+        if handle in self.written:
+            node.inputs = (*inputs, *self.written[handle])
+            value.maker = node
+        else:
+            value.handle = handle
+        return value
 
     def _batch(self, operation: Any) -> list[Any]:
         if not self.given:
             raise ReplayError("the batch is taken from a data set inside the compiled step, and is gone")
-        return list(self.given.pop(0))
+        return [Value(tensor, None, tensor._id) for tensor in self.given.pop(0)]
 
     def _functional(self, graph: Any, operation: Any, inputs: tuple[Value, ...], depth: int) -> list[Value]:
         graphs = functional_graphs(operation, graph)
@@ -111,7 +133,15 @@ class Interpreter:
             index = (0 if choice else 1) if kind == "If" else int(choice)
             index = index if 0 <= index < len(graphs) else len(graphs) - 1
             return self.call(graphs[index], inputs[1:], depth + 1)
+        if not self.opens_calls:
+            return self._call_closed(operation, inputs)
         return self.call(graphs[0], inputs, depth + 1)
+
+    def _call_closed(self, operation: Any, inputs: tuple[Value, ...]) -> list[Value]:
+        variables = {value.tensor._id for value in inputs if compat.is_variable_handle(value.tensor)}
+        tensors = self.variables.exchange((value.tensor for value in inputs), variables)
+        name = operation.get_attr("f").name
+        return [Value(result) for result in compat.run_op(name, len(operation.outputs), tensors, ())]
 
     def _loop(self, graphs: tuple[Any, ...], inputs: tuple[Value, ...], depth: int) -> list[Value]:
         body, condition = graphs
@@ -122,7 +152,9 @@ class Interpreter:
 
     def _site(self, graph: Any, operation: Any) -> Site:
         record = self._records(graph).get(operation.outputs[0]._id) if operation.outputs else None
-        return Site(None) if record is None else Site(record.place, record.layers)
+        if record is None:
+            return Site(from_traceback(operation), is_seen=False)
+        return Site(record.place, record.layers)
 
     def _records(self, graph: Any) -> dict[int, OpRecord]:
         sites = self._sites.get(id(graph))
@@ -132,29 +164,54 @@ class Interpreter:
             self._sites[id(graph)] = sites
         return sites
 
-    def _attribute(self, node: Node, graph: Any, forward: Any, known: dict[int, Value]) -> None:
+    def _attribute(self, node: Node, forward: Any) -> None:
         """Lay an op of the way back at its forward op's door."""
         home = forward.graph
         record = self._records(home).get(forward.outputs[0]._id) if forward.outputs else None
         if record is not None:
             node.site = Site(record.place, record.layers)
+        known: dict[int, Value] = next((values for graph, values in reversed(self.calls) if graph is home), {})
         shadow = Node(forward.type, tuple(known.get(tensor._id) for tensor in forward.inputs), node.site)
         shadow.outputs = tuple(known.get(tensor._id) for tensor in forward.outputs)
         node.forward = shadow
 
 
-_DATA_OPS = frozenset({"IteratorGetNext", "IteratorGetNextSync", "OptionalGetValue"})
+def _needed(graph: Any) -> list[Any]:
+    """The ops that the outputs and the side effects need, each after those it needs itself.
+
+    In the order they were traced as far as that goes: the gradient of a loop gives the loop new inputs afterwards.
+    """
+    ends = [tensor.op for tensor in graph.outputs] + list(getattr(graph, "control_outputs", ()))
+    before = _dependencies(ends, graph)
+    ready = [
+        (i, name) for i, operation in enumerate(graph.get_operations()) if not before.get(name := operation.name, 1)
+    ]
+    heapq.heapify(ready)
+    after: dict[str, list[str]] = defaultdict(list)
+    for name, needs in before.items():
+        for need in needs:
+            after[need].append(name)
+    position = {operation.name: i for i, operation in enumerate(graph.get_operations())}
+    order = []
+    while ready:
+        _, name = heapq.heappop(ready)
+        order.append(graph.get_operation_by_name(name))
+        for follower in after[name]:
+            before[follower].discard(name)
+            if not before[follower]:
+                heapq.heappush(ready, (position[follower], follower))
+    return order
 
 
-def _needed(graph: Any) -> Iterable[Any]:
-    """The ops that the outputs and the side effects need, in the order they were traced."""
-    todo = [tensor.op for tensor in graph.outputs] + list(getattr(graph, "control_outputs", ()))
-    found = set()
+def _dependencies(ends: Iterable[Any], graph: Any) -> dict[str, set[str]]:
+    """Every op that these need, with the names of those that must run before it."""
+    found: dict[str, set[str]] = {}
+    todo = list(ends)
     while todo:
         operation = todo.pop()
         if operation.name in found or operation.graph is not graph:
             continue
-        found.add(operation.name)
-        todo.extend(tensor.op for tensor in operation.inputs)
-        todo.extend(operation.control_inputs)
-    return [operation for operation in graph.get_operations() if operation.name in found]
+        needs = [tensor.op for tensor in operation.inputs] + list(operation.control_inputs)
+        found[operation.name] = {each.name for each in needs}
+        todo.extend(needs)
+    return found

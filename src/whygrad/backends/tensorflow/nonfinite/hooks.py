@@ -56,7 +56,11 @@ def _note_made(capture: Capture, optimizer: Any, frame: Any) -> None:
 def _note_scaled(capture: Capture, optimizer: Any, loss: Any, result: Any) -> None:
     calls = capture.update_watch.scale_calls
     calls[optimizer] = calls.get(optimizer, 0) + 1
-    episode = capture.recorder.episode
     before, after = getattr(loss, "_id", None), getattr(result, "_id", None)
-    if episode is not None and before is not None and after is not None:
+    graph, episode = capture.current_graph(), capture.recorder.episode
+    if before is None or after is None:
+        return
+    if graph is not None:
+        capture.flights.scaled.setdefault(graph, {})[after] = before
+    elif episode is not None:
         episode.scaled[after] = before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
@@ -16,19 +17,16 @@ class ScratchVariables:
     def __init__(self, snapshot: dict[int, Any]) -> None:
         self._snapshot = snapshot
         self._copies: dict[int, Any] = {}  # handle id -> handle of the copy
-        self._written: set[int] = set()
 
     def swap(self, op_type: str, inputs: list[Any]) -> list[Any]:
         """The inputs of an op with the handles of variables exchanged."""
         if not op_type.startswith(_ON_VARIABLES):
             return inputs
-        swapped = [self._copy(tensor) if tensor.dtype is compat.resource_dtype else tensor for tensor in inputs]
-        if op_type.startswith(WRITE_PREFIXES):
-            self._written.update(tensor._id for tensor in inputs if tensor.dtype is compat.resource_dtype)
-        return swapped
+        return [self._copy(tensor) if tensor.dtype is compat.resource_dtype else tensor for tensor in inputs]
 
-    def is_written(self, handle: int) -> bool:
-        return handle in self._written
+    def exchange(self, tensors: Iterable[Any], known: Container[int]) -> list[Any]:
+        """The tensors with the handles of these variables exchanged."""
+        return [self._copy(tensor) if tensor._id in known else tensor for tensor in tensors]
 
     def value(self, handle: int) -> Any:
         """What a variable holds now, None where the replay never touched it."""

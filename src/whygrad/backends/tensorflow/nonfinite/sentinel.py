@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.nonfinite.amplifier import find_amplifier
-from whygrad.backends.tensorflow.nonfinite.birth import describe, first, is_pure_infinity, nan_only
+from whygrad.backends.tensorflow.nonfinite.birth import describe, first_birth
 from whygrad.backends.tensorflow.nonfinite.finite import is_finite, square_sum, symptom_of
+from whygrad.backends.tensorflow.nonfinite.flight import MAX_INQUIRIES, Flight
 from whygrad.backends.tensorflow.nonfinite.functions import ReplayError
+from whygrad.backends.tensorflow.nonfinite.inquiry import Answer, inquire
 from whygrad.backends.tensorflow.nonfinite.replayed import Replayed, replay_request
-from whygrad.backends.tensorflow.nonfinite.trace import Trace, Value, births
+from whygrad.backends.tensorflow.nonfinite.trace import Trace, Value
+from whygrad.backends.tensorflow.nonfinite.updating import Spread
 from whygrad.backends.tensorflow.op_table import kind_of
 from whygrad.backends.tensorflow.positions import span
 from whygrad.graph import OpKind, Outcome, VariableId
@@ -54,6 +57,7 @@ class Discovery:
     seen: int = 1
     applied: bool = False
     skipped: bool = False
+    flight: Flight | None = None  # the compiled function it was found in
 
 
 @dataclass(slots=True)
@@ -174,7 +178,7 @@ class Sentinel:
             ends = [value for value in replayed.sweep_back().results() if value.bad]
         if not ends and replayed.is_unscaled:
             return None
-        value = _first_birth(ends)
+        value = first_birth(ends)
         if value is None:
             return NonfiniteUnplaced(where=span(replayed.place), reason="the replay gave finite values")
         return self._event(replayed.trace, value)
@@ -188,8 +192,75 @@ class Sentinel:
                 return None
             update = watch.last_of(value.handle)
             if update is not None:
-                return watch.bad_update(update)
+                return None if update.traced else watch.bad_update(update)
         return describe(self.capture, trace, value)
+
+    def compiled_went_bad(self, flight: Flight) -> bool:
+        """A compiled step gave a bad result, or left a bad variable. False: it reaches neither loss nor gradient."""
+        if flight.inquiries >= MAX_INQUIRIES or self.replays >= MAX_REPLAYS or self._has_consequences():
+            return True
+        flight.inquiries += 1
+        self.replays += 1
+        recorder = self.capture.recorder
+        recorder.paused += 1
+        try:
+            with compat.unrecorded():
+                answer = inquire(self.capture, flight)
+                event = self._answered(answer, flight)
+        except ReplayError as reason:
+            self._unplaced(flight, str(reason))
+        except Exception as error:
+            self._unplaced(flight, f"the replay failed: {type(error).__name__}: {error}")
+        else:
+            if event is not None:
+                self._note_compiled(event, answer, flight)
+            elif answer.is_nothing:
+                flight.inquiries -= 1
+                return False
+        finally:
+            recorder.paused -= 1
+        return True
+
+    def _has_consequences(self) -> bool:
+        """A cause is known whose bad values are in the weights by now, or in every step."""
+        return any(not found.skipped for found in self.discoveries)
+
+    def _answered(self, answer: Answer, flight: Flight) -> Any:
+        if answer.is_nothing:
+            return None
+        if answer.request is None and answer.birth is None:
+            update = self.capture.update_watch.last_of(answer.spoilt[0])
+            if update is None:
+                raise ReplayError("it is made in the update, and no update of these variables was seen")
+            return self.capture.update_watch.bad_update(update)
+        if answer.birth is None:
+            raise ReplayError("the replay gave finite values")
+        return self._event(answer.trace, answer.birth)
+
+    def _note_compiled(self, event: Any, answer: Answer, flight: Flight) -> None:
+        if any(known.flight is flight and _is_same(known.event, event) for known in self.discoveries):
+            return
+        place = None if answer.request is None else answer.request.place
+        found = Discovery(event, place, answer.step, answer.loss_is_bad, dict.fromkeys(answer.culprits), answer.symptom)
+        found.flight = flight
+        found.skipped = not answer.spoilt and not flight.written_variables.isdisjoint(answer.culprits)
+        found.applied = bool(answer.spoilt)
+        self.discoveries.append(found)
+        self.capture.update_watch.poisoned.update(answer.spoilt)
+        if answer.victims:
+            update = self.capture.update_watch.last_of(answer.victims[0])
+            inside = None if update is None else update.place
+            where = answer.spread_at or inside
+            spread = Spread(where, answer.victims, answer.culprits, answer.spread_at is None)
+            self.capture.update_watch.spreads.append(spread)
+
+    def _unplaced(self, flight: Flight, reason: str) -> None:
+        requests = [each for graph, made in self.capture.flights.requests.items() for each in made]
+        place = requests[0].place if requests else None
+        event = NonfiniteUnplaced(where=span(place), reason=reason, function=flight.name)
+        found = Discovery(event, place, flight.first_bad or flight.calls, flight.bad_calls > 0, {})
+        found.flight = flight
+        self.discoveries.append(found)
 
     def applying(self, updated: set[int], bad: set[int]) -> None:
         """An update takes the gradients of these variables, some of them bad."""
@@ -205,25 +276,19 @@ class Sentinel:
 
     def _frozen(self, found: Discovery) -> Event:
         facts = self.places.get(found.place, PlaceFacts())
+        flight = found.flight
         when = Occurrence(
             request=span(found.place),
             step=found.step,
-            seen=found.seen,
-            of=facts.requests,
+            seen=found.seen if flight is None else max(flight.bad_calls, 1),
+            of=facts.requests if flight is None else flight.calls,
             loss_is_bad=found.loss_is_bad,
             variables=tuple(map(VariableId, found.variables)),
             symptom=found.symptom,
             skipped=found.skipped and not found.applied,
+            compiled=flight is not None,
         )
         return found.event if isinstance(found.event, NonfiniteUpdate) else replace(found.event, when=when)
-
-
-def _first_birth(ends: list[Value]) -> Value | None:
-    """An infinity that was put into the data on purpose is not to blame; what made a NaN of it is."""
-    found = first(births(ends))
-    if found is not None and is_pure_infinity(found):
-        return first(births(ends, nan_only)) or found
-    return found
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.nonfinite.finite import is_finite
 from whygrad.capture.position import Position
 from whygrad.source import SourceSpan
@@ -15,11 +16,12 @@ Place = Position | SourceSpan | None
 class Site:
     """Where in the user's code an op belongs."""
 
-    __slots__ = ("layers", "place")
+    __slots__ = ("is_seen", "layers", "place")
 
-    def __init__(self, place: Place, layers: tuple[str, ...] = ()) -> None:
+    def __init__(self, place: Place, layers: tuple[str, ...] = (), *, is_seen: bool = True) -> None:
         self.place = place
         self.layers = layers
+        self.is_seen = is_seen  # False: the op was made inside a gradient or an update, and the place is around it
 
 
 NOWHERE = Site(None)
@@ -78,6 +80,9 @@ class Trace:
         if result is None:
             return None
         value = result if isinstance(result, Value) else Value(result, node)
+        if getattr(value.tensor, "dtype", None) is compat.variant_dtype and value._bad is None:
+            # A list or an optional cannot be looked into: it is bad if anything was put in that is.
+            value._bad = any(each is not None and each.bad for each in node.inputs)
         number = getattr(value.tensor, "_id", None)
         if number is not None:
             self.values.setdefault(number, value)

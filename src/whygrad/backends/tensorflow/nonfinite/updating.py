@@ -66,6 +66,8 @@ class UpdateWatch:
             if gradient is not None and (entry := self.capture.variables.of(variable)) is not None
         ]
         bad = [(gradient, number) for gradient, _, number in pairs if not is_finite(_tensor(gradient))]
+        if self.capture.guards.mode is not None:
+            bad = []  # it holds them back
         sentinel.applying({number for _, _, number in pairs}, {number for _, number in bad})
         if not bad:
             return
@@ -74,7 +76,8 @@ class UpdateWatch:
         spoilt = {id(gradient) for gradient, _ in bad}
         self.pending = [(variable, number) for gradient, variable, number in pairs if id(gradient) not in spoilt]
         if sentinel.latest:
-            self._note_victims([(g, n) for g, n in bad if n not in sentinel.latest], tuple(sentinel.latest), place)
+            culprits = {number for found in sentinel.discoveries for number in found.variables}
+            self._note_victims([(g, n) for g, n in bad if n not in culprits], tuple(sentinel.latest))
 
     def wrote(self, variable: int) -> None:
         """User code wrote a gradient into a variable by hand."""
@@ -82,13 +85,12 @@ class UpdateWatch:
             self.capture.sentinel.applying({variable}, {variable})
             self.poisoned.add(variable)
 
-    def _note_victims(self, victims: list[tuple[Any, int]], culprits: tuple[int, ...], place: Any) -> None:
-        """Gradients that were finite when they were asked for."""
-        if not victims:
-            return
-        record = self.capture.recorder.producers.get(getattr(_tensor(victims[0][0]), "_id", -1))
-        where = place if record is None else record.place
-        self._add(Spread(where, tuple(number for _, number in victims), culprits, record is None))
+    def _note_victims(self, victims: list[tuple[Any, int]], culprits: tuple[int, ...]) -> None:
+        """Gradients that were finite whenever they were asked for, where the op that spoilt them is known."""
+        producers = self.capture.recorder.producers
+        record = producers.get(getattr(_tensor(victims[0][0]), "_id", -1)) if victims else None
+        if record is not None:
+            self._add(Spread(record.place, tuple(number for _, number in victims), culprits, False))
 
     def _add(self, spread: Spread) -> None:
         if all(known.place != spread.place for known in self.spreads):
@@ -141,23 +143,21 @@ class UpdateWatch:
         return entries[-1] if entries else None
 
     def bad_update(self, update: UpdateEntry) -> NonfiniteUpdate | None:
-        """The variables that an update of finite gradients left not finite."""
-        if update.traced:
-            return None
+        """The variables that an update left not finite; ask only where its gradients were seen to be finite."""
         bad = [pair.variable for pair in update.pairs if not self._is_finite(pair.variable)]
         if not bad:
             return None
         entry = self.capture.variables.entries[bad[0]]
-        optimizer = next((each for each in self.made if id(each) == update.optimizer_id), None)
+        optimizer = None if update.reference is None else update.reference()
         epsilon = getattr(optimizer, "epsilon", None)
         number = float(epsilon) if isinstance(epsilon, (int, float)) else None
         return NonfiniteUpdate(
             optimizer=update.optimizer,
             where=span(update.place),
-            made=None if optimizer is None else span(self.made[optimizer]),
+            made=span(self.made.get(optimizer)) if optimizer is not None else None,
             variables=tuple(map(VariableId, bad)),
             epsilon=number,
-            epsilon_vanishes=number is not None and entry.dtype == "float16" and not np.float16(number),
+            epsilon_vanishes=number is not None and not (np.float16(number) if entry.dtype == "float16" else number),
             dtype=entry.dtype,
             step=update.count,
         )
@@ -169,7 +169,7 @@ class UpdateWatch:
         for update in reversed(list(self.capture.updates.entries.values())):
             if update.traced and not all(self._is_finite(pair.variable) for pair in update.pairs):
                 return NonfiniteUnplaced(where=span(update.place), reason="it was made inside a compiled function")
-            found = self.bad_update(update)
+            found = None if update.traced else self.bad_update(update)
             if found is not None:
                 return found
         return None

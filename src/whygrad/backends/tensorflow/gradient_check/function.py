@@ -1,0 +1,139 @@
+"""The function under check, with its inputs as arrays: values, gradients, values at complex inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+import tensorflow as tf
+
+from whygrad.backends.tensorflow import compat
+from whygrad.errors import UsageError
+
+EPSILON: Final = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 1.2e-7, "float64": 2.3e-16}
+COMPLEX_STEP: Final = 1e-20
+
+
+class Function:
+    """A weighted sum of all that a function returns: one number, whose gradient shows an error in any of them."""
+
+    def __init__(self, function: Callable[..., Any], inputs: Sequence[Any], seed: int) -> None:
+        self._function = function
+        self.variables = [compat.native(each) if hasattr(each, "assign") else None for each in inputs]
+        self._given = list(inputs)
+        self.arrays = [np.array(each.numpy() if hasattr(each, "numpy") else each) for each in map(_tensor, inputs)]
+        self.dtypes = [_tensor(each).dtype for each in inputs]
+        self._random = np.random.default_rng(seed)
+        self._weights: list[Any] | None = None
+        self.size = 0.0  # of what is summed
+
+    @property
+    def epsilon(self) -> float:
+        """The rounding error of the coarsest dtype that takes part."""
+        return max(EPSILON.get(dtype.name, 0.0) for dtype in (*self.dtypes, *self._output_dtypes))
+
+    def value(self, arrays: Sequence[Any]) -> float:
+        outputs = self._outputs(self._call(arrays))
+        return float(
+            sum(np.sum(w * np.asarray(y, np.float64)) for w, y in zip(self._weigh(outputs), outputs, strict=True))
+        )
+
+    def prepare(self) -> None:
+        """Look at the function once, twice: it must give the same."""
+        first = self.value(self.arrays)
+        outputs = self._outputs(self._call(self.arrays))
+        self.size = float(
+            sum(
+                np.sum(np.abs(w * np.asarray(y, np.float64)))
+                for w, y in zip(self._weigh(outputs), outputs, strict=True)
+            )
+        )
+        second = self.value(self.arrays)
+        if first != second and np.isfinite(first):
+            raise UsageError(
+                f"the function gives {first:g} and then {second:g} for the same inputs",
+                help="take randomness out of it: pass noise as an input, use `training=False`, fix seeds",
+            )
+
+    def gradients(self) -> list[Any]:
+        """As TensorFlow computes them; None where there is none."""
+        tensors = self._tensors(self.arrays)
+        watched = [
+            tensor if variable is None else variable for tensor, variable in zip(tensors, self.variables, strict=True)
+        ]
+        with tf.GradientTape() as tape:
+            for tensor, variable in zip(tensors, self.variables, strict=True):
+                if variable is None:
+                    tape.watch(tensor)
+            outputs = _floating(self._function(*self._arguments(tensors)))
+            weights = self._weigh(outputs)
+            total = tf.add_n([tf.reduce_sum(tf.cast(w, y.dtype) * y) for w, y in zip(weights, outputs, strict=True)])
+        found = tape.gradient(total, watched)
+        return [None if each is None else np.asarray(tf.convert_to_tensor(each), np.float64) for each in found]
+
+    def complex_derivative(self, direction: Sequence[Any]) -> float | None:
+        """Exact but for rounding, where the function takes complex numbers; None where it does not."""
+        if any(variable is not None for variable in self.variables):
+            return None
+        moved = [
+            tf.constant(array.astype(np.complex128) + 1j * COMPLEX_STEP * along)
+            for array, along in zip(self.arrays, direction, strict=True)
+        ]
+        try:
+            outputs = [np.asarray(y) for y in tf.nest.flatten(self._function(*moved))]
+        except Exception:  # most functions mix in real numbers
+            return None
+        if not outputs or any(y.dtype.kind != "c" for y in outputs):
+            return None
+        return float(sum(np.sum(w * y.imag) for w, y in zip(self._weigh(outputs), outputs, strict=True)) / COMPLEX_STEP)
+
+    def _call(self, arrays: Sequence[Any]) -> list[Any]:
+        tensors = self._tensors(arrays)
+        held = [None if variable is None else tf.identity(variable.read_value()) for variable in self.variables]
+        try:
+            for variable, tensor in zip(self.variables, tensors, strict=True):
+                if variable is not None:
+                    variable.assign(tensor)
+            return _floating(self._function(*self._arguments(tensors)))
+        finally:
+            for variable, value in zip(self.variables, held, strict=True):
+                if variable is not None:
+                    variable.assign(value)
+
+    def _tensors(self, arrays: Sequence[Any]) -> list[Any]:
+        return [tf.constant(array, dtype) for array, dtype in zip(arrays, self.dtypes, strict=True)]
+
+    def _arguments(self, tensors: Sequence[Any]) -> list[Any]:
+        """A variable is given itself: the function may read it without being passed it."""
+        pairs = zip(tensors, self.variables, self._given, strict=True)
+        return [tensor if variable is None else given for tensor, variable, given in pairs]
+
+    def _outputs(self, outputs: Sequence[Any]) -> list[Any]:
+        return [np.asarray(output, np.float64) for output in outputs]
+
+    def _weigh(self, outputs: Sequence[Any]) -> list[Any]:
+        if self._weights is None:
+            self._output_dtypes = [y.dtype for y in outputs if hasattr(y.dtype, "is_floating")] or self.dtypes
+            one = len(outputs) == 1 and not np.shape(outputs[0])
+            self._weights = [np.ones(()) if one else self._random.uniform(0.5, 1.5, np.shape(y)) for y in outputs]
+        return self._weights
+
+    _output_dtypes: Sequence[Any] = ()
+
+
+def _tensor(given: Any) -> Any:
+    tensor = tf.convert_to_tensor(given)
+    if not tensor.dtype.is_floating:
+        raise UsageError(
+            f"an input of type {tensor.dtype.name} has no gradient", help="pass floating-point inputs; bind the others"
+        )
+    return tensor
+
+
+def _floating(result: Any) -> list[Any]:
+    tensors = [tf.convert_to_tensor(each) for each in tf.nest.flatten(result)]
+    found = [tensor for tensor in tensors if tensor.dtype.is_floating]
+    if not found:
+        raise UsageError("the function returns no floating-point tensor", help="return what the gradient is taken of")
+    return found

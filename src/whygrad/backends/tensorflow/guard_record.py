@@ -1,0 +1,107 @@
+"""Which steps a guard has held back, kept in variables so that compiled steps can write it down too."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import tensorflow as tf
+
+REMEMBERED: Final = 64  # bad steps
+NAMED: Final = 3  # variables in a message
+
+
+_LIVING: weakref.WeakSet[GuardRecord] = weakref.WeakSet()
+
+
+def held_back() -> int:
+    """How many bad steps all guards of the program have seen so far."""
+    return sum(int(record.count.numpy()) for record in _LIVING)
+
+
+@dataclass(frozen=True, slots=True)
+class BadStep:
+    """One step whose gradients were not finite."""
+
+    step: int  # counted from 1
+    variables: tuple[str, ...]  # whose gradients were not
+
+
+class GuardRecord:
+    """The counters of one guard, and a ring with its last bad steps."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+        _LIVING.add(self)
+        with tf.init_scope():
+            self.steps = _counter("steps")
+            self.count = _counter("bad_steps")
+            self.in_a_row = _counter("bad_steps_in_a_row")
+            self.stopped = tf.Variable(False, trainable=False, name="stopped")
+            self.numbers = tf.Variable(tf.zeros([REMEMBERED], tf.int64), trainable=False, name="bad_numbers")
+            masks = tf.zeros([REMEMBERED, len(names)], tf.bool)
+            self.masks = tf.Variable(masks, trainable=False, name="bad_variables")
+
+    @property
+    def variables(self) -> list[Any]:
+        return [self.steps, self.count, self.in_a_row, self.stopped, self.numbers, self.masks]
+
+    def good(self) -> None:
+        self.steps.assign_add(1)
+        self.in_a_row.assign(0)
+
+    def bad(self, finite: list[Any]) -> None:
+        step = self.steps.assign_add(1, read_value=True)
+        place = tf.math.floormod(self.count, REMEMBERED)
+        self.numbers.scatter_nd_update([[place]], [tf.identity(step)])
+        self.masks.scatter_nd_update([[place]], [tf.logical_not(tf.stack(finite))])
+        self.count.assign_add(1)
+        self.in_a_row.assign_add(1)
+
+    def stop_at(self, limit: int) -> None:
+        self.stopped.assign(tf.greater_equal(self.in_a_row, limit))
+
+    def fail_if_stopped(self) -> None:
+        """Inside a graph there is no exception but TensorFlow's own."""
+        place = tf.math.floormod(self.count - 1, REMEMBERED)
+        bad = tf.boolean_mask(tf.constant(self.names), self.masks[place])
+        said = ["whygrad: gradients that are not finite were not applied; step", self.steps, "in a row", self.in_a_row]
+        tf.debugging.Assert(tf.logical_not(self.stopped), [*said, "variables", bad], summarize=NAMED)
+
+    def bad_steps(self) -> tuple[BadStep, ...]:
+        """The last ones, oldest first."""
+        count = int(self.count.numpy())
+        numbers, masks = self.numbers.numpy(), self.masks.numpy()
+        rows = [i % REMEMBERED for i in range(max(0, count - REMEMBERED), count)]
+        return tuple(BadStep(int(numbers[row]), self._named(masks[row])) for row in rows)
+
+    def _named(self, mask: Any) -> tuple[str, ...]:
+        return tuple(name for name, bad in zip(self.names, np.asarray(mask), strict=True) if bad)
+
+    def last(self) -> str:
+        """The last bad step, in one sentence."""
+        bad = self.bad_steps()[-1]
+        row = int(self.in_a_row.numpy())
+        many = f", the {row}th bad step in a row" if row > 3 else f", with {row} bad steps in a row" if row > 1 else ""
+        return f"the gradient of {_listing(bad.variables)} is not finite at step {bad.step}{many}"
+
+    def lines(self, mode: str) -> list[str]:
+        bad = self.bad_steps()
+        if not bad:
+            return []
+        done = {"zero": "their bad elements were set to zero", "rollback": "each went back to a good state"}
+        count, steps = int(self.count.numpy()), int(self.steps.numpy())
+        head = f"whygrad guard: {count} of {steps} steps had gradients that are not finite; "
+        shown = [f"  step {each.step}: {_listing(each.variables)}" for each in bad[-8:]]
+        return [head + done.get(mode, "nothing of them was applied"), *shown]
+
+
+def _counter(name: str) -> Any:
+    return tf.Variable(0, trainable=False, dtype=tf.int64, name=name)
+
+
+def _listing(names: tuple[str, ...]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:NAMED])
+    return shown + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")

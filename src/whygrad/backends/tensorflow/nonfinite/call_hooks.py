@@ -1,0 +1,37 @@
+"""Hooks around every call of a compiled function, and around the values that `fit` takes out of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow import compat
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+
+
+def install(capture: Capture) -> None:
+    """Stand around every call of a compiled function."""
+    hooks, flights = capture.hooks, capture.flights
+
+    def calling(original: Any) -> Any:
+        def call_flat(self: Any, *args: Any) -> Any:
+            flight = hooks.safely(flights.before, self, args) if compat.runs_eagerly() else None
+            results = original(self, *args)
+            if flight is not None:
+                hooks.safely(flights.after, flight, results)
+            return results
+
+        return call_flat
+
+    def opening(original: Any) -> Any:
+        def get_value(self: Any, *args: Any, **kwargs: Any) -> Any:
+            value = original(self, *args, **kwargs)
+            if flights.latest is not None and compat.runs_eagerly() and compat.flatten is not None:
+                hooks.safely(flights.after, flights.latest, compat.flatten(value), "optional")
+            return value
+
+        return get_value
+
+    hooks.replace(compat.AtomicFunction, "call_flat", calling)
+    hooks.replace(compat.Optional, "get_value", opening)

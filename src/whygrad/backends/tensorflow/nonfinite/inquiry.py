@@ -1,0 +1,95 @@
+"""What a replayed compiled step says: where its first bad value came from, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow.nonfinite.birth import first_birth
+from whygrad.backends.tensorflow.nonfinite.compiled import CompiledReplay
+from whygrad.backends.tensorflow.nonfinite.finite import symptom_of
+from whygrad.backends.tensorflow.nonfinite.trace import Trace, Value
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.nonfinite.flight import Flight, TracedRequest
+
+
+@dataclass(slots=True)
+class Answer:
+    """The first request of a step whose target or gradients were not finite; without one, an update's doing."""
+
+    trace: Trace
+    step: int
+    request: TracedRequest | None = None
+    birth: Value | None = None
+    loss_is_bad: bool = False
+    symptom: str = "NaN"
+    culprits: tuple[int, ...] = ()  # variables whose gradients are bad
+    spoilt: tuple[int, ...] = ()  # variables that the step leaves bad
+    victims: tuple[int, ...] = ()  # those of them whose own gradient was finite
+    spread_at: Any = None
+
+    @property
+    def is_nothing(self) -> bool:
+        """Neither a loss nor a gradient nor a variable went bad: a metric, perhaps."""
+        return self.birth is None and self.request is None and not self.spoilt
+
+
+def inquire(capture: Capture, flight: Flight) -> Answer:
+    """Replay the first bad step of a flight. Raises ReplayError."""
+    replay = CompiledReplay(capture, flight)
+    replay.run()
+    spoilt = tuple(replay.bad_variables())
+    answer = Answer(replay.trace, replay.step, spoilt=spoilt)
+    requests = list(replay.requests())
+    if not requests:  # traced before watching began: which tensor is the loss is not known
+        ends = [value for value in replay.outputs if value.bad] or _written(replay, spoilt)
+        answer.birth, answer.symptom = first_birth(ends), symptom_of(value.tensor for value in ends)
+        answer.loss_is_bad = any(value.bad for value in replay.outputs)
+    for request, known in requests:
+        targets = [known[number] for number in request.targets if number in known]
+        bad_targets = [value for value in targets if value.bad]
+        pairs = [(variable, known[number]) for variable, number in request.gradients if number in known]
+        bad = [(variable, value) for variable, value in pairs if value.bad]
+        unscaled = replay.unscaled(request, known)
+        if unscaled and not spoilt and not any(value.bad for value in unscaled):
+            continue  # loss scaling has absorbed it
+        if not bad_targets and not bad:
+            continue
+        ends = bad_targets or [value for _, value in bad]
+        answer.request = request
+        answer.birth = first_birth(ends)
+        answer.loss_is_bad = bool(bad_targets)
+        answer.symptom = symptom_of(value.tensor for value in ends)
+        answer.culprits = tuple(variable for variable, _ in bad if variable is not None)
+        fine = {variable for variable, value in pairs if variable is not None and not value.bad}
+        answer.victims = tuple(variable for variable in spoilt if variable in fine) if answer.culprits else ()
+        if answer.victims:
+            answer.spread_at = _first_place(replay.interpreter.written.get(answer.victims[0], ()))
+        break
+    return answer
+
+
+def _written(replay: CompiledReplay, variables: Iterable[int]) -> list[Value]:
+    """The bad values that were written to these variables."""
+    written = replay.interpreter.written
+    return [value for variable in variables for value in written.get(variable, ()) if value.bad]
+
+
+def _first_place(values: tuple[Value, ...]) -> Any:
+    """The nearest expression of the user's on the bad way back from a variable's new value."""
+    todo = [value for value in values if value.bad]
+    seen = set(map(id, todo))
+    while todo:
+        value = todo.pop(0)
+        if value.maker is None:
+            continue
+        if value.maker.site.place is not None and value.maker.site.is_seen and value.maker.forward is None:
+            return value.maker.site.place
+        for each in value.maker.inputs:
+            if each is not None and each.bad and id(each) not in seen:
+                seen.add(id(each))
+                todo.append(each)
+    return None
