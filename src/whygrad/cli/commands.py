@@ -15,6 +15,7 @@ from whygrad.errors import UsageError
 
 COMMANDS: Final = {
     "explain": "whygrad.cli.explain",
+    "replay": "whygrad.cli.replay",
     "rules": "whygrad.cli.rules",
     "run": "whygrad.cli.run",
 }
