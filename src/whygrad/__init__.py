@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from whygrad.backends.tensorflow.deduplicate import deduplicate
     from whygrad.backends.tensorflow.gradient_check.check import check_gradient
     from whygrad.backends.tensorflow.guard import guard
+    from whygrad.backends.tensorflow.monitor import Monitor
+    from whygrad.backends.tensorflow.summary import summarize
+    from whygrad.backends.tensorflow.summary_print import print_summary
+    from whygrad.backends.tensorflow.summary_table import Summary
     from whygrad.backends.tensorflow.verify_accumulation import verify_accumulation
     from whygrad.watch import Report, explain, watch
 
@@ -26,6 +30,10 @@ _HOMES = {
     "accumulate": f"{_TENSORFLOW}.accumulate",
     "check_gradient": f"{_TENSORFLOW}.gradient_check.check",
     "deduplicate": f"{_TENSORFLOW}.deduplicate",
+    "Monitor": f"{_TENSORFLOW}.monitor",
+    "Summary": f"{_TENSORFLOW}.summary_table",
+    "print_summary": f"{_TENSORFLOW}.summary_print",
+    "summarize": f"{_TENSORFLOW}.summary",
     "guard": f"{_TENSORFLOW}.guard",
     "verify_accumulation": f"{_TENSORFLOW}.verify_accumulation",
     "Report": "whygrad.watch",
@@ -39,14 +47,18 @@ _MODULES = {"sampling": f"{_TENSORFLOW}.sampling"}
 
 __all__ = [
     "Accumulator",
+    "Monitor",
     "Report",
+    "Summary",
     "__version__",
     "accumulate",
     "check_gradient",
     "deduplicate",
     "explain",
     "guard",
+    "print_summary",
     "sampling",
+    "summarize",
     "verify_accumulation",
     "watch",
 ]

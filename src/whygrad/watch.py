@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 from whygrad.backends import Watcher, WatchOptions
 from whygrad.capture.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
+from whygrad.errors import UsageError
 from whygrad.graph import Failure, Outcome, Recording, Request
 from whygrad.report import LossReach, Report
 from whygrad.rules import all_rules, diagnose
@@ -27,9 +29,12 @@ class Run:
         self,
         selection: Selection | None,
         on_certain: Callable[[Diagnostic], None] | None,
+        name: str = "",
+        folder: str | os.PathLike[str] | None = None,
         options: WatchOptions | None = None,
     ) -> None:
         self._selection = selection
+        self._name, self._folder = name, folder
         self._on_certain = on_certain
         self._shown: set[tuple[object, ...]] = set()
         self._failure: Failure | None = None
@@ -39,6 +44,18 @@ class Run:
     def failed(self, error: BaseException) -> None:
         """Tell the exception that ended the code; often it is the symptom of what is explained."""
         self._failure = describe_failure(error)
+
+    def record(self, **numbers: Any) -> None:
+        """Record one step of a loop in a run that `whygrad show latest` shows; call it once a step.
+
+        `run.record(gradients=..., variables=..., loss=..., learning_rate=optimizer)`, eagerly or inside `tf.function`.
+        Further: `step`, its number, where calls are not to be counted; `applied`, the gradients after clipping;
+        `track`, what to call this optimizer where the loop has several.
+        """
+        for backend in self._watcher.backends.values():
+            backend.record_step(self._name, self._folder, numbers)
+            return
+        raise UsageError("there is no framework to record", help="import TensorFlow before the first step")
 
     def recording(self) -> Recording:
         for backend in self._watcher.backends.values():
@@ -82,6 +99,8 @@ class Run:
         except Exception as error:
             print(f"whygrad: warning: no report: {type(error).__name__}: {error}", file=sys.stderr)
             self._final = Report()
+        for backend in self._watcher.backends.values():
+            backend.close_steps(self._failure, self._final.diagnostics)
 
 
 @contextlib.contextmanager
@@ -89,18 +108,21 @@ def watch(
     *,
     selection: Selection | None = None,
     on_certain: Callable[[Diagnostic], None] | None = None,
+    name: str = "",
+    folder: str | os.PathLike[str] | None = None,
     find_nan: bool = False,
     guard: str | None = None,
     keep: str | None = None,
 ) -> Iterator[Run]:
     """Watch a stretch of code. Nothing it computes changes; afterwards `run.report()` says what was found.
 
+    `run.record(...)` keeps the numbers of a step in a run called `name`, in `folder` (`.whygrad`).
     `find_nan`: keep what every compiled step needs to be replayed, which costs memory and time, so that the first
     value that is not finite is found for certain. `guard`: hold back updates that are not finite, as `whygrad.guard`
     does with this mode; this one does change what is computed. `keep`: a folder in which a step that goes bad is kept
     for `whygrad replay`.
     """
-    run = Run(selection, on_certain, WatchOptions(find_nan=find_nan, guard=guard, keep=keep))
+    run = Run(selection, on_certain, name, folder, WatchOptions(find_nan=find_nan, guard=guard, keep=keep))
     run._start()
     try:
         yield run

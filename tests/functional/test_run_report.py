@@ -26,6 +26,17 @@ with tf.GradientTape() as tape:
 print("gradients:", tape.gradient(loss, [w, b])[0])
 print("the script goes on")
 """
+LONG = """\
+import tensorflow as tf
+
+w = tf.Variable(2.0, name="w")
+b = tf.Variable(1.0, name="b")
+for step in range(100):
+    with tf.GradientTape() as tape:
+        loss = tf.stop_gradient(w * 3.0) + b
+    tape.gradient(loss, [w, b])
+print("the script goes on")
+"""
 HEALTHY = CUT.replace("tf.stop_gradient(w * 3.0)", "w * 3.0")
 # The frames of a hook are between the script and TensorFlow when this is raised.
 CRASH = """\
@@ -124,7 +135,9 @@ def test_traceback_is_pythons_own_and_the_report_follows_it(script: Path) -> Non
     assert done.err[done.err.index(start) :].startswith(traceback + "error[")
 
 
-def test_what_is_certain_is_shown_while_the_script_runs_and_not_again(script: Path) -> None:
+def test_what_is_certain_is_shown_while_a_long_script_runs_and_not_again(script: Path) -> None:
+    script.write_text(LONG)
+
     shown = under_a_terminal(script.parent, "run", "train.py")
 
     assert re.findall(r"error\[WG\d{3}\]|the script goes on|whygrad: 1 error", shown) == [
@@ -152,3 +165,36 @@ def _read(terminal: int) -> bytes:
         return os.read(terminal, 65536)
     except OSError:  # how Linux tells that the other end is closed
         return b""
+
+
+REPLICAS = """\
+import keras
+import numpy as np
+import tensorflow as tf
+
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+
+class Rounded(keras.layers.Layer):
+    def build(self, shape):
+        self.scale = self.add_weight(shape=(4,))
+
+    def call(self, x):
+        return x * tf.round(self.scale)
+
+with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():
+    model = keras.Sequential([keras.layers.Input((4,)), Rounded(), keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+x = np.ones((32, 4), "float32")
+model.fit(x, x[:, :1], batch_size=8, epochs=2, verbose=0)
+"""
+
+
+def test_replicas_of_a_strategy_count_as_one_program(script: Path) -> None:
+    script.write_text(REPLICAS)
+
+    done = whygrad(script.parent, "run", "train.py")
+
+    assert done.status == 0
+    assert re.findall(r"(?:error|warning)\[WG\d{3}\]|--> train.py:\d+", done.err) == ["error[WG101]", "--> train.py:13"]
+    assert "internal error" not in done.err

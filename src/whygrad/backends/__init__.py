@@ -10,13 +10,17 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Protocol
+from typing import Any, Protocol
 
+from whygrad.diagnostics import Diagnostic
 from whygrad.graph import Failure, Recording
+
+Folder = str | os.PathLike[str] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +39,8 @@ class Backend(Protocol):
     def join(self, module: ModuleType) -> None: ...
     def stop(self) -> None: ...
     def record(self, failure: Failure | None = None) -> Recording: ...
+    def record_step(self, name: str, folder: Folder, numbers: Mapping[str, Any]) -> None: ...
+    def close_steps(self, failure: Failure | None, found: Sequence[Diagnostic]) -> None: ...
 
 
 # The module that makes a backend, by the framework module whose import calls for it; companions join later.

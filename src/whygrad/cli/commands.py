@@ -14,10 +14,14 @@ from whygrad.cli.complaint import WRONG_USAGE, complain
 from whygrad.errors import UsageError
 
 COMMANDS: Final = {
+    "compare": "whygrad.cli.compare",
     "explain": "whygrad.cli.explain",
+    "export": "whygrad.cli.export",
     "replay": "whygrad.cli.replay",
     "rules": "whygrad.cli.rules",
     "run": "whygrad.cli.run",
+    "runs": "whygrad.cli.runs",
+    "show": "whygrad.cli.show",
 }
 
 Todo = Callable[[], int]

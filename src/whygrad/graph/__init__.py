@@ -2,12 +2,14 @@
 
 from whygrad.graph.event import Event, Failure
 from whygrad.graph.node import Flow, Graph, Op, OpId, OpKind, Tape, TapeId, Tensor, TensorId, Variable, VariableId
+from whygrad.graph.numbers import GradientNumbers
 from whygrad.graph.recording import Outcome, Pairing, Recording, Request, Source, Update
 
 __all__ = [
     "Event",
     "Failure",
     "Flow",
+    "GradientNumbers",
     "Graph",
     "Op",
     "OpId",

@@ -166,6 +166,18 @@ class DeadAttribute:
     where: SourceSpan | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowsOverwritten:
+    """Rows of a variable were replaced by steps along its gradient, and some row was named more than once."""
+
+    variable: VariableId
+    where: SourceSpan | None
+    rows: int  # different ones
+    repeated: int  # of these, named more than once
+    seen: int = 1
+    of: int = 1
+
+
 Event = (
     AttributeRebound
     | BakedState
@@ -178,6 +190,7 @@ Event = (
     | LayerCalled
     | ModelTrained
     | NoiseUnused
+    | RowsOverwritten
     | SharedCalls
     | UnbuiltRead
     | GradientAmplified

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from whygrad.graph.event import Event, Failure
 from whygrad.graph.node import Graph, Tape, TapeId, TensorId, Variable, VariableId
+from whygrad.graph.numbers import GradientNumbers
 from whygrad.source import SourceSpan
 
 E = TypeVar("E")
@@ -33,6 +34,7 @@ class Source:
     type_name: str = ""
     outcome: Outcome = Outcome.PRESENT
     watched: int | None = None  # the id of the first op after `watch`; None: never watched by hand
+    numbers: GradientNumbers | None = None  # at the steps that the request kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,8 @@ class Request:
     method: str = "gradient"
     model: str | None = None  # set where a model's own training step asked
     error: str | None = None  # the exception the request raised
+    steps: tuple[int, ...] = ()  # that were kept of those that ran, counted from 0
+    ran: int = 0  # steps that were counted; 0: they were not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -115,6 +115,16 @@ with tf.GradientTape() as tape:
     loss = tf.reduce_sum(values.stack())
 tape.gradient(loss, w)
 """,
+    "another thread": """
+import threading
+def work():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.round(w * 3.0))
+    tape.gradient(loss, w)
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+""",
     "a jacobian": """
 with tf.GradientTape() as tape:
     values = tf.round(w * 3.0) ** 2
@@ -270,3 +280,25 @@ model.fit(np.ones((4, 3), "float32"), np.ones((4, 1), "float32"), verbose=0)
     )
 
     assert found == [("non-differentiable-op", "tf.argmax(x, -1)")]
+
+
+def test_threads_that_train_at_the_same_time_are_kept_apart(loud: Any) -> None:
+    """Each has its own tapes; half of them cut their gradient, the others must stay unblamed."""
+    found = loud("""
+import threading
+weights = [tf.Variable(tf.ones((3, 3)), name=f"w{i}") for i in range(4)]
+start = threading.Barrier(4)
+def work(weight, act):
+    start.wait()
+    for _ in range(30):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(act(weight) @ weight if act is tf.tanh else act(weight))
+        tape.gradient(loss, weight)
+threads = [threading.Thread(target=work, args=(v, tf.round if i % 2 else tf.tanh)) for i, v in enumerate(weights)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+""")
+
+    assert found == [("non-differentiable-op", "act(weight)")]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+import threading
 import weakref
 from collections.abc import Callable
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from whygrad.backends import WatchOptions
@@ -32,8 +33,9 @@ from whygrad.backends.tensorflow.nonfinite.sentinel import Sentinel
 from whygrad.backends.tensorflow.nonfinite.tap import TAPPED
 from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 from whygrad.backends.tensorflow.optimizers import Updates
-from whygrad.backends.tensorflow.recorder import Recorder
+from whygrad.backends.tensorflow.recorder import Place, Recorder
 from whygrad.backends.tensorflow.requests import Requests
+from whygrad.backends.tensorflow.step_numbers import StepNumbers
 from whygrad.backends.tensorflow.tape import TapeFacts, Tapes
 from whygrad.backends.tensorflow.variables import VariableBook
 from whygrad.graph import Event
@@ -48,8 +50,10 @@ class Capture:
         self.variables = VariableBook()
         self.recorder = Recorder(self.variables)
         self.tapes = Tapes(self)
+        self.recorder.still_needed = self.tapes.still_needed
         self.requests = Requests(self)
         self.updates = Updates(self)
+        self.numbers = StepNumbers(self)
         self.keras = keras_hooks.KerasFacts(self)
         self.episodes = Episodes(self.recorder)
         self.sentinel = Sentinel(self)
@@ -66,27 +70,14 @@ class Capture:
         self.bodies = foreign.Bodies()
         self.events: list[Event] = []
         self._joined: set[str] = set()
+        self._threads = threading.local()
+        self._stopped = False
+        self.on_op = self._make_listener()  # one for all threads: those of a strategy share their listeners
+        self.hooks.on_thread = self.recorder.change_thread
 
     def start(self) -> None:
         """Put the hooks of TensorFlow itself in."""
-        add, remove = compat.add_op_callback, compat.remove_op_callback
-        if add is not None and remove is not None:
-
-            def on_op(
-                op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
-            ) -> Any:
-                if not self.hooks.broken and outputs is not None:
-                    try:
-                        self.recorder.on_op(op_type, inputs, attrs, outputs, graph, sys._getframe(1))
-                        if graph is not None and op_type in TAPPED and self.keras.training:
-                            self.flights.taps.put(graph, outputs)
-                    except Exception as error:
-                        self.hooks.fail(error)
-                # While tracing, TensorFlow hands what one listener returns to the next, None included.
-                return outputs if graph is not None and compat.others_listen() else None
-
-            add(on_op)
-            self.hooks.on_removal(lambda: remove(on_op))
+        self.listen()
         tape.install(self)
         departure.install(self)
         custom.install(self)
@@ -112,8 +103,34 @@ class Capture:
             guard_hooks.install(self, base)
         optimizers.install(self, base, "apply" if hasattr(base, "apply") else "apply_gradients")
 
+    def listen(self) -> None:
+        """Hear of the ops of this thread: TensorFlow keeps its listeners by thread."""
+        if compat.add_op_callback is not None and not getattr(self._threads, "heard", False):
+            self._threads.heard = True
+            compat.add_op_callback(self.on_op)
+
+    def _note_op(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
+        self.recorder.on_op(op_type, inputs, attrs, outputs, graph, frame)
+        if graph is not None and op_type in TAPPED and self.keras.training:
+            self.flights.taps.put(graph, outputs)
+
+    def _make_listener(self) -> Callable[..., Any]:
+        hooks, log = self.hooks, self._note_op
+
+        def on_op(op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> Any:
+            if self._stopped:
+                compat.stop_listening(on_op)  # a thread that outlives the watching lets go by itself
+            elif outputs is not None:
+                hooks.safely(log, op_type, inputs, attrs, outputs, graph, sys._getframe(1))
+            # While tracing, TensorFlow hands what one listener returns to the next, None included.
+            return outputs if graph is not None and compat.others_listen() else None
+
+        return on_op
+
     def stop(self) -> None:
         self.hooks.remove()
+        self._stopped = True
+        compat.stop_listening(self.on_op)
 
     def current_graph(self) -> Any:
         """The function graph that is being traced, or None when ops run at once."""
@@ -125,7 +142,12 @@ class Capture:
     def training_model(self) -> str | None:
         return self.keras.training_model()
 
+    def training_place(self) -> Place:
+        """For a thread that a strategy started: no frame of the user's is on its stack."""
+        return None if self.bodies.running else self.keras.training_place()
+
     def settled(self) -> None:
         """Enough steps were seen to tell a branch not taken from a gradient that never comes."""
+        self.numbers.look_again()
         if self.on_settled is not None:
             self.on_settled()

@@ -35,6 +35,7 @@ dtypes = _module("tensorflow.python.framework.dtypes")
 tensor_util = _module("tensorflow.python.framework.tensor_util")
 custom_gradient = _module("tensorflow.python.ops.custom_gradient")
 resource_variable_ops = _module("tensorflow.python.ops.resource_variable_ops")
+distribute = _module("tensorflow.python.distribute.distribute_lib")
 script_ops = _module("tensorflow.python.ops.script_ops")
 tf_stack = _module("tensorflow.python.util.tf_stack")
 func_graph_module = _module("tensorflow.python.framework.func_graph")
@@ -42,11 +43,14 @@ pywrap_tfe = _module("tensorflow.python.pywrap_tfe") or _module("tensorflow.pyth
 nest = _module("tensorflow.python.util.nest")
 execute = _module("tensorflow.python.eager.execute")
 gradients_util = _module("tensorflow.python.ops.gradients_util")
+distribute = _module("tensorflow.python.distribute.distribute_lib")
+tensor_module = _module("tensorflow.python.framework.tensor")
 atomic_function = _module("tensorflow.python.eager.polymorphic_function.atomic_function")
 optional_ops = _module("tensorflow.python.data.ops.optional_ops")
 handle_data_util = _module("tensorflow.python.ops.handle_data_util")
 op_def_registry = _module("tensorflow.python.framework.op_def_registry")
 
+tensor_class: Any = _attribute(tensor_module, "Tensor") or _attribute(ops, "Tensor")
 add_op_callback: Callable[..., None] | None = _attribute(op_callbacks, "add_op_callback")
 remove_op_callback: Callable[..., None] | None = _attribute(op_callbacks, "remove_op_callback")
 GradientTape: Any = _attribute(backprop, "GradientTape")
@@ -104,6 +108,53 @@ def unrecorded() -> Iterator[None]:
         return
     with stop():
         yield
+
+
+def eager_scope() -> contextlib.AbstractContextManager[Any]:
+    """Out of the function that is being traced, for as long as the block runs."""
+    scope = _attribute(ops, "init_scope")
+    return contextlib.nullcontext() if scope is None else scope()
+
+
+@dataclass(frozen=True, slots=True)
+class Tracing:
+    """What becomes of the function that is being traced."""
+
+    compiled: bool = False  # by XLA
+    foreign: bool = False  # it is rewritten, run elsewhere or saved: nothing may be added to it
+
+
+# Folders of TensorFlow that trace functions for other ends than running them as they are.
+_FOREIGN_TRACERS = (
+    "/tensorflow/python/ops/parallel_for/",
+    "/tensorflow/python/data/",
+    "/tensorflow/python/saved_model/",
+    "/tensorflow/python/ops/custom_gradient.py",
+    "/tensorflow/lite/",
+)
+
+
+def tracing(frame: FrameType | None) -> Tracing:
+    """Who traces, by the frames of the stack."""
+    compiled = foreign = False
+    while frame is not None:
+        path = frame.f_code.co_filename.replace("\\", "/")
+        if "/tensorflow/python/eager/" in path:
+            compiled = compiled or getattr(frame.f_locals.get("self"), "_jit_compile", None) is True
+        foreign = foreign or any(part in path for part in _FOREIGN_TRACERS)
+        frame = frame.f_back
+    return Tracing(compiled, foreign)
+
+
+def replicas() -> int:
+    """How many copies of the model are trained at once."""
+    strategy = _attribute(distribute, "get_strategy")
+    return 1 if strategy is None else int(strategy().num_replicas_in_sync)
+
+
+def is_tensor(thing: Any) -> bool:
+    """Whether it is a dense tensor, of a graph or with a value."""
+    return tensor_class is not None and isinstance(thing, tensor_class)
 
 
 def count_operations(graph: Any) -> int:
@@ -282,6 +333,22 @@ def source_map() -> dict[tuple[str, int], tuple[str, int, str]]:
         return {}
     mapping: dict[tuple[str, int], tuple[str, int, str]] = stack[-1].get_effective_source_map()
     return mapping
+
+
+def in_replica() -> bool:
+    """Whether this thread is one of several replicas of a distribution strategy."""
+    return bool(
+        distribute is not None
+        and distribute.has_strategy()
+        and distribute.get_replica_context() is not None
+        and distribute.get_strategy().num_replicas_in_sync > 1
+    )
+
+
+def stop_listening(callback: Callable[..., Any]) -> None:
+    """Take a listener to ops out of this thread, if it is in it."""
+    if remove_op_callback is not None and context is not None and callback in context.context().op_callbacks:
+        remove_op_callback(callback)
 
 
 def others_listen() -> bool:
@@ -585,3 +652,62 @@ def _like(variable: Any, value: Any) -> Any:
     import tensorflow as tf
 
     return tf.Variable(value) if native(variable) is variable else type(variable)(value, dtype=variable.dtype)
+
+
+# --- monitor ---
+
+_gen_xla_ops = _module("tensorflow.compiler.tf2xla.ops.gen_xla_ops")
+_xla_optimization_barrier: Callable[[list[Any]], list[Any]] | None = _attribute(
+    _gen_xla_ops, "xla_optimization_barrier"
+)
+
+
+def xla_barrier(tensor: Any) -> Any:
+    """The tensor, computed on its own under XLA and not fused with what uses it; only for graphs that XLA compiles."""
+    return tensor if _xla_optimization_barrier is None else _xla_optimization_barrier([tensor])[0]
+
+
+# What Keras optimizers call between being given gradients and using them.
+CLIPPING_METHODS = ("_clip_gradients",)
+
+
+def variable_inside(variable: Any) -> Any:
+    """The TensorFlow variable that a Keras 3 variable holds; any other is returned as it is."""
+    inner = getattr(variable, "_value", None)
+    return inner if inner is not None and hasattr(inner, "assign_sub") else variable
+
+
+def optimizer_inside(optimizer: Any) -> Any:
+    """The optimizer that a loss-scaling optimizer holds; any other is returned as it is."""
+    return getattr(optimizer, "inner_optimizer", None) or optimizer
+
+
+def sets_rate_when_applied(optimizer: Any) -> bool:
+    """Whether the learning rate of a step is known only after the optimizer was given its gradients: tf_keras."""
+    return hasattr(optimizer_inside(optimizer), "_current_learning_rate")
+
+
+def optimizer_bases() -> tuple[tuple[Any, str], ...]:
+    """(class, method) for each family of optimizers that is loaded; the method is what is given the gradients."""
+    found = []
+    for name in ("keras", "tf_keras"):
+        optimizers = _attribute(sys.modules.get(name), "optimizers")
+        base = _attribute(optimizers, "Optimizer")
+        legacy = _attribute(_attribute(optimizers, "legacy"), "Optimizer")
+        if base is not None:
+            found.append((base, "apply" if hasattr(base, "apply") else "apply_gradients"))
+        if legacy is not None and hasattr(legacy, "apply_gradients"):
+            found.append((legacy, "apply_gradients"))
+    return tuple(found)
+
+
+def layers_inside(model: Any) -> list[Any]:
+    """Every layer of a Keras model, also those inside others."""
+    flatten = getattr(model, "_flatten_layers", None)
+    return [] if flatten is None else list(flatten())
+
+
+def steps_per_execution(model: Any) -> int:
+    """How many batches one call of a model's training function takes."""
+    steps: Any = getattr(model, "steps_per_execution", None) or getattr(model, "_steps_per_execution", None)
+    return int(steps.numpy()) if hasattr(steps, "numpy") else int(steps or 1)

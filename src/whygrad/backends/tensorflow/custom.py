@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.hooks import Hooks
 from whygrad.backends.tensorflow.nonfinite.episode import WayBack
 from whygrad.backends.tensorflow.recorder import CUSTOM
 from whygrad.graph.event import CustomGradientForgets
@@ -20,14 +21,14 @@ def install(capture: Capture) -> None:
 
     def inside(original: Any) -> Any:
         def decorator(f: Any, *args: Any, **kwargs: Any) -> Any:
-            recorder.custom.append(getattr(f, "__name__", "custom_gradient"))
+            hooks.safely(_enter, recorder, getattr(f, "__name__", "custom_gradient"))
             try:
                 return original(f, *args, **kwargs)
             except TypeError as error:
                 hooks.safely(_note_forgotten, capture, f, error)
                 raise
             finally:
-                recorder.custom.pop()
+                hooks.safely(_leave, recorder)
 
         return decorator
 
@@ -38,7 +39,8 @@ def install(capture: Capture) -> None:
             if recorder.episode is not None and not recorder.paused:
                 hooks.safely(_note_way_back, recorder, output_tensors, input_tensors, backward_function)
             if recorder.custom and not recorder.paused and not hooks.broken:
-                observed = hooks.safely(_note, recorder, op_type, output_tensors, input_tensors, backward_function)
+                given = (op_type, output_tensors, input_tensors, backward_function)
+                observed = hooks.safely(_note, hooks, recorder, *given)
                 backward_function = observed or backward_function
             return original(op_type, output_tensors, input_tensors, backward_function, *args, **kwargs)
 
@@ -49,6 +51,14 @@ def install(capture: Capture) -> None:
     hooks.replace(compat.record, "record_operation", recording)
 
 
+def _enter(recorder: Any, name: str) -> None:
+    recorder.custom = (*recorder.custom, name)
+
+
+def _leave(recorder: Any) -> None:
+    recorder.custom = recorder.custom[:-1]
+
+
 def _note_way_back(recorder: Any, outputs: Any, inputs: Any, backward: Any) -> None:
     """A replay must ask this function for the gradient: a custom gradient's, or a compiled function's."""
     if outputs and hasattr(outputs[0], "numpy"):
@@ -56,7 +66,7 @@ def _note_way_back(recorder: Any, outputs: Any, inputs: Any, backward: Any) -> N
         recorder.episode.closures[ids[0]] = WayBack(backward, ids, tuple(tensor._id for tensor in inputs))
 
 
-def _note(recorder: Any, op_type: Any, outputs: Any, inputs: Any, backward: Any) -> Any:
+def _note(hooks: Hooks, recorder: Any, op_type: Any, outputs: Any, inputs: Any, backward: Any) -> Any:
     """Log the whole function as one op; what ran inside it feeds the outputs without a gradient."""
     graph = getattr(outputs[0], "graph", None) if outputs and not hasattr(outputs[0], "numpy") else None
     hidden: list[int] = []
@@ -71,11 +81,11 @@ def _note(recorder: Any, op_type: Any, outputs: Any, inputs: Any, backward: Any)
     record.blocked = frozenset((*range(results), *range(len(ids), len(ids) + len(hidden))))
 
     def observed(*gradients: Any) -> Any:
-        recorder.custom.append(str(op_type))
+        hooks.safely(_enter, recorder, str(op_type))
         try:
             answer = backward(*gradients)
         finally:
-            recorder.custom.pop()
+            hooks.safely(_leave, recorder)
         if isinstance(answer, (list, tuple)):
             record.blocked = (record.blocked or frozenset()) | {i for i, g in enumerate(answer) if g is None}
         return answer

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.graph import Flow
 
-_Key = tuple[str, tuple[str, ...], tuple[str, ...]]
-_cache: dict[_Key, tuple[Flow, ...]] = {}
+# By the ids of dtypes: TensorFlow keeps one object of each for good, and hashes and names them slowly.
+_cache: dict[tuple[str, tuple[int, ...], tuple[int, ...]], tuple[Flow, ...]] = {}
+_names: dict[int, str] = {}
 _FLOATING = ("float", "bfloat", "complex", "half", "double", "variant", "resource")
 
 
@@ -17,16 +19,24 @@ def is_trainable(dtype_name: str) -> bool:
     return dtype_name.startswith(_FLOATING)
 
 
-def flows_of(op_type: str, inputs: tuple[Any, ...], outputs: tuple[Any, ...], attrs: Any) -> tuple[Flow, ...]:
+def dtype_name(dtype: Any) -> str:
+    """The name of a dtype, asked of TensorFlow once."""
+    name = _names.get(id(dtype))
+    if name is None:
+        name = _names[id(dtype)] = str(dtype.name)
+    return name
+
+
+def flows_of(op_type: str, inputs: Sequence[Any], outputs: Sequence[Any], attrs: Any) -> tuple[Flow, ...]:
     """One `Flow` for each input; `inputs` and `outputs` are TensorFacts."""
-    key = (op_type, tuple(fact.dtype.name for fact in inputs), tuple(fact.dtype.name for fact in outputs))
+    key = (op_type, tuple([id(fact.dtype) for fact in inputs]), tuple([id(fact.dtype) for fact in outputs]))
     known = _cache.get(key)
     if known is None:
         known = _cache[key] = _ask(op_type, inputs, outputs, attrs)
     return known
 
 
-def _ask(op_type: str, inputs: tuple[Any, ...], outputs: tuple[Any, ...], attrs: Any) -> tuple[Flow, ...]:
+def _ask(op_type: str, inputs: Sequence[Any], outputs: Sequence[Any], attrs: Any) -> tuple[Flow, ...]:
     blocked = (Flow.BLOCKED,) * len(inputs)
     if not any(is_trainable(fact.dtype.name) for fact in outputs):
         return blocked
@@ -42,9 +52,7 @@ def _ask(op_type: str, inputs: tuple[Any, ...], outputs: tuple[Any, ...], attrs:
     )
 
 
-def _probe(
-    function: Any, op_type: str, inputs: tuple[Any, ...], outputs: tuple[Any, ...], attrs: Any
-) -> tuple[Flow, ...]:
+def _probe(function: Any, op_type: str, inputs: Sequence[Any], outputs: Sequence[Any], attrs: Any) -> tuple[Flow, ...]:
     """Build the gradient in a scratch graph and look which inputs get None, or a constant zero."""
     assert compat.ops is not None
     carried = (Flow.CARRIED,) * len(inputs)

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.escape import add_escapes
-from whygrad.backends.tensorflow.flows import flows_of
+from whygrad.backends.tensorflow.flows import dtype_name, flows_of
 from whygrad.backends.tensorflow.op_table import kind_of
 from whygrad.backends.tensorflow.positions import span
-from whygrad.backends.tensorflow.recorder import (
-    CUSTOM,
-    FUNCTIONAL_OPS,
-    Leaf,
-    OpRecord,
-    TensorFacts,
-    facts_of,
-    functional_graphs,
-)
+from whygrad.backends.tensorflow.recorder import OpRecord, TensorFacts, facts_of
+from whygrad.backends.tensorflow.scope import Scope
+from whygrad.backends.tensorflow.trace_log import trace_records
 from whygrad.graph import Flow, Graph, Op, OpId, OpKind, Outcome, TapeId, Tensor, TensorId, VariableId
 from whygrad.graph.event import NoiseUnused
 from whygrad.graph.query import without_collecting
@@ -42,12 +37,13 @@ def freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
 
 def _freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
     scope = Scope(capture, tf_graph)
-    needed = scope.behind(entry.targets) | scope.ahead(entry.sources)
+    behind = scope.behind(entry.targets)
+    needed = behind | scope.ahead(entry.sources)
     facts = capture.tape_facts.get(entry.tape)
     writer = GraphWriter(capture, scope, entry.tape, None if facts is None else facts.entered)
     for record in scope.records:
         if record.sequence in needed and record.sequence not in scope.shadowed:
-            writer.add(record)
+            writer.add(record, opened=record.sequence in behind)
     writer.add_leaves()
     note_unused_noise(capture, scope, entry.tape, needed)
     for source in entry.sources:
@@ -64,12 +60,14 @@ def _freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
 
 def note_unused_noise(capture: Capture, scope: Scope, tape: int, needed: set[int]) -> None:
     """A draw that only its own expression touches was drawn for nothing."""
+    if OpKind.NOISE not in scope.kinds.values():
+        return
     users: dict[int, list[OpRecord]] = defaultdict(list)
     for record in scope.records:
         for number in record.inputs:
             users[number].append(record)
     for record in scope.records:
-        if record.sequence in needed or tape not in record.tapes or kind_of(record.type) is not OpKind.NOISE:
+        if scope.kinds[record.type] is not OpKind.NOISE or record.sequence in needed or tape not in record.tapes:
             continue
         where = span(record.place)
         floating = any(facts.dtype.is_floating for facts in record.outputs)
@@ -89,169 +87,6 @@ def _stays_in(record: OpRecord, users: Mapping[int, list[OpRecord]]) -> bool:
     return True
 
 
-class Scope:
-    """The records a request can see: the eager log, or the log of the function being traced."""
-
-    def __init__(self, capture: Capture, tf_graph: Any) -> None:
-        recorder = capture.recorder
-        self.aliases: dict[int, int] = {}  # handle inside a function -> handle outside
-        self.leaves: Mapping[int, Leaf] = recorder.leaves
-        self.passed: list[tuple[int, Any]] = []  # (outside, inside) tensors that a traced function captured
-        self.facts: dict[int, TensorFacts] = {}
-        if tf_graph is None:
-            self.records: list[OpRecord] = list(recorder.records)
-        else:
-            self.records = [*recorder.records, *self._traced(recorder, tf_graph)]
-        self.makers: dict[int, list[OpRecord]] = defaultdict(list)
-        self.writes: dict[int, list[OpRecord]] = defaultdict(list)
-        self.shadowed: set[int] = set()  # ops whose outputs a custom gradient took over
-        for record in self.records:
-            for facts in record.outputs:
-                if record.type == CUSTOM:
-                    self.shadowed.update(maker.sequence for maker in self.makers.pop(facts.id, ()))
-                self.makers[facts.id].append(record)
-                self.facts[facts.id] = facts
-            for handle in self.written(record):
-                self.writes[handle].append(record)
-        for _, inside in self.passed:
-            self.facts.setdefault(inside._id, facts_of(inside))
-
-    def _traced(self, recorder: Any, tf_graph: Any) -> list[OpRecord]:
-        records: list[OpRecord] = []
-        while tf_graph is not None and hasattr(tf_graph, "captures"):
-            for outside, inside in tf_graph.captures:
-                if inside.dtype is compat.resource_dtype:
-                    self.aliases[inside._id] = outside._id
-                else:
-                    self.passed.append((outside._id, inside))
-            records = [*trace_records(recorder, tf_graph), *records]
-            tf_graph = tf_graph.outer_graph
-        return records
-
-    def handle(self, number: int) -> int:
-        while number in self.aliases:
-            number = self.aliases[number]
-        return number
-
-    def written(self, record: OpRecord) -> Iterable[int]:
-        """The variables a record writes."""
-        if kind_of(record.type) is OpKind.WRITE and record.inputs:
-            return (self.handle(record.inputs[0]),)
-        if record.type == "ApplyGradients":
-            return tuple(record.attrs or ())
-        return ()
-
-    def behind(self, targets: Iterable[int]) -> set[int]:
-        """Sequence numbers of all records the targets depend on, through variables too."""
-        inside = {inner._id: outer for outer, inner in self.passed}
-        found: set[int] = set()
-        todo = list(targets)
-        seen: set[int] = set(todo)
-        while todo:
-            number = todo.pop()
-            makers = list(self.makers.get(number, ()))
-            if number in inside and inside[number] not in seen:
-                seen.add(inside[number])
-                todo.append(inside[number])
-            for record in makers:
-                if record.sequence in found:
-                    continue
-                found.add(record.sequence)
-                for source in self._depends_on(record, found):
-                    if source not in seen:
-                        seen.add(source)
-                        todo.append(source)
-        return found
-
-    def _depends_on(self, record: OpRecord, found: set[int]) -> Iterable[int]:
-        yield from record.inputs
-        if kind_of(record.type) is OpKind.READ and record.inputs:
-            for write in self.writes.get(self.handle(record.inputs[0]), ()):
-                if write.sequence < record.sequence and write.sequence not in found:
-                    found.add(write.sequence)
-                    yield from write.inputs
-
-    def ahead(self, sources: Iterable[Any]) -> set[int]:
-        """Sequence numbers of all records that depend on a source."""
-        marked = {source.tensor for source in sources if source.tensor is not None}
-        variables = {source.variable for source in sources if source.variable is not None}
-        for outside, inside in self.passed:
-            if outside in marked:
-                marked.add(inside._id)
-        found: set[int] = set()
-        for record in self.records:
-            touched = any(n in marked or self.handle(n) in variables for n in record.inputs)
-            if not touched:
-                continue
-            found.add(record.sequence)
-            marked.update(facts.id for facts in record.outputs)
-            if any(n in marked for n in record.inputs[1:]):
-                variables.update(self.written(record))
-            for outside, inside in self.passed:
-                if outside in marked:
-                    marked.add(inside._id)
-        return found
-
-
-def trace_records(recorder: Any, tf_graph: Any) -> list[OpRecord]:
-    """The log of a traced function; read from its graph where it was traced before watching began."""
-    log = recorder.traces.get(tf_graph)
-    if log is not None:
-        return _with_calls(recorder, tf_graph, log.records)
-    cached: list[OpRecord] | None = recorder.untraced.get(tf_graph)
-    if cached is None:
-        cached = [_from_operation(operation, tf_graph) for operation in tf_graph.get_operations()]
-        recorder.untraced[tf_graph] = cached
-    return cached
-
-
-def _with_calls(recorder: Any, tf_graph: Any, logged: list[OpRecord]) -> list[OpRecord]:
-    """TensorFlow announces every op but the call of one traced function by another: add those from the graph."""
-    made = {facts.id for record in logged for facts in record.outputs}
-    calls = [
-        operation
-        for operation in tf_graph.get_operations()
-        if operation.type in FUNCTIONAL_OPS and operation.outputs and operation.outputs[0]._id not in made
-    ]
-    records = list(logged)
-    for operation in calls:
-        needs = {tensor._id for tensor in operation.inputs}
-        last = max((i for i, r in enumerate(records) if any(f.id in needs for f in r.outputs)), default=-1)
-        record = _from_operation(operation, tf_graph)
-        record.sequence = next(recorder.sequence)
-        neighbour = records[last + 1] if last + 1 < len(records) else records[last] if records else None
-        if neighbour is not None:
-            record.tapes, record.layers = neighbour.tapes, neighbour.layers
-        records.insert(last + 1, record)
-        made.update(facts.id for facts in record.outputs)
-    if calls:
-        recorder.traces[tf_graph].records[:] = records  # found once
-    return records
-
-
-def _from_operation(operation: Any, tf_graph: Any) -> OpRecord:
-    record = OpRecord(
-        0,
-        operation.type,
-        tuple(tensor._id for tensor in operation.inputs),
-        tuple(facts_of(tensor) for tensor in operation.outputs),
-    )
-    if operation.type in FUNCTIONAL_OPS:
-        record.calls = functional_graphs(operation, tf_graph)
-    record.place = from_traceback(operation)
-    return record
-
-
-def from_traceback(operation: Any) -> SourceSpan | None:
-    """Line only: graph ops remember no columns."""
-    from whygrad.capture.position import CodeOwner, file_owner
-
-    for frame in reversed(list(operation.traceback or ())):
-        if file_owner(frame.filename) is CodeOwner.USER:
-            return SourceSpan(frame.filename, frame.lineno)
-    return None
-
-
 class GraphWriter:
     """Turns records into ops, opening function calls as it goes."""
 
@@ -264,31 +99,57 @@ class GraphWriter:
         self.tensors: dict[TensorId, Tensor] = {}
         self.facts: dict[int, TensorFacts] = dict(scope.facts)
         self.fresh = itertools.count(-1, -1)  # ids for what function bodies hold, below all real ones
-        self.op_numbers = itertools.count(1)
         self.handles: dict[int, int] = {}
-        self.times: list[tuple[int, int]] = []
+        self.moments: list[int] = []  # when the record of each op ran
         self.branches = 0  # how many loops and branches are open
+        self._tapes: dict[tuple[int, ...], frozenset[TapeId]] = {}
+        self._kinds: dict[str, OpKind] = {}
 
     def first_after(self, clock: int) -> int:
         """The id of the first op after a moment of the recorder's clock."""
-        return next((number for moment, number in self.times if moment > clock), len(self.ops) + 1)
+        return bisect.bisect_right(self.moments, clock) + 1
 
-    def add(self, record: OpRecord) -> None:
-        self.times.append((record.sequence, len(self.ops) + 1))
-        self._write(record, {}, frozenset(map(TapeId, record.tapes)), 0)
+    def add(self, record: OpRecord, *, opened: bool = True) -> None:
+        """A call that the targets do not depend on stays closed: there may be thousands, one for each step of `fit`."""
+        tapes = self._tapes.get(record.tapes)
+        if tapes is None:
+            tapes = self._tapes[record.tapes] = frozenset(map(TapeId, record.tapes))
+        if record.calls and not opened:
+            self._close(record, tapes)
+        else:
+            self._write(record, {}, tapes, 0)
+        self.moments += [record.sequence] * (len(self.ops) - len(self.moments))
 
     def _write(self, record: OpRecord, names: dict[int, int], tapes: frozenset[TapeId], depth: int) -> None:
         """`names` renames the tensors of a function body for one call of it."""
-        inputs = [names.get(number, number) for number in record.inputs]
-        outputs = [self._rename(facts, names, depth) for facts in record.outputs]
+        inputs: Sequence[int]
+        if depth == 0:
+            inputs, outputs = record.inputs, [facts.id for facts in record.outputs]
+        else:
+            inputs = [names.get(number, number) for number in record.inputs]
+            outputs = [self._rename(facts, names) for facts in record.outputs]
         if record.calls and depth < MAX_DEPTH and all(graph is not None for graph in record.calls):
             self._open(record, inputs, outputs, tapes, depth)
         elif record.type not in _SILENT or depth == 0:
             self._emit(record, inputs, outputs, tapes)
 
-    def _rename(self, facts: TensorFacts, names: dict[int, int], depth: int) -> int:
-        if depth == 0:
-            return facts.id
+    def _close(self, record: OpRecord, tapes: frozenset[TapeId]) -> None:
+        """A call as one op, which reads the variables it is given."""
+        where, entries = self._where(record, tapes), self.capture.variables.entries
+        values = []
+        for number in record.inputs:
+            variable = self._handle(number)
+            if variable in entries:
+                number = TensorId(next(self.fresh))
+                known = entries[variable]
+                self.tensors[number] = Tensor(id=number, dtype=known.dtype, shape=known.shape)
+                self._append(OpKind.READ, "ReadVariableOp", (), (number,), (), where, tapes, record, variable)
+            values.append(number)
+        flows = (Flow.CARRIED,) * len(values)
+        outputs = tuple(facts.id for facts in record.outputs)
+        self._append(OpKind.CALL, record.type, tuple(values), outputs, flows, where, tapes, record)
+
+    def _rename(self, facts: TensorFacts, names: dict[int, int]) -> int:
         number = names.get(facts.id)
         if number is None:
             number = names[facts.id] = next(self.fresh)
@@ -296,7 +157,7 @@ class GraphWriter:
         return number
 
     def _open(
-        self, record: OpRecord, inputs: list[int], outputs: list[int], tapes: frozenset[TapeId], depth: int
+        self, record: OpRecord, inputs: Sequence[int], outputs: list[int], tapes: frozenset[TapeId], depth: int
     ) -> None:
         loop = record.type.endswith("While")
         branching = record.type.endswith(("While", "If", "Case"))
@@ -306,7 +167,7 @@ class GraphWriter:
             names: dict[int, int] = {}
             holders = []
             for placeholder in graph.inputs:
-                holders.append(self._rename(facts_of(placeholder), names, depth + 1))
+                holders.append(self._rename(facts_of(placeholder), names))
             for outer, holder in zip(data, holders, strict=False):
                 self._link(outer, holder, record, tapes)
             for inner in trace_records(self.capture.recorder, graph):
@@ -335,17 +196,20 @@ class GraphWriter:
 
     def _where(self, record: OpRecord, tapes: frozenset[TapeId]) -> SourceSpan | None:
         """What the tape did not record is shown where the function that holds the tape called it."""
-        if self.tape not in tapes and self.home is not None and kind_of(record.type) not in CUTTING:
+        if self.tape not in tapes and self.home is not None and self._kind(record.type) not in CUTTING:
             for caller in record.callers:
                 if caller.code is self.home:
                     return span(caller)
         return span(record.place)
 
     def _handle(self, number: int) -> int:
-        return self.handles.get(number, self.scope.handle(number))
+        known = self.handles.get(number)
+        if known is not None:
+            return known
+        return self.scope.handle(number) if self.scope.aliases else number
 
-    def _emit(self, record: OpRecord, inputs: list[int], outputs: list[int], tapes: frozenset[TapeId]) -> None:
-        kind = OpKind.WRITE if record.type == "ApplyGradients" else kind_of(record.type)
+    def _emit(self, record: OpRecord, inputs: Sequence[int], outputs: list[int], tapes: frozenset[TapeId]) -> None:
+        kind = self._kind(record.type)
         if record.type == "ApplyGradients":
             for variable in record.attrs or ():  # an update moves the variable; no value passes through it
                 self._append(kind, record.type, (), (), (), self._where(record, tapes), tapes, record, variable)
@@ -361,6 +225,8 @@ class GraphWriter:
             keeper = next((n for n in inputs if self._is_resource(n)), None)
             variable = keeper
             data = [n for n in inputs if n != keeper]
+        if kind is OpKind.WRITE and inputs and inputs[0] in self.capture.variables.copies:
+            data = []  # a copy on another device is filled from the first one: nothing new is written
         if record.type == "GradientRequest":
             data = [n for n in inputs if self._handle(n) not in entries]
         if kind is OpKind.STATE:
@@ -371,17 +237,21 @@ class GraphWriter:
             kind, record.type, tuple(data), tuple(outputs), flows, self._where(record, tapes), tapes, record, variable
         )
 
-    def _flows(self, record: OpRecord, kind: OpKind, data: list[int], skipped: int) -> tuple[Flow, ...]:
+    def _kind(self, name: str) -> OpKind:
+        kind = self._kinds.get(name)
+        if kind is None:
+            kind = self._kinds[name] = OpKind.WRITE if name == "ApplyGradients" else kind_of(name)
+        return kind
+
+    def _flows(self, record: OpRecord, kind: OpKind, data: Sequence[int], skipped: int) -> tuple[Flow, ...]:
         if kind is OpKind.CUSTOM:
             blocked = record.blocked or frozenset()
             return tuple(Flow.BLOCKED if i in blocked else Flow.CARRIED for i in range(len(data)))
         if kind in (OpKind.WRITE, OpKind.GRADIENT) or record.type.startswith("LossCall:"):
             return (Flow.BLOCKED,) * len(data)
-        facts = [self._facts(number) for number in record.inputs]
-        if any(fact is None for fact in facts):
-            facts = [fact or _UNKNOWN for fact in facts]
-        known = flows_of(record.type, tuple(fact for fact in facts if fact is not None), record.outputs, record.attrs)
-        return known[skipped:]
+        known = self.facts
+        facts = [known.get(number) or self._facts(number) or _UNKNOWN for number in record.inputs]
+        return flows_of(record.type, facts, record.outputs, record.attrs)[skipped:]
 
     def _is_resource(self, number: int) -> bool:
         facts = self._facts(number)
@@ -407,15 +277,17 @@ class GraphWriter:
         record: OpRecord,
         variable: int | None = None,
     ) -> None:
+        known = self.tensors
         for number in (*inputs, *outputs):
-            self._note_tensor(number)
+            if number not in known:
+                self._note_tensor(number)
         self.ops.append(
             Op(
-                id=OpId(next(self.op_numbers)),
+                id=OpId(len(self.ops) + 1),
                 kind=kind,
                 name=name,
-                inputs=tuple(map(TensorId, inputs)),
-                outputs=tuple(map(TensorId, outputs)),
+                inputs=cast("tuple[TensorId, ...]", inputs),
+                outputs=cast("tuple[TensorId, ...]", outputs),
                 flows=flows,
                 where=where,
                 tapes=tapes,
@@ -427,10 +299,8 @@ class GraphWriter:
         )
 
     def _note_tensor(self, number: int) -> None:
-        if TensorId(number) in self.tensors:
-            return
         facts = self._facts(number)
-        dtype, shape = ("unknown", None) if facts is None else (facts.dtype.name, facts.shape)
+        dtype, shape = ("unknown", None) if facts is None else (dtype_name(facts.dtype), facts.shape)
         self.tensors[TensorId(number)] = Tensor(id=TensorId(number), dtype=dtype, shape=shape)
 
     def add_leaves(self) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import sys
+import threading
 import traceback
 import types
 from collections.abc import Callable
 from typing import Any
 
+PATIENCE = 1.0  # seconds a thread waits for another one's note before it goes on without its own
 REPORT_TO = "please report this line to the authors of whygrad"
 
 
@@ -19,6 +21,9 @@ class Hooks:
         self._undo: list[Callable[[], None]] = []
         self.replaced: list[tuple[Any, str, Any]] = []  # owner, name, original
         self.broken = False
+        self.on_thread: Callable[[int, int], None] | None = None  # told when another thread than before takes notes
+        self._lock = threading.RLock()
+        self._thread = threading.get_ident()
 
     def replace(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:
         """Set `owner.name` to `wrap(original)`; nothing happens where the owner does not have it."""
@@ -46,14 +51,24 @@ class Hooks:
                 self.fail(error)
 
     def safely(self, note: Callable[..., Any], *arguments: Any) -> Any:
-        """Run our own code inside somebody else's call."""
-        if self.broken:
+        """Run our own code inside somebody else's call, one thread at a time."""
+        if self.broken or not self._lock.acquire(timeout=PATIENCE):
             return None
         try:
+            thread = threading.get_ident()
+            if thread != self._thread:
+                self._change_thread(thread)
             return note(*arguments)
         except Exception as error:
             self.fail(error)
             return None
+        finally:
+            self._lock.release()
+
+    def _change_thread(self, thread: int) -> None:
+        before, self._thread = self._thread, thread
+        if self.on_thread is not None:
+            self.on_thread(before, thread)
 
     def fail(self, error: BaseException) -> None:
         """One warning; the run goes on unwatched."""

@@ -15,6 +15,7 @@ from whygrad.graph.event import AttributeRebound, DeadAttribute
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.recorder import Place
 
 LISTS = ("trainable_variables", "trainable_weights", "variables", "weights")
 
@@ -89,10 +90,13 @@ class KerasFacts:
     losses_read: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
     losses_added: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
     losses_seen: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
-    training: list[Any] = field(default_factory=list)
+    training: list[tuple[Any, Place]] = field(default_factory=list)  # models being trained, and where
 
     def training_model(self) -> str | None:
-        return self.training[-1].name if self.training else None
+        return self.training[-1][0].name if self.training else None
+
+    def training_place(self) -> Place:
+        return self.training[-1][1] if self.training else None
 
     def entered(self, layer: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
         """A layer call begins."""
@@ -161,8 +165,8 @@ class KerasFacts:
         )
 
     def training_began(self, model: Any, method: str, frame: FrameType) -> None:
-        self.training.append(model)
         place = self.capture.recorder._place(frame)
+        self.training.append((model, place))
         key = (id(model), method, place)
         known = self.trained.get(key)
         trainable = self._ids(model.trainable_variables)
@@ -235,7 +239,7 @@ def install(capture: Capture, module: ModuleType) -> None:
             try:
                 return original(self, *args, **kwargs)
             finally:
-                facts.left()
+                hooks.safely(facts.left)
 
         return __call__
 

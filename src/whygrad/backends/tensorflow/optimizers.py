@@ -8,6 +8,8 @@ import weakref
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow import compat
+
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
     from whygrad.backends.tensorflow.labels import Label
@@ -49,16 +51,15 @@ class Updates:
         self.numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self.counter = itertools.count(1)
         self.applied: dict[int, int] = {}  # variable -> the number of the last request that was applied to it
-        self.depth = 0
         self.total = 0
 
     def begin(self, optimizer: Any, gradients: Any, variables: Any) -> bool:
         """Log the update; the optimizer's own ops are of no interest and are not logged."""
-        self.depth += 1
-        if self.depth > 1:
-            return False
         recorder = self.capture.recorder
-        place = recorder._place(sys._getframe(3))
+        recorder.applying += 1
+        if recorder.applying > 1:
+            return False
+        place = recorder._place(sys._getframe(3)) or self.capture.training_place()
         gradients = list(gradients)
         known = list(variables) if variables is not None else list(getattr(optimizer, "_trainable_variables", ()))
         pairs = tuple(
@@ -77,6 +78,7 @@ class Updates:
         record = recorder.add_virtual("ApplyGradients", inputs, (), place, self.capture.current_graph())
         record.attrs = tuple(pair.variable for pair in pairs if not pair.missing)
         recorder.paused += 1
+        recorder.merging += compat.in_replica()
         if self.capture.current_graph() is None:
             self.capture.episodes.updating()
             self.capture.update_watch.before(optimizer, gradients, known, place)
@@ -119,11 +121,13 @@ class Updates:
         return None
 
     def end(self, began: bool | None) -> None:
-        self.depth -= 1
+        recorder = self.capture.recorder
+        recorder.applying -= 1
         if began:
             if self.capture.current_graph() is None:
                 self.capture.update_watch.after()
-            self.capture.recorder.paused -= 1
+            recorder.paused -= 1
+            recorder.merging -= compat.in_replica()
 
     def _unknown(self, optimizer: Any, variables: list[Any]) -> tuple[int, ...]:
         """Variables that a built Keras 3 optimizer does not know."""

@@ -16,14 +16,15 @@ from whygrad.backends.tensorflow import autograph, compat
 from whygrad.backends.tensorflow.labels import Label, Labels
 from whygrad.backends.tensorflow.nonfinite.episode import Episode
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
-from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry
+from whygrad.backends.tensorflow.row_writes import OVERWRITING, RowWrites
+from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry, handle_id
 from whygrad.capture.position import CodeOwner, Position, file_owner, position_in, user_frame
 from whygrad.source import SourceSpan
 
 Place = Position | SourceSpan | None
 CUSTOM = "CustomGradient"
 
-KEPT_OPS = 50_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
+KEPT_OPS = 20_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
 
 
 class TensorFacts(NamedTuple):
@@ -104,6 +105,10 @@ def facts_of(tensor: Any) -> TensorFacts:
     return TensorFacts(tensor._id, tensor.dtype, shape)
 
 
+_OF_A_THREAD = ("tapes", "layers", "custom", "laid_at", "paused", "asking", "applying")
+_AT_FIRST = ((), (), (), None, 0, 0, 0)
+
+
 class Recorder:
     """What ran lately. Old generations are dropped, so memory stays flat however long a run is."""
 
@@ -118,12 +123,17 @@ class Recorder:
         self.departures: deque[Departure] = deque()
         self.traces: weakref.WeakKeyDictionary[Any, TraceLog] = weakref.WeakKeyDictionary()
         self.untraced: weakref.WeakKeyDictionary[Any, list[OpRecord]] = weakref.WeakKeyDictionary()
-        self.tapes: tuple[int, ...] = ()
+        self.open_tapes = 0  # in all threads
+        self.merging = 0  # updates that a strategy hands over from its replicas to the thread that started them
+        self.tapes: tuple[int, ...] = ()  # this and the next six: of the thread that runs now
         self.layers: tuple[str, ...] = ()
-        self.custom: list[str] = []
+        self.custom: tuple[str, ...] = ()
         self.laid_at: OpRecord | None = None
-        self.episode: Episode | None = None  # what a replay of the present step would need
         self.paused = 0
+        self.asking = 0  # gradient requests inside gradient requests
+        self.applying = 0  # updates inside updates
+        self._other_threads: dict[int, tuple[Any, ...]] = {}
+        self.episode: Episode | None = None  # what a replay of the present step would need
         self.spy: Callable[..., None] | None = None  # told of eager ops while paused
         self._stopping = False
         self._around: tuple[Position, ...] = ()  # the user's frames around the op being logged
@@ -133,15 +143,24 @@ class Recorder:
         self.first_trace = 0  # the clock when something was traced first
         self.traced_code: dict[CodeType, tuple[Place, weakref.ref[Any] | None, dict[str, Any]]] = {}
         self.calls_seen = 0
+        self.still_needed: Callable[[], list[tuple[int, int]]] = list
+        self.row_writes = RowWrites()
         self.on_calls: Callable[[], None] | None = None
         self.on_write: Callable[[VariableEntry, OpRecord, Label], None] | None = None
         self._generation_starts: deque[int] = deque([0])
+        self._spared = 0  # ops that were kept for a tape that may still be asked
+
+    def change_thread(self, before: int, now: int) -> None:
+        """Another thread takes over: its own tapes and layers are the open ones."""
+        self._other_threads[before] = tuple(getattr(self, name) for name in _OF_A_THREAD)
+        for name, value in zip(_OF_A_THREAD, self._other_threads.pop(now, _AT_FIRST), strict=True):
+            setattr(self, name, value)
 
     # -- ops -------------------------------------------------------------------------------------
 
     def on_op(self, op_type: str | bytes, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
         """Called after every op, with the frame that ran it."""
-        if self.paused:
+        if self.paused or self.merging:
             if self.spy is not None and graph is None:
                 self.spy(op_type, inputs, attrs, outputs, frame)
             return
@@ -172,12 +191,16 @@ class Recorder:
             self._note_call()
         elif name.startswith(WRITE_PREFIXES):
             self._note_write(ids[0], record, frame)
+            if name in OVERWRITING:
+                self.row_writes.note(ids[0], place, inputs[1], self.labels.tensors.get(ids[2]))
         self.labels.follow(record, ids[0] if ids and ids[0] in self.variables.entries else None)
         for facts in record.outputs:
             known[facts.id] = record
         self.records.append(record)
         if self.episode is not None:
             self._hold(self.episode, name, inputs, ids, outputs)
+        if len(self.records) > 2 * KEPT_OPS + self._spared:
+            self.trim()
 
     def _hold(self, episode: Episode, name: str, inputs: Any, ids: list[int], outputs: Any) -> None:
         """Keep what a replay of this op could not make again."""
@@ -229,7 +252,7 @@ class Recorder:
         record.attrs = attrs
         if name in FUNCTIONAL_OPS and outputs:
             record.calls = functional_graphs(outputs[0].op, graph)
-        elif name.startswith(WRITE_PREFIXES) and ids and graph.name != "initialize_variables":
+        elif name.startswith(WRITE_PREFIXES) and ids and getattr(graph, "name", "") != "initialize_variables":
             self._note_write(self._outermost(ids[0], graph), record, frame)
         log.records.append(record)
         if name == "Const" and record.outputs[0].shape == () and record.outputs[0].dtype.is_floating:
@@ -320,21 +343,33 @@ class Recorder:
         self._drop_before(self._generation_starts[0])
 
     def trim(self) -> None:
-        """Called when the last tape is left: a long stretch without updates is a generation too."""
-        if not self.tapes and len(self.records) > KEPT_OPS:
+        """A long stretch without updates is a generation too, once no tape is open."""
+        if not self.open_tapes and len(self.records) > max(KEPT_OPS, self._spared + KEPT_OPS // 2):
             self.end_generation()
             if len(self.records) > 2 * KEPT_OPS:
                 self._drop_before(self.records[len(self.records) - KEPT_OPS].sequence)
 
     def _drop_before(self, sequence: int) -> None:
         records, producers = self.records, self.producers
+        spans = self.still_needed()
+
+        def is_old(moment: int) -> bool:
+            return moment <= sequence and not any(began <= moment <= ended for began, ended in spans)
+
+        spared = []
         while records and records[0].sequence <= sequence:
-            for facts in records.popleft().outputs:
+            record = records.popleft()
+            if not is_old(record.sequence):
+                spared.append(record)
+                continue
+            for facts in record.outputs:
                 producers.pop(facts.id, None)
                 self.labels.forget(facts.id)
-        while self.departures and self.departures[0].sequence <= sequence:
+        records.extendleft(reversed(spared))
+        self._spared = len(spared)
+        while self.departures and is_old(self.departures[0].sequence):
             self.departures.popleft()
-        for number in [number for number, leaf in self.leaves.items() if leaf.sequence <= sequence]:
+        for number in [number for number, leaf in self.leaves.items() if is_old(leaf.sequence)]:
             del self.leaves[number]
             self.labels.forget(number)
             producers.pop(number, None)
@@ -440,10 +475,10 @@ def _variable_in_caller(frame: FrameType, tensor: Any, inputs: Any, known: Mappi
     caller = frame if frame.f_code.co_name != "invoke_op_callbacks" else frame.f_back
     if caller is None or caller.f_code.co_name == "execute_with_callbacks":
         return None
-    held = [value for value in caller.f_locals.values() if hasattr(value, "handle") and hasattr(value, "assign")]
+    held = [value for value in caller.f_locals.values() if handle_id(value) is not None and hasattr(value, "assign")]
     if not held:
         flat = [item for value in caller.f_locals.values() if isinstance(value, (list, tuple)) for item in value]
-        held = [value for value in flat if hasattr(value, "handle") and hasattr(value, "assign")]
+        held = [value for value in flat if handle_id(value) is not None and hasattr(value, "assign")]
     unknown = [item for item in inputs if item._id not in known or item is tensor]
     fitting = [v for v in held if v.dtype == tensor.dtype and tuple(v.shape) == tuple(tensor.shape)]
     if not fitting:

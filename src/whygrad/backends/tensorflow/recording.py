@@ -15,6 +15,7 @@ from whygrad.capture.naming import alias_assignment, callee, is_looped_over
 from whygrad.graph import (
     Event,
     Failure,
+    GradientNumbers,
     Outcome,
     Pairing,
     Recording,
@@ -39,9 +40,10 @@ def record(capture: Capture, failure: Failure | None = None) -> Recording:
     """Everything seen so far; the capture may go on afterwards."""
     capture.recorder.paused += 1
     try:
+        capture.numbers.look_again()
         owners = dict(_owners(capture))
         return Recording(
-            requests=tuple(_request(entry) for entry in list(capture.requests.entries.values())),
+            requests=tuple(_request(capture, entry) for entry in list(capture.requests.entries.values())),
             updates=tuple(_updates(capture)),
             variables={
                 VariableId(entry.id): _variable(capture, entry, owners.get(entry.id))
@@ -66,11 +68,12 @@ def _tape(facts: Any) -> Tape:
     )
 
 
-def _request(entry: RequestEntry) -> Request:
+def _request(capture: Capture, entry: RequestEntry) -> Request:
+    sizes = capture.numbers.sizes(entry)
     return Request(
         tape=TapeId(entry.tape),
         targets=tuple(map(TensorId, entry.targets)),
-        sources=tuple(_source(source, entry.looks) for source in entry.sources),
+        sources=tuple(_source(source, entry.looks, sizes.of.get(i)) for i, source in enumerate(entry.sources)),
         graph=entry.graph,
         where=span(entry.place),
         seen=entry.count,
@@ -81,12 +84,16 @@ def _request(entry: RequestEntry) -> Request:
         method=entry.method,
         model=entry.model,
         error=entry.error,
+        steps=sizes.steps,
+        ran=sizes.ran,
     )
 
 
-def _source(source: SourceEntry, looks: int) -> Source:
+def _source(source: SourceEntry, looks: int, numbers: GradientNumbers | None) -> Source:
     outcome = source.outcome
-    if outcome is Outcome.PRESENT and looks and source.zero_looks == looks:
+    if outcome is Outcome.PRESENT and (
+        (looks and source.zero_looks == looks) or (not looks and _is_always_zero(numbers))
+    ):
         outcome = Outcome.ZERO
     return Source(
         variable=None if source.variable is None else VariableId(source.variable),
@@ -94,7 +101,13 @@ def _source(source: SourceEntry, looks: int) -> Source:
         type_name=source.type_name,
         outcome=outcome,
         watched=source.watched,
+        numbers=numbers,
     )
+
+
+def _is_always_zero(numbers: GradientNumbers | None) -> bool:
+    """Whether a compiled step has seen nothing but zeros; one step says nothing."""
+    return numbers is not None and len(numbers.norms) > 1 and not any(numbers.norms)
 
 
 def _updates(capture: Capture) -> Iterator[Update]:
@@ -185,7 +198,7 @@ def _owners(capture: Capture) -> Iterator[tuple[int, tuple[str, str, bool]]]:
 
 def _variables_in(value: Any, depth: int) -> Iterator[Any]:
     """Variables in an attribute's value: itself, in containers, in plain objects."""
-    if hasattr(value, "assign") and (hasattr(value, "handle") or hasattr(value, "_value")):
+    if hasattr(value, "assign") and (hasattr(type(value), "handle") or hasattr(value, "_value")):
         yield value
     elif depth == 0:
         return
@@ -251,6 +264,7 @@ def _events(capture: Capture) -> Iterator[Event]:
     for (clipped, summed), noised in capture.recorder.labels.clipped_sums.items():
         yield ClippedSum(clipped=span(clipped), summed=span(summed), noised=noised)
     yield from baked_state(capture)
+    yield from capture.recorder.row_writes.events()
     capture.flights.at_the_end()
     yield from capture.sentinel.events()
     yield from capture.update_watch.events()

@@ -12,6 +12,7 @@ from whygrad.backends.tensorflow.freeze import freeze
 from whygrad.backends.tensorflow.labels import Label
 from whygrad.backends.tensorflow.nonfinite.episode import Episode
 from whygrad.backends.tensorflow.recorder import OpRecord
+from whygrad.backends.tensorflow.variables import handle_id
 from whygrad.graph import Graph, Outcome
 
 if TYPE_CHECKING:
@@ -71,23 +72,22 @@ class Requests:
         self.capture = capture
         self.entries: dict[Any, RequestEntry] = {}
         self.per_place: dict[Any, int] = {}
-        self.depth = 0
         self.total = 0
 
     def begin(
         self, tape: Any, target: Any, sources: Any, method: str, unconnected: Any, given: Any = None
     ) -> Ticket | None:
-        self.depth += 1
-        if self.depth > 1:
-            return None
         capture, recorder = self.capture, self.capture.recorder
+        recorder.asking += 1
+        if recorder.asking > 1:
+            return None
         facts = capture.tapes.of(tape)
         raw = compat.flatten(sources) if compat.flatten else []
         raw_targets = compat.flatten(target) if compat.flatten else []
         targets = [_tensor_of(item, recorder) for item in raw_targets]
         entry = RequestEntry(
             tape=facts.number,
-            place=recorder._place(sys._getframe(3)),
+            place=recorder._place(sys._getframe(3)) or capture.training_place(),
             method=method,
             targets=tuple(number for number in targets if number is not None),
             target_type=_odd_type(target),
@@ -145,14 +145,17 @@ class Requests:
             if gradient is None:
                 source.outcome = Outcome.MISSING
         if ticket.tf_graph is None and ticket.entry.method == "gradient":
-            self.capture.sentinel.look(ticket, gradients)
+            squares = self.capture.sentinel.look(ticket, gradients)
+            self.capture.numbers.ran(ticket, squares, gradients)
         elif ticket.tf_graph is not None:
             self.capture.flights.traced(ticket, gradients)
         self._label(ticket, gradients)
         self._keep(ticket, gradients)
+        if ticket.tf_graph is not None and ticket.entry.method == "gradient":
+            self.capture.numbers.traced(ticket, gradients)
 
     def _resume(self, ticket: Ticket | None) -> None:
-        self.depth -= 1
+        self.capture.recorder.asking -= 1
         if ticket is not None and ticket.paused:
             self.capture.recorder.paused -= 1
         if ticket is not None:
@@ -259,8 +262,8 @@ class Requests:
 
 def _tensor_of(item: Any, recorder: Any) -> int | None:
     number = getattr(item, "_id", None)
-    if number is None and hasattr(item, "handle"):
-        number = getattr(item.handle, "_id", None)
+    if number is None:
+        number = handle_id(item)
     return number
 
 

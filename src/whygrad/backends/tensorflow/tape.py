@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 class TapeFacts:
     """What is known of one tape."""
 
-    __slots__ = ("entered", "graph", "number", "persistent", "requests", "used_up", "watched", "watches_variables")
+    __slots__ = (
+        *("began", "ended", "entered", "graph", "number"),
+        *("persistent", "requests", "used_up", "watched", "watches_variables"),
+    )
 
     def __init__(self, number: int, tape: Any, entered: Any, graph: Any) -> None:
         self.number = number
+        self.began = self.ended = 0  # the recorder's clock when it was first entered and last left
         self.entered = entered
         self.graph = graph
         self.persistent = bool(getattr(tape, "_persistent", False))
@@ -47,17 +51,26 @@ class Tapes:
 
     def pushed(self, tape: Any) -> None:
         recorder, facts = self.capture.recorder, self.of(tape)
-        if not recorder.tapes and self.capture.current_graph() is None:
+        self.capture.listen()
+        if not recorder.open_tapes and self.capture.current_graph() is None:
             recorder.begin_step()
         if facts.graph is None:
             self.capture.episodes.entered(tape)
+        facts.began = facts.began or recorder.now + 1
         recorder.tapes = (*recorder.tapes, facts.number)
+        recorder.open_tapes += 1
 
     def popped(self, tape: Any) -> None:
-        number = self.of(tape).number
-        recorder = self.capture.recorder
+        recorder, facts = self.capture.recorder, self.of(tape)
+        facts.ended, number = recorder.now, facts.number
+        recorder.open_tapes -= number in recorder.tapes
         recorder.tapes = tuple(active for active in recorder.tapes if active != number)
         recorder.trim()
+
+    def still_needed(self) -> list[tuple[int, int]]:
+        """From when to when the tapes recorded that may still be asked for a gradient."""
+        living = [facts for facts in self.facts.values() if facts.persistent or facts.used_up is None]
+        return [(facts.began, facts.ended) for facts in living if facts.graph is None]
 
     def watched(self, tape: Any, sources: Any) -> None:
         facts = self.of(tape)

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.hidden_name import is_hidden
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -15,6 +16,8 @@ def install(capture: Capture) -> None:
     hooks, recorder = capture.hooks, capture.recorder
 
     def note(variable: Any, frame: Any) -> None:
+        if is_hidden(variable):
+            return
         entry = capture.variables.add(variable, None, recorder.now)
         if entry is not None and not entry.noted:
             entry.noted = True

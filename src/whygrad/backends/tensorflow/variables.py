@@ -33,16 +33,25 @@ class VariableEntry:
     keras: weakref.ref[Any] | None = None  # the Keras variable around it
 
 
+def handle_id(variable: Any) -> int | None:
+    """None for what is no variable, and for one with copies on several devices, outside of a replica."""
+    try:
+        number: int | None = getattr(getattr(variable, "handle", None), "_id", None)
+    except ValueError:
+        return None
+    return number
+
+
 class VariableBook:
     """Variables by the id of their resource handle."""
 
     def __init__(self) -> None:
         self.entries: dict[int, VariableEntry] = {}
+        self.copies: dict[int, int] = {}  # the handle of a copy on another device -> that of the first
 
     def add(self, variable: Any, created: Position | SourceSpan | None, now: int = 0) -> VariableEntry | None:
         """Note a variable; None where it has no handle yet."""
-        handle = getattr(variable, "handle", None)
-        number = getattr(handle, "_id", None)
+        number = self._number(variable)
         if number is None:
             return None
         entry = self.entries.get(number)
@@ -59,13 +68,24 @@ class VariableBook:
             )
         return entry
 
+    def _number(self, variable: Any) -> int | None:
+        """The id of the handle; of the first copy where a strategy keeps one on each device."""
+        copies = getattr(variable, "_values", None)
+        if not isinstance(copies, (tuple, list)) or not copies:
+            number = handle_id(variable)
+            return number if number is None else self.copies.get(number, number)
+        first, *others = map(handle_id, copies)
+        if first is not None:
+            self.copies.update((number, first) for number in others if number is not None)
+        return first
+
     def meet_handle(self, number: int, frame: FrameType | None) -> None:
         """A handle nobody announced: the variable is older than the capture; look for it up the stack."""
         for _ in range(12):
             if frame is None or number in self.entries:
                 return
             for value in frame.f_locals.values():
-                if getattr(getattr(value, "handle", None), "_id", None) == number and hasattr(value, "assign"):
+                if handle_id(value) == number and hasattr(value, "assign"):
                     self.add(value, None)
                     return
             frame = frame.f_back
@@ -73,7 +93,7 @@ class VariableBook:
     def link_keras(self, keras_variable: Any, created: Position | SourceSpan | None) -> None:
         """Tie a Keras variable to the TensorFlow variable it wraps."""
         value = getattr(keras_variable, "_value", None)
-        if value is None or not hasattr(value, "handle"):
+        if value is None or not hasattr(type(value), "handle"):
             return
         entry = self.add(value, created)
         if entry is not None:
@@ -82,10 +102,10 @@ class VariableBook:
     def of(self, variable: Any) -> VariableEntry | None:
         """The entry of a tf.Variable or Keras variable."""
         inner = getattr(variable, "_value", None)
-        if inner is not None and hasattr(inner, "handle"):
+        if inner is not None and hasattr(type(inner), "handle"):
             self.link_keras(variable, None)
             variable = inner
-        return self.add(variable, None) if hasattr(variable, "handle") else None
+        return self.add(variable, None) if hasattr(type(variable), "handle") else None
 
 
 def _clean_name(variable: Any) -> str:

@@ -8,6 +8,7 @@ from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import GradientAmplified
 from whygrad.rules.missing import text_of
+from whygrad.rules.over_steps import always, measured, normalising_op
 from whygrad.rules.rule import Finding, rule
 
 
@@ -45,8 +46,8 @@ def exploding_normalise(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Looked for in eager steps only, once for each place that asks for gradients, where a gradient has a norm above
-    1e4.
+    Looked for once at each place that asks for gradients, where a gradient has a norm above 1e4. Inside a compiled
+    step, from 1e7 on, the first division by a root is likely, but not certainly, the one.
     """
     for found in recording.events_of(GradientAmplified):
         rows = f"; largest in row{'s' * (len(found.rows) > 1)} {', '.join(map(str, found.rows))}" if found.rows else ""
@@ -58,3 +59,16 @@ def exploding_normalise(recording: Recording) -> Iterator[Finding]:
             help="raise epsilon (`tf.math.l2_normalize(x, epsilon=1e-4)`), or leave zero vectors out",
             steps=Steps(found.when.seen, max(found.when.of, found.when.seen)),
         )
+    for request, group in measured(recording, least=2):
+        op = normalising_op(request, group)
+        if op is not None:
+            worst = max(group, key=lambda each: each.peak)
+            yield Finding(
+                message=f"the gradient of `{worst.name}` has a norm of {worst.peak:.2g}: {text_of(op.where)} "
+                "likely normalises a vector near zero",
+                primary=None if op.where is None else Label(op.where, "likely divides by a norm near zero"),
+                variables=(worst.name,),
+                help="raise epsilon (`tf.math.l2_normalize(x, epsilon=1e-4)`), or leave zero vectors out",
+                steps=always(request),
+                certain=False,
+            )

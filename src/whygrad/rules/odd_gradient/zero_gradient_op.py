@@ -9,6 +9,7 @@ from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Flow, Op, OpKind, Outcome, Recording, Request, Source, TensorId
 from whygrad.graph.query import Cut, Index, Reason, closed, cut_groups, index_of
 from whygrad.rules.missing import listing, names_of, steps_of, text_of
+from whygrad.rules.over_steps import Followed, always, asked, followed, silenced, zero_elsewhere
 from whygrad.rules.rule import Finding, rule
 
 
@@ -41,7 +42,7 @@ def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Inside compiled functions only what is zero by construction is seen.
+    Where no op can be named that likely made the zero, it is a note, and takes ten steps to be told.
     """
     for request in recording.requests:
         index = index_of(request.graph)
@@ -51,11 +52,19 @@ def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
         for cut, sources in summed:
             yield _one_anyway(_finding(recording, request, sources, cut.op, certain=True))
         told = {id(source) for _, sources in (*zero, *summed) for source in sources}
+        group = followed(recording, request)
+        layer = silenced(group)
+        told |= {id(each.source) for each in (layer[1] if layer else ())}
+        steps = request.ran if request.compiled else request.seen
         for source in request.sources:
-            if source.outcome is Outcome.ZERO and id(source) not in told and request.seen > 1:
+            if source.outcome is Outcome.ZERO and id(source) not in told and steps > 1:
                 op = _suspect(index, request, source)
                 if op is not None:
+                    told.add(id(source))
                     yield _finding(recording, request, (source,), op, certain=False)
+        unexplained = [each for each in zero_elsewhere(group) if id(each.source) not in told]
+        if unexplained and not request.zeros_accepted:
+            yield _at_every_step(request, unexplained)
 
 
 def _by_construction(request: Request, index: Index) -> list[tuple[Cut, tuple[Source, ...]]]:
@@ -127,8 +136,12 @@ def _suspect(index: Index, request: Request, source: Source) -> Op | None:
     path = index.open_ahead(starts, request.tape) & index.open_behind(request.targets, request.tape)
     ops = [op for op in request.graph.ops if any(t in path for t in op.outputs) and any(t in path for t in op.inputs)]
     for op in ops:
-        if op.kind in _FLAT and _carries_all(index, request, starts, op):
+        if op.kind in _FLAT and _carries_all(index, request, starts, (op,)):
             return op
+        if op.kind is OpKind.CUSTOM:
+            alike = tuple(each for each in ops if each.kind is OpKind.CUSTOM and each.custom == op.custom)
+            if _carries_all(index, request, starts, alike):
+                return op
     if not any(op.kind is OpKind.STOP for op in request.graph.ops):
         return None
     noisy = {tensor for op in request.graph.ops if op.kind is OpKind.NOISE for tensor in index.ahead(op.outputs)}
@@ -141,9 +154,9 @@ def _suspect(index: Index, request: Request, source: Source) -> Op | None:
 _FLAT = (OpKind.CLIP, OpKind.SOFTMAX, OpKind.SELECT, OpKind.SIGN, OpKind.ROUND)
 
 
-def _carries_all(index: Index, request: Request, starts: set[TensorId], op: Op) -> bool:
-    """Whether every way from the starts to the target goes through one op."""
-    blocked = set(op.outputs)
+def _carries_all(index: Index, request: Request, starts: set[TensorId], ops: tuple[Op, ...]) -> bool:
+    """Whether every way from the starts to the target goes through one of these ops."""
+    blocked = {tensor for op in ops for tensor in op.outputs}
     seen, todo = set(starts), list(starts)
     while todo:
         for user, position in index.users.get(todo.pop(), ()):
@@ -173,6 +186,18 @@ def _finding(recording: Recording, request: Request, sources: tuple[Source, ...]
     )
 
 
+def _at_every_step(request: Request, found: list[Followed]) -> Finding:
+    names = tuple(each.name for each in found)
+    return Finding(
+        message=f"the gradient of {listing(names)} is exactly zero at every step",
+        primary=next(iter(asked(request)), None),
+        variables=names,
+        help="look for what makes it zero: an output that is not used, a mask, a factor of zero in the loss",
+        steps=always(request),
+        severity=Severity.NOTE,  # a bias that cancels out, a variable that is at its best: it may be right
+    )
+
+
 def _one_anyway(finding: Finding) -> Finding:
     before = finding.message.split(": ", 1)[0]
     return replace(
@@ -183,6 +208,7 @@ def _one_anyway(finding: Finding) -> Finding:
 
 
 _HELPS = {
+    OpKind.CUSTOM: "let the gradient that you wrote return what the variable is to learn from, not zeros",
     OpKind.SIGN: "use a smooth step (`tf.tanh(k * x)`), or pass the gradient straight through",
     OpKind.CLIP: "constrain with a smooth map (`tf.sigmoid`, `tf.nn.softplus`), or clip the variable after the update",
     OpKind.SOFTMAX: "a softmax sums to one whatever its input: use its single entries, or the logits",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -36,34 +37,26 @@ class Attribution:
         self._seen: dict[Any, OpRecord] = {}
         self._seen_until = -1
 
-    def called(self, original: Any, op_name: str, arguments: tuple[Any, ...]) -> Any:
-        """In place of TensorFlow's own call of a gradient function."""
+    def begin(self, op_name: str, arguments: tuple[Any, ...]) -> Callable[[], None]:
+        """Before TensorFlow calls a gradient function; the result is to be called after it."""
         _, _, inputs, outputs = arguments[:4]
-        recorder = self.capture.recorder
         graph = self.capture.current_graph()
         if graph is not None:
-            return self._traced(original, op_name, arguments, graph, inputs, outputs)
-        if recorder.paused:
-            return original(op_name, *arguments)
+            start = compat.count_operations(graph)
+            return lambda: self._traced(graph, start, _operation_of(op_name, inputs, outputs))
+        recorder = self.capture.recorder
         before = recorder.laid_at
-        try:
-            record = self._record_of(op_name, inputs, outputs)
-            recorder.laid_at = record if record is not None else before
-            return original(op_name, *arguments)
-        finally:
-            recorder.laid_at = before
+        if not recorder.paused:
+            recorder.laid_at = self._record_of(op_name, inputs, outputs) or before
+        return lambda: setattr(recorder, "laid_at", before)
 
-    def _traced(self, original: Any, op_name: str, arguments: Any, graph: Any, inputs: Any, outputs: Any) -> Any:
-        start = compat.count_operations(graph)
-        result = original(op_name, *arguments)
+    def _traced(self, graph: Any, start: int, forward: Any) -> None:
         end = compat.count_operations(graph)
-        forward = _operation_of(op_name, inputs, outputs)
         if end > start and forward is not None and forward.graph is graph:
             noted = self.capture.backward_ops.setdefault(graph, BackwardOps())
             noted.starts.append(start)
             noted.ends.append(end)
             noted.forward.append(forward.name)
-        return result
 
     def _record_of(self, op_name: str, inputs: Any, outputs: Any) -> OpRecord | None:
         """The eager op that is differentiated; TensorFlow hands over only those tensors that the gradient needs."""
@@ -100,9 +93,12 @@ def install(capture: Capture) -> None:
     attribution, hooks = Attribution(capture), capture.hooks
 
     def gradient_function(op_name: Any, *arguments: Any) -> Any:
-        if hooks.broken:
+        finish = hooks.safely(attribution.begin, op_name, arguments)
+        try:
             return original(op_name, *arguments)
-        return attribution.called(original, op_name, arguments)
+        finally:
+            if finish is not None:
+                hooks.safely(finish)
 
     def helper(make: Any) -> Any:
         def _GradientsHelper(*args: Any, **kwargs: Any) -> Any:  # noqa: N802
@@ -176,7 +172,7 @@ def _operation_of(op_name: str, inputs: Any, outputs: Any) -> Any:
         operation = getattr(tensor, "op", None)
         if operation is not None and operation.type == op_name:
             return operation
-    given = [tensor for tensor in inputs or () if tensor is not None and hasattr(tensor, "consumers")]
+    given = [tensor for tensor in inputs or () if hasattr(tensor, "op")]
     for operation in given[0].consumers() if given else ():
         if operation.type == op_name and all(any(t is each for each in operation.inputs) for t in given):
             return operation

@@ -77,16 +77,23 @@ class Sentinel:
     replays: int = 0
     _analysed: tuple[Trace, list[Value]] | None = None  # the last replay
 
-    def look(self, ticket: Ticket, gradients: list[Any]) -> None:
-        """Called with the results of every eager request, before anything is done with them."""
+    def look(self, ticket: Ticket, gradients: list[Any]) -> list[float]:
+        """Called with the results of every eager request, before anything is done with them.
+
+        The sum of squares of each of them.
+        """
+        squares = [0.0 if gradient is None else square_sum(gradient) for gradient in gradients]
+        self._look(ticket, gradients, squares)
+        return squares
+
+    def _look(self, ticket: Ticket, gradients: list[Any], squares: list[float]) -> None:
         entry = ticket.entry
         facts = self.places.setdefault(entry.place, PlaceFacts())
         facts.requests += 1
         bad_targets = [target for target in ticket.raw_targets if not is_finite(target)]
         bad_sources = []
         largest = 0.0
-        for source, gradient in zip(entry.sources, gradients, strict=False):
-            total = 0.0 if gradient is None else square_sum(gradient)
+        for source, total in zip(entry.sources, squares, strict=False):
             if not math.isfinite(total):
                 source.outcome = Outcome.NONFINITE
                 bad_sources.append(source)

@@ -1,0 +1,53 @@
+"""From a recorded run to diagnostics: the rules that look at numbers over steps."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from whygrad.diagnostics import Diagnostic, Severity
+from whygrad.rules import Finding, find_rule
+from whygrad.rules.series import CHECKS, DEFAULT, Thresholds, findings
+from whygrad.store import Run, RunWriter
+
+_BLOCKS: Final = 4  # of a long run: enough to judge by, and read in a moment
+
+
+def diagnose_run(run: Run, thresholds: Thresholds = DEFAULT) -> tuple[Diagnostic, ...]:
+    """What the numbers of a run show, worst first."""
+    return tuple(sorted(_diagnostics(run, thresholds), key=lambda diagnostic: -diagnostic.severity))
+
+
+def store_diagnosis(
+    writer: RunWriter, thresholds: Thresholds = DEFAULT, *, leave: Collection[str] = ()
+) -> tuple[Diagnostic, ...]:
+    """Diagnose a run that is being written, and keep the result with it in place of an earlier one.
+
+    What the rules in `leave` found was found better by others, and stays.
+    """
+    if writer.path is None or not writer.flush():
+        return ()
+    found = tuple(each for each in diagnose_run(Run(writer.path), thresholds) if each.rule not in leave)
+    writer.replace_diagnostics(found, rules=[rule for rule in CHECKS if rule not in leave])
+    return found
+
+
+def _diagnostics(run: Run, thresholds: Thresholds) -> Iterator[Diagnostic]:
+    for track in run.tracks():
+        for name, finding in findings(run.everything(track.name, _BLOCKS), thresholds):
+            yield _stamped(name, finding)
+
+
+def _stamped(name: str, finding: Finding) -> Diagnostic:
+    rule = find_rule(name)
+    return Diagnostic(
+        code="WG3" if rule is None else rule.code,
+        rule=name,
+        severity=finding.severity or Severity.WARNING,
+        message=finding.message,
+        variables=finding.variables,
+        notes=finding.notes,
+        help=finding.help,
+        steps=finding.steps,
+        certain=finding.certain,
+    )

@@ -1,0 +1,72 @@
+"""`whygrad compare A B`: where two runs part."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from whygrad.store import Run
+    from whygrad.store.comparison import Comparison
+
+
+@click.command("compare")
+@click.argument("left")
+@click.argument("right")
+@click.option("--dir", "folder", help="Folder of the runs.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0),
+    default=0.01,
+    show_default=True,
+    help="Numbers that differ by less than this share are the same; 0 wants them equal.",
+)
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(left: str, right: str, folder: str | None, tolerance: float, output_format: str) -> None:
+    """Show which variables of two runs diverge, and the first step at which they do."""
+    from whygrad.store import find_run
+    from whygrad.store.comparison import compare
+
+    runs = find_run(left, folder), find_run(right, folder)
+    result = compare(*runs, tolerance)
+    if output_format == "json":
+        click.echo(json.dumps(as_json(runs, result, tolerance), indent=2))
+    else:
+        _print(runs, result, tolerance)
+
+
+def as_json(runs: tuple[Run, Run], result: Comparison, tolerance: float) -> dict[str, object]:
+    from dataclasses import asdict
+
+    from whygrad.report.json import plain
+
+    return {
+        "runs": [run.id for run in runs],
+        "tolerance": tolerance,
+        "entries": [plain(asdict(entry)) for entry in result.entries],
+        "only_left": list(result.only_left),
+        "only_right": list(result.only_right),
+    }
+
+
+def _print(runs: tuple[Run, Run], result: Comparison, tolerance: float) -> None:
+    from whygrad.cli.tables import number, print_table
+
+    left, right = (run.id for run in runs)
+    parted, same = result.parted, len(result.entries) - len(result.parted)
+    if parted:
+        rows = [
+            (e.name, str(e.step), e.channel.replace("_", " "), number(e.left), number(e.right), number(e.last_ratio))
+            for e in parted
+        ]
+        headings = ("what", "from step", "by its", left, right, f"{left} / {right}, last")
+        print_table(headings, rows, right=headings[1:2] + headings[3:])
+        click.echo()
+    compared = max((entry.steps for entry in result.entries), default=0)
+    click.echo(f"{len(parted)} diverge by more than {tolerance:.3g}, {same} agree; {compared} common steps")
+    for run_id, names in ((left, result.only_left), (right, result.only_right)):
+        if names:
+            shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+            click.echo(f"only in {run_id}: {shown}")

@@ -1,0 +1,63 @@
+"""`whygrad runs`: the recorded runs of a folder."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from whygrad.store import RunHeader
+
+
+@click.command("runs")
+@click.option("--dir", "folder", help="Folder of the runs; `.whygrad` unless WHYGRAD_DIR says otherwise.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(folder: str | None, output_format: str) -> None:
+    """List recorded runs, newest first."""
+    from whygrad.store import list_runs
+    from whygrad.store.run_file import run_folder
+
+    runs = list_runs(folder)
+    if output_format == "json":
+        click.echo(json.dumps([as_json(run) for run in runs], indent=2))
+    elif not runs:
+        click.echo(f"there are no runs in `{run_folder(folder)}`")
+    else:
+        _print(runs)
+
+
+def as_json(run: RunHeader) -> dict[str, object]:
+    return {
+        "id": run.id,
+        "name": run.name,
+        "status": run.status,
+        "started": run.started,
+        "seconds": run.seconds,
+        "last_step": run.last_step,
+        "thinned": run.thinned,
+        "path": str(run.path),
+        "problem": run.problem,
+    }
+
+
+def _print(runs: list[RunHeader]) -> None:
+    from rich.text import Text
+
+    from whygrad.cli.tables import duration, print_table
+
+    styles = {"running": "green", "failed": "red", "killed": "red", "unreadable": "red", "interrupted": "yellow"}
+    rows = [
+        (
+            Text(run.id, "bold"),
+            Text(run.status, styles.get(run.status, "")),
+            time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.started)),
+            duration(run.seconds) if run.problem is None else "",
+            "" if run.last_step is None else str(run.last_step + 1),
+            run.problem or run.name,
+        )
+        for run in runs
+    ]
+    print_table(("run", "status", "started", "took", "steps", "name"), rows, right=("took", "steps"))

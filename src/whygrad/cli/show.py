@@ -1,0 +1,166 @@
+"""`whygrad show RUN`: what a run did, on one screen."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+if TYPE_CHECKING:
+    from whygrad.store import Run
+    from whygrad.store.overview import VariableOverview
+
+_BLOCKS: Final = 8  # stretches of a long run that are read for its table
+_ORDERS: Final = {"order": None, "norm": "median", "largest": "largest", "zeros": "zeros", "update": "update_ratio"}
+
+
+@click.command("show")
+@click.argument("run")
+@click.option("--dir", "folder", help="Folder of the runs.")
+@click.option(
+    "--sort", type=click.Choice(list(_ORDERS)), default="order", show_default=True, help="Order of variables."
+)
+@click.option("--limit", type=click.IntRange(1), default=None, help="Show so many variables only.")
+@click.option("--full", is_flag=True, help="Read every step of a long run, not only stretches of it.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(run: str, folder: str | None, sort: str, limit: int | None, full: bool, output_format: str) -> None:
+    """Show a run: RUN is an id, the beginning of one, `latest`, or a file."""
+    from whygrad.store import find_run
+    from whygrad.store.overview import overview
+
+    found = find_run(run, folder)
+    variables = _sorted(overview(found, None if full else _BLOCKS), sort)[:limit]
+    if output_format == "json":
+        click.echo(json.dumps(as_json(found, variables), indent=2))
+    else:
+        _print(found, variables)
+
+
+def _sorted(variables: list[VariableOverview], order: str) -> list[VariableOverview]:
+    field = _ORDERS[order]
+    if field is None:
+        return variables
+
+    def rank(variable: VariableOverview) -> tuple[bool, float]:
+        value = float(getattr(variable, field))
+        return (math.isnan(value), -value)
+
+    return sorted(variables, key=rank)
+
+
+def as_json(run: Run, variables: Sequence[VariableOverview]) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from whygrad.report.json import plain, to_data
+    from whygrad.report.report import Report
+    from whygrad.store import header_of
+
+    header = header_of(run)
+    return {
+        "run": {"id": run.id, "path": str(run.path), "status": header.status, **plain(run.facts())},
+        "tracks": [plain(_track(run, track.name)) for track in run.tracks()],
+        "variables": [plain(asdict(variable)) for variable in variables],
+        "diagnostics": to_data(Report(diagnostics=run.diagnostics()))["diagnostics"],
+        "damage": list(run.damage),
+    }
+
+
+def _track(run: Run, name: str) -> dict[str, Any]:
+    """First and last number of each scalar of an optimizer."""
+    series = run.scalars(name, _BLOCKS)
+    ends = {key: [float(values[0]), float(values[-1])] for key, values in series.scalars.items() if len(values)}
+    last = int(series.steps[-1]) if len(series.steps) else None
+    return {"name": name, "last_step": last, "scalars": ends}
+
+
+def _print(run: Run, variables: Sequence[VariableOverview]) -> None:
+    from rich.text import Text
+
+    from whygrad.cli.tables import print_rich, print_table
+
+    for line in _heading(run):
+        print_rich(line)
+    for track in run.tracks():
+        print_rich(Text.assemble((track.name, "bold"), ": ", _course(run, track.name)))
+    click.echo()
+    headings = ("variable", "shape", "|gradient|", "last", "course", "zeros", "update/weight", "after clipping", "")
+    right = ("|gradient|", "last", "zeros", "update/weight", "after clipping")
+    print_table(headings, (_row(variable) for variable in variables), right=right)
+    _print_diagnostics(run)
+    for text in run.damage:
+        click.echo(f"\nwarning: {text}", err=True)
+
+
+def _heading(run: Run) -> Iterator[Any]:
+    import time
+
+    from rich.text import Text
+
+    from whygrad.cli.tables import duration
+    from whygrad.store import header_of
+
+    header, facts = header_of(run), run.facts()
+    place = facts.get("environment", {})
+    title = Text.assemble((run.id, "bold"), f"  {header.status}", f"  {header.name}" if header.name else "")
+    yield title
+    started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(header.started))
+    yield f"started {started}, {duration(header.seconds)}, python {' '.join(place.get('argv', []))}".rstrip()
+    packages = ", ".join(f"{name} {version}" for name, version in place.get("packages", {}).items())
+    commit = f", commit {place['commit'][:10]}" if place.get("commit") else ""
+    yield f"{packages}{commit}"
+    if facts.get("failure"):
+        yield Text(f"ended with {facts['failure']}", "red")
+    left_out = header.thinned + int(facts.get("overwritten", 0))
+    if left_out:
+        yield Text(f"{left_out} steps were left out because the disk did not keep up", "yellow")
+
+
+def _course(run: Run, name: str) -> str:
+    from whygrad.cli.tables import number
+
+    facts = _track(run, name)
+    scalars = facts["scalars"]
+    parts = [f"{facts['last_step'] + 1} steps" if facts["last_step"] is not None else "no steps"]
+    for key, label in (("loss", "loss"), ("learning_rate", "learning rate"), ("duration", "seconds a step")):
+        if key in scalars and not math.isnan(scalars[key][-1]):
+            first, last = (number(value) for value in scalars[key])
+            parts.append(f"{label} {last}" if first == last or key == "duration" else f"{label} {first} → {last}")
+    return ", ".join(parts)
+
+
+def _row(variable: VariableOverview) -> tuple[Any, ...]:
+    from rich.text import Text
+
+    from whygrad.cli.tables import number, share, sparkline
+
+    name = Text(variable.name, "red" if variable.missing or variable.nonfinite_steps else "")
+    shape = "×".join(map(str, variable.shape)) or "scalar"
+    if variable.missing:
+        return (name, shape, "missing", "", "", "", "", "", "")
+    broken = f"NaN or Inf at {variable.nonfinite_steps} steps" if variable.nonfinite_steps else ""
+    clipped = "" if variable.clipped > 0.999 or math.isnan(variable.clipped) else f"×{variable.clipped:.2g}"
+    return (
+        name,
+        shape,
+        number(variable.median),
+        number(variable.last),
+        sparkline(variable.trend),
+        share(variable.zeros),
+        number(variable.update_ratio, 2),
+        clipped,
+        Text(broken, "red"),
+    )
+
+
+def _print_diagnostics(run: Run) -> None:
+    import sys
+
+    from whygrad.report.terminal import terminal_width, wants_color, write_report
+    from whygrad.report.text import render_diagnostic
+
+    for diagnostic in run.diagnostics():
+        text = render_diagnostic(diagnostic, color=wants_color(sys.stdout), width=terminal_width(sys.stdout))
+        write_report(sys.stdout, f"\n{text}")

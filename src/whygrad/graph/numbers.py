@@ -1,0 +1,20 @@
+"""How big a gradient was over the steps of a run, as plain numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from whygrad.source import SourceSpan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradientNumbers:
+    """The gradient of one variable at the steps that a request kept."""
+
+    norms: tuple[float, ...]  # zero only where every element is; NaN where one is not finite
+    order: int = 0  # of the variable in the forward pass
+    units: int | None = None  # elements that were followed one by one; None: none
+    silent: int | None = None  # of these, without a gradient since the middle of the run
+    moved: bool | None = None  # whether the variable ever changed its value; None: not known
+    activation: str = ""  # that the variable goes into; empty: none, or not known
+    activated: SourceSpan | None = None  # the expression that applies it

@@ -1,0 +1,89 @@
+"""WG308 exploding-gradient."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from whygrad.diagnostics import Severity
+from whygrad.graph import Recording
+from whygrad.graph.nonfinite import GradientAmplified, NonfiniteBorn, NonfiniteEntered, NonfiniteUnplaced
+from whygrad.rules.over_steps import LEAST, Followed, always, asked, measured, normalising_op, track_of
+from whygrad.rules.rule import Finding, rule
+from whygrad.rules.series import find_exploding
+
+_HUGE: Final = 1e9  # norm of a gradient, for the root of its number of elements
+
+
+@rule("WG308", "exploding-gradient", severity=Severity.WARNING, since="0.1.0")
+def exploding_gradient(recording: Recording) -> Iterator[Finding]:
+    """Detects gradients that grow by orders of magnitude, or are of a size that no training has.
+
+    ## Why it matters
+    A recurrence that multiplies by more than one, or a learning rate at which each update overshoots further than the
+    last, ends in infinity; before it does, every update throws the weights far away, and nothing warns.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+
+    recurrent = tf.Variable(3.0 * tf.eye(3), name="recurrent")
+    x = tf.random.normal((4, 3), seed=0)
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            state = x
+            for _ in range(24):
+                state = state @ recurrent
+            loss = tf.reduce_mean(state**2)
+        gradients = tape.gradient(loss, [recurrent])
+        recurrent.assign_sub(1e-30 * gradients[0])
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+
+    recurrent = tf.Variable(0.9 * tf.eye(3), name="recurrent")
+    x = tf.random.normal((4, 3), seed=0)
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            state = x
+            for _ in range(24):
+                state = state @ recurrent
+            loss = tf.reduce_mean(state**2)
+        gradients = tape.gradient(loss, [recurrent])
+        recurrent.assign_sub(1e-3 * gradients[0])
+    ```
+
+    ## Known limits
+    Growth is told from a thousandfold on, over ten steps or more; a size of its own from 1e9 per element on. Where a
+    value that is not finite, or a normalisation near zero, was found as well, that is reported and not this.
+    """
+    others = (GradientAmplified, NonfiniteBorn, NonfiniteEntered, NonfiniteUnplaced)
+    if any(isinstance(event, others) for event in recording.events):
+        return
+    for request, group in measured(recording, least=2):
+        if normalising_op(request, group) is not None:
+            continue
+        growth = list(find_exploding(track_of(request, group))) if len(request.steps) >= LEAST else []
+        for finding in growth or _huge(group):
+            yield replace(finding, primary=next(iter(asked(request)), None), steps=always(request))
+
+
+def _huge(group: Sequence[Followed]) -> Iterator[Finding]:
+    found = [each for each in group if each.peak >= _HUGE * math.sqrt(_size(each))]
+    if found:
+        worst = max(found, key=lambda each: each.peak)
+        yield Finding(
+            message=f"the gradients explode: that of `{worst.name}` has a norm of {worst.peak:.2g}",
+            variables=tuple(each.name for each in found),
+            help="look for what multiplies on the way (a long recurrence, large initial weights), "
+            "or clip (`global_clipnorm=1.0`)",
+            severity=Severity.WARNING,
+        )
+
+
+def _size(each: Followed) -> int:
+    return math.prod(length or 1 for length in each.variable.shape or ())

@@ -1,0 +1,86 @@
+"""WG309 never-updated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from whygrad.diagnostics import Severity
+from whygrad.graph import Recording, Request
+from whygrad.rules.missing import listing
+from whygrad.rules.over_steps import Followed, always, asked, measured, track_of
+from whygrad.rules.rule import Finding, rule
+from whygrad.rules.series import find_vanishing
+
+
+@rule("WG309", "never-updated", severity=Severity.WARNING, since="0.1.0")
+def never_updated(recording: Recording) -> Iterator[Finding]:
+    """Detects variables that have a gradient at every step and never move.
+
+    ## Why it matters
+    The gradient is there, so nothing looks wrong; but no optimizer is given it, its learning rate is zero, or
+    something gives the variable its old value back. The loss falls by what the other variables can do.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+
+    encoder = tf.Variable([0.5, -0.5], name="encoder")
+    decoder = tf.Variable([1.0, 2.0], name="decoder")
+    for _ in range(20):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((encoder * decoder - 3.0) ** 2)
+        gradients = tape.gradient(loss, [encoder, decoder])
+        decoder.assign_sub(0.05 * gradients[1])
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+
+    encoder = tf.Variable([0.5, -0.5], name="encoder")
+    decoder = tf.Variable([1.0, 2.0], name="decoder")
+    for _ in range(20):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((encoder * decoder - 3.0) ** 2)
+        gradients = tape.gradient(loss, [encoder, decoder])
+        encoder.assign_sub(0.05 * gradients[0])
+        decoder.assign_sub(0.05 * gradients[1])
+    ```
+
+    ## Known limits
+    Values are compared at a few moments of the run: a variable that had its old value back at each of them counts as
+    one that never moved. Where none of the variables of a request moves and no optimizer is given their gradients,
+    nothing is said: they may be asked for to be looked at.
+    """
+    given = {pair.variable for update in recording.updates for pair in update.pairs if not pair.missing}
+    for request, group in measured(recording):
+        still = [each for each in group if each.numbers.moved is False and each.is_mostly_there]
+        if not still or any(True for _ in find_vanishing(track_of(request, group))):
+            continue
+        lost = [each for each in still if each.variable.id not in given]
+        stuck = [each for each in still if each.variable.id in given]
+        if lost and any(each.numbers.moved for each in group):
+            yield _finding(request, lost, "no update is given to {it}", "give {it} to an optimizer", certain=True)
+        if stuck:
+            yield _finding(
+                request,
+                stuck,
+                "{its} updates likely change nothing",
+                "look for a learning rate of zero, a mask, or an `assign` that gives {it} the old value back",
+                certain=False,
+            )
+
+
+def _finding(request: Request, found: Sequence[Followed], reason: str, help: str, *, certain: bool) -> Finding:
+    names = tuple(each.name for each in found)
+    alone = len(names) == 1
+    words = {"it": "it" if alone else "them", "its": "its" if alone else "their"}
+    moves = "never moves although it has a gradient" if alone else "never move although they have gradients"
+    return Finding(
+        message=f"{listing(names)} {moves}: {reason.format(**words)}",
+        primary=next(iter(asked(request)), None),
+        variables=names,
+        help=help.format(**words),
+        steps=always(request),
+        certain=certain,
+    )

@@ -1,0 +1,56 @@
+"""The tables of a run file, and how files of older versions become files of this one.
+
+A migration is a named function that runs once, in a transaction. Never change one that was released: add one.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Final
+
+APPLICATION_ID: Final = 0x57479A1D  # tells a run file from any other SQLite file
+
+Migration = Callable[[sqlite3.Connection], None]
+
+
+def first_tables(database: sqlite3.Connection) -> None:
+    """Facts about the run, tracks of rows in blocks with a tail of recent rows, and what was found."""
+    statements = (
+        "CREATE TABLE fact (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+        "CREATE TABLE track (id INTEGER PRIMARY KEY, name TEXT NOT NULL, layout TEXT NOT NULL)",
+        "CREATE TABLE tail (id INTEGER PRIMARY KEY, track INTEGER NOT NULL, last INTEGER NOT NULL,"
+        " count INTEGER NOT NULL, data BLOB NOT NULL)",
+        "CREATE TABLE block (id INTEGER PRIMARY KEY, track INTEGER NOT NULL, first INTEGER NOT NULL,"
+        " last INTEGER NOT NULL, count INTEGER NOT NULL, steps BLOB NOT NULL, scalars BLOB NOT NULL)",
+        "CREATE TABLE series (block INTEGER NOT NULL, variable INTEGER NOT NULL, data BLOB NOT NULL)",
+        "CREATE UNIQUE INDEX series_of_block ON series (block, variable)",
+        "CREATE TABLE event (id INTEGER PRIMARY KEY, step INTEGER, time REAL NOT NULL, kind TEXT NOT NULL,"
+        " data TEXT NOT NULL)",
+        "CREATE TABLE diagnostic (id INTEGER PRIMARY KEY, data TEXT NOT NULL)",
+        "CREATE TABLE graph (step INTEGER PRIMARY KEY, data BLOB NOT NULL)",
+        f"PRAGMA application_id = {APPLICATION_ID}",
+    )
+    for statement in statements:
+        database.execute(statement)
+
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (first_tables,)
+
+
+def version_of(database: sqlite3.Connection) -> int:
+    (version,) = database.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def migrate(database: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    """Bring a database to the newest version; each step is done whole or not at all."""
+    for version in range(version_of(database), len(migrations)):
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            migrations[version](database)
+            database.execute(f"PRAGMA user_version = {version + 1}")
+        except BaseException:
+            database.execute("ROLLBACK")
+            raise
+        database.execute("COMMIT")

@@ -1,0 +1,249 @@
+"""Reading a run: while it is written, after its writer was killed, and as far as a damaged file goes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from whygrad.diagnostics import Diagnostic
+from whygrad.graph import Graph
+from whygrad.graph.series import CHANNELS, TrackSeries, VariableInfo, VariableSeries
+from whygrad.store import block
+from whygrad.store.compaction import decode_steps, read_tail
+from whygrad.store.errors import RunNotFoundError
+from whygrad.store.json_codec import from_plain
+from whygrad.store.rows import Array, Rows, Track, empty_rows, track_from_json
+from whygrad.store.run_file import SUFFIX, open_to_read, unreadable
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened once: the end of an epoch, steps that were left out."""
+
+    step: int | None
+    time: float
+    kind: str
+    data: Mapping[str, Any]
+
+
+class Run:
+    """A recorded run. Every question is answered from the file as it is at that moment."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.damage: list[str] = []  # what could not be read so far, one sentence each
+
+    @property
+    def id(self) -> str:
+        return self.path.name.removesuffix(SUFFIX)
+
+    def facts(self) -> dict[str, Any]:
+        """Name, status, start, end, environment and whatever else was noted of the run as a whole."""
+        with open_to_read(self.path) as database:
+            return {key: json.loads(value) for key, value in database.execute("SELECT key, value FROM fact")}
+
+    def tracks(self) -> list[Track]:
+        """The optimizers of the run; one that was recorded in several stretches is there once."""
+        with open_to_read(self.path) as database:
+            merged: dict[str, Track] = {}
+            for _, track in _tracks(database):
+                known = merged.get(track.name)
+                merged[track.name] = track if known is None else _merge(known, track)
+            return list(merged.values())
+
+    def variables(self) -> list[tuple[str, VariableInfo]]:
+        """(track, variable) for each variable of each track."""
+        return [(track.name, info) for track in self.tracks() for info in track.variables]
+
+    def last_step(self) -> int | None:
+        """The newest step that is recorded."""
+        with open_to_read(self.path) as database:
+            query = "SELECT MAX(last) FROM (SELECT last FROM tail UNION ALL SELECT last FROM block)"
+            (last,) = database.execute(query).fetchone()
+            return None if last is None else int(last)
+
+    def scalars(self, track: str, blocks: int | None = None) -> TrackSeries:
+        """Loss, learning rate, duration and the like over the steps of a track.
+
+        Args:
+            blocks: read so many stretches only, evenly spread, and what is newest.
+        """
+        with open_to_read(self.path) as database:
+            parts = [
+                (list(layout.scalars), rows.steps, rows.scalars.T)
+                for number, layout in _tracks(database, track)
+                for rows in self._scalar_rows(database, number, layout, blocks)
+            ]
+        names = list(dict.fromkeys(name for known, _, _ in parts for name in known))
+        steps, columns = _aligned(parts, names)
+        return TrackSeries(name=track, steps=steps, scalars=columns)
+
+    def series(self, variable: str, track: str | None = None, blocks: int | None = None) -> VariableSeries:
+        """One variable over all its steps, or over so many evenly spread stretches of them."""
+        with open_to_read(self.path) as database:
+            found = [
+                (number, layout, index)
+                for number, layout in _tracks(database, track)
+                for index, info in enumerate(layout.variables)
+                if info.name == variable
+            ]
+            if not found:
+                raise RunNotFoundError(
+                    f"run `{self.id}` has no variable `{variable}`", help=f"`whygrad show {self.id}` lists them"
+                )
+            home = found[0][1].name
+            parts = [
+                (list(CHANNELS), steps, values)
+                for number, layout, index in found
+                if layout.name == home
+                for steps, values in self._variable_rows(database, number, layout, index, blocks)
+            ]
+            silent, units = self._silent_units(database).get(variable, (None, None))
+        steps, columns = _aligned(parts, CHANNELS)
+        return VariableSeries(
+            info=found[-1][1].variables[found[-1][2]],
+            track=home,
+            steps=steps,
+            channels=columns,
+            dead_units=silent,
+            units=units,
+        )
+
+    def everything(self, track: str, blocks: int | None = None) -> TrackSeries:
+        """All variables of a track, over all steps or so many evenly spread stretches of them."""
+        scalars = self.scalars(track, blocks)
+        names = [info.name for name, info in self.variables() if name == track]
+        series = tuple(self.series(name, track, blocks) for name in names)
+        return TrackSeries(name=track, steps=scalars.steps, scalars=scalars.scalars, variables=series)
+
+    def rows(self, track: str) -> Iterator[tuple[Track, Rows]]:
+        """All numbers of a track, a stretch of steps at a time; never more in memory than one stretch."""
+        with open_to_read(self.path) as database:
+            for number, layout in _tracks(database, track):
+                yield from ((layout, rows) for rows in self._whole_rows(database, number, layout))
+
+    def events(self, kind: str | None = None) -> list[Event]:
+        with open_to_read(self.path) as database:
+            rows = database.execute("SELECT step, time, kind, data FROM event ORDER BY id")
+            return [Event(s, t, k, json.loads(data)) for s, t, k, data in rows if kind in (None, k)]
+
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        with open_to_read(self.path) as database:
+            rows = database.execute("SELECT data FROM diagnostic ORDER BY id")
+            return tuple(from_plain(Diagnostic, json.loads(data)) for (data,) in rows)
+
+    def graph(self) -> Graph | None:
+        """The ops of the first step; None where they were not recorded."""
+        with open_to_read(self.path) as database:
+            row = database.execute("SELECT data FROM graph ORDER BY step LIMIT 1").fetchone()
+            return None if row is None else from_plain(Graph, json.loads(zlib.decompress(row[0])))
+
+    def check(self) -> list[str]:
+        """What SQLite finds wrong with the file; nothing where it is sound."""
+        with open_to_read(self.path) as database:
+            return [text for (text,) in database.execute("PRAGMA integrity_check") if text != "ok"]
+
+    def _silent_units(self, database: sqlite3.Connection) -> dict[str, tuple[int, int]]:
+        row = database.execute("SELECT value FROM fact WHERE key = 'silent_units'").fetchone()
+        return {} if row is None else json.loads(row[0])
+
+    def _scalar_rows(
+        self, database: sqlite3.Connection, number: int, track: Track, blocks: int | None
+    ) -> Iterator[Rows]:
+        def read(block_id: int) -> Rows:
+            query = "SELECT count, steps, scalars FROM block WHERE id = ?"
+            count, steps, data = database.execute(query, (block_id,)).fetchone()
+            values = block.decode(data, count, len(track.scalars), "float64")
+            return Rows(decode_steps(steps), values.T, empty_rows(track).values)
+
+        yield from self._blocks(database, number, read, blocks)
+        yield self._tail(database, number, track)
+
+    def _whole_rows(self, database: sqlite3.Connection, number: int, track: Track) -> Iterator[Rows]:
+        def read(block_id: int) -> Rows:
+            query = "SELECT count, steps, scalars FROM block WHERE id = ?"
+            count, steps, scalars = database.execute(query, (block_id,)).fetchone()
+            values = np.full((count, len(track.variables), len(CHANNELS)), np.nan, track.dtype)
+            for index, data in database.execute("SELECT variable, data FROM series WHERE block = ?", (block_id,)):
+                values[:, index] = block.decode(data, count, len(CHANNELS), track.dtype).T
+            return Rows(decode_steps(steps), block.decode(scalars, count, len(track.scalars), "float64").T, values)
+
+        yield from self._blocks(database, number, read, None)
+        yield self._tail(database, number, track)
+
+    def _variable_rows(
+        self, database: sqlite3.Connection, number: int, track: Track, index: int, blocks: int | None
+    ) -> Iterator[tuple[Array, Array]]:
+        def read(block_id: int) -> tuple[Array, Array]:
+            query = (
+                "SELECT block.count, block.steps, series.data FROM block JOIN series ON series.block = block.id"
+                " WHERE block.id = ? AND series.variable = ?"
+            )
+            count, steps, data = database.execute(query, (block_id, index)).fetchone()
+            return decode_steps(steps), block.decode(data, count, len(CHANNELS), track.dtype)
+
+        yield from self._blocks(database, number, read, blocks)
+        tail = self._tail(database, number, track)
+        yield tail.steps, tail.values[:, index].T
+
+    def _blocks(
+        self, database: sqlite3.Connection, number: int, read: Callable[[int], T], most: int | None
+    ) -> Iterator[T]:
+        found = database.execute("SELECT id FROM block WHERE track = ? ORDER BY id", (number,)).fetchall()
+        if most is not None and len(found) > most:
+            found = [found[i] for i in np.linspace(0, len(found) - 1, most).astype(int)]
+        for (block_id,) in found:
+            value = self._salvaged(read, block_id)
+            if value is not None:
+                yield value
+
+    def _tail(self, database: sqlite3.Connection, number: int, track: Track) -> Rows:
+        return self._salvaged(read_tail, database, number, track) or empty_rows(track)
+
+    def _salvaged(self, read: Callable[..., T], *arguments: Any) -> T | None:
+        """What can be read; the rest of a damaged file is worth more than an error."""
+        try:
+            return read(*arguments)
+        except (sqlite3.DatabaseError, ValueError, TypeError, zlib.error) as error:
+            text = unreadable(self.path, error).message
+            if text not in self.damage:
+                self.damage.append(text)
+            return None
+
+
+def _tracks(database: sqlite3.Connection, name: str | None = None) -> list[tuple[int, Track]]:
+    rows = database.execute("SELECT id, name, layout FROM track ORDER BY id").fetchall()
+    return [(number, track_from_json(layout)) for number, each, layout in rows if name in (None, each)]
+
+
+def _merge(first: Track, second: Track) -> Track:
+    variables = {info.name: info for info in (*first.variables, *second.variables)}
+    return Track(
+        name=first.name,
+        variables=tuple(variables.values()),
+        scalars=tuple(dict.fromkeys((*first.scalars, *second.scalars))),
+        dtype=second.dtype,
+    )
+
+
+def _aligned(parts: Sequence[tuple[list[str], Array, Array]], wanted: Sequence[str]) -> tuple[Array, dict[str, Array]]:
+    """Stretches with possibly different columns as one: (names, steps, [name, step]) each; NaN where one has none."""
+    if not parts:
+        return np.zeros(0, np.int64), {name: np.zeros(0) for name in wanted}
+    steps = np.concatenate([steps for _, steps, _ in parts])
+    columns = {
+        name: np.concatenate(
+            [v[known.index(name)] if name in known else np.full(len(s), np.nan) for known, s, v in parts]
+        )
+        for name in wanted
+    }
+    return steps, columns

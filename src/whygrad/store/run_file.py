@@ -1,0 +1,136 @@
+"""Making and opening run files: one SQLite file a run, under `.whygrad` or where `WHYGRAD_DIR` says."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import tempfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from whygrad.store.errors import RunUnreadableError
+from whygrad.store.migrations import APPLICATION_ID, MIGRATIONS, migrate, version_of
+from whygrad.store.run_id import new_id
+
+SUFFIX: Final = ".sqlite"
+FOLDER: Final = ".whygrad"
+_PAGE: Final = 8192
+
+
+def run_folder(folder: str | os.PathLike[str] | None = None) -> Path:
+    """Where runs are kept."""
+    return Path(folder or os.environ.get("WHYGRAD_DIR") or FOLDER)
+
+
+def spare_folder() -> Path:
+    """Where a run goes whose own folder cannot be written."""
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    return Path(tempfile.gettempdir()) / f"whygrad-{user}"
+
+
+def create(folder: Path) -> tuple[str, Path, sqlite3.Connection]:
+    """A new run file, with an id that no other file there has; two at the same moment get two."""
+    folder.mkdir(parents=True, exist_ok=True)
+    while True:
+        run_id = new_id()
+        path = folder / f"{run_id}{SUFFIX}"
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+        except FileExistsError:
+            continue
+        try:
+            return run_id, path, open_to_write(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            raise
+
+
+def open_to_write(path: Path) -> sqlite3.Connection:
+    """A connection for the one writer of a run; what it commits survives the loss of power."""
+    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5)
+    try:
+        database.execute(f"PRAGMA page_size = {_PAGE}")
+        database.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = FULL")
+        database.execute("PRAGMA journal_size_limit = 16777216")
+        migrate(database)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+@contextlib.contextmanager
+def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
+    """A view of a run at one moment, while it is written or after its writer was killed."""
+    if not path.is_file():
+        raise RunUnreadableError(f"there is no run file `{path}`")
+    with contextlib.ExitStack() as stack:
+        try:
+            database = _current(_connect(path, stack), path, stack)
+        except sqlite3.DatabaseError as error:
+            raise unreadable(path, error) from error
+        try:
+            yield database
+        except (sqlite3.DatabaseError, ValueError, KeyError, TypeError, zlib.error) as error:
+            raise unreadable(path, error) from error
+
+
+def unreadable(path: Path, error: Exception) -> RunUnreadableError:
+    if path.stat().st_size == 0:
+        return empty(path)
+    return RunUnreadableError(
+        f"run file `{path}` is damaged: {error}",
+        help="nothing was changed in it; `whygrad runs` lists the runs that can be read",
+    )
+
+
+def empty(path: Path) -> RunUnreadableError:
+    return RunUnreadableError(f"run file `{path}` is empty", help="its run ended before anything was recorded")
+
+
+def _connect(path: Path, stack: contextlib.ExitStack) -> sqlite3.Connection:
+    try:
+        return _read_only(path, stack)
+    except sqlite3.OperationalError:
+        # A file whose writer was killed needs a place for its journal's index: read a copy where its folder has none.
+        copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="whygrad-"))) / path.name
+        for source in (path, path.with_name(f"{path.name}-wal")):
+            if source.exists():
+                copy.with_name(copy.name + source.name.removeprefix(path.name)).write_bytes(source.read_bytes())
+        return _read_only(copy, stack)
+
+
+def _read_only(path: Path, stack: contextlib.ExitStack) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    database = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=5)
+    stack.callback(database.close)
+    database.execute("BEGIN")
+    database.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()
+    return database
+
+
+def _current(database: sqlite3.Connection, path: Path, stack: contextlib.ExitStack) -> sqlite3.Connection:
+    """The database at the version of this program: an older file is read through a copy in memory."""
+    (application,) = database.execute("PRAGMA application_id").fetchone()
+    version = version_of(database)
+    if application != APPLICATION_ID:
+        raise empty(path) if path.stat().st_size == 0 else RunUnreadableError(f"`{path}` is no run file")
+    if version > len(MIGRATIONS):
+        raise RunUnreadableError(
+            f"run file `{path}` was written by a newer whygrad: it has format {version}, this one reads up to"
+            f" {len(MIGRATIONS)}",
+            help="pip install --upgrade whygrad",
+        )
+    if version == len(MIGRATIONS):
+        return database
+    memory = sqlite3.connect(":memory:", isolation_level=None)
+    stack.callback(memory.close)
+    database.backup(memory)
+    migrate(memory)
+    return memory

@@ -1,0 +1,61 @@
+"""The log of ops stays small however long a program runs, and never drops what an open tape may need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from whygrad.backends.tensorflow import recorder as module
+from whygrad.watch import Run, watch
+
+pytestmark = pytest.mark.tensorflow
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many ops are kept; few, so that a test reaches the limit."""
+    monkeypatch.setattr(module, "KEPT_OPS", 200)
+    return 200
+
+
+def log_of(run: Run) -> Any:
+    return run._watcher.backends["tensorflow"].capture.recorder  # type: ignore[attr-defined]
+
+
+def test_ops_outside_of_any_tape_do_not_pile_up(tf: Any, kept: int) -> None:
+    with watch() as run:
+        value = tf.ones((2,))
+        for _ in range(10 * kept):
+            value = tf.tanh(value)
+        log = log_of(run)
+        assert len(log.records) <= 2 * kept + 1
+        assert len(log.producers) <= 4 * kept
+        assert len(log.leaves) <= 2 * kept
+
+
+def test_steps_of_a_training_loop_do_not_pile_up(tf: Any) -> None:
+    with watch() as run:
+        weight = tf.Variable(tf.ones((2,)))
+        sizes = []
+        for _ in range(30):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.tanh(weight) ** 2)
+            weight.assign_sub(0.1 * tape.gradient(loss, weight))
+            sizes.append(len(log_of(run).records))
+        assert max(sizes[5:]) == sizes[5]
+
+
+def test_an_open_tape_keeps_its_ops_however_many(tf: Any, kept: int) -> None:
+    with watch() as run:
+        weight = tf.Variable(tf.ones((2,)))
+        with tf.GradientTape() as tape:
+            value = weight * 2.0
+            for _ in range(5 * kept):
+                value = tf.tanh(value)
+            loss = tf.reduce_sum(tf.round(value))
+        assert tape.gradient(loss, weight) is None
+
+    assert [each.rule for each in run.report().diagnostics] == ["non-differentiable-op"]
+    graph = run.recording().requests[0].graph
+    assert sum(op.name == "Tanh" for op in graph.ops) == 5 * kept

@@ -1,0 +1,206 @@
+"""Statistics against the float64 twin, over shapes, dtypes, NaN and Inf, repeated rows, eager, traced and under XLA."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from backends.tensorflow.twin import Twin, densified, twin_of
+
+pytestmark = pytest.mark.tensorflow
+
+relaxed = settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+DTYPES = ["float32", "float64", "float16", "bfloat16", "complex64", "complex128"]
+
+
+def storage(dtype: str) -> np.dtype:
+    return np.dtype("float32" if dtype == "bfloat16" else dtype)
+
+
+def numbers(dtype: str) -> st.SearchStrategy[Any]:
+    """Usual gradients, tiny ones, huge ones, zeros, NaN and Inf; no denormals, which TensorFlow flushes."""
+    if storage(dtype).kind == "c":
+        part = numbers("float32")
+        return st.builds(complex, part, part)
+    largest, least = (6e4, 1e-4) if dtype == "float16" else (3e38, 1e-37)
+    return st.one_of(
+        st.floats(-1e3, 1e3, width=32).map(lambda x: x if abs(x) >= least else 0.0),
+        st.sampled_from([0.0, -0.0, least, -least, largest, -largest, np.nan, np.inf, -np.inf, 1e-3, 1.0]),
+    )
+
+
+@st.composite
+def gradients(draw: st.DrawFn) -> list[tuple[str, np.ndarray] | None]:
+    """A list of dense gradients, some missing, some of the same shape."""
+    shapes = draw(st.lists(hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=5), min_size=1, max_size=3))
+    result: list[tuple[str, np.ndarray] | None] = []
+    for _ in range(draw(st.integers(1, 5))):
+        dtype = draw(st.sampled_from(DTYPES))
+        shape = draw(st.sampled_from(shapes))
+        if draw(st.integers(0, 5)) == 0:
+            result.append(None)
+        else:
+            result.append((dtype, draw(hnp.arrays(storage(dtype), shape, elements=numbers(dtype)))))
+    return result
+
+
+def tensor(tf: ModuleType, gradient: tuple[str, np.ndarray] | None) -> Any:
+    return None if gradient is None else tf.cast(tf.constant(gradient[1]), gradient[0])
+
+
+def as_tensorflow_has_it(tensors: list[Any]) -> list[Twin | None]:
+    """The twins, of the numbers as rounded to the dtype of the gradient."""
+    return [None if t is None else twin_of(_array(t)) for t in tensors]
+
+
+def _array(tensor: Any) -> np.ndarray:
+    array = tensor.numpy()
+    return array if array.dtype.kind in "fc" and array.dtype.itemsize > 2 else array.astype("float32")
+
+
+def check(columns: Any, twins: list[Twin | None]) -> None:
+    total = np.asarray(columns.sum)
+    if columns.imaginary is not None:
+        total = np.array([complex(*pair) for pair in zip(total, columns.imaginary, strict=True)])
+    for i, twin in enumerate(twins):
+        if twin is None:
+            assert np.isnan(columns.norm[i])
+            assert np.isnan(columns.nonfinite[i])
+            continue
+        assert columns.size[i] == twin.size
+        assert columns.zeros[i] == twin.zeros
+        assert columns.nonfinite[i] == twin.nonfinite
+        np.testing.assert_allclose(columns.norm[i], twin.norm, rtol=2e-6)
+        np.testing.assert_allclose(columns.minimum[i], twin.minimum, rtol=1e-6)
+        np.testing.assert_allclose(columns.maximum[i], twin.maximum, rtol=1e-6)
+        if twin.nonfinite == 0:
+            np.testing.assert_allclose(total[i], twin.sum, rtol=0, atol=twin.slack)
+        else:
+            assert not np.isfinite(total[i])
+
+
+@relaxed
+@given(given_gradients=gradients())
+def test_every_number_is_that_of_the_twin(tf: ModuleType, given_gradients: list[Any]) -> None:
+    from whygrad.backends.tensorflow.statistics import measure
+
+    tensors = [tensor(tf, gradient) for gradient in given_gradients]
+
+    check(measure(tensors), as_tensorflow_has_it(tensors))
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_traced_and_compiled_give_the_numbers_of_the_twin(tf: ModuleType, jit: bool) -> None:
+    from whygrad.backends.tensorflow.statistics import Columns, measure
+
+    rng = np.random.default_rng(0)
+    cases = [
+        [rng.normal(size=(3, 4)), rng.normal(size=(3, 4)), rng.normal(size=7), np.float64(2.0)],
+        [np.array([1e-30, 2e-30, 0.0]), np.array([3e38, 3e38, -3e38]), np.zeros((2, 2))],
+        [np.array([1.0, np.nan, 3.0]), np.array([np.inf, 1.0, 2.0]), np.array([-np.inf, np.inf, 0.0])],
+        [rng.normal(size=(200, 200)), rng.normal(size=(130, 100))],
+    ]
+    fields = [name for name in Columns.__slots__ if name != "imaginary"]
+
+    @tf.function(jit_compile=jit)
+    def run(tensors: list[Any]) -> list[Any]:
+        columns = measure(tensors)
+        return [getattr(columns, name) for name in fields]
+
+    for arrays in cases:
+        tensors = [tf.constant(a, tf.float32) for a in arrays]
+        columns = Columns(imaginary=None, **dict(zip(fields, run(tensors), strict=True)))
+        check(columns, as_tensorflow_has_it(tensors))
+
+
+@relaxed
+@given(
+    rows=st.lists(st.integers(0, 5), max_size=8),
+    spare=st.integers(0, 3),
+    width=st.integers(1, 3),
+    dtype=st.sampled_from(["float32", "float16", "float64", "complex64"]),
+    data=st.data(),
+)
+def test_repeated_rows_of_slices_count_once_added_up(
+    tf: ModuleType, rows: list[int], spare: int, width: int, dtype: str, data: st.DataObject
+) -> None:
+    from whygrad.backends.tensorflow.statistics import measure
+
+    whole = st.integers(-9, 9).map(float)  # sums of these are exact, so that cancelled rows are exactly zero
+    values = data.draw(hnp.arrays(storage(dtype), (len(rows), width), elements=whole))
+    height = max(rows, default=-1) + 1 + spare
+    slices = tf.IndexedSlices(
+        tf.cast(tf.constant(values), dtype), tf.constant(rows, tf.int64), tf.constant([height, width], tf.int64)
+    )
+
+    check(measure([slices]), [twin_of(densified(values, rows, height))])
+
+
+def test_slices_are_never_written_out(tf: ModuleType) -> None:
+    from whygrad.backends.tensorflow.statistics import measure
+
+    rows, width = 1 << 40, 1 << 20  # four exabytes, were it dense
+    slices = tf.IndexedSlices(tf.ones([2, 3]), tf.constant([5, 5], tf.int64), tf.constant([rows, width], tf.int64))
+
+    columns = measure([slices])
+
+    assert columns.sum[0] == 6
+    assert float(columns.norm[0]) == pytest.approx(np.sqrt(12))
+    assert columns.zeros[0] == rows * width - 3
+    assert (columns.minimum[0], columns.maximum[0]) == (0, 2)
+
+
+def test_sparse_and_ragged_tensors_count_what_they_stand_for(tf: ModuleType) -> None:
+    from whygrad.backends.tensorflow.statistics import measure
+
+    sparse = tf.SparseTensor([[0, 1], [2, 0]], [-3.0, 4.0], [3, 2])
+    ragged = tf.ragged.constant([[1.0], [], [2.0, -5.0]])
+
+    check(measure([sparse, ragged]), [twin_of(tf.sparse.to_dense(sparse).numpy()), twin_of(np.array([1.0, 2.0, -5.0]))])
+
+
+def test_half_precision_is_added_up_in_float32(tf: ModuleType) -> None:
+    from whygrad.backends.tensorflow.statistics import measure
+
+    many = tf.fill([70000], tf.constant(1.0, tf.float16))  # more than float16 can hold
+
+    assert measure([many]).sum[0] == 70000
+
+
+def test_shapes_that_are_only_known_later_are_measured(tf: ModuleType) -> None:
+    from whygrad.backends.tensorflow.statistics import measure
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3]), tf.TensorSpec(None)])
+    def run(a: Any, b: Any) -> Any:
+        columns = measure([a, b])
+        return columns.size, columns.norm, columns.zeros
+
+    size, norm, zeros = run(tf.ones([4, 3]), tf.zeros([0]))
+
+    assert size.numpy().tolist() == [12, 0]
+    assert norm.numpy().tolist() == [pytest.approx(np.sqrt(12)), 0]
+    assert zeros.numpy().tolist() == [0, 0]
+
+
+def test_what_is_no_tensor_is_named(tf: ModuleType) -> None:
+    from whygrad.backends.tensorflow.statistics import measure
+    from whygrad.errors import UsageError
+
+    with pytest.raises(UsageError, match="a gradient is a `object`, which is no tensor"):
+        measure([object()])
+
+
+def test_norms_are_right_where_squares_overflow_or_vanish(tf: ModuleType) -> None:
+    from whygrad.backends.tensorflow.statistics import norms
+
+    found = norms([tf.constant([3e25, 4e25]), tf.constant([3e-28, 4e-28]), tf.constant([3.0, 4.0])])
+
+    assert found.numpy().tolist() == [pytest.approx(5e25), pytest.approx(5e-28), pytest.approx(5.0)]
