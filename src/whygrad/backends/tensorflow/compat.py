@@ -282,6 +282,39 @@ def _kind_of_handle(handle: Any) -> tuple[Any, Any]:
     return described.dtype, None if described.shape.unknown_rank else [side.size for side in described.shape.dim]
 
 
+def has_gradient(op_type: str) -> bool:
+    """Whether TensorFlow has a gradient function for an op."""
+    try:
+        return gradient_registry.lookup(op_type) is not None
+    except LookupError:
+        return False
+
+
+def is_dtype(value: Any) -> bool:
+    return dtypes is not None and isinstance(value, dtypes.DType)
+
+
+def dtype_named(name: str) -> Any:
+    assert dtypes is not None
+    return dtypes.as_dtype(name)
+
+
+def version() -> str:
+    return str(getattr(sys.modules.get("tensorflow"), "__version__", ""))
+
+
+def bytes_of_tensor(tensor: Any) -> bytes:
+    """A tensor of any dtype as TensorFlow writes it to files."""
+    content: bytes = run_op("SerializeTensor", 1, [tensor], ("T", tensor.dtype.as_datatype_enum))[0].numpy()
+    return content
+
+
+def tensor_from_bytes(content: bytes, dtype: str) -> Any:
+    assert ops is not None
+    kind = dtype_named(dtype).as_datatype_enum
+    return run_op("ParseTensor", 1, [ops.convert_to_tensor(content)], ("out_type", kind))[0]
+
+
 @functools.cache
 def is_stateful(op_type: str) -> bool:
     """Whether an op's results depend on more than its inputs; also true of names that are no op of TensorFlow's own."""
