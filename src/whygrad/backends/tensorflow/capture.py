@@ -32,8 +32,9 @@ from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
 from whygrad.backends.tensorflow.nonfinite.sentinel import Sentinel
 from whygrad.backends.tensorflow.nonfinite.tap import TAPPED
 from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
+from whygrad.backends.tensorflow.op_record import Place
 from whygrad.backends.tensorflow.optimizers import Updates
-from whygrad.backends.tensorflow.recorder import Place, Recorder
+from whygrad.backends.tensorflow.recorder import Recorder
 from whygrad.backends.tensorflow.requests import Requests
 from whygrad.backends.tensorflow.step_numbers import StepNumbers
 from whygrad.backends.tensorflow.tape import TapeFacts, Tapes

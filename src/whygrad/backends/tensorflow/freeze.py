@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.escape import add_escapes
 from whygrad.backends.tensorflow.flows import dtype_name, flows_of
+from whygrad.backends.tensorflow.op_record import OpRecord, TensorFacts, facts_of
 from whygrad.backends.tensorflow.op_table import kind_of
 from whygrad.backends.tensorflow.positions import span
-from whygrad.backends.tensorflow.recorder import OpRecord, TensorFacts, facts_of
 from whygrad.backends.tensorflow.scope import Scope
 from whygrad.backends.tensorflow.trace_log import trace_records
 from whygrad.graph import Flow, Graph, Op, OpId, OpKind, Outcome, TapeId, Tensor, TensorId, VariableId

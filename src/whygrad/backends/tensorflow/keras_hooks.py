@@ -16,7 +16,7 @@ from whygrad.graph.event import AttributeRebound, DeadAttribute
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.recorder import Place
+    from whygrad.backends.tensorflow.op_record import Place
 
 LISTS = ("trainable_variables", "trainable_weights", "variables", "weights")
 
