@@ -133,7 +133,19 @@ def _zeroed(recording: Recording, request: Request) -> Missing:
         and not any(tensor in alive for tensor in index.starts(s))
     ]
     groups = [g for g in cut_groups(index, request, dead) if g.sources] if dead else []
-    return Missing(cuts=tuple(_missing_cut(index, request, g) for g in groups if g.cut.op.branched))
+    apart = tuple(s for s in request.sources if _is_zero_and_apart(recording, index, behind, s))
+    return Missing(
+        cuts=tuple(_missing_cut(index, request, g) for g in groups if g.cut.op.branched),
+        unconnected=(Unconnected(request, apart),) if apart else (),
+    )
+
+
+def _is_zero_and_apart(recording: Recording, index: Index, behind: set[TensorId], source: Source) -> bool:
+    """Read in a loop or branch, but nothing of it goes into the target; seen to be zero."""
+    if source.outcome is not Outcome.ZERO or source.variable is None or not is_explicable(recording, source):
+        return False
+    reads = index.reads.get(source.variable, ())
+    return any(op.branched for op in reads) and not is_connected(index, behind, source)
 
 
 def _missing_cut(index: Index, request: Request, group: CutGroup) -> MissingCut:

@@ -101,6 +101,7 @@ class GraphWriter:
         self.fresh = itertools.count(-1, -1)  # ids for what function bodies hold, below all real ones
         self.handles: dict[int, int] = {}
         self.moments: list[int] = []  # when the record of each op ran
+        self.trained = capture.keras.training_place()
         self.branches = 0  # how many loops and branches are open
         self._tapes: dict[tuple[int, ...], frozenset[TapeId]] = {}
         self._kinds: dict[str, OpKind] = {}
@@ -195,11 +196,16 @@ class GraphWriter:
         )
 
     def _where(self, record: OpRecord, tapes: frozenset[TapeId]) -> SourceSpan | None:
-        """What the tape did not record is shown where the function that holds the tape called it."""
+        """What the tape did not record is shown where the function that holds the tape called it.
+
+        What a layer does that Keras calls itself, as in `fit` of a functional model, is shown where it was made.
+        """
         if self.tape not in tapes and self.home is not None and self._kind(record.type) not in CUTTING:
             for caller in record.callers:
                 if caller.code is self.home:
                     return span(caller)
+        if record.layers and record.place == self.trained:
+            return span(self.capture.keras.places.get(record.layers[-1]) or record.place)
         return span(record.place)
 
     def _handle(self, number: int) -> int:

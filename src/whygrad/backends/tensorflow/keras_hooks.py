@@ -91,6 +91,7 @@ class KerasFacts:
     losses_read: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
     losses_added: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
     losses_seen: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
+    places: dict[str, Place] = field(default_factory=dict)  # where each layer that was called was made
     training: list[tuple[Any, Place]] = field(default_factory=list)  # models being trained, and where
 
     def training_model(self) -> str | None:
@@ -117,7 +118,10 @@ class KerasFacts:
                 facts.unflagged = True
                 facts.place = recorder._place(frame)
         self.layers_seen.add(layer)
-        recorder.layers = (*recorder.layers, _path(layer))
+        path = _path(layer)
+        recorder.layers = (*recorder.layers, path)
+        if path not in self.places:
+            self.places[path] = self.made.get(layer)
 
     def was_made(self, layer: Any, frame: FrameType) -> None:
         self.made[layer] = self.capture.recorder._place(frame)
