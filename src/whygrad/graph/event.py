@@ -65,6 +65,7 @@ class ModelTrained:
     frozen_since_compile: tuple[VariableId, ...] = ()  # trainable when compiled, not any more
     thawed_since_compile: tuple[VariableId, ...] = ()
     raised: str | None = None  # the exception it ended with
+    order: int = 0  # when it was called last
     stale: int = 0  # variables whose flag changed after the training step had been compiled
     seen: int = 1
 

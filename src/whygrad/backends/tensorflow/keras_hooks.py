@@ -72,6 +72,7 @@ class TrainCall:
     stale: int = 0
     raised: str | None = None
     count: int = 1
+    order: int = 0  # the recorder's clock at the last call
 
 
 @dataclass(slots=True)
@@ -151,6 +152,8 @@ class KerasFacts:
     def attribute_was_set(self, layer: Any, name: str, value: Any, frame: FrameType) -> None:
         if owner_of(frame.f_code) is not CodeOwner.USER:
             return
+        if name == "trainable" and getattr(layer, "_trainable", None) is value:
+            self.flag_was_set(layer, value, frame)  # TensorFlow takes it for the same value, and the setter never runs
         if isinstance(value, (int, float)) and vars(layer).get(name, value) != value:
             self.numbers_set[(id(layer), name)] = (self.capture.recorder._place(frame), self.capture.recorder.now)
         if getattr(value, "_id", None) is None:
@@ -178,6 +181,7 @@ class KerasFacts:
         trainable = self._ids(listed(model, "trainable_variables"))
         if known is not None and known.trainable == trainable:
             known.count += 1
+            known.order = self.capture.recorder.now
             return
         compiled = self.compiled.get(model)
         before = compiled.trainable if compiled is not None else frozenset(trainable)
@@ -193,6 +197,7 @@ class KerasFacts:
             tuple(number for number in trainable if number not in before),
             tuple(number for number in frozen if number in before),
             stale=len(stepped ^ set(trainable)),
+            order=self.capture.recorder.now,
         )
 
     def training_failed(self, model: Any, error: Exception) -> None:

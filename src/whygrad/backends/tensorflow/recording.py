@@ -276,6 +276,7 @@ def _events(capture: Capture) -> Iterator[Event]:
             thawed_since_compile=tuple(map(VariableId, call.thawed_since)),
             stale=call.stale,
             raised=call.raised,
+            order=call.order,
             seen=call.count,
         )
     for model, compiled in facts.compiled.items():
