@@ -43,6 +43,16 @@ class UnbuiltRead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CopiedOntoItself:
+    """The weights of one network were copied to another that has the very same variables."""
+
+    source: str
+    target: str
+    variables: tuple[VariableId, ...]
+    where: SourceSpan | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FlagSet:
     """`layer.trainable = value` in user code."""
 
@@ -184,6 +194,7 @@ Event = (
     | BakedState
     | ClippedSum
     | Compiled
+    | CopiedOntoItself
     | CustomGradientForgets
     | DeadAttribute
     | FlagSet

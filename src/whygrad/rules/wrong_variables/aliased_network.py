@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording, Request, TensorId
-from whygrad.graph.event import SharedCalls
+from whygrad.graph.event import CopiedOntoItself, SharedCalls
 from whygrad.graph.query import Index, index_of
+from whygrad.rules.missing import variable_name
 from whygrad.rules.rule import Finding, rule
 
 
@@ -51,6 +52,13 @@ def aliased_network(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Only a plain assignment of one name to the other is recognised, and only where both are called in one loss.
     """
+    for copy in recording.events_of(CopiedOntoItself):
+        yield Finding(
+            message=f"`{copy.target}` and `{copy.source}` have the same variables: this copies them onto themselves",
+            primary=None if copy.where is None else Label(copy.where, "nothing is copied: it is one network"),
+            variables=tuple(variable_name(recording.variables[n]) for n in copy.variables if n in recording.variables),
+            help=f"make a second network: `keras.models.clone_model({copy.source})`, then copy the weights to it",
+        )
     for event in recording.events_of(SharedCalls):
         if not _bootstraps(recording, event):
             continue
