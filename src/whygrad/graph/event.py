@@ -66,6 +66,7 @@ class ModelTrained:
     thawed_since_compile: tuple[VariableId, ...] = ()
     raised: str | None = None  # the exception it ended with
     stale: int = 0  # variables whose flag changed after the training step had been compiled
+    as_compiled: bool = False  # flags that were set after compiling have no effect
     seen: int = 1
 
 
@@ -116,6 +117,15 @@ class SharedCalls:
     names: tuple[str, str]  # the assigned name first
     assigned: SourceSpan | None
     places: tuple[SourceSpan, ...]
+    variables: tuple[VariableId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Multiplied:
+    """A list was multiplied, `[Layer()] * 3`: it has the same object several times."""
+
+    name: str
+    where: SourceSpan  # the multiplication
     variables: tuple[VariableId, ...]
 
 
@@ -189,6 +199,7 @@ Event = (
     | ForeignBody
     | LayerCalled
     | ModelTrained
+    | Multiplied
     | NoiseUnused
     | RowsOverwritten
     | SharedCalls

@@ -70,6 +70,7 @@ class TrainCall:
     thawed_since: tuple[int, ...]
     frozen_since: tuple[int, ...]
     stale: int = 0
+    as_compiled: bool = False
     raised: str | None = None
     count: int = 1
 
@@ -179,6 +180,12 @@ class KerasFacts:
         before = compiled.trainable if compiled is not None else frozenset(trainable)
         frozen = self._ids(_flagged_off(model))
         stepped = self.steps_made.setdefault(model, frozenset(trainable)) if trainable else frozenset()
+        as_compiled = compat.trains_as_compiled(model) and compiled is not None
+        thawed_since = tuple(number for number in trainable if number not in before)
+        frozen_since = tuple(number for number in frozen if number in before)
+        if as_compiled:  # flags that were set since do not count
+            trainable = (*(n for n in trainable if n in before), *frozen_since)
+            frozen = (*(n for n in frozen if n not in before), *thawed_since)
         self.trained[key] = TrainCall(
             weakref.ref(model),
             _path(model),
@@ -186,9 +193,10 @@ class KerasFacts:
             place,
             trainable,
             frozen,
-            tuple(number for number in trainable if number not in before),
-            tuple(number for number in frozen if number in before),
-            stale=len(stepped ^ set(trainable)),
+            thawed_since,
+            frozen_since,
+            stale=0 if as_compiled else len(stepped ^ set(trainable)),
+            as_compiled=as_compiled,
         )
 
     def training_failed(self, model: Any, error: Exception) -> None:

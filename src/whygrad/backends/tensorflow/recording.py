@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.baked_state import baked_state
 from whygrad.backends.tensorflow.keras_hooks import KerasFacts, all_layers, listed
+from whygrad.backends.tensorflow.multiplied_layers import multiplied
 from whygrad.backends.tensorflow.optimizers import PairEntry, UpdateEntry
 from whygrad.backends.tensorflow.positions import span
 from whygrad.backends.tensorflow.variables import VariableEntry
@@ -275,6 +276,7 @@ def _events(capture: Capture) -> Iterator[Event]:
             frozen_since_compile=tuple(map(VariableId, call.frozen_since)),
             thawed_since_compile=tuple(map(VariableId, call.thawed_since)),
             stale=call.stale,
+            as_compiled=call.as_compiled,
             raised=call.raised,
             seen=call.count,
         )
@@ -282,6 +284,7 @@ def _events(capture: Capture) -> Iterator[Event]:
         yield Compiled(model=model.name, where=span(compiled.place), has_loss=compiled.has_loss)
     yield from _layer_calls(facts)
     yield from _shared_calls(facts)
+    yield from multiplied(capture)
     yield from tuple(dict.fromkeys(capture.events))
     for (clipped, summed), noised in capture.recorder.labels.clipped_sums.items():
         yield ClippedSum(clipped=span(clipped), summed=span(summed), noised=noised)
