@@ -91,6 +91,7 @@ class Update:
     stateful: bool = False  # the optimizer keeps moments
     made: SourceSpan | None = None  # where the optimizer was made
     unknown: tuple[VariableId, ...] = ()  # variables the optimizer was not built for
+    runs: int | None = None  # compiled: how often it ran; None: as often as it was seen
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

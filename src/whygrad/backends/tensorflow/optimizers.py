@@ -44,6 +44,7 @@ class UpdateEntry:
     made: Any = None  # where the optimizer was made
     reference: Any = None  # the optimizer, weakly
     traced: bool = False  # what went in and came out was not seen
+    distinct: bool = False  # no other optimizer has its name
     count: int = 1
 
 
@@ -54,6 +55,7 @@ class Updates:
         self.per_place: dict[Any, int] = {}
         self.numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self.counter = itertools.count(1)
+        self.names: dict[str, int] = {}  # the first optimizer of each name
         self.applied: dict[int, int] = {}  # variable -> the number of the last request that was applied to it
         self.total = 0
 
@@ -77,6 +79,7 @@ class Updates:
         update = UpdateEntry(place, _name(optimizer), number, pairs, unknown, recorder.now + 1)
         update.stateful, update.made = _is_stateful(optimizer), self._made(optimizer)
         update.reference = weakref.ref(optimizer)
+        update.distinct = self.names.setdefault(update.optimizer, number) == number
         self._keep(update)
         inputs = [tensor for g in gradients if (tensor := getattr(getattr(g, "values", g), "_id", None)) is not None]
         record = recorder.add_virtual("ApplyGradients", inputs, (), place, self.capture.current_graph())

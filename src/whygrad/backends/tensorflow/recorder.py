@@ -20,6 +20,7 @@ from whygrad.backends.tensorflow.ledger import LedgerBook
 from whygrad.backends.tensorflow.nonfinite.episode import Episode
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.row_writes import OVERWRITING, RowWrites
+from whygrad.backends.tensorflow.traced_code import TracedCode, is_news, traced_code
 from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry, handle_id
 from whygrad.capture.position import CodeOwner, Position, file_owner, position_in, user_frame
 from whygrad.source import SourceSpan
@@ -145,7 +146,7 @@ class Recorder:
         self.updated = False  # since the last step began
         self.ops_seen = 0
         self.first_trace = 0  # the clock when something was traced first
-        self.traced_code: dict[CodeType, tuple[Place, weakref.ref[Any] | None, dict[str, Any]]] = {}
+        self.traced_code: dict[CodeType, TracedCode] = {}
         self.calls_seen = 0
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
         self.row_writes = RowWrites()
@@ -282,8 +283,8 @@ class Recorder:
         found = user_frame(frame)
         if not self.first_trace:
             self.first_trace = self.now or 1
-        if found is not None and found.f_code not in self.traced_code:
-            self.traced_code[found.f_code] = (self._place_of(found), _owner_of(found), found.f_globals)
+        if found is not None and is_news(self.traced_code.get(found.f_code), graph):
+            self.traced_code[found.f_code] = traced_code(found, self._place_of(found), graph)
         self._stopping = name == "StopGradient"
         self._around = _callers(found)
         record = self._new_record(name, ids, outputs, self._place_of(found))
@@ -453,14 +454,6 @@ def _is_users_own(frame: FrameType | None) -> bool:
 
 
 _DEPUTIES = ("/layers/", "/trainers/", "/optimizers/", "/initializers/", "/metrics/", "/models/", "/callbacks/")
-
-
-def _owner_of(frame: FrameType) -> weakref.ref[Any] | None:
-    """The object whose method a frame runs."""
-    try:
-        return weakref.ref(frame.f_locals["self"])
-    except (KeyError, TypeError):
-        return None
 
 
 def _callers(frame: FrameType | None) -> tuple[Position, ...]:

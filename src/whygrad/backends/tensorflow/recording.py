@@ -145,7 +145,14 @@ def _updates(capture: Capture) -> Iterator[Update]:
             seen=entry.count,
             order=entry.order,
             unknown=tuple(map(VariableId, entry.unknown)),
+            runs=_runs(capture, entry) if entry.traced else None,
         )
+
+
+def _runs(capture: Capture, entry: UpdateEntry) -> int | None:
+    """How often a compiled update ran, told by what it wrote; None where others of its name cannot be told apart."""
+    moved = {pair.variable for pair in entry.pairs}
+    return capture.recorder.ledger.runs_of(entry.optimizer, moved) if entry.distinct else None
 
 
 def _never_set_back(capture: Capture, entry: UpdateEntry, pair: PairEntry) -> bool:
