@@ -76,6 +76,7 @@ class Pairing:
     mixed: SourceSpan | None = None  # where gradients of different variables were added up
     noised: bool = False
     compiled: bool = False
+    overwritten: SourceSpan | None = None  # where the variable got another value after its gradient was taken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.overwriting import overwritten
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -26,6 +27,7 @@ class PairEntry:
     missing: bool
     compiled: bool = False  # traced apart from this update: how often it ran is not known
     stale: bool = False  # it holds gradients that an earlier update has applied already
+    overwritten: Any = None  # where it was given another value after its gradient was taken
 
     def learn(self, label: Label) -> None:
         """What the gradient is, known only when the traced update is called."""
@@ -109,6 +111,9 @@ class Updates:
             values = getattr(gradient, "values", gradient)
             if getattr(values, "graph", None) is graph:
                 self.capture.recorder.labels.calls.await_arguments(values, graph, pair.learn)
+        entry = self.capture.variables.entries.get(variable)
+        if label is not None and entry is not None and variable in label.variables:
+            pair.overwritten = overwritten(self.capture.recorder, entry, label.at, graph)
         if label is not None:
             pair.compiled = label.graph != (0 if graph is None else id(graph))
         if label is not None and not label.graph:
@@ -175,7 +180,7 @@ def _signature(pair: PairEntry) -> tuple[Any, ...]:
     if label is None:
         return (pair.variable, pair.missing)
     facts = (label.variables, len(label.requests), label.scale, label.clipped_then_summed, label.noised)
-    return (pair.variable, pair.missing, pair.stale, *facts)
+    return (pair.variable, pair.missing, pair.stale, pair.overwritten, *facts)
 
 
 def _is_stateful(optimizer: Any) -> bool:

@@ -255,7 +255,9 @@ class Recorder:
             self.ledger.note(entry, record.type, record.place, frame, graph)
         if entry is not None and _is_users_own(frame):
             entry.writes += 1
-            entry.resets += record.type == "AssignVariableOp"
+            if record.type == "AssignVariableOp":
+                entry.resets += 1
+                entry.assigned = record
             if self.on_write is not None and entry.trainable and len(record.inputs) > 1:
                 self._note_gradient(entry, record, inputs[1], graph)
 

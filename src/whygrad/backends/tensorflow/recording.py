@@ -184,6 +184,7 @@ def _pairing(capture: Capture, entry: UpdateEntry, pair: PairEntry) -> Pairing:
         mixed=span(label.mixed),
         noised=label.noised,
         compiled=pair.compiled,
+        overwritten=span(pair.overwritten),
     )
 
 
