@@ -50,6 +50,7 @@ class CopiedOntoItself:
     target: str
     variables: tuple[VariableId, ...]
     where: SourceSpan | None
+    made: SourceSpan | None = None  # where the other network was made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +78,7 @@ class ModelTrained:
     raised: str | None = None  # the exception it ended with
     order: int = 0  # when it was called last
     stale: int = 0  # variables whose flag changed after the training step had been compiled
+    as_compiled: bool = False  # flags that were set after compiling have no effect
     seen: int = 1
 
 
@@ -127,6 +129,15 @@ class SharedCalls:
     names: tuple[str, str]  # the assigned name first
     assigned: SourceSpan | None
     places: tuple[SourceSpan, ...]
+    variables: tuple[VariableId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Multiplied:
+    """A list was multiplied, `[Layer()] * 3`: it has the same object several times."""
+
+    name: str
+    where: SourceSpan  # the multiplication
     variables: tuple[VariableId, ...]
 
 
@@ -201,6 +212,7 @@ Event = (
     | ForeignBody
     | LayerCalled
     | ModelTrained
+    | Multiplied
     | NoiseUnused
     | RowsOverwritten
     | SharedCalls

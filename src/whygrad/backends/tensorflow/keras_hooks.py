@@ -12,6 +12,7 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.autograph import caller_of
 from whygrad.backends.tensorflow.positions import span
 from whygrad.capture.position import CodeOwner, owner_of
+from whygrad.graph import VariableId
 from whygrad.graph.event import AttributeRebound, CopiedOntoItself, DeadAttribute
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class TrainCall:
     thawed_since: tuple[int, ...]
     frozen_since: tuple[int, ...]
     stale: int = 0
+    as_compiled: bool = False
     raised: str | None = None
     count: int = 1
     order: int = 0  # the recorder's clock at the last call
@@ -143,7 +145,9 @@ class KerasFacts:
         mine = self._ids(layer.trainable_variables)
         if mine and set(mine) == set(self._ids(other.trainable_variables)):
             where = span(self.capture.recorder._place(frame))
-            event = CopiedOntoItself(source=_path(other), target=_path(layer), variables=mine, where=where)
+            made = span(self.made.get(layer))
+            ids = tuple(map(VariableId, mine))
+            event = CopiedOntoItself(source=_path(other), target=_path(layer), variables=ids, where=where, made=made)
             if event not in self.capture.events:
                 self.capture.events.append(event)
 
@@ -210,6 +214,12 @@ class KerasFacts:
         before = compiled.trainable if compiled is not None else frozenset(trainable)
         frozen = self._ids(_flagged_off(model))
         stepped = self.steps_made.setdefault(model, frozenset(trainable)) if trainable else frozenset()
+        as_compiled = compat.trains_as_compiled(model) and compiled is not None
+        thawed_since = tuple(number for number in trainable if number not in before)
+        frozen_since = tuple(number for number in frozen if number in before)
+        if as_compiled:  # flags that were set since do not count
+            trainable = (*(n for n in trainable if n in before), *frozen_since)
+            frozen = (*(n for n in frozen if n not in before), *thawed_since)
         self.trained[key] = TrainCall(
             weakref.ref(model),
             _path(model),
@@ -217,9 +227,10 @@ class KerasFacts:
             place,
             trainable,
             frozen,
-            tuple(number for number in trainable if number not in before),
-            tuple(number for number in frozen if number in before),
-            stale=len(stepped ^ set(trainable)),
+            thawed_since,
+            frozen_since,
+            stale=0 if as_compiled else len(stepped ^ set(trainable)),
+            as_compiled=as_compiled,
             order=self.capture.recorder.now,
         )
 

@@ -177,6 +177,13 @@ class LedgerBook:
             writer.runs.append(runs)
         return runs
 
+    def runs_of(self, optimizer: str, variables: set[int]) -> int | None:
+        """How often a compiled update by this optimizer changed these variables."""
+        mine = [
+            w for w in self._writers.values() if w.traced and w.handle in variables and w.origin.writer == optimizer
+        ]
+        return max((sum(runs.seen.count for runs in writer.runs) for writer in mine), default=None)
+
     # -- as data -----------------------------------------------------------------------------------
 
     def writes(self) -> tuple[Write, ...]:

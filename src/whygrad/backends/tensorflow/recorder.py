@@ -21,7 +21,8 @@ from whygrad.backends.tensorflow.nonfinite.episode import Episode
 from whygrad.backends.tensorflow.op_record import CUSTOM, Departure, Leaf, OpRecord, Place, TraceLog, facts_of
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.row_writes import OVERWRITING, RowWrites
-from whygrad.backends.tensorflow.stack import callers_of, is_users_own, owner_of_method, variable_in_caller
+from whygrad.backends.tensorflow.stack import callers_of, is_users_own, variable_in_caller
+from whygrad.backends.tensorflow.traced_code import TracedCode, is_news, traced_code
 from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry
 from whygrad.capture.position import CodeOwner, Position, file_owner, position_in, user_frame
 
@@ -64,7 +65,7 @@ class Recorder:
         self.updated = False  # since the last step began
         self.ops_seen = 0
         self.first_trace = 0  # the clock when something was traced first
-        self.traced_code: dict[CodeType, tuple[Place, weakref.ref[Any] | None, dict[str, Any]]] = {}
+        self.traced_code: dict[CodeType, TracedCode] = {}
         self.calls_seen = 0
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
         self.row_writes = RowWrites()
@@ -173,7 +174,9 @@ class Recorder:
             self.ledger.note(entry, record.type, record.place, frame, graph)
         if entry is not None and is_users_own(frame):
             entry.writes += 1
-            entry.resets += record.type == "AssignVariableOp"
+            if record.type == "AssignVariableOp":
+                entry.resets += 1
+                entry.assigned = record
             if self.on_write is not None and entry.trainable and len(record.inputs) > 1:
                 self._note_gradient(entry, record, inputs[1], graph)
 
@@ -201,8 +204,8 @@ class Recorder:
         found = user_frame(frame)
         if not self.first_trace:
             self.first_trace = self.now or 1
-        if found is not None and found.f_code not in self.traced_code:
-            self.traced_code[found.f_code] = (self._place_of(found), owner_of_method(found), found.f_globals)
+        if found is not None and is_news(self.traced_code.get(found.f_code), graph):
+            self.traced_code[found.f_code] = traced_code(found, self._place_of(found), graph)
         self._stopping = name == "StopGradient"
         self._around = callers_of(found)
         record = self._new_record(name, ids, outputs, self._place_of(found))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.baked_state import baked_state
 from whygrad.backends.tensorflow.keras_hooks import KerasFacts, all_layers, listed
+from whygrad.backends.tensorflow.multiplied_layers import multiplied
 from whygrad.backends.tensorflow.optimizers import PairEntry, UpdateEntry
 from whygrad.backends.tensorflow.positions import span
 from whygrad.backends.tensorflow.variables import VariableEntry
@@ -144,7 +145,14 @@ def _updates(capture: Capture) -> Iterator[Update]:
             seen=entry.count,
             order=entry.order,
             unknown=tuple(map(VariableId, entry.unknown)),
+            runs=_runs(capture, entry) if entry.traced else None,
         )
+
+
+def _runs(capture: Capture, entry: UpdateEntry) -> int | None:
+    """How often a compiled update ran, told by what it wrote; None where others of its name cannot be told apart."""
+    moved = {pair.variable for pair in entry.pairs}
+    return capture.recorder.ledger.runs_of(entry.optimizer, moved) if entry.distinct else None
 
 
 def _never_set_back(capture: Capture, entry: UpdateEntry, pair: PairEntry) -> bool:
@@ -176,6 +184,7 @@ def _pairing(capture: Capture, entry: UpdateEntry, pair: PairEntry) -> Pairing:
         mixed=span(label.mixed),
         noised=label.noised,
         compiled=pair.compiled,
+        overwritten=span(pair.overwritten),
     )
 
 
@@ -275,6 +284,7 @@ def _events(capture: Capture) -> Iterator[Event]:
             frozen_since_compile=tuple(map(VariableId, call.frozen_since)),
             thawed_since_compile=tuple(map(VariableId, call.thawed_since)),
             stale=call.stale,
+            as_compiled=call.as_compiled,
             raised=call.raised,
             order=call.order,
             seen=call.count,
@@ -283,6 +293,7 @@ def _events(capture: Capture) -> Iterator[Event]:
         yield Compiled(model=model.name, where=span(compiled.place), has_loss=compiled.has_loss)
     yield from _layer_calls(facts)
     yield from _shared_calls(facts)
+    yield from multiplied(capture)
     yield from tuple(dict.fromkeys(capture.events))
     for (clipped, summed), noised in capture.recorder.labels.clipped_sums.items():
         yield ClippedSum(clipped=span(clipped), summed=span(summed), noised=noised)

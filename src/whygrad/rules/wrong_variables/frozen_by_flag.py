@@ -58,6 +58,7 @@ def frozen_by_flag(recording: Recording) -> Iterator[Finding]:
     yield from _changed_after_training(recording)
     yield from _thawed_in_vain(recording)
     yield from _thawed_around(recording)
+    yield from _changed_after_compiling(recording)
 
 
 def _nothing_to_train(recording: Recording) -> Iterator[Finding]:
@@ -113,6 +114,25 @@ def _changed_after_training(recording: Recording) -> Iterator[Finding]:
             primary=None if where is None else Label(where, "no effect on the compiled training step"),
             related=() if event.where in (None, where) else (Label(event.where, "still trains the old list"),),
             help=f"call `{event.model}.compile(...)` again after changing `trainable`",
+            steps=Steps(event.seen, event.seen),
+        )
+
+
+def _changed_after_compiling(recording: Recording) -> Iterator[Finding]:
+    """tf_keras trains what was trainable when it compiled. Freezing the whole model then is how GANs are written there."""
+    for event in recording.events_of(ModelTrained):
+        changed = {*event.frozen_since_compile, *event.thawed_since_compile} if event.as_compiled else set()
+        flags = [f for f in recording.events_of(FlagSet) if f.layer != event.model and changed & set(f.variables)]
+        if not flags:
+            continue
+        flag = flags[-1]
+        names = tuple(variable_name(recording.variables[n]) for n in flag.variables if n in changed)
+        yield Finding(
+            message=f"`{flag.layer}.trainable = {flag.value}` came after `{event.model}` was compiled and has no effect on it",
+            primary=None if flag.where is None else Label(flag.where, "set after compiling"),
+            variables=names,
+            related=() if event.where is None else (Label(event.where, "trains what was trainable when compiled"),),
+            help=f"set the flag before `{event.model}.compile(...)`, or compile again",
             steps=Steps(event.seen, event.seen),
         )
 
