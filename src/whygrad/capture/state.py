@@ -139,3 +139,18 @@ def attribute_reads(span: SourceSpan, attribute: str) -> SourceSpan | None:
 
 def _span(module: Module, node: ast.stmt | ast.expr) -> SourceSpan:
     return SourceSpan(module.file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+
+
+def name_read(span: SourceSpan, name: str) -> SourceSpan | None:
+    """Where the function around a span uses a name, or an attribute such as `self.net`, first."""
+    module = module_of(span.file)
+    node = None if module is None else module.at(span)
+    if module is None or node is None:
+        return None
+    uses = [
+        each
+        for each in ast.walk(module.scope(node))
+        if isinstance(each, (ast.Name, ast.Attribute)) and ast.unparse(each) == name
+    ]
+    first = min(uses, key=lambda each: (each.lineno, each.col_offset), default=None)
+    return None if first is None else _span(module, first)

@@ -180,6 +180,15 @@ class BakedState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TracedWithout:
+    """A traced function still works on the network that a name held when it was traced; it holds another one now."""
+
+    name: str
+    variables: tuple[VariableId, ...]  # of the network it holds now
+    where: SourceSpan | None  # where the function uses the name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeadAttribute:
     """An attribute that the framework no longer has was set: nothing looks at it."""
 
@@ -216,6 +225,7 @@ Event = (
     | NoiseUnused
     | RowsOverwritten
     | SharedCalls
+    | TracedWithout
     | UnbuiltRead
     | GradientAmplified
     | LossUnscaled

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.positions import span
-from whygrad.capture.state import Mutation, attribute_reads, changed_outside, mutations
-from whygrad.graph.event import BakedState
+from whygrad.capture.state import Mutation, attribute_reads, changed_outside, mutations, name_read
+from whygrad.graph import VariableId
+from whygrad.graph.event import BakedState, TracedWithout
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -49,6 +50,23 @@ def _named_numbers(capture: Capture) -> Iterator[BakedState]:
             found = None if where is None else changed_outside(where, name)
             if found is not None:
                 yield BakedState(name=name, where=found.where, read=found.read, outside=True)
+
+
+def forgotten_networks(capture: Capture) -> Iterator[TracedWithout]:
+    """Names in traced functions that hold another network now, which the function was called without knowing of."""
+    for traced in list(capture.recorder.traced_code.values()):
+        graph = None if traced.graph is None else traced.graph()
+        called = 0 if graph is None else capture.recorder.last_call.get(graph, 0)
+        where = span(traced.place)
+        if graph is None or where is None or not called:
+            continue
+        for name, now in traced.replaced():
+            found = (capture.variables.of(variable) for variable in getattr(now, "trainable_variables", ()))
+            mine = [entry for entry in found if entry is not None]
+            used = {outer._id for outer, _ in graph.captures}
+            if mine and max(entry.made_at for entry in mine) < called and used.isdisjoint(entry.id for entry in mine):
+                ids = tuple(VariableId(entry.id) for entry in mine)
+                yield TracedWithout(name=name, variables=ids, where=name_read(where, name) or where)
 
 
 def _value(mutation: Mutation, holder: Any, scope: dict[str, Any]) -> Any:

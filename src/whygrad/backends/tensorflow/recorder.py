@@ -22,7 +22,7 @@ from whygrad.backends.tensorflow.op_record import CUSTOM, Departure, Leaf, OpRec
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.row_writes import OVERWRITING, RowWrites
 from whygrad.backends.tensorflow.stack import callers_of, is_users_own, variable_in_caller
-from whygrad.backends.tensorflow.traced_code import TracedCode, is_news, traced_code
+from whygrad.backends.tensorflow.traced_code import TracedCode, is_news, outermost, traced_code
 from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry
 from whygrad.capture.position import CodeOwner, Position, file_owner, position_in, user_frame
 
@@ -65,6 +65,7 @@ class Recorder:
         self.updated = False  # since the last step began
         self.ops_seen = 0
         self.first_trace = 0  # the clock when something was traced first
+        self.last_call: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # by graph: the clock
         self.traced_code: dict[CodeType, TracedCode] = {}
         self.calls_seen = 0
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
@@ -94,7 +95,7 @@ class Recorder:
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
         if graph is None:
             self._log_eager(name, inputs, attrs, outputs, frame)
-        else:
+        elif hasattr(graph, "captures"):  # else a plain graph, of version 1 or made to try something: no tape sees it
             self._log_traced(name, inputs, attrs, outputs, frame, graph)
 
     def _log_eager(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
@@ -114,6 +115,7 @@ class Recorder:
         record.attrs = attrs
         if name.startswith("__"):
             record.calls = called_graphs(frame)
+            self.last_call.update((called, record.sequence) for called in record.calls if called is not None)
             self.ledger.ran(record.calls)
             self._note_call()
         elif name.startswith(WRITE_PREFIXES):
@@ -204,8 +206,8 @@ class Recorder:
         found = user_frame(frame)
         if not self.first_trace:
             self.first_trace = self.now or 1
-        if found is not None and is_news(self.traced_code.get(found.f_code), graph):
-            self.traced_code[found.f_code] = traced_code(found, self._place_of(found), graph)
+        if found is not None and is_news(self.traced_code.get(found.f_code), function := outermost(graph)):
+            self.traced_code[found.f_code] = traced_code(found, self._place_of(found), function)
         self._stopping = name == "StopGradient"
         self._around = callers_of(found)
         record = self._new_record(name, ids, outputs, self._place_of(found))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from whygrad.backends.tensorflow.baked_state import baked_state
+from whygrad.backends.tensorflow.baked_state import baked_state, forgotten_networks
 from whygrad.backends.tensorflow.keras_hooks import KerasFacts, all_layers, listed
 from whygrad.backends.tensorflow.multiplied_layers import multiplied
 from whygrad.backends.tensorflow.optimizers import PairEntry, UpdateEntry
@@ -298,6 +298,7 @@ def _events(capture: Capture) -> Iterator[Event]:
     for (clipped, summed), noised in capture.recorder.labels.clipped_sums.items():
         yield ClippedSum(clipped=span(clipped), summed=span(summed), noised=noised)
     yield from baked_state(capture)
+    yield from forgotten_networks(capture)
     yield from capture.recorder.row_writes.events()
     capture.flights.at_the_end()
     yield from capture.sentinel.events()

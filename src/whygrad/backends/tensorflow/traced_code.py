@@ -17,6 +17,7 @@ class TracedCode(NamedTuple):
     graph: weakref.ref[Any] | None
     numbers: dict[str, float]  # globals and closed-over names that held a number
     cells: dict[str, CellType]  # of the closed-over names
+    holders: dict[str, int]  # names and attributes (`self.net`) that held something with variables, by its id
 
     def changed(self) -> Iterator[str]:
         """Names that hold another number now."""
@@ -25,7 +26,17 @@ class TracedCode(NamedTuple):
             if is_number(now) and now != before:
                 yield name
 
+    def replaced(self) -> Iterator[tuple[str, Any]]:
+        """Names that hold another network or optimizer now, and what they hold."""
+        for name, before in self.holders.items():
+            now = self._now(name)
+            if has_variables(now) and id(now) != before:
+                yield name, now
+
     def _now(self, name: str) -> Any:
+        if name.startswith("self."):
+            owner = None if self.owner is None else self.owner()
+            return getattr(owner, name.removeprefix("self."), None)
         if name not in self.cells:
             return self.scope.get(name)
         try:
@@ -36,6 +47,13 @@ class TracedCode(NamedTuple):
 
 def is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def outermost(graph: Any) -> Any:
+    """The function that is traced, for the graph of a branch or loop in it."""
+    while hasattr(getattr(graph, "outer_graph", None), "captures"):
+        graph = graph.outer_graph
+    return graph
 
 
 def is_news(known: TracedCode | None, graph: Any) -> bool:
@@ -50,7 +68,17 @@ def traced_code(frame: FrameType, place: Any, graph: Any) -> TracedCode:
         n: _content(cell) for n, cell in cells.items()
     }
     numbers = {name: value for name, value in values.items() if is_number(value)}
-    return TracedCode(place, _owner_of(frame), scope, _weakly(graph), numbers, cells)
+    own = getattr(frame.f_locals.get("self"), "__dict__", {})
+    values |= {f"self.{name}": own[name] for name in code.co_names if name in own}
+    holders = {name: id(value) for name, value in values.items() if has_variables(value)}
+    return TracedCode(place, _owner_of(frame), scope, _weakly(graph), numbers, cells, holders)
+
+
+def has_variables(value: Any) -> bool:
+    """Whether it is a layer, a model, a module or an optimizer, and no class of such."""
+    return not isinstance(value, type) and (
+        hasattr(type(value), "trainable_variables") or hasattr(type(value), "apply_gradients")
+    )
 
 
 def _cells(frame: FrameType) -> dict[str, CellType]:
