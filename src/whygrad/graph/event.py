@@ -43,6 +43,17 @@ class UnbuiltRead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OutgrownList:
+    """A module's list of variables was read by user code, and the module has made more variables since."""
+
+    model: str
+    attribute: str
+    where: SourceSpan | None
+    then: tuple[VariableId, ...]
+    since: tuple[VariableId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CopiedOntoItself:
     """The weights of one network were copied to another that has the very same variables."""
 
@@ -224,6 +235,7 @@ Event = (
     | Multiplied
     | NoiseUnused
     | RowsOverwritten
+    | OutgrownList
     | SharedCalls
     | TracedWithout
     | UnbuiltRead

@@ -264,6 +264,7 @@ def _holders(capture: Capture) -> dict[str, frozenset[VariableId]]:
 def _events(capture: Capture) -> Iterator[Event]:
     facts = capture.keras
     yield from _list_reads(facts)
+    yield from capture.module_reads.events()
     for change in facts.flags:
         layer = change.layer()
         ids = () if layer is None else facts._ids(listed(layer, "variables"))
