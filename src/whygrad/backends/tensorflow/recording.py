@@ -207,6 +207,7 @@ def _variable(capture: Capture, entry: VariableEntry, owner: tuple[str, str, boo
         attribute=None if owner is None else owner[1],
         writes=entry.writes,
         made_in_step=entry.made_in_step,
+        in_constructor=entry.in_constructor,
         tracked=True if owner is None else owner[2],
     )
 

@@ -26,6 +26,7 @@ class VariableEntry:
     made_at: int = 0  # the recorder's clock
     made_in_trace: bool = False
     made_in_step: int = 0
+    in_constructor: bool = False
     writes: int = 0
     last_write: Position | SourceSpan | None = None
     assigned: Any = None  # the record of the last assignment by user code
