@@ -70,6 +70,7 @@ class StepRecorder:
         self._turn: Any = None
         self._closely: Any = True
         self._one_now: Any = None
+        self._complete = False
         self._clipped: dict[int, Any] = {}  # by the identity of the application, which the probe keeps alive
         self._rows: dict[int, Any] = {}
         self._failures = Hooks()
@@ -133,7 +134,7 @@ class StepRecorder:
         self._turn = self._number // self.schedule.every
         self._closely = True if self.schedule.closely_every == 1 else self._turn % self.schedule.closely_every == 0
         self._one_now = None if self._one is None else tf.convert_to_tensor(self._one)
-        self._clipped, self._rows = {}, {}
+        self._clipped, self._rows, self._complete = {}, {}, False
         self._probe = StepProbe(self)
         self._probe.begin()
 
@@ -142,6 +143,7 @@ class StepRecorder:
         if probe is None or _replica() != 0:
             return
         probe.end()
+        self._complete = True
         if not probe.is_broken:
             self._failures.safely(self._record, probe, outputs)
         self.abandon()
@@ -187,7 +189,7 @@ class StepRecorder:
 
     def _means(self, application: Application) -> Means:
         wide = any(variable.dtype == tf.float64 for variable in application.variables)
-        return Means(tf.float64 if wide else tf.float32, self._compiled, self._one_now, self._closely)
+        return Means(tf.float64 if wide else tf.float32, self._compiled, self._one_now, self._closely, self._complete)
 
     def _row(self, application: Application) -> Tensor:
         kept = self._rows.get(id(application))
