@@ -13,7 +13,7 @@ from whygrad.backends.tensorflow.gradient_part import Part, Tensor, part_of, rea
 from whygrad.backends.tensorflow.statistics import STACKED_SIZE, Reducer, gathered, grouped
 
 _PRODUCTS: Final = frozenset({"MatMul", "BatchMatMulV2", "BatchMatMulV3"})
-_ADDITIONS: Final = frozenset({"Add", "AddV2", "AddN", "AssignAddVariableOp", "Identity", "Cast", "Reshape"})
+_NO_ADDITIONS: Final = frozenset({"Mul", "Sub", "Square", "RealDiv", "Neg", "Sign", "Abs", "L2Loss", "IsFinite"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def _is_computed_alone(tensor: Tensor) -> bool:
     """
     if tensor.op.type not in _PRODUCTS or any(length in (None, 1) for length in tensor.shape):
         return False
-    return not any(user.type in _ADDITIONS for user in tensor.consumers())
+    return all(user.type in _NO_ADDITIONS for user in tensor.consumers())
 
 
 def is_big(tensor: Any) -> bool:

@@ -111,10 +111,15 @@ class StepRecorder:
         )
 
     def clipped(self, application: Application) -> None:
-        """The optimizer clips inside a branch: what is known only there is put where the end of the step finds it."""
+        """The optimizer clips inside a branch: what is known only there is put where the end of the step finds it.
+
+        Not where XLA compiles: a branch that writes one thing more rounds differently. The norms are unknown then.
+        """
         present = sum(gradient is not None for gradient in application.gradients)
         assert application.clipped is not None
-        if application.clipped_elsewhere and len(application.clipped) == present:
+        if application.clipped_elsewhere and self._compiled:
+            self._clipped[id(application)] = None
+        elif application.clipped_elsewhere and len(application.clipped) == present:
             norms = clipped_norms(application, self._means(application))
             self._clipped[id(application)] = self._kept(norms, present)
 
@@ -197,9 +202,12 @@ class StepRecorder:
 
     def _computed(self, application: Application) -> Tensor:
         assert self._probe is not None
-        kept = self._clipped.get(id(application))
-        clipped = None if kept is None else _taken(kept)
-        return application_row(application, self._probe.requests, self._means(application), clipped)
+        means, clipped = self._means(application), None
+        if id(application) in self._clipped:
+            kept = self._clipped[id(application)]
+            present = sum(gradient is not None for gradient in application.gradients)
+            clipped = means.unknown(present) if kept is None else _taken(kept)
+        return application_row(application, self._probe.requests, means, clipped)
 
     def _kept(self, values: Tensor, length: int) -> Any:
         """A variable that holds what a branch computed, and nothing where the branch was not taken."""
