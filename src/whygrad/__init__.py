@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow import sampling
+    from whygrad.backends.tensorflow import edit, sampling
     from whygrad.backends.tensorflow.accumulate import accumulate
     from whygrad.backends.tensorflow.accumulator import Accumulator
     from whygrad.backends.tensorflow.deduplicate import deduplicate
@@ -43,7 +43,7 @@ _HOMES = {
     "unload_ipython_extension": "whygrad.integrations.notebook",
 }
 
-_MODULES = {"sampling": f"{_TENSORFLOW}.sampling"}
+_MODULES = {"edit": f"{_TENSORFLOW}.edit", "sampling": f"{_TENSORFLOW}.sampling"}
 
 __all__ = [
     "Accumulator",
@@ -54,6 +54,7 @@ __all__ = [
     "accumulate",
     "check_gradient",
     "deduplicate",
+    "edit",
     "explain",
     "guard",
     "print_summary",

@@ -54,6 +54,6 @@ class AccumulationWarning(UserWarning):
 
 
 class NonfiniteError(WhygradError, ArithmeticError):
-    """A guard stopped training: gradients were not finite, and were not applied."""
+    """A guard or a transaction stopped at a value that is not finite; nothing of the step was kept."""
 
     ag_pass_through = True

@@ -6,13 +6,14 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from whygrad.backends import Watcher, WatchOptions
 from whygrad.capture.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import UsageError
-from whygrad.graph import Failure, Outcome, Recording, Request
+from whygrad.graph import Failure, Ledger, Outcome, Recording, Request
 from whygrad.report import LossReach, Report
 from whygrad.rules import all_rules, diagnose
 from whygrad.rules.missing import target_expression
@@ -39,6 +40,7 @@ class Run:
         self._failure: Failure | None = None
         self._watcher = Watcher(None if on_certain is None else self._tell, options)
         self._final: Report | None = None
+        self._ledger: Ledger | None = None
 
     def failed(self, error: BaseException) -> None:
         """Tell the exception that ended the code; often it is the symptom of what is explained."""
@@ -61,11 +63,18 @@ class Run:
             return backend.record(self._failure)
         return Recording(failure=self._failure)
 
+    @property
+    def ledger(self) -> Ledger:
+        """Who wrote to which variable, where and at which steps; `run.ledger.of("decoder/kernel")` asks for one."""
+        return self._ledger if self._ledger is not None else self.recording().ledger
+
     def report(self) -> Report:
         return self._final if self._final is not None else self._make_report()
 
     def _make_report(self) -> Report:
-        recording = self.recording()
+        return self._report_of(self.recording())
+
+    def _report_of(self, recording: Recording) -> Report:
         return Report(
             diagnostics=diagnose(recording, all_rules(), self._selection),
             gradients=tuple(_reach(recording, request) for request in recording.requests),
@@ -94,7 +103,9 @@ class Run:
     def _stop(self) -> None:
         self._watcher.stop()
         try:
-            self._final = self._make_report()
+            recording = self.recording()
+            self._ledger = recording.ledger
+            self._final = self._report_of(recording)
         except Exception as error:
             print(f"whygrad: warning: no report: {type(error).__name__}: {error}", file=sys.stderr)
             self._final = Report()
@@ -111,15 +122,17 @@ def watch(
     folder: str | os.PathLike[str] | None = None,
     find_nan: bool = False,
     guard: str | None = None,
+    keep: str | None = None,
 ) -> Iterator[Run]:
     """Watch a stretch of code. Nothing it computes changes; afterwards `run.report()` says what was found.
 
     `run.record(...)` keeps the numbers of a step in a run called `name`, in `folder` (`.whygrad`).
     `find_nan`: keep what every compiled step needs to be replayed, which costs memory and time, so that the first
     value that is not finite is found for certain. `guard`: hold back updates that are not finite, as `whygrad.guard`
-    does with this mode; this one does change what is computed.
+    does with this mode; this one does change what is computed. `keep`: a folder in which a step that goes bad is kept
+    for `whygrad replay`.
     """
-    run = Run(selection, on_certain, name, folder, WatchOptions(find_nan=find_nan, guard=guard))
+    run = Run(selection, on_certain, name, folder, WatchOptions(find_nan=find_nan, guard=guard, keep=keep))
     run._start()
     try:
         yield run
@@ -144,6 +157,14 @@ def explain(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     finally:
         run._stop()
     return run.report()
+
+
+def replay(path: str) -> Recording:
+    """What a step that was kept in this folder says when it is run again."""
+    from whygrad.backends.kept_steps import load
+    from whygrad.backends.tensorflow.nonfinite.kept.rerun import replay
+
+    return replay(load(Path(path)))
 
 
 def _reach(recording: Recording, request: Request) -> LossReach:

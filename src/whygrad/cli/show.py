@@ -25,18 +25,48 @@ _ORDERS: Final = {"order": None, "norm": "median", "largest": "largest", "zeros"
 )
 @click.option("--limit", type=click.IntRange(1), default=None, help="Show so many variables only.")
 @click.option("--full", is_flag=True, help="Read every step of a long run, not only stretches of it.")
+@click.option("--variables", "writers", is_flag=True, help="Show who wrote to each variable, where and at which steps.")
+@click.option(
+    "--match", default="*", metavar="PATTERN", help="With --variables: only paths like `decoder/kernel`, `*bias`."
+)
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def command(run: str, folder: str | None, sort: str, limit: int | None, full: bool, output_format: str) -> None:
+def command(
+    run: str,
+    folder: str | None,
+    sort: str,
+    limit: int | None,
+    full: bool,
+    writers: bool,
+    match: str,
+    output_format: str,
+) -> None:
     """Show a run: RUN is an id, the beginning of one, `latest`, or a file."""
     from whygrad.store import find_run
     from whygrad.store.overview import overview
 
     found = find_run(run, folder)
+    if writers:
+        _print_ledger(found, match, output_format)
+        return
     variables = _sorted(overview(found, None if full else _BLOCKS), sort)[:limit]
     if output_format == "json":
         click.echo(json.dumps(as_json(found, variables), indent=2))
     else:
         _print(found, variables)
+
+
+def _print_ledger(run: Run, match: str, output_format: str) -> None:
+    from whygrad.errors import UsageError
+    from whygrad.graph.codec import dump
+
+    ledger = run.ledger()
+    if ledger is None:
+        raise UsageError(
+            f"run {run.id} has no ledger of its variables",
+            help="record it under `whygrad run`, or inside `with wg.watch():`",
+        )
+    chosen = ledger.of(match)
+    click.echo(dump(chosen) if output_format == "json" else str(chosen))
 
 
 def _sorted(variables: list[VariableOverview], order: str) -> list[VariableOverview]:

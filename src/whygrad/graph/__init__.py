@@ -1,6 +1,7 @@
 """THE data: what ran."""
 
 from whygrad.graph.event import Event, Failure
+from whygrad.graph.ledger import Ledger
 from whygrad.graph.node import Flow, Graph, Op, OpId, OpKind, Tape, TapeId, Tensor, TensorId, Variable, VariableId
 from whygrad.graph.numbers import GradientNumbers
 from whygrad.graph.recording import Outcome, Pairing, Recording, Request, Source, Update
@@ -11,6 +12,7 @@ __all__ = [
     "Flow",
     "GradientNumbers",
     "Graph",
+    "Ledger",
     "Op",
     "OpId",
     "OpKind",

@@ -15,6 +15,7 @@ from enum import Enum
 from typing import Any, Final, NamedTuple, NewType, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from whygrad.errors import UsageError
+from whygrad.graph.ledger import Ledger
 from whygrad.graph.node import Graph
 from whygrad.graph.recording import Recording
 
@@ -22,10 +23,10 @@ T = TypeVar("T")
 
 SCHEMA_VERSION: Final = 1  # grows when old files can no longer be read as they are
 
-_ROOTS: Final[Mapping[str, Any]] = {"recording": Recording, "graph": Graph}
+_ROOTS: Final[Mapping[str, Any]] = {"recording": Recording, "graph": Graph, "ledger": Ledger}
 
 
-def dump(value: Recording | Graph) -> str:
+def dump(value: Recording | Graph | Ledger) -> str:
     """JSON that `load` reads back as an equal value."""
     kind = next(name for name, root in _ROOTS.items() if type(value) is root)
     data = codec_of(_ROOTS[kind]).encode(value)
@@ -42,6 +43,12 @@ def load_graph(text: str) -> Graph:
     """The graph that `dump` wrote; a `UsageError` says why a text is none."""
     graph: Graph = _load(text, "graph")
     return graph
+
+
+def load_ledger(text: str) -> Ledger:
+    """The ledger that `dump` wrote; a `UsageError` says why a text is none."""
+    ledger: Ledger = _load(text, "ledger")
+    return ledger
 
 
 def _load(text: str, kind: str) -> Any:

@@ -43,6 +43,28 @@ class UnbuiltRead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OutgrownList:
+    """A module's list of variables was read by user code, and the module has made more variables since."""
+
+    model: str
+    attribute: str
+    where: SourceSpan | None
+    then: tuple[VariableId, ...]
+    since: tuple[VariableId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopiedOntoItself:
+    """The weights of one network were copied to another that has the very same variables."""
+
+    source: str
+    target: str
+    variables: tuple[VariableId, ...]
+    where: SourceSpan | None
+    made: SourceSpan | None = None  # where the other network was made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FlagSet:
     """`layer.trainable = value` in user code."""
 
@@ -65,7 +87,9 @@ class ModelTrained:
     frozen_since_compile: tuple[VariableId, ...] = ()  # trainable when compiled, not any more
     thawed_since_compile: tuple[VariableId, ...] = ()
     raised: str | None = None  # the exception it ended with
+    order: int = 0  # when it was called last
     stale: int = 0  # variables whose flag changed after the training step had been compiled
+    as_compiled: bool = False  # flags that were set after compiling have no effect
     seen: int = 1
 
 
@@ -120,6 +144,15 @@ class SharedCalls:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Multiplied:
+    """A list was multiplied, `[Layer()] * 3`: it has the same object several times."""
+
+    name: str
+    where: SourceSpan  # the multiplication
+    variables: tuple[VariableId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AttributeRebound:
     """An attribute of a layer that held a variable was set to a tensor."""
 
@@ -158,6 +191,15 @@ class BakedState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TracedWithout:
+    """A traced function still works on the network that a name held when it was traced; it holds another one now."""
+
+    name: str
+    variables: tuple[VariableId, ...]  # of the network it holds now
+    where: SourceSpan | None  # where the function uses the name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeadAttribute:
     """An attribute that the framework no longer has was set: nothing looks at it."""
 
@@ -183,15 +225,19 @@ Event = (
     | BakedState
     | ClippedSum
     | Compiled
+    | CopiedOntoItself
     | CustomGradientForgets
     | DeadAttribute
     | FlagSet
     | ForeignBody
     | LayerCalled
     | ModelTrained
+    | Multiplied
     | NoiseUnused
     | RowsOverwritten
+    | OutgrownList
     | SharedCalls
+    | TracedWithout
     | UnbuiltRead
     | GradientAmplified
     | LossUnscaled

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from whygrad.graph.event import Event, Failure
+from whygrad.graph.ledger import Ledger
 from whygrad.graph.node import Graph, Tape, TapeId, TensorId, Variable, VariableId
 from whygrad.graph.numbers import GradientNumbers
 from whygrad.source import SourceSpan
@@ -75,6 +76,7 @@ class Pairing:
     mixed: SourceSpan | None = None  # where gradients of different variables were added up
     noised: bool = False
     compiled: bool = False
+    overwritten: SourceSpan | None = None  # where the variable got another value after its gradient was taken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +92,7 @@ class Update:
     stateful: bool = False  # the optimizer keeps moments
     made: SourceSpan | None = None  # where the optimizer was made
     unknown: tuple[VariableId, ...] = ()  # variables the optimizer was not built for
+    runs: int | None = None  # compiled: how often it ran; None: as often as it was seen
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -101,6 +104,7 @@ class Recording:
     events: tuple[Event, ...] = ()
     holders: Mapping[str, frozenset[VariableId]] = field(default_factory=dict)  # layer -> what it tracks
     failure: Failure | None = None
+    ledger: Ledger = field(default_factory=Ledger)
 
     def events_of(self, kind: type[E]) -> Iterator[E]:
         return (event for event in self.events if isinstance(event, kind))

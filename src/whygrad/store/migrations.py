@@ -35,7 +35,12 @@ def first_tables(database: sqlite3.Connection) -> None:
         database.execute(statement)
 
 
-MIGRATIONS: Final[tuple[Migration, ...]] = (first_tables,)
+def writes_to_variables(database: sqlite3.Connection) -> None:
+    """Who wrote to which variable."""
+    database.execute("CREATE TABLE ledger (id INTEGER PRIMARY KEY CHECK (id = 1), data BLOB NOT NULL)")
+
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (first_tables, writes_to_variables)
 
 
 def version_of(database: sqlite3.Connection) -> int:

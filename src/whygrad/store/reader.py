@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from whygrad.diagnostics import Diagnostic
-from whygrad.graph import Graph
+from whygrad.graph import Graph, Ledger
 from whygrad.graph.series import CHANNELS, TrackSeries, VariableInfo, VariableSeries
 from whygrad.store import block
 from whygrad.store.compaction import decode_steps, read_tail
@@ -146,6 +146,13 @@ class Run:
         with open_to_read(self.path) as database:
             row = database.execute("SELECT data FROM graph ORDER BY step LIMIT 1").fetchone()
             return None if row is None else from_plain(Graph, json.loads(zlib.decompress(row[0])))
+
+    def ledger(self) -> Ledger | None:
+        """Who wrote to which variable; None where that was not recorded."""
+        with open_to_read(self.path) as database:
+            tables = database.execute("SELECT name FROM sqlite_master WHERE name = 'ledger'").fetchone()
+            row = None if tables is None else database.execute("SELECT data FROM ledger").fetchone()
+            return None if row is None else from_plain(Ledger, json.loads(zlib.decompress(row[0])))
 
     def check(self) -> list[str]:
         """What SQLite finds wrong with the file; nothing where it is sound."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from whygrad.diagnostics import Diagnostic
-from whygrad.graph import Graph
+from whygrad.graph import Graph, Ledger
 from whygrad.store import run_file
 from whygrad.store.backlog import Backlog
 from whygrad.store.environment import environment
@@ -130,6 +130,11 @@ class RunWriter:
         """The ops of one step; the first that is given stays."""
         data = zlib.compress(json.dumps(to_plain(graph)).encode())
         self._order("INSERT OR IGNORE INTO graph (step, data) VALUES (?, ?)", step, data)
+
+    def set_ledger(self, ledger: Ledger) -> None:
+        """Who wrote to which variable so far; the last that is given stays."""
+        data = zlib.compress(json.dumps(to_plain(ledger)).encode())
+        self._order("INSERT OR REPLACE INTO ledger (id, data) VALUES (1, ?)", data)
 
     def set_fact(self, key: str, value: object) -> None:
         self._order("INSERT OR REPLACE INTO fact (key, value) VALUES (?, ?)", key, json.dumps(value, default=str))

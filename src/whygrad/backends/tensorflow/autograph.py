@@ -8,7 +8,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.capture.position import position_in, span_of
+from whygrad.capture.position import CodeOwner, file_owner, position_in, span_of
 from whygrad.source import SourceSpan, source_lines
 
 _MARK = "__autograph_generated_file"
@@ -34,6 +34,12 @@ def original_span(frame: FrameType) -> SourceSpan:
         if origin is not None:
             return _with_columns(generated, origin[0], origin[1])
     return generated
+
+
+def owner_of(frame: FrameType) -> CodeOwner:
+    """Whose code a frame runs; generated code belongs to whom it was made from."""
+    code = frame.f_code
+    return file_owner(original_span(frame).file if is_generated(code) else code.co_filename)
 
 
 @functools.lru_cache(maxsize=4096)

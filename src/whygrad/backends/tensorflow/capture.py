@@ -17,6 +17,7 @@ from whygrad.backends.tensorflow import (
     foreign,
     guard_hooks,
     keras_hooks,
+    module_hooks,
     optimizers,
     tape,
     variable_hooks,
@@ -28,16 +29,25 @@ from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
 from whygrad.backends.tensorflow.nonfinite.attribution import BackwardOps
 from whygrad.backends.tensorflow.nonfinite.episode import Episodes
 from whygrad.backends.tensorflow.nonfinite.flight import Flights
+from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
 from whygrad.backends.tensorflow.nonfinite.sentinel import Sentinel
 from whygrad.backends.tensorflow.nonfinite.tap import TAPPED
 from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
+from whygrad.backends.tensorflow.op_record import Place
 from whygrad.backends.tensorflow.optimizers import Updates
-from whygrad.backends.tensorflow.recorder import Place, Recorder
+from whygrad.backends.tensorflow.recorder import Recorder
 from whygrad.backends.tensorflow.requests import Requests
 from whygrad.backends.tensorflow.step_numbers import StepNumbers
 from whygrad.backends.tensorflow.tape import TapeFacts, Tapes
 from whygrad.backends.tensorflow.variables import VariableBook
 from whygrad.graph import Event
+
+_running: list[Capture] = []
+
+
+def running_capture() -> Capture | None:
+    """The capture that watches now; a recorder of a run has its ledger kept there."""
+    return _running[-1] if _running else None
 
 
 class Capture:
@@ -54,11 +64,13 @@ class Capture:
         self.updates = Updates(self)
         self.numbers = StepNumbers(self)
         self.keras = keras_hooks.KerasFacts(self)
+        self.module_reads = module_hooks.ModuleReads(self)
         self.episodes = Episodes(self.recorder)
         self.sentinel = Sentinel(self)
         self.flights = Flights(self)
         self.flights.every_call = self.options.find_nan
         self.guards = Guards(self.options.guard)
+        self.keeper = Keeper(self, self.options.keep)
         self.update_watch = UpdateWatch(self)
         self.backward_ops: weakref.WeakKeyDictionary[Any, BackwardOps] = weakref.WeakKeyDictionary()
         self.recorder.on_write = self.updates.wrote
@@ -75,12 +87,14 @@ class Capture:
 
     def start(self) -> None:
         """Put the hooks of TensorFlow itself in."""
+        _running.append(self)
         self.listen()
         tape.install(self)
         departure.install(self)
         custom.install(self)
         foreign.install(self)
         variable_hooks.install(self)
+        module_hooks.install(self)
         attribution.install(self)
         call_hooks.install(self)
         for name in ("keras", "tf_keras"):
@@ -126,6 +140,8 @@ class Capture:
         return on_op
 
     def stop(self) -> None:
+        if self in _running:
+            _running.remove(self)
         self.hooks.remove()
         self._stopped = True
         compat.stop_listening(self.on_op)

@@ -140,6 +140,7 @@ def tracing(frame: FrameType | None) -> Tracing:
     while frame is not None:
         path = frame.f_code.co_filename.replace("\\", "/")
         if "/tensorflow/python/eager/" in path:
+            foreign = foreign or frame.f_code.co_name == "get_concrete_function"  # to be converted or exported
             compiled = compiled or getattr(frame.f_locals.get("self"), "_jit_compile", None) is True
         foreign = foreign or any(part in path for part in _FOREIGN_TRACERS)
         frame = frame.f_back
@@ -279,6 +280,39 @@ def _described(handle: Any) -> Any:
 def _kind_of_handle(handle: Any) -> tuple[Any, Any]:
     described = _described(handle).shape_and_type[0]
     return described.dtype, None if described.shape.unknown_rank else [side.size for side in described.shape.dim]
+
+
+def has_gradient(op_type: str) -> bool:
+    """Whether TensorFlow has a gradient function for an op."""
+    try:
+        return gradient_registry.lookup(op_type) is not None
+    except LookupError:
+        return False
+
+
+def is_dtype(value: Any) -> bool:
+    return dtypes is not None and isinstance(value, dtypes.DType)
+
+
+def dtype_named(name: str) -> Any:
+    assert dtypes is not None
+    return dtypes.as_dtype(name)
+
+
+def version() -> str:
+    return str(getattr(sys.modules.get("tensorflow"), "__version__", ""))
+
+
+def bytes_of_tensor(tensor: Any) -> bytes:
+    """A tensor of any dtype as TensorFlow writes it to files."""
+    content: bytes = run_op("SerializeTensor", 1, [tensor], ("T", tensor.dtype.as_datatype_enum))[0].numpy()
+    return content
+
+
+def tensor_from_bytes(content: bytes, dtype: str) -> Any:
+    assert ops is not None
+    kind = dtype_named(dtype).as_datatype_enum
+    return run_op("ParseTensor", 1, [ops.convert_to_tensor(content)], ("out_type", kind))[0]
 
 
 @functools.cache
@@ -678,3 +712,93 @@ def steps_per_execution(model: Any) -> int:
     """How many batches one call of a model's training function takes."""
     steps: Any = getattr(model, "steps_per_execution", None) or getattr(model, "_steps_per_execution", None)
     return int(steps.numpy()) if hasattr(steps, "numpy") else int(steps or 1)
+
+
+# --- edits ---
+
+_NO_SLOTS = frozenset({"_variables", "_trainable_variables"})
+
+
+def _indices(optimizer: Any) -> dict[Any, int]:
+    """Variable key -> position in every list of slots; Keras 3 and tf_keras."""
+    known = getattr(optimizer, "_trainable_variables_indices", None)
+    if known is None:
+        known = getattr(optimizer, "_index_dict", None)
+    return known if known is not None else {}
+
+
+def innermost(optimizer: Any) -> Any:
+    """The optimizer that holds the slots, inside whatever wraps it."""
+    inner = getattr(optimizer, "inner_optimizer", None) or getattr(optimizer, "wrapped", None)
+    return optimizer if inner is None or inner is optimizer else innermost(inner)
+
+
+def slots_of(optimizer: Any, variable: Any) -> list[Any]:
+    """What an optimizer keeps about one variable; empty as long as it was not built."""
+    optimizer = innermost(optimizer)
+    if hasattr(optimizer, "get_slot_names"):  # tf_keras legacy
+        names = optimizer.get_slot_names()
+        slots = getattr(optimizer, "_slots", {}).get(getattr(variable, "_unique_id", None), {})
+        return [slots[name] for name in names if name in slots]
+    known = _indices(optimizer)
+    position = known.get(optimizer._var_key(variable)) if known else None
+    if position is None:
+        return []
+    count = len(known)
+    lists = [value for name, value in vars(optimizer).items() if isinstance(value, list) and name not in _NO_SLOTS]
+    return [each[position] for each in lists if len(each) == count and hasattr(each[position], "assign")]
+
+
+def twin_of(optimizer: Any, variables: list[Any]) -> Any:
+    """A new optimizer of the same kind, built for the given variables."""
+    optimizer = innermost(optimizer)
+    twin = type(optimizer).from_config(optimizer.get_config())
+    twin.build(variables)
+    return twin
+
+
+def extend(optimizer: Any, variables: Iterable[Any]) -> list[Any]:
+    """Give a built optimizer fresh slots for variables it does not know, leaving the others alone; returns these."""
+    optimizer = innermost(optimizer)
+    new = unknown_to(optimizer, variables)
+    if not new:
+        return []
+    import tensorflow as tf
+
+    with tf.init_scope():
+        twin = twin_of(optimizer, new)
+    known = _indices(optimizer)
+    count = len(known)
+    for name, value in vars(twin).items():
+        own = getattr(optimizer, name, None)
+        if name in _NO_SLOTS or not isinstance(value, list) or not isinstance(own, list):
+            continue
+        if len(value) == len(new) and len(own) == count:
+            own.extend(value)
+            _track_slots(optimizer, value)
+    for position, variable in enumerate(new, count):
+        known[optimizer._var_key(variable)] = position
+    if hasattr(optimizer, "_trainable_variables"):
+        optimizer._trainable_variables.extend(new)
+    return new
+
+
+def _track_slots(optimizer: Any, slots: list[Any]) -> None:
+    for slot in slots:
+        if not hasattr(slot, "assign"):
+            continue
+        if hasattr(optimizer, "_track_variable"):
+            optimizer._track_variable(slot)
+        elif isinstance(getattr(optimizer, "_variables", None), list):
+            optimizer._variables.append(slot)
+
+
+def retrace_training(model: Any) -> None:
+    """Have `fit` compile its step anew: flags of layers are read while it is traced."""
+    if getattr(model, "train_function", None) is not None:
+        model.make_train_function(force=True)
+
+
+def trains_as_compiled(model: Any) -> bool:
+    """Whether `trainable` flags that are set after `compile` have no effect in `fit`: tf_keras."""
+    return any(cls.__module__.split(".")[0] == "tf_keras" for cls in type(model).__mro__)

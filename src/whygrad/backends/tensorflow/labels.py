@@ -6,35 +6,18 @@ nothing extra and the answer is there when the optimizer is called.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow.label import Label, merge
+from whygrad.backends.tensorflow.label_calls import SAME, LabelCalls
+from whygrad.backends.tensorflow.label_parts import JOINING, PARTING, joined, parted
 from whygrad.backends.tensorflow.op_table import kind_of
 from whygrad.graph import OpKind
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.recorder import OpRecord
-
-MAX_REQUESTS = 256  # single requests remembered in one label; beyond that only their number counts
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """What went into one gradient tensor."""
-
-    variables: frozenset[int]  # the variables these are gradients of
-    requests: frozenset[int]  # the requests that gave them, by number
-    asked: Any  # the place of those requests; None where they differ
-    scale: float | None = 1.0  # the constant factor of each of them; None: not constant, or they differ
-    mean: bool = False  # the loss was a mean over its examples
-    clipped: Any = None  # where it was clipped before it was added up
-    summed: Any = None  # where several requests were added up last
-    mixed: Any = None  # where gradients of different variables were added up
-    clipped_then_summed: Any = None  # (where clipped, where summed)
-    noised: bool = False  # random noise was added: clipping before is then on purpose
-    tapes: frozenset[int] = frozenset()  # the tapes that were asked: micro-batches have one each
-    graph: int = 0  # the function graph it was traced in; 0: it ran at once
-    slot: int = 0  # the variable it was read from
+    from whygrad.backends.tensorflow.op_record import OpRecord
 
 
 class Labels:
@@ -47,13 +30,28 @@ class Labels:
         self.noise: set[int] = set()
         self.clipped_sums: dict[Any, bool] = {}  # (where clipped, where summed) -> noise was added afterwards
         self.scalars: dict[int, float] = {}  # constants that came in from Python
+        self.calls = LabelCalls(self.tensors)
 
-    def follow(self, record: OpRecord, handle: int | None) -> None:
+    def follow(
+        self, record: OpRecord, handle: int | None, inputs: Sequence[Any], outputs: Sequence[Any], graph: Any
+    ) -> None:
         """Carry the labels of an op's inputs on to its outputs; `handle` is the variable it reads or writes."""
         tensors = self.tensors
         if not tensors and not self.variables:
             return
+        if graph is not None:
+            self._enter_calls(inputs, graph)
+        elif record.calls:
+            self._called(record)
+            return
         found = [(number, tensors[number]) for number in record.inputs if number in tensors]
+        if found and record.type == "IdentityN":
+            for facts, number in zip(record.outputs, record.inputs, strict=True):
+                if number in tensors:
+                    tensors[facts.id] = tensors[number]
+            return
+        if found and record.type in MOVING and self._moved(record, inputs, outputs):
+            return
         kind = kind_of(record.type)
         if handle is not None and kind is OpKind.READ and handle in self.variables:
             self._give(record, replace(self.variables[handle], slot=handle))
@@ -65,6 +63,48 @@ class Labels:
             self.noise.update(facts.id for facts in record.outputs)
         elif any(number in self.norms for number in record.inputs):
             self.norms.update(facts.id for facts in record.outputs)
+
+    def _enter_calls(self, inputs: Sequence[Any], graph: Any) -> None:
+        """Calls inside a traced function show no op; whoever uses what they give asks for it."""
+        for tensor in inputs:
+            if tensor._id not in self.tensors and tensor.dtype.is_floating:
+                self.calls.of_traced(tensor, graph)
+
+    def _called(self, record: OpRecord) -> None:
+        """A compiled function was called."""
+        for function in record.calls:
+            if function is None:
+                continue
+            self.calls.arrived(function, record.inputs)
+            labels = self.calls.outputs(function, record.inputs)
+            for facts, label in zip(record.outputs, labels, strict=False):
+                if label is not None:
+                    self.tensors[facts.id] = label
+
+    def _moved(self, record: OpRecord, inputs: Sequence[Any], outputs: Sequence[Any]) -> bool:
+        """Gradients joined, or taken apart again; False where the op is nothing of that kind."""
+        if record.type in JOINING:
+            label = joined(record.type, inputs, self.tensors)
+            if label is not None:
+                self._give(record, label)
+            return True
+        whole = self.tensors.get(record.inputs[1 if record.type == "Split" else 0])  # Split: the axis comes first
+        if whole is None or not whole.parts:
+            return record.type in PARTING
+        if record.type in PARTING:  # of any other, where the pieces are now is not followed
+            for facts, piece in zip(record.outputs, parted(record.type, inputs, outputs, whole), strict=False):
+                if piece is not None:
+                    self.tensors[facts.id] = piece
+        return True
+
+    def of(self, tensor: Any) -> Label | None:
+        """The label of one gradient; None where it is not known, or several are joined in the tensor."""
+        number = getattr(tensor, "_id", None)
+        label = self.tensors.get(number) if number is not None else None
+        graph = getattr(tensor, "graph", None) if label is None and self.tensors else None
+        if graph is not None:
+            label = self.calls.of_traced(tensor, graph)
+        return None if label is None or label.parts else label
 
     def _give(self, record: OpRecord, label: Label) -> None:
         for facts in record.outputs:
@@ -83,6 +123,9 @@ class Labels:
             self.variables.pop(handle, None)
 
     def _through(self, record: OpRecord, kind: OpKind, found: list[tuple[int, Label]]) -> None:
+        if record.type in _SPREADING:
+            self._give(record, found[0][1])
+            return
         if kind is OpKind.REDUCE:
             self.norms.update(facts.id for facts in record.outputs)
             return
@@ -92,8 +135,11 @@ class Labels:
             self._give(record, self._scaled(record, found))
         elif kind is OpKind.CLIP:
             self._give(record, replace(found[0][1], clipped=record.place))
-        elif len(found) == 1 and (kind in (OpKind.CAST, OpKind.SELECT) or record.type in _SAME):
+        elif kind is OpKind.CAST or record.type in SAME:
             self._give(record, found[0][1])
+        elif kind is OpKind.SELECT:
+            if len({label.variables for _, label in found}) == 1:
+                self._give(record, found[0][1])
         elif kind in (OpKind.ELEMENTWISE, OpKind.SMOOTH, OpKind.SQRT, OpKind.POWER, OpKind.SIGN):
             self._give(record, replace(found[0][1], scale=None))
 
@@ -128,34 +174,7 @@ class Labels:
         self.scalars.pop(number, None)
 
 
+# Rows of a sparse gradient put in their places.
+_SPREADING = frozenset({"UnsortedSegmentSum", "TensorScatterAdd", "TensorScatterUpdate", "ScatterNd"})
 _SUMS = frozenset({"Add", "AddV2", "AddN", "Sub", "AccumulateNV2"})
-_SAME = frozenset({"Identity", "Reshape", "Squeeze", "ExpandDims", "Neg", "Transpose", "EnsureShape", "StopGradient"})
-
-
-def merge(first: Label, second: Label, place: Any) -> Label:
-    """The label of a sum."""
-    variables = first.variables | second.variables
-    requests = first.requests | second.requests
-    several = len(requests) > max(len(first.requests), len(second.requests))
-    clipped = first.clipped or second.clipped
-    return Label(
-        variables=variables,
-        requests=requests if len(requests) <= MAX_REQUESTS else frozenset(sorted(requests)[-MAX_REQUESTS:]),
-        asked=first.asked if first.asked == second.asked else None,
-        scale=first.scale if first.scale == second.scale else None,
-        mean=first.mean and second.mean,
-        clipped=None if several else clipped,
-        summed=place if several else first.summed or second.summed,
-        mixed=place
-        if len(variables) > max(len(first.variables), len(second.variables))
-        else first.mixed or second.mixed,
-        clipped_then_summed=(
-            (clipped, place)
-            if several and first.clipped and second.clipped
-            else first.clipped_then_summed or second.clipped_then_summed
-        ),
-        noised=first.noised or second.noised,
-        tapes=first.tapes | second.tapes,
-        graph=first.graph if first.graph == second.graph else -1,
-        slot=first.slot or second.slot,
-    )
+MOVING = JOINING | PARTING | {"Reshape", "Transpose", "ExpandDims", "Squeeze", "Tile", "Reverse"}

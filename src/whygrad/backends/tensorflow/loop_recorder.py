@@ -16,6 +16,7 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.gradient_part import Tensor
 from whygrad.backends.tensorflow.hidden_variable import hidden_variable
 from whygrad.backends.tensorflow.hooks import Hooks
+from whygrad.backends.tensorflow.ledger_of_run import store_ledger
 from whygrad.backends.tensorflow.ring import Ring
 from whygrad.backends.tensorflow.row_layout import HOST_SCALARS, RowLayout, Section
 from whygrad.backends.tensorflow.step_means import Means
@@ -101,6 +102,7 @@ class LoopRecorder:
         known = {diagnostic.rule for diagnostic in found}
         for diagnostic in found:
             self._writer.add_diagnostic(diagnostic)
+        store_ledger(self._writer)
         store_diagnosis(self._writer, leave=known)
 
     def __enter__(self) -> LoopRecorder:

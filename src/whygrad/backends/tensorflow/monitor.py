@@ -15,6 +15,7 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.collector import Collector
 from whygrad.backends.tensorflow.executions import Executions
 from whygrad.backends.tensorflow.hooks import Hooks
+from whygrad.backends.tensorflow.ledger_of_run import store_ledger
 from whygrad.backends.tensorflow.monitored_function import MonitoredFunction
 from whygrad.backends.tensorflow.progress import ProgressLine
 from whygrad.backends.tensorflow.step_recorder import Schedule, StepRecorder
@@ -172,6 +173,7 @@ class Monitor(tf.keras.callbacks.Callback):  # type: ignore[misc]
             self._writer.set_fact("overwritten", self._collector.lost)
         if self._collector.recorder.graph is not None:
             self._writer.set_graph(0, self._collector.recorder.graph)
+        store_ledger(self._writer)
         found = store_diagnosis(self._writer, self._thresholds)
         self._writer.close(status, failure)
         self._collector = self._function = None

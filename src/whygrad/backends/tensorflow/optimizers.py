@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.overwriting import overwritten
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.labels import Label
-    from whygrad.backends.tensorflow.recorder import OpRecord
+    from whygrad.backends.tensorflow.label import Label
+    from whygrad.backends.tensorflow.op_record import OpRecord
     from whygrad.backends.tensorflow.variables import VariableEntry
 
 KEPT_PER_PLACE = 64
@@ -26,6 +27,11 @@ class PairEntry:
     missing: bool
     compiled: bool = False  # traced apart from this update: how often it ran is not known
     stale: bool = False  # it holds gradients that an earlier update has applied already
+    overwritten: Any = None  # where it was given another value after its gradient was taken
+
+    def learn(self, label: Label) -> None:
+        """What the gradient is, known only when the traced update is called."""
+        self.label, self.compiled = label, True
 
 
 @dataclass(slots=True)
@@ -40,6 +46,7 @@ class UpdateEntry:
     made: Any = None  # where the optimizer was made
     reference: Any = None  # the optimizer, weakly
     traced: bool = False  # what went in and came out was not seen
+    distinct: bool = False  # no other optimizer has its name
     count: int = 1
 
 
@@ -50,6 +57,7 @@ class Updates:
         self.per_place: dict[Any, int] = {}
         self.numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self.counter = itertools.count(1)
+        self.names: dict[str, int] = {}  # the first optimizer of each name
         self.applied: dict[int, int] = {}  # variable -> the number of the last request that was applied to it
         self.total = 0
 
@@ -73,29 +81,40 @@ class Updates:
         update = UpdateEntry(place, _name(optimizer), number, pairs, unknown, recorder.now + 1)
         update.stateful, update.made = _is_stateful(optimizer), self._made(optimizer)
         update.reference = weakref.ref(optimizer)
+        update.distinct = self.names.setdefault(update.optimizer, number) == number
         self._keep(update)
         inputs = [tensor for g in gradients if (tensor := getattr(getattr(g, "values", g), "_id", None)) is not None]
         record = recorder.add_virtual("ApplyGradients", inputs, (), place, self.capture.current_graph())
         record.attrs = tuple(pair.variable for pair in pairs if not pair.missing)
         recorder.paused += 1
         recorder.merging += compat.in_replica()
+        if recorder.merging <= 1:  # replicas update together
+            recorder.ledger.updating(_name(optimizer), self.capture.current_graph())
         if self.capture.current_graph() is None:
             self.capture.episodes.updating()
             self.capture.update_watch.before(optimizer, gradients, known, place)
         return True
 
-    def wrote(self, entry: VariableEntry, record: OpRecord, label: Label) -> None:
+    def wrote(self, entry: VariableEntry, record: OpRecord, label: Label, graph: Any) -> None:
         """A user's own update: `w.assign_sub(rate * gradient)`."""
-        if self.capture.current_graph() is None:
+        if graph is None:
             self.capture.update_watch.wrote(entry.id)
+        self.capture.recorder.ledger.wrote_gradient(graph)
         pair = PairEntry(entry.id, label, False)
         self._keep(UpdateEntry(record.place, record.type, 0, (pair,), (), record.sequence))
 
     def _pair(self, variable: int, gradient: Any) -> PairEntry:
         label = self._label(gradient)
         pair = PairEntry(variable, label, gradient is None)
+        graph = self.capture.current_graph()
+        if label is None and gradient is not None and graph is not None:
+            values = getattr(gradient, "values", gradient)
+            if getattr(values, "graph", None) is graph:
+                self.capture.recorder.labels.calls.await_arguments(values, graph, pair.learn)
+        entry = self.capture.variables.entries.get(variable)
+        if label is not None and entry is not None and variable in label.variables:
+            pair.overwritten = overwritten(self.capture.recorder, entry, label.at, graph)
         if label is not None:
-            graph = self.capture.current_graph()
             pair.compiled = label.graph != (0 if graph is None else id(graph))
         if label is not None and not label.graph:
             last = self.applied.get(variable)
@@ -109,8 +128,8 @@ class Updates:
         if hasattr(values, "assign"):
             entry = self.capture.variables.of(values)
             label = None if entry is None else labels.variables.get(entry.id)
-            return None if entry is None or label is None else replace(label, slot=entry.id)
-        return labels.tensors.get(getattr(values, "_id", 0))
+            return None if entry is None or label is None or label.parts else replace(label, slot=entry.id)
+        return labels.of(values)
 
     def _made(self, optimizer: Any) -> Any:
         """An optimizer's own counters are made with it."""
@@ -128,6 +147,8 @@ class Updates:
                 self.capture.update_watch.after()
             recorder.paused -= 1
             recorder.merging -= compat.in_replica()
+            if not recorder.merging:
+                recorder.ledger.updated()
 
     def _unknown(self, optimizer: Any, variables: list[Any]) -> tuple[int, ...]:
         """Variables that a built Keras 3 optimizer does not know."""
@@ -159,7 +180,7 @@ def _signature(pair: PairEntry) -> tuple[Any, ...]:
     if label is None:
         return (pair.variable, pair.missing)
     facts = (label.variables, len(label.requests), label.scale, label.clipped_then_summed, label.noised)
-    return (pair.variable, pair.missing, pair.stale, *facts)
+    return (pair.variable, pair.missing, pair.stale, pair.overwritten, *facts)
 
 
 def _is_stateful(optimizer: Any) -> bool:

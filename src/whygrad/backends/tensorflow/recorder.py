@@ -8,102 +8,25 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 from whygrad.backends.tensorflow import autograph, compat
-from whygrad.backends.tensorflow.labels import Label, Labels
+from whygrad.backends.tensorflow.function_graphs import FUNCTIONAL_OPS, called_graphs, functional_graphs
+from whygrad.backends.tensorflow.label import Label
+from whygrad.backends.tensorflow.labels import Labels
+from whygrad.backends.tensorflow.ledger import LedgerBook
 from whygrad.backends.tensorflow.nonfinite.episode import Episode
+from whygrad.backends.tensorflow.op_record import CUSTOM, Departure, Leaf, OpRecord, Place, TraceLog, facts_of
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.row_writes import OVERWRITING, RowWrites
-from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry, handle_id
+from whygrad.backends.tensorflow.stack import callers_of, is_users_own, variable_in_caller
+from whygrad.backends.tensorflow.traced_code import TracedCode, is_news, outermost, traced_code
+from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry
 from whygrad.capture.position import CodeOwner, Position, file_owner, position_in, user_frame
-from whygrad.source import SourceSpan
-
-Place = Position | SourceSpan | None
-CUSTOM = "CustomGradient"
 
 KEPT_OPS = 20_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
-
-
-class TensorFacts(NamedTuple):
-    id: int
-    dtype: Any  # TensorFlow's DType, interned
-    shape: tuple[int | None, ...] | None
-
-
-class OpRecord:
-    """One op that ran or was traced."""
-
-    __slots__ = (
-        "attrs",
-        "blocked",
-        "callers",
-        "calls",
-        "custom",
-        "inputs",
-        "laid_at",
-        "layers",
-        "outputs",
-        "place",
-        "sequence",
-        "tapes",
-        "type",
-    )
-
-    def __init__(self, sequence: int, op_type: str, inputs: tuple[int, ...], outputs: tuple[TensorFacts, ...]) -> None:
-        self.sequence = sequence
-        self.type = op_type
-        self.inputs = inputs
-        self.outputs = outputs
-        self.place: Place = None
-        self.laid_at: OpRecord | None = None  # the forward op whose gradient this op is a part of
-        self.callers: tuple[Position, ...] = ()  # user frames around the place, innermost first
-        self.tapes: tuple[int, ...] = ()
-        self.layers: tuple[str, ...] = ()  # the layers whose calls it ran in, outermost first
-        self.attrs: Any = None
-        self.calls: tuple[Any, ...] = ()  # the function graphs this op runs
-        self.custom: str | None = None
-        self.blocked: frozenset[int] | None = None  # CUSTOM and GRADIENT: inputs that get None
-
-
-class Leaf(NamedTuple):
-    """A tensor that no op made: it came in from Python, NumPy or a data set."""
-
-    facts: TensorFacts
-    sequence: int
-    place: Place
-    array: weakref.ref[Any] | None = None
-
-
-class Departure(NamedTuple):
-    """A value that left TensorFlow."""
-
-    tensor: int
-    how: str
-    sequence: int
-    place: Place
-    array: weakref.ref[Any] | None
-
-
-class TraceLog:
-    """The ops of one function graph, in the order they were traced."""
-
-    __slots__ = ("leaves", "records")
-
-    def __init__(self) -> None:
-        self.records: list[OpRecord] = []
-        self.leaves: dict[int, Leaf] = {}
-
-
-def facts_of(tensor: Any) -> TensorFacts:
-    try:
-        shape = tensor._shape_tuple()
-    except Exception:  # an unknown rank raises in some versions
-        shape = None
-    return TensorFacts(tensor._id, tensor.dtype, shape)
-
 
 _OF_A_THREAD = ("tapes", "layers", "custom", "laid_at", "paused", "asking", "applying")
 _AT_FIRST = ((), (), (), None, 0, 0, 0)
@@ -119,6 +42,7 @@ class Recorder:
         self.records: deque[OpRecord] = deque()
         self.producers: dict[int, OpRecord | None] = {}  # None: a leaf or a handle
         self.labels = Labels()
+        self.ledger = LedgerBook(self)
         self.leaves: dict[int, Leaf] = {}
         self.departures: deque[Departure] = deque()
         self.traces: weakref.WeakKeyDictionary[Any, TraceLog] = weakref.WeakKeyDictionary()
@@ -141,12 +65,13 @@ class Recorder:
         self.updated = False  # since the last step began
         self.ops_seen = 0
         self.first_trace = 0  # the clock when something was traced first
-        self.traced_code: dict[CodeType, tuple[Place, weakref.ref[Any] | None, dict[str, Any]]] = {}
+        self.last_call: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # by graph: the clock
+        self.traced_code: dict[CodeType, TracedCode] = {}
         self.calls_seen = 0
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
         self.row_writes = RowWrites()
         self.on_calls: Callable[[], None] | None = None
-        self.on_write: Callable[[VariableEntry, OpRecord, Label], None] | None = None
+        self.on_write: Callable[[VariableEntry, OpRecord, Label, Any], None] | None = None
         self._generation_starts: deque[int] = deque([0])
         self._spared = 0  # ops that were kept for a tape that may still be asked
 
@@ -163,18 +88,20 @@ class Recorder:
         if self.paused or self.merging:
             if self.spy is not None and graph is None:
                 self.spy(op_type, inputs, attrs, outputs, frame)
+            if self.ledger.optimizer:
+                self._note_update(op_type, inputs, graph, frame)
             return
         self.ops_seen += 1
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
         if graph is None:
             self._log_eager(name, inputs, attrs, outputs, frame)
-        else:
+        elif hasattr(graph, "captures"):  # else a plain graph, of version 1 or made to try something: no tape sees it
             self._log_traced(name, inputs, attrs, outputs, frame, graph)
 
     def _log_eager(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
         found = user_frame(frame)
         place = self._place_of(found)
-        self._around = _callers(found)
+        self._around = callers_of(found)
         known = self.producers
         # TensorFlow halts the tapes around these: one is the cut itself, the other is recorded as a whole.
         self._stopping = name == "StopGradient" or name.startswith("__forward_")
@@ -188,12 +115,14 @@ class Recorder:
         record.attrs = attrs
         if name.startswith("__"):
             record.calls = called_graphs(frame)
+            self.last_call.update((called, record.sequence) for called in record.calls if called is not None)
+            self.ledger.ran(record.calls)
             self._note_call()
         elif name.startswith(WRITE_PREFIXES):
-            self._note_write(ids[0], record, frame)
+            self._note_write(ids[0], record, inputs, frame, None)
             if name in OVERWRITING:
                 self.row_writes.note(ids[0], place, inputs[1], self.labels.tensors.get(ids[2]))
-        self.labels.follow(record, ids[0] if ids and ids[0] in self.variables.entries else None)
+        self.labels.follow(record, ids[0] if ids and ids[0] in self.variables.entries else None, inputs, outputs, None)
         for facts in record.outputs:
             known[facts.id] = record
         self.records.append(record)
@@ -224,17 +153,50 @@ class Recorder:
         if self.calls_seen in (32, 512) and self.on_calls is not None:
             self.on_calls()
 
-    def _note_write(self, handle: int, record: OpRecord, frame: FrameType) -> None:
+    def _note_update(self, op_type: str | bytes, inputs: Any, graph: Any, frame: FrameType) -> None:
+        """An optimizer's own ops are not logged, but its writes are in the ledger."""
+        name = op_type.decode() if isinstance(op_type, bytes) else op_type
+        if not name.startswith(WRITE_PREFIXES) or not inputs:
+            return
+        if graph is not None and graph.name == "initialize_variables":
+            return
+        handle = inputs[0]._id if graph is None else self._outermost(inputs[0]._id, graph)
+        self.variables.meet_handle(handle, frame)
         entry = self.variables.entries.get(handle)
         if entry is not None:
+            self.ledger.note(entry, name, self._place(frame), frame, graph)
+
+    def _note_write(self, handle: int, record: OpRecord, inputs: Any, frame: FrameType, graph: Any) -> None:
+        entry = self.variables.entries.get(handle)
+        if entry is None:
+            self.variables.meet_handle(handle, frame)
+            entry = self.variables.entries.get(handle)
+        if entry is not None:
             entry.last_write = record.place
-        if entry is not None and _is_users_own(frame):
+            self.ledger.note(entry, record.type, record.place, frame, graph)
+        if entry is not None and is_users_own(frame):
             entry.writes += 1
-            entry.resets += record.type == "AssignVariableOp"
+            if record.type == "AssignVariableOp":
+                entry.resets += 1
+                entry.assigned = record
             if self.on_write is not None and entry.trainable and len(record.inputs) > 1:
-                label = self.labels.tensors.get(record.inputs[1])
-                if label is not None:
-                    self.on_write(entry, record, label)
+                self._note_gradient(entry, record, inputs[1], graph)
+
+    def _note_gradient(self, entry: VariableEntry, record: OpRecord, value: Any, graph: Any) -> None:
+        """A write to a trainable variable may be an update by hand."""
+        assert self.on_write is not None
+        label = self.labels.of(value)
+        if label is not None:
+            self.on_write(entry, record, label, graph)
+        elif graph is not None and getattr(value, "graph", None) is graph and self.labels.tensors:
+            told: list[Label] = []
+
+            def tell(arrived: Label) -> None:
+                if not told and self.on_write is not None:
+                    told.append(arrived)
+                    self.on_write(entry, record, arrived, graph)
+
+            self.labels.calls.await_arguments(value, graph, tell)
 
     def _log_traced(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType, graph: Any) -> None:
         log = self.traces.get(graph)
@@ -244,21 +206,21 @@ class Recorder:
         found = user_frame(frame)
         if not self.first_trace:
             self.first_trace = self.now or 1
-        if found is not None and found.f_code not in self.traced_code:
-            self.traced_code[found.f_code] = (self._place_of(found), _owner_of(found), found.f_globals)
+        if found is not None and is_news(self.traced_code.get(found.f_code), function := outermost(graph)):
+            self.traced_code[found.f_code] = traced_code(found, self._place_of(found), function)
         self._stopping = name == "StopGradient"
-        self._around = _callers(found)
+        self._around = callers_of(found)
         record = self._new_record(name, ids, outputs, self._place_of(found))
         record.attrs = attrs
         if name in FUNCTIONAL_OPS and outputs:
             record.calls = functional_graphs(outputs[0].op, graph)
         elif name.startswith(WRITE_PREFIXES) and ids and getattr(graph, "name", "") != "initialize_variables":
-            self._note_write(self._outermost(ids[0], graph), record, frame)
+            self._note_write(self._outermost(ids[0], graph), record, inputs, frame, graph)
         log.records.append(record)
         if name == "Const" and record.outputs[0].shape == () and record.outputs[0].dtype.is_floating:
             self._note_scalar(outputs[0])
         outer = self._outermost(ids[0], graph) if ids else None
-        self.labels.follow(record, outer if outer in self.variables.entries else None)
+        self.labels.follow(record, outer if outer in self.variables.entries else None, inputs, outputs, graph)
 
     def _outermost(self, handle: int, graph: Any) -> int:
         """The variable's own handle for a handle that a traced function captured."""
@@ -301,7 +263,7 @@ class Recorder:
         if tensor.dtype is compat.resource_dtype:
             self.variables.meet_handle(number, frame)
             return
-        handle = _variable_in_caller(frame, tensor, inputs, self.producers)
+        handle = variable_in_caller(frame, tensor, inputs, self.producers)
         if handle is not None:
             self.variables.meet_handle(handle._id, frame)
             read = self._new_record("ReadVariableOp", (handle._id,), (tensor,), place)
@@ -331,6 +293,7 @@ class Recorder:
 
     def begin_step(self) -> None:
         """A tape is entered: after an update that is a new step, and what is two steps old can go."""
+        self.ledger.tape_entered()
         if self.updated:
             self.updated = False
             self.end_generation()
@@ -391,98 +354,10 @@ class Recorder:
     def _place_of(self, found: FrameType | None) -> Place:
         if found is None:
             return None
-        if autograph.is_generated(found.f_code):
-            return autograph.original_span(found)
-        return position_in(found)
-
-
-def _is_users_own(frame: FrameType | None) -> bool:
-    """Whether a write was asked for by user code itself, not by a layer, a metric or an initializer on its way."""
-    while frame is not None:
-        file = frame.f_code.co_filename
-        owner = file_owner(file)
-        if owner is not CodeOwner.MACHINERY:
-            return frame.f_code.co_name != "build"
-        if any(part in file for part in _DEPUTIES):
-            return False
-        frame = frame.f_back
-    return False
-
-
-_DEPUTIES = ("/layers/", "/trainers/", "/optimizers/", "/initializers/", "/metrics/", "/models/", "/callbacks/")
-
-
-def _owner_of(frame: FrameType) -> weakref.ref[Any] | None:
-    """The object whose method a frame runs."""
-    try:
-        return weakref.ref(frame.f_locals["self"])
-    except (KeyError, TypeError):
-        return None
-
-
-def _callers(frame: FrameType | None) -> tuple[Position, ...]:
-    """The user's frames around a frame; a module's own code has none worth keeping."""
-    if frame is None or frame.f_code.co_name == "<module>":
-        return ()
-    found: list[Position] = []
-    while len(found) < 8:
-        frame = user_frame(frame.f_back)
-        if frame is None:
-            break
-        found.append(position_in(frame))
-        if frame.f_code.co_name == "<module>":
-            break
-    return tuple(found)
-
-
-FUNCTIONAL_OPS = {
-    "While": ("body", "cond"),
-    "StatelessWhile": ("body", "cond"),
-    "If": ("then_branch", "else_branch"),
-    "StatelessIf": ("then_branch", "else_branch"),
-    "PartitionedCall": ("f",),
-    "StatefulPartitionedCall": ("f",),
-    "Case": ("branches",),
-    "StatelessCase": ("branches",),
-}
-
-
-def functional_graphs(op: Any, graph: Any) -> tuple[Any, ...]:
-    """The function graphs a control-flow or call op runs."""
-    found = []
-    for attribute in FUNCTIONAL_OPS[op.type]:
-        value = op.get_attr(attribute)
-        for function in value if isinstance(value, list) else [value]:
-            definition = graph._get_function(function.name)
-            found.append(getattr(definition, "graph", None))
-    return tuple(found)
-
-
-def called_graphs(frame: FrameType | None) -> tuple[Any, ...]:
-    """The graph of the function that is being called eagerly, from the caller's own frame."""
-    for _ in range(8):
-        if frame is None:
-            break
-        if frame.f_code.co_name == "call_flat":
-            graph = getattr(frame.f_locals.get("self"), "graph", None)
-            return () if graph is None else (graph,)
-        frame = frame.f_back
-    return ()
-
-
-def _variable_in_caller(frame: FrameType, tensor: Any, inputs: Any, known: Mapping[int, Any]) -> Any:
-    """`x * v` reads `v` in C++ and no read op shows; the calling wrapper still holds `v` in its locals."""
-    caller = frame if frame.f_code.co_name != "invoke_op_callbacks" else frame.f_back
-    if caller is None or caller.f_code.co_name == "execute_with_callbacks":
-        return None
-    held = [value for value in caller.f_locals.values() if handle_id(value) is not None and hasattr(value, "assign")]
-    if not held:
-        flat = [item for value in caller.f_locals.values() if isinstance(value, (list, tuple)) for item in value]
-        held = [value for value in flat if handle_id(value) is not None and hasattr(value, "assign")]
-    unknown = [item for item in inputs if item._id not in known or item is tensor]
-    fitting = [v for v in held if v.dtype == tensor.dtype and tuple(v.shape) == tuple(tensor.shape)]
-    if not fitting:
-        return None
-    order = [item for item in unknown if item.dtype == tensor.dtype]
-    index = next((i for i, item in enumerate(order) if item is tensor), 0)
-    return fitting[min(index, len(fitting) - 1)].handle
+        if not autograph.is_generated(found.f_code):
+            return position_in(found)
+        where = autograph.original_span(found)
+        if file_owner(where.file) is CodeOwner.MACHINERY:  # tf_keras has its own training step converted
+            outer = user_frame(found.f_back)
+            return where if outer is None else self._place_of(outer)
+        return where

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from whygrad.backends.tensorflow.baked_state import baked_state
-from whygrad.backends.tensorflow.keras_hooks import KerasFacts, all_layers
+from whygrad.backends.tensorflow.baked_state import baked_state, forgotten_networks
+from whygrad.backends.tensorflow.keras_hooks import KerasFacts, all_layers, listed
+from whygrad.backends.tensorflow.multiplied_layers import multiplied
 from whygrad.backends.tensorflow.optimizers import PairEntry, UpdateEntry
 from whygrad.backends.tensorflow.positions import span
 from whygrad.backends.tensorflow.variables import VariableEntry
@@ -16,6 +18,7 @@ from whygrad.graph import (
     Event,
     Failure,
     GradientNumbers,
+    Ledger,
     Outcome,
     Pairing,
     Recording,
@@ -42,20 +45,40 @@ def record(capture: Capture, failure: Failure | None = None) -> Recording:
     try:
         capture.numbers.look_again()
         owners = dict(_owners(capture))
+        variables = {
+            VariableId(entry.id): _variable(capture, entry, owners.get(entry.id))
+            for entry in list(capture.variables.entries.values())
+        }
         return Recording(
             requests=tuple(_request(capture, entry) for entry in list(capture.requests.entries.values())),
             updates=tuple(_updates(capture)),
-            variables={
-                VariableId(entry.id): _variable(capture, entry, owners.get(entry.id))
-                for entry in list(capture.variables.entries.values())
-            },
+            variables=variables,
             tapes={TapeId(number): _tape(facts) for number, facts in capture.tape_facts.items()},
             events=tuple(_events(capture)),
             holders=_holders(capture),
             failure=failure,
+            ledger=_ledger(capture, variables),
         )
     finally:
         capture.recorder.paused -= 1
+
+
+def ledger_of(capture: Capture) -> Ledger:
+    """Who wrote to which variable so far."""
+    entries = list(capture.variables.entries.values())
+    return _ledger(capture, {VariableId(entry.id): _variable(capture, entry, None) for entry in entries})
+
+
+def _ledger(capture: Capture, variables: dict[VariableId, Variable]) -> Ledger:
+    book = capture.recorder.ledger
+    copies = {number for number, variable in variables.items() if _REPLICA.search(variable.name)}
+    writes = tuple(write for write in book.writes() if write.variable not in copies)
+    written = {write.variable for write in writes}
+    names = {number: variable.name for number, variable in variables.items() if number in written}
+    return Ledger(variables=names, writes=writes, steps=book.step, dropped=book.dropped)
+
+
+_REPLICA = re.compile(r"/replica_\d+$")  # the copies of a mirrored variable are written together
 
 
 def _tape(facts: Any) -> Tape:
@@ -122,7 +145,14 @@ def _updates(capture: Capture) -> Iterator[Update]:
             seen=entry.count,
             order=entry.order,
             unknown=tuple(map(VariableId, entry.unknown)),
+            runs=_runs(capture, entry) if entry.traced else None,
         )
+
+
+def _runs(capture: Capture, entry: UpdateEntry) -> int | None:
+    """How often a compiled update ran, told by what it wrote; None where others of its name cannot be told apart."""
+    moved = {pair.variable for pair in entry.pairs}
+    return capture.recorder.ledger.runs_of(entry.optimizer, moved) if entry.distinct else None
 
 
 def _never_set_back(capture: Capture, entry: UpdateEntry, pair: PairEntry) -> bool:
@@ -154,6 +184,7 @@ def _pairing(capture: Capture, entry: UpdateEntry, pair: PairEntry) -> Pairing:
         mixed=span(label.mixed),
         noised=label.noised,
         compiled=pair.compiled,
+        overwritten=span(pair.overwritten),
     )
 
 
@@ -184,8 +215,8 @@ def _owners(capture: Capture) -> Iterator[tuple[int, tuple[str, str, bool]]]:
     """Variables that a layer or loss holds in an attribute, and whether its own lists have them."""
     facts = capture.keras
     for holder in [*facts.layers_seen, *facts.losses_seen]:
-        tracked = {id(variable) for variable in getattr(holder, "variables", ()) or ()}
-        tracked |= {id(getattr(variable, "_value", variable)) for variable in getattr(holder, "variables", ()) or ()}
+        own = listed(holder, "variables")
+        tracked = {id(variable) for variable in own} | {id(getattr(variable, "_value", variable)) for variable in own}
         for attribute, value in list(vars(holder).items()):
             if attribute.startswith("_") and attribute not in ("_kernel",):
                 continue
@@ -224,7 +255,7 @@ def _holders(capture: Capture) -> dict[str, frozenset[VariableId]]:
     facts = capture.keras
     found: dict[str, frozenset[VariableId]] = {}
     for layer in [*facts.layers_seen]:
-        ids = facts._ids(getattr(layer, "variables", ()))
+        ids = facts._ids(listed(layer, "variables"))
         name = str(getattr(layer, "path", None) or layer.name)
         found[name] = found.get(name, frozenset()) | frozenset(map(VariableId, ids))
     return found
@@ -233,9 +264,10 @@ def _holders(capture: Capture) -> dict[str, frozenset[VariableId]]:
 def _events(capture: Capture) -> Iterator[Event]:
     facts = capture.keras
     yield from _list_reads(facts)
+    yield from capture.module_reads.events()
     for change in facts.flags:
         layer = change.layer()
-        ids = () if layer is None else facts._ids(layer.variables)
+        ids = () if layer is None else facts._ids(listed(layer, "variables"))
         yield FlagSet(
             layer=change.name,
             value=change.value,
@@ -253,17 +285,21 @@ def _events(capture: Capture) -> Iterator[Event]:
             frozen_since_compile=tuple(map(VariableId, call.frozen_since)),
             thawed_since_compile=tuple(map(VariableId, call.thawed_since)),
             stale=call.stale,
+            as_compiled=call.as_compiled,
             raised=call.raised,
+            order=call.order,
             seen=call.count,
         )
     for model, compiled in facts.compiled.items():
         yield Compiled(model=model.name, where=span(compiled.place), has_loss=compiled.has_loss)
     yield from _layer_calls(facts)
     yield from _shared_calls(facts)
+    yield from multiplied(capture)
     yield from tuple(dict.fromkeys(capture.events))
     for (clipped, summed), noised in capture.recorder.labels.clipped_sums.items():
         yield ClippedSum(clipped=span(clipped), summed=span(summed), noised=noised)
     yield from baked_state(capture)
+    yield from forgotten_networks(capture)
     yield from capture.recorder.row_writes.events()
     capture.flights.at_the_end()
     yield from capture.sentinel.events()
@@ -276,7 +312,7 @@ def _events(capture: Capture) -> Iterator[Event]:
 def _list_reads(facts: KerasFacts) -> Iterator[Event]:
     for read in facts.list_reads:
         layer = read.layer()
-        later = len(getattr(layer, read.attribute)) if layer is not None else len(read.value)
+        later = len(listed(layer, read.attribute)) if layer is not None else len(read.value)
         yield UnbuiltRead(
             model=read.name,
             attribute=read.attribute,
@@ -285,7 +321,7 @@ def _list_reads(facts: KerasFacts) -> Iterator[Event]:
             length_later=later,
             used=read.used,
             consumed=is_looped_over(span(read.place)),
-            variables=() if layer is None else tuple(map(VariableId, facts._ids(getattr(layer, read.attribute)))),
+            variables=() if layer is None else tuple(map(VariableId, facts._ids(listed(layer, read.attribute)))),
         )
 
 
@@ -300,7 +336,7 @@ def _layer_calls(facts: KerasFacts) -> Iterator[Event]:
             mode_dependent=tuple(dict.fromkeys(name for each in inner if (name := _mode_dependent(each)))),
             penalties=tuple(dict.fromkeys(_penalties(inner, facts))),
             penalties_read=any(each in facts.losses_read for each in [layer, *facts.layers_seen]),
-            variables=tuple(map(VariableId, facts._ids(layer.trainable_variables))),
+            variables=tuple(map(VariableId, facts._ids(listed(layer, "trainable_variables")))),
         )
 
 
@@ -319,7 +355,7 @@ def _shared_calls(facts: KerasFacts) -> Iterator[Event]:
                     names=(first, second),
                     assigned=assigned,
                     places=(names[first], names[second]),
-                    variables=tuple(map(VariableId, facts._ids(layer.trainable_variables))),
+                    variables=tuple(map(VariableId, facts._ids(listed(layer, "trainable_variables")))),
                 )
 
 
@@ -339,6 +375,6 @@ def _penalties(layers: list[Any], facts: KerasFacts) -> Iterator[str]:
             yield f"{layer.name}.add_loss"
         if getattr(layer, "activity_regularizer", None) is not None:
             yield f"{layer.name}.activity_regularizer"
-        for variable in getattr(layer, "trainable_variables", ()):
+        for variable in listed(layer, "trainable_variables"):
             if getattr(variable, "regularizer", None) is not None:
                 yield str(getattr(variable, "path", variable.name))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.freeze import freeze
-from whygrad.backends.tensorflow.labels import Label
+from whygrad.backends.tensorflow.label import Label
 from whygrad.backends.tensorflow.nonfinite.episode import Episode
-from whygrad.backends.tensorflow.recorder import OpRecord
+from whygrad.backends.tensorflow.op_record import OpRecord
 from whygrad.backends.tensorflow.variables import handle_id
 from whygrad.graph import Graph, Outcome
 
@@ -168,7 +168,7 @@ class Requests:
         graph = 0 if ticket.tf_graph is None else id(ticket.tf_graph)
         asked = (entry.place, self._made_at(entry.targets, ticket.tf_graph))
         label = Label(frozenset(), frozenset({self.total}), asked, scale, mean, graph=graph)
-        label = replace(label, tapes=frozenset({entry.tape}))
+        label = replace(label, tapes=frozenset({entry.tape}), at=recorder.now)
         tensors = []
         for source, gradient in zip(entry.sources, gradients, strict=False):
             values = getattr(gradient, "values", gradient)

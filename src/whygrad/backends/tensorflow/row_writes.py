@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from whygrad.backends.tensorflow.labels import Label
+from whygrad.backends.tensorflow.label import Label
 from whygrad.backends.tensorflow.nonfinite.finite import array_of
 from whygrad.backends.tensorflow.positions import span
 from whygrad.graph import VariableId

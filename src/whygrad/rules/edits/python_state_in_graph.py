@@ -65,7 +65,8 @@ def python_state_in_graph(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    A Python number that is changed outside the traced function but read inside is not seen.
+    Of numbers that are changed outside the traced function, those in global and closed-over names and in attributes of
+    layers are seen, and names only where a loop or another function changes them.
     """
     for event in recording.events_of(BakedState):
         changed = (

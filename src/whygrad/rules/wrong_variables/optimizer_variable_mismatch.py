@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording, Update
+from whygrad.graph.event import TracedWithout
 from whygrad.rules.missing import listing, variable_name
 from whygrad.rules.rule import Finding, rule
 
@@ -59,6 +60,7 @@ def optimizer_variable_mismatch(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     tf_keras optimizers accept new variables where they can; there only the failure itself is reported.
     """
+    yield from _traced_without(recording)
     for update in recording.updates:
         if not update.unknown:
             continue
@@ -70,6 +72,18 @@ def optimizer_variable_mismatch(recording: Recording) -> Iterator[Finding]:
             related=_first_use(recording, update),
             help="build it once with all variables (`optimizer.build(a.trainable_variables + b.trainable_variables)`), or "
             "use one optimizer for each part",
+        )
+
+
+def _traced_without(recording: Recording) -> Iterator[Finding]:
+    for event in recording.events_of(TracedWithout):
+        names = tuple(variable_name(recording.variables[n]) for n in event.variables if n in recording.variables)
+        yield Finding(
+            message=f"the traced function still trains the network that `{event.name}` held when it was traced, not the "
+            "new one",
+            primary=None if event.where is None else Label(event.where, f"`{event.name}` is another network by now"),
+            variables=names,
+            help="make the `tf.function` anew together with the network, or pass the network to it as an argument",
         )
 
 

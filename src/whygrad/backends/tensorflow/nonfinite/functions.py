@@ -8,12 +8,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.function_graphs import FUNCTIONAL_OPS, functional_graphs
 from whygrad.backends.tensorflow.nonfinite.attribution import forward_operation
 from whygrad.backends.tensorflow.nonfinite.graphs import DATA_OPS
 from whygrad.backends.tensorflow.nonfinite.scratch import ScratchVariables
 from whygrad.backends.tensorflow.nonfinite.trace import Node, Site, Trace, Value
+from whygrad.backends.tensorflow.op_record import OpRecord
 from whygrad.backends.tensorflow.op_table import kind_of
-from whygrad.backends.tensorflow.recorder import FUNCTIONAL_OPS, OpRecord, functional_graphs
 from whygrad.backends.tensorflow.trace_log import from_traceback, trace_records
 from whygrad.graph import OpKind
 

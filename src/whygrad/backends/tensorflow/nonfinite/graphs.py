@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.function_graphs import FUNCTIONAL_OPS, functional_graphs
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES, kind_of
-from whygrad.backends.tensorflow.recorder import FUNCTIONAL_OPS, functional_graphs
 from whygrad.graph import OpKind
 
 DATA_OPS = frozenset({"IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional"})

@@ -1,0 +1,57 @@
+"""Which function graphs an op runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+FUNCTIONAL_OPS = {
+    "While": ("body", "cond"),
+    "StatelessWhile": ("body", "cond"),
+    "If": ("then_branch", "else_branch"),
+    "StatelessIf": ("then_branch", "else_branch"),
+    "PartitionedCall": ("f",),
+    "StatefulPartitionedCall": ("f",),
+    "Case": ("branches",),
+    "StatelessCase": ("branches",),
+}
+
+
+def functional_graphs(op: Any, graph: Any) -> tuple[Any, ...]:
+    """The function graphs a control-flow or call op runs."""
+    found = []
+    for attribute in FUNCTIONAL_OPS[op.type]:
+        value = op.get_attr(attribute)
+        for function in value if isinstance(value, list) else [value]:
+            definition = graph._get_function(function.name)
+            found.append(getattr(definition, "graph", None))
+    return tuple(found)
+
+
+def called_graphs(frame: FrameType | None) -> tuple[Any, ...]:
+    """The graph of the function that is being called eagerly, from the caller's own frame."""
+    for _ in range(8):
+        if frame is None:
+            break
+        if frame.f_code.co_name == "call_flat":
+            graph = getattr(frame.f_locals.get("self"), "graph", None)
+            return () if graph is None else (graph,)
+        frame = frame.f_back
+    return ()
+
+
+def graphs_inside(graph: Any) -> Iterator[tuple[Any, bool]]:
+    """A graph and all it calls, each once, and whether that is through a branch or loop only."""
+    seen: set[int] = set()
+    waiting = [(graph, False)]
+    while waiting:
+        current, conditional = waiting.pop()
+        if current is None or id(current) in seen:
+            continue
+        seen.add(id(current))
+        yield current, conditional
+        for op in current.get_operations():
+            if op.type in FUNCTIONAL_OPS:
+                through = conditional or not op.type.endswith("PartitionedCall")
+                waiting += [(inner, through) for inner in functional_graphs(op, current)]

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from whygrad.errors import UsageError
+from whygrad.graph.codec import dump, load_ledger
+from whygrad.graph.ledger import Ledger, Stretch, Write, WriterKind
+from whygrad.graph.node import VariableId
+from whygrad.source import SourceSpan
+
+KERNEL, BIAS = VariableId(1), VariableId(2)
+
+
+def write(
+    variable: VariableId, kind: WriterKind, writer: str, *steps: Stretch, where: SourceSpan | None = None
+) -> Write:
+    count = sum((s.last - s.first) // s.every + 1 if s.every else 1 for s in steps)
+    return Write(variable=variable, kind=kind, writer=writer, method="assign", where=where, count=count, steps=steps)
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return Ledger(
+        variables={KERNEL: "model/decoder/kernel", BIAS: "model/decoder/bias"},
+        writes=(
+            write(KERNEL, WriterKind.OPTIMIZER, "adam", Stretch(1, 200)),
+            write(BIAS, WriterKind.OPTIMIZER, "adam", Stretch(1, 200)),
+            write(KERNEL, WriterKind.EDIT, "ClipWeights", Stretch(10, 200, 10)),
+            write(KERNEL, WriterKind.USER, "set_weights", Stretch(0, 0), Stretch(17, 17), Stretch(91, 91)),
+        ),
+        steps=200,
+    )
+
+
+def test_which_writers_a_variable_has(ledger: Ledger) -> None:
+    assert ledger.writers("decoder/kernel") == ("optimizer adam", "edit ClipWeights", "user set_weights")
+    assert ledger.writers("*bias") == ("optimizer adam",)
+    assert ledger.writers("encoder/kernel") == ()
+
+
+def test_a_part_of_a_name_does_not_fit_inside_a_word(ledger: Ledger) -> None:
+    assert len(ledger.of("kernel")) == 3
+    assert len(ledger.of("coder/kernel")) == 0
+
+
+def test_at_which_steps(ledger: Ledger) -> None:
+    assert [write.writer for write in ledger.of("kernel").at(17)] == ["adam", "set_weights"]
+    assert [write.writer for write in ledger.of("kernel").at(20)] == ["adam", "ClipWeights"]
+    assert [write.writer for write in ledger.at(0)] == ["set_weights"]
+    assert len(ledger.at(201)) == 0
+
+
+def test_writers_by_kind_and_by_name(ledger: Ledger) -> None:
+    assert len(ledger.by("optimizer")) == 2
+    assert len(ledger.by("Clip*")) == 1
+
+
+def test_an_irregular_stretch_may_hold_any_of_its_steps() -> None:
+    assert 5 in Stretch(3, 9, 0)
+    assert 10 not in Stretch(3, 9, 0)
+    assert 6 not in Stretch(3, 9, 2)
+
+
+def test_the_table(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text("x = 1\nmodel.decoder.bias.assign(zeros)\n")
+    place = SourceSpan(str(tmp_path / "train.py"), 2, 0, 2, 32)
+    extra = write(BIAS, WriterKind.USER, "", Stretch(5, 9, 0), where=place)
+    told = Ledger(ledger.variables, (*ledger.writes, extra), ledger.steps)
+
+    assert str(told) == (
+        "variable              writer            how     writes  at steps         where\n"
+        "model/decoder/kernel  optimizer adam    assign     200  1-200\n"
+        "                      edit ClipWeights  assign      20  10-200 every 10\n"
+        "                      user set_weights  assign       3  before, 17, 91\n"
+        "model/decoder/bias    optimizer adam    assign     200  1-200\n"
+        "                      user              assign       1  some of 5-9      "
+        "train.py:2  model.decoder.bias.assign(zeros)"
+    )
+
+
+def test_an_empty_ledger_says_so() -> None:
+    assert str(Ledger()) == "no writes to variables were seen"
+
+
+def test_a_ledger_survives_being_written_down(ledger: Ledger) -> None:
+    assert load_ledger(dump(ledger)) == ledger
+
+
+def test_a_text_that_is_no_ledger_is_refused() -> None:
+    with pytest.raises(UsageError, match="this is no ledger"):
+        load_ledger("{}")
