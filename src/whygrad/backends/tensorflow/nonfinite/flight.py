@@ -102,7 +102,7 @@ class Flights:
         self.flights: dict[int, Flight] = {}
         self.taps = Taps()
         self.latest: Flight | None = None
-        self._held_back = 0  # bad updates that guards took away before they could show
+        self._held_back = held_back_by_guards()  # bad updates that guards took away before they could show
 
     def traced(self, ticket: Ticket, gradients: list[Any]) -> None:
         """A request was made while a function was traced."""
@@ -209,7 +209,7 @@ class Flights:
         """Look at the small results: a loss, a few metrics."""
         bad = {(of, i) for i, result in enumerate(results or ()) if not _is_fine(result)} - flight.harmless
         held_back, self._held_back = self._held_back, held_back_by_guards()
-        if not bad and held_back == self._held_back:
+        if not bad and self._held_back <= held_back:
             return
         if self.capture.sentinel.compiled_went_bad(flight) is False:
             flight.harmless |= bad
