@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from whygrad.graph.node import VariableId
 from whygrad.graph.nonfinite import (
     GradientAmplified,
+    GradientUnderflow,
     LossUnscaled,
     NonfiniteBorn,
     NonfiniteEntered,
@@ -194,6 +195,7 @@ Event = (
     | SharedCalls
     | UnbuiltRead
     | GradientAmplified
+    | GradientUnderflow
     | LossUnscaled
     | NonfiniteBorn
     | NonfiniteEntered
