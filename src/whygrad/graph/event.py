@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from whygrad.graph.node import VariableId
 from whygrad.graph.nonfinite import (
     GradientAmplified,
+    GradientUnderflow,
     LossUnscaled,
     NonfiniteBorn,
     NonfiniteEntered,
@@ -240,6 +241,7 @@ Event = (
     | TracedWithout
     | UnbuiltRead
     | GradientAmplified
+    | GradientUnderflow
     | LossUnscaled
     | NonfiniteBorn
     | NonfiniteEntered
