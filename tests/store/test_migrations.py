@@ -72,7 +72,8 @@ def test_newer_file_is_refused_with_a_sentence(recorded: Path) -> None:
         Run(recorded).facts()
 
     assert str(caught.value) == (
-        f"run file `{recorded}` was written by a newer whygrad: it has format 7, this one reads up to {len(MIGRATIONS)}\n"
+        f"run file `{recorded}` was written by a newer whygrad: "
+        f"it has format 7, this one reads up to {len(MIGRATIONS)}\n"
         "help: pip install --upgrade whygrad"
     )
 
