@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import os
 import statistics
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -83,6 +84,36 @@ def alone(make: Callable[[], Any]) -> None:
     record("ledger, its own work in a compiled step", figure, "none measurable", "python benchmarks/ledger.py")
 
 
+def alone_eager(step: Callable[[], object], count: int = 60) -> None:
+    """All that the ledger does in an eager step, clocked where it is called."""
+    from whygrad.backends.tensorflow.ledger import LedgerBook
+    from whygrad.backends.tensorflow.recorder import Recorder
+
+    spent, calls = 0.0, 0
+    note, update = LedgerBook.note, Recorder._note_update
+
+    def clocked(original: Callable[..., None]) -> Callable[..., None]:
+        def call(*arguments: Any) -> None:
+            nonlocal spent, calls
+            start = time.perf_counter()
+            original(*arguments)
+            spent += time.perf_counter() - start
+            calls += 1
+
+        return call
+
+    with watched(ledger=True):
+        timed(step, 3)
+        Recorder._note_update = clocked(update)  # type: ignore[method-assign]
+        whole = timed(step, count) / count
+        Recorder._note_update = update  # type: ignore[method-assign]
+    assert note is LedgerBook.note
+    mine = spent / count
+    print(f"one eager step: {mine * 1e6:.0f} us of {whole * 1e6:.0f} us, {mine / whole:.1%}, {calls / count:.0f} ops")
+    figure = f"{mine / whole:.1%} of a step of {whole * 1e3:.1f} ms"
+    record("ledger, its own work in an eager step", figure, "within 1.3x", "python benchmarks/ledger.py")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=15)
@@ -107,6 +138,7 @@ def main() -> None:
     compiled = tf.function(step)
     timed(step, 5), timed(compiled, 20)
     alone(lambda: tf.function(step))
+    alone_eager(step)
     compare("compiled step", compiled, 1000, pairs)
     compare("eager step", step, 20, pairs)
 

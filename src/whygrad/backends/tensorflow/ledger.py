@@ -87,6 +87,7 @@ class LedgerBook:
         self.recorder = recorder
         self.step = 0
         self.optimizer = ""  # the one whose update runs now
+        self.place: Any = None  # where it was asked for
         self.steps_per_run = 1
         self.dropped = 0
         self._writers: dict[Any, Writer] = {}
@@ -102,9 +103,9 @@ class LedgerBook:
         if self._updated_by or not self.step:
             self._tick(1)
 
-    def updating(self, optimizer: str, graph: Any) -> None:
+    def updating(self, optimizer: str, graph: Any, place: Any) -> None:
         """An optimizer's update begins, at once or while a graph is traced."""
-        self.optimizer = optimizer
+        self.optimizer, self.place = optimizer, place
         if graph is not None:
             self._updating.add(graph)
             return
