@@ -225,11 +225,11 @@ def test_functions_compiled_before_watching_are_read_from_their_graphs(tf: Modul
     model.compile("sgd", "mse")
     x, y = np.ones((8, 2)), np.ones((8, 1))
     model.fit(x, y, batch_size=2, verbose=0)
-    total = tf.Variable(0.0, name="total")
+    tally = tf.Variable(0.0, name="tally")
 
     @tf.function
     def count() -> None:
-        total.assign_add(1.0)
+        tally.assign_add(1.0)
 
     count()
     with wg.watch() as run:
@@ -238,5 +238,5 @@ def test_functions_compiled_before_watching_are_read_from_their_graphs(tf: Modul
 
     assert {(write.kind, write.count) for write in run.ledger.of("d/kernel")} == {("optimizer", 4)}
     assert {(write.kind, write.count) for write in run.ledger.of("n/moving_mean")} == {("layer", 4)}
-    assert {(write.kind, write.count) for write in run.ledger.of("total")} == {("user", 1)}
+    assert {(write.kind, write.count) for write in run.ledger.of("tally")} == {("user", 1)}
     assert run.ledger.steps == 4
