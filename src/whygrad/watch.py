@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from whygrad.backends import Watcher, WatchOptions
@@ -121,15 +122,17 @@ def watch(
     folder: str | os.PathLike[str] | None = None,
     find_nan: bool = False,
     guard: str | None = None,
+    keep: str | None = None,
 ) -> Iterator[Run]:
     """Watch a stretch of code. Nothing it computes changes; afterwards `run.report()` says what was found.
 
     `run.record(...)` keeps the numbers of a step in a run called `name`, in `folder` (`.whygrad`).
     `find_nan`: keep what every compiled step needs to be replayed, which costs memory and time, so that the first
     value that is not finite is found for certain. `guard`: hold back updates that are not finite, as `whygrad.guard`
-    does with this mode; this one does change what is computed.
+    does with this mode; this one does change what is computed. `keep`: a folder in which a step that goes bad is kept
+    for `whygrad replay`.
     """
-    run = Run(selection, on_certain, name, folder, WatchOptions(find_nan=find_nan, guard=guard))
+    run = Run(selection, on_certain, name, folder, WatchOptions(find_nan=find_nan, guard=guard, keep=keep))
     run._start()
     try:
         yield run
@@ -154,6 +157,14 @@ def explain(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     finally:
         run._stop()
     return run.report()
+
+
+def replay(path: str) -> Recording:
+    """What a step that was kept in this folder says when it is run again."""
+    from whygrad.backends.kept_steps import load
+    from whygrad.backends.tensorflow.nonfinite.kept.rerun import replay
+
+    return replay(load(Path(path)))
 
 
 def _reach(recording: Recording, request: Request) -> LossReach:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -33,7 +34,7 @@ def run(tmp_path: Path) -> Run:
 
 
 def check(run: Run, folder: Path) -> None:
-    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    accumulator = importlib.import_module("tensorboard.backend.event_processing.event_accumulator")
     path = export_tensorboard(run, folder)
     events = accumulator.EventAccumulator(str(path.parent), size_guidance={"scalars": 0, "tensors": 0})
     events.Reload()

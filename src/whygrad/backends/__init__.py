@@ -28,6 +28,7 @@ class WatchOptions:
     """What is done beyond looking on."""
 
     find_nan: bool = False  # keep what every compiled step needs to be replayed, whatever it costs
+    keep: str | None = None  # the folder in which steps that go bad are kept; None: nowhere
     guard: str | None = None  # what to do with updates that are not finite; None: nothing
 
 

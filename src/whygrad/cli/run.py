@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -31,6 +32,7 @@ GUARD_MODES: Final = ("skip", "raise", "zero", "rollback")
 @click.option(
     "--on-nonfinite", type=click.Choice(GUARD_MODES), help="What --guard does with such an update. [default: skip]"
 )
+@click.option("--keep/--no-keep", default=True, help="Keep a step that goes bad, for `whygrad replay`. [default: keep]")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing where there is no error and no warning.")
 @click.option("--no-config", is_flag=True, help="Do not read [tool.whygrad] of pyproject.toml.")
 @click.argument("script")
@@ -46,6 +48,7 @@ def command(
     find_nan: bool,
     guard: bool,
     on_nonfinite: str | None,
+    keep: bool,
     quiet: bool,
     no_config: bool,
     script: str,
@@ -70,6 +73,7 @@ def command(
         output=Output(output_format or config.output_format, output_file, quiet),
         find_nan=find_nan,
         guard=on_nonfinite or ("skip" if guard else None),
+        keep=os.path.abspath(os.environ.get("WHYGRAD_DIR") or ".whygrad") if keep else None,
     )
     return partial(execute, plan)
 

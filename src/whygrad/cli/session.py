@@ -29,6 +29,7 @@ class Plan:
     output: Output = field(default_factory=Output)
     find_nan: bool = False
     guard: str | None = None
+    keep: str | None = None
 
 
 def execute(plan: Plan) -> int:
@@ -56,7 +57,7 @@ def _ready(plan: Plan) -> Plan:
 def _watched(plan: Plan, program: Program | None) -> int:
     process = os.getpid()
     live = LivePrinter() if plan.output.is_live else None
-    watching = Watching(plan.selection, live, find_nan=plan.find_nan, guard=plan.guard)
+    watching = Watching(plan.selection, live, find_nan=plan.find_nan, guard=plan.guard, keep=plan.keep)
     ending = _play(plan.invocation, program)
     watching.failed(ending.crash)
     wait_for_threads()

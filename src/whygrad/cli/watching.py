@@ -8,7 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from whygrad.diagnostics import Diagnostic, Selection
 from whygrad.report.report import Report
@@ -28,12 +28,10 @@ class Run(Protocol):
 class Watching:
     """One capture, begun and ended by hand because a script may end in more ways than a block does."""
 
-    def __init__(
-        self, selection: Selection, on_certain: OnCertain | None, *, find_nan: bool = False, guard: str | None = None
-    ) -> None:
+    def __init__(self, selection: Selection, on_certain: OnCertain | None, **options: Any) -> None:
         self._stack = contextlib.ExitStack()
         self._warned = False
-        watched = partial(_watch(), selection=selection, on_certain=on_certain, find_nan=find_nan, guard=guard)
+        watched = partial(_watch(), selection=selection, on_certain=on_certain, **options)
         self._run = self.attempt(lambda: self._stack.enter_context(watched()))
 
     def failed(self, crash: Exception | None) -> None:

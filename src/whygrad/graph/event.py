@@ -43,6 +43,17 @@ class UnbuiltRead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CopiedOntoItself:
+    """The weights of one network were copied to another that has the very same variables."""
+
+    source: str
+    target: str
+    variables: tuple[VariableId, ...]
+    where: SourceSpan | None
+    made: SourceSpan | None = None  # where the other network was made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FlagSet:
     """`layer.trainable = value` in user code."""
 
@@ -65,6 +76,7 @@ class ModelTrained:
     frozen_since_compile: tuple[VariableId, ...] = ()  # trainable when compiled, not any more
     thawed_since_compile: tuple[VariableId, ...] = ()
     raised: str | None = None  # the exception it ended with
+    order: int = 0  # when it was called last
     stale: int = 0  # variables whose flag changed after the training step had been compiled
     as_compiled: bool = False  # flags that were set after compiling have no effect
     seen: int = 1
@@ -193,6 +205,7 @@ Event = (
     | BakedState
     | ClippedSum
     | Compiled
+    | CopiedOntoItself
     | CustomGradientForgets
     | DeadAttribute
     | FlagSet

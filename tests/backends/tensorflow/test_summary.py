@@ -84,8 +84,8 @@ def test_missing_is_shown_as_missing_and_not_as_zero(tf: ModuleType, gradients: 
     assert by_variable[NAMES[3]]["norm"] == 0
     assert by_variable[NAMES[3]]["zero_fraction"] == 1
     lines = str(by_variable).splitlines()
-    assert "missing" in lines[2]
-    assert "missing" not in lines[4]
+    assert "missing" in lines[3]
+    assert "missing" not in lines[5]
     assert by_layer["net/encoder/dense"]["missing"] == 1
     check_row(by_layer["net/encoder/dense"], arrays[:1])
 
@@ -167,11 +167,30 @@ def test_table_is_aligned_and_complete(tf: ModuleType) -> None:
     text = str(summarize([tf.constant([3.0, -4.0, 0.0, 1.0]), None], ["w", "a/longer/name"]))
 
     assert text == (
-        "variable       sum  L2 norm  mean  min  max  |max|  zeros  non-finite\n"
-        "w                0    5.099     0   -4    3      4  25.0%           0\n"
-        "a/longer/name    –  missing     –    –    –      –      –           –\n"
-        "total            0    5.099     0   -4    3      4  25.0%           0"
+        "variable       L2 norm            sum  mean  min  max  |max|  zeros\n"
+        "───────────────────────────────────────────────────────────────────\n"
+        "w                  5.1  ████████    0     0   -4    3      4  25.0%\n"
+        "a/longer/name  missing              –     –    –    –      –      –\n"
+        "───────────────────────────────────────────────────────────────────\n"
+        "total              5.1              0     0   -4    3      4  25.0%"
     )
+
+
+def test_non_finite_elements_have_a_column_where_there_are_any(tf: ModuleType) -> None:
+    from whygrad.backends.tensorflow.summary import summarize
+
+    head, _, bad, fine, *_ = str(summarize([tf.constant([3.0, np.nan]), tf.ones(3)], ["w", "z"])).splitlines()
+
+    assert head.endswith("non-finite")
+    assert bad.split()[-1] == "1"
+    assert fine.split()[-1] == "0"
+
+
+def test_bars_are_as_long_as_the_norms_are_large() -> None:
+    from whygrad.backends.tensorflow.summary_view import bar
+
+    assert [bar(norm, 2.0) for norm in (2.0, 1.0, 0.5, 1e-9, 0.0)] == ["████████", "████", "██", "▏", ""]
+    assert bar(None, 1.0) == bar(float("nan"), 1.0) == ""
 
 
 def test_dict_frame_and_html_hold_the_same_numbers(tf: ModuleType) -> None:
@@ -185,7 +204,8 @@ def test_dict_frame_and_html_hold_the_same_numbers(tf: ModuleType) -> None:
     assert pandas.isna(frame.loc["b", "norm"])
     assert "w&lt;1&gt;" in html
     assert "w<1>" not in html
-    assert html.count("<tr>") == 4
+    assert html.count("<tr") == 4
+    assert html.count("<td>missing</td>") == 1
 
 
 def test_gradients_may_come_as_pairs_dict_or_one_tensor(tf: ModuleType) -> None:

@@ -36,9 +36,9 @@ class TensorFlowBackend:
         self.capture.hooks.safely(self.capture.join, module)
 
     def stop(self) -> None:
-        """Put everything back, and tell what the guards of `--guard` have held back."""
+        """Put everything back, and tell what the guards of `--guard` have held back, and what was kept."""
         self.capture.stop()
-        for report in self.capture.guards.take_reports():
+        for report in (*self.capture.guards.take_reports(), *self.capture.keeper.take_lines()):
             print(report, file=sys.stderr)
 
     def record(self, failure: Failure | None = None) -> Recording:

@@ -28,11 +28,13 @@ from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
 from whygrad.backends.tensorflow.nonfinite.attribution import BackwardOps
 from whygrad.backends.tensorflow.nonfinite.episode import Episodes
 from whygrad.backends.tensorflow.nonfinite.flight import Flights
+from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
 from whygrad.backends.tensorflow.nonfinite.sentinel import Sentinel
 from whygrad.backends.tensorflow.nonfinite.tap import TAPPED
 from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
+from whygrad.backends.tensorflow.op_record import Place
 from whygrad.backends.tensorflow.optimizers import Updates
-from whygrad.backends.tensorflow.recorder import Place, Recorder
+from whygrad.backends.tensorflow.recorder import Recorder
 from whygrad.backends.tensorflow.requests import Requests
 from whygrad.backends.tensorflow.step_numbers import StepNumbers
 from whygrad.backends.tensorflow.tape import TapeFacts, Tapes
@@ -66,6 +68,7 @@ class Capture:
         self.flights = Flights(self)
         self.flights.every_call = self.options.find_nan
         self.guards = Guards(self.options.guard)
+        self.keeper = Keeper(self, self.options.keep)
         self.update_watch = UpdateWatch(self)
         self.backward_ops: weakref.WeakKeyDictionary[Any, BackwardOps] = weakref.WeakKeyDictionary()
         self.recorder.on_write = self.updates.wrote

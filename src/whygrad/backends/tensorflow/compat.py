@@ -140,6 +140,7 @@ def tracing(frame: FrameType | None) -> Tracing:
     while frame is not None:
         path = frame.f_code.co_filename.replace("\\", "/")
         if "/tensorflow/python/eager/" in path:
+            foreign = foreign or frame.f_code.co_name == "get_concrete_function"  # to be converted or exported
             compiled = compiled or getattr(frame.f_locals.get("self"), "_jit_compile", None) is True
         foreign = foreign or any(part in path for part in _FOREIGN_TRACERS)
         frame = frame.f_back
@@ -279,6 +280,39 @@ def _described(handle: Any) -> Any:
 def _kind_of_handle(handle: Any) -> tuple[Any, Any]:
     described = _described(handle).shape_and_type[0]
     return described.dtype, None if described.shape.unknown_rank else [side.size for side in described.shape.dim]
+
+
+def has_gradient(op_type: str) -> bool:
+    """Whether TensorFlow has a gradient function for an op."""
+    try:
+        return gradient_registry.lookup(op_type) is not None
+    except LookupError:
+        return False
+
+
+def is_dtype(value: Any) -> bool:
+    return dtypes is not None and isinstance(value, dtypes.DType)
+
+
+def dtype_named(name: str) -> Any:
+    assert dtypes is not None
+    return dtypes.as_dtype(name)
+
+
+def version() -> str:
+    return str(getattr(sys.modules.get("tensorflow"), "__version__", ""))
+
+
+def bytes_of_tensor(tensor: Any) -> bytes:
+    """A tensor of any dtype as TensorFlow writes it to files."""
+    content: bytes = run_op("SerializeTensor", 1, [tensor], ("T", tensor.dtype.as_datatype_enum))[0].numpy()
+    return content
+
+
+def tensor_from_bytes(content: bytes, dtype: str) -> Any:
+    assert ops is not None
+    kind = dtype_named(dtype).as_datatype_enum
+    return run_op("ParseTensor", 1, [ops.convert_to_tensor(content)], ("out_type", kind))[0]
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.hooks import Hooks
 from whygrad.backends.tensorflow.nonfinite.episode import WayBack
-from whygrad.backends.tensorflow.recorder import CUSTOM
+from whygrad.backends.tensorflow.op_record import CUSTOM
 from whygrad.graph.event import CustomGradientForgets
 from whygrad.source import SourceSpan
 

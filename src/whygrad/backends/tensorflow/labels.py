@@ -17,7 +17,7 @@ from whygrad.backends.tensorflow.op_table import kind_of
 from whygrad.graph import OpKind
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.recorder import OpRecord
+    from whygrad.backends.tensorflow.op_record import OpRecord
 
 
 class Labels:

@@ -14,7 +14,7 @@ from whygrad.backends.tensorflow.overwriting import overwritten
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
     from whygrad.backends.tensorflow.label import Label
-    from whygrad.backends.tensorflow.recorder import OpRecord
+    from whygrad.backends.tensorflow.op_record import OpRecord
     from whygrad.backends.tensorflow.variables import VariableEntry
 
 KEPT_PER_PLACE = 64

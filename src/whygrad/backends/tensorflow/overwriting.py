@@ -8,7 +8,8 @@ from whygrad.backends.tensorflow.op_table import kind_of
 from whygrad.graph import OpKind
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.recorder import OpRecord, Recorder
+    from whygrad.backends.tensorflow.op_record import OpRecord
+    from whygrad.backends.tensorflow.recorder import Recorder
     from whygrad.backends.tensorflow.variables import VariableEntry
 
 _MAX_RECORDS = 256

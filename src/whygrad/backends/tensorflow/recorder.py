@@ -8,9 +8,9 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 from whygrad.backends.tensorflow import autograph, compat
 from whygrad.backends.tensorflow.function_graphs import FUNCTIONAL_OPS, called_graphs, functional_graphs
@@ -18,96 +18,15 @@ from whygrad.backends.tensorflow.label import Label
 from whygrad.backends.tensorflow.labels import Labels
 from whygrad.backends.tensorflow.ledger import LedgerBook
 from whygrad.backends.tensorflow.nonfinite.episode import Episode
+from whygrad.backends.tensorflow.op_record import CUSTOM, Departure, Leaf, OpRecord, Place, TraceLog, facts_of
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.row_writes import OVERWRITING, RowWrites
+from whygrad.backends.tensorflow.stack import callers_of, is_users_own, variable_in_caller
 from whygrad.backends.tensorflow.traced_code import TracedCode, is_news, traced_code
-from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry, handle_id
+from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry
 from whygrad.capture.position import CodeOwner, Position, file_owner, position_in, user_frame
-from whygrad.source import SourceSpan
-
-Place = Position | SourceSpan | None
-CUSTOM = "CustomGradient"
 
 KEPT_OPS = 20_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
-
-
-class TensorFacts(NamedTuple):
-    id: int
-    dtype: Any  # TensorFlow's DType, interned
-    shape: tuple[int | None, ...] | None
-
-
-class OpRecord:
-    """One op that ran or was traced."""
-
-    __slots__ = (
-        "attrs",
-        "blocked",
-        "callers",
-        "calls",
-        "custom",
-        "inputs",
-        "laid_at",
-        "layers",
-        "outputs",
-        "place",
-        "sequence",
-        "tapes",
-        "type",
-    )
-
-    def __init__(self, sequence: int, op_type: str, inputs: tuple[int, ...], outputs: tuple[TensorFacts, ...]) -> None:
-        self.sequence = sequence
-        self.type = op_type
-        self.inputs = inputs
-        self.outputs = outputs
-        self.place: Place = None
-        self.laid_at: OpRecord | None = None  # the forward op whose gradient this op is a part of
-        self.callers: tuple[Position, ...] = ()  # user frames around the place, innermost first
-        self.tapes: tuple[int, ...] = ()
-        self.layers: tuple[str, ...] = ()  # the layers whose calls it ran in, outermost first
-        self.attrs: Any = None
-        self.calls: tuple[Any, ...] = ()  # the function graphs this op runs
-        self.custom: str | None = None
-        self.blocked: frozenset[int] | None = None  # CUSTOM and GRADIENT: inputs that get None
-
-
-class Leaf(NamedTuple):
-    """A tensor that no op made: it came in from Python, NumPy or a data set."""
-
-    facts: TensorFacts
-    sequence: int
-    place: Place
-    array: weakref.ref[Any] | None = None
-
-
-class Departure(NamedTuple):
-    """A value that left TensorFlow."""
-
-    tensor: int
-    how: str
-    sequence: int
-    place: Place
-    array: weakref.ref[Any] | None
-
-
-class TraceLog:
-    """The ops of one function graph, in the order they were traced."""
-
-    __slots__ = ("leaves", "records")
-
-    def __init__(self) -> None:
-        self.records: list[OpRecord] = []
-        self.leaves: dict[int, Leaf] = {}
-
-
-def facts_of(tensor: Any) -> TensorFacts:
-    try:
-        shape = tensor._shape_tuple()
-    except Exception:  # an unknown rank raises in some versions
-        shape = None
-    return TensorFacts(tensor._id, tensor.dtype, shape)
-
 
 _OF_A_THREAD = ("tapes", "layers", "custom", "laid_at", "paused", "asking", "applying")
 _AT_FIRST = ((), (), (), None, 0, 0, 0)
@@ -181,7 +100,7 @@ class Recorder:
     def _log_eager(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
         found = user_frame(frame)
         place = self._place_of(found)
-        self._around = _callers(found)
+        self._around = callers_of(found)
         known = self.producers
         # TensorFlow halts the tapes around these: one is the cut itself, the other is recorded as a whole.
         self._stopping = name == "StopGradient" or name.startswith("__forward_")
@@ -255,7 +174,7 @@ class Recorder:
         if entry is not None:
             entry.last_write = record.place
             self.ledger.note(entry, record.type, record.place, frame, graph)
-        if entry is not None and _is_users_own(frame):
+        if entry is not None and is_users_own(frame):
             entry.writes += 1
             if record.type == "AssignVariableOp":
                 entry.resets += 1
@@ -290,7 +209,7 @@ class Recorder:
         if found is not None and is_news(self.traced_code.get(found.f_code), graph):
             self.traced_code[found.f_code] = traced_code(found, self._place_of(found), graph)
         self._stopping = name == "StopGradient"
-        self._around = _callers(found)
+        self._around = callers_of(found)
         record = self._new_record(name, ids, outputs, self._place_of(found))
         record.attrs = attrs
         if name in FUNCTIONAL_OPS and outputs:
@@ -344,7 +263,7 @@ class Recorder:
         if tensor.dtype is compat.resource_dtype:
             self.variables.meet_handle(number, frame)
             return
-        handle = _variable_in_caller(frame, tensor, inputs, self.producers)
+        handle = variable_in_caller(frame, tensor, inputs, self.producers)
         if handle is not None:
             self.variables.meet_handle(handle._id, frame)
             read = self._new_record("ReadVariableOp", (handle._id,), (tensor,), place)
@@ -442,52 +361,3 @@ class Recorder:
             outer = user_frame(found.f_back)
             return where if outer is None else self._place_of(outer)
         return where
-
-
-def _is_users_own(frame: FrameType | None) -> bool:
-    """Whether a write was asked for by user code itself, not by a layer, a metric or an initializer on its way."""
-    while frame is not None:
-        file = frame.f_code.co_filename
-        owner = file_owner(file)
-        if owner is not CodeOwner.MACHINERY:
-            return frame.f_code.co_name != "build"
-        if any(part in file for part in _DEPUTIES):
-            return False
-        frame = frame.f_back
-    return False
-
-
-_DEPUTIES = ("/layers/", "/trainers/", "/optimizers/", "/initializers/", "/metrics/", "/models/", "/callbacks/")
-
-
-def _callers(frame: FrameType | None) -> tuple[Position, ...]:
-    """The user's frames around a frame; a module's own code has none worth keeping."""
-    if frame is None or frame.f_code.co_name == "<module>":
-        return ()
-    found: list[Position] = []
-    while len(found) < 8:
-        frame = user_frame(frame.f_back)
-        if frame is None:
-            break
-        found.append(position_in(frame))
-        if frame.f_code.co_name == "<module>":
-            break
-    return tuple(found)
-
-
-def _variable_in_caller(frame: FrameType, tensor: Any, inputs: Any, known: Mapping[int, Any]) -> Any:
-    """`x * v` reads `v` in C++ and no read op shows; the calling wrapper still holds `v` in its locals."""
-    caller = frame if frame.f_code.co_name != "invoke_op_callbacks" else frame.f_back
-    if caller is None or caller.f_code.co_name == "execute_with_callbacks":
-        return None
-    held = [value for value in caller.f_locals.values() if handle_id(value) is not None and hasattr(value, "assign")]
-    if not held:
-        flat = [item for value in caller.f_locals.values() if isinstance(value, (list, tuple)) for item in value]
-        held = [value for value in flat if handle_id(value) is not None and hasattr(value, "assign")]
-    unknown = [item for item in inputs if item._id not in known or item is tensor]
-    fitting = [v for v in held if v.dtype == tensor.dtype and tuple(v.shape) == tuple(tensor.shape)]
-    if not fitting:
-        return None
-    order = [item for item in unknown if item.dtype == tensor.dtype]
-    index = next((i for i, item in enumerate(order) if item is tensor), 0)
-    return fitting[min(index, len(fitting) - 1)].handle

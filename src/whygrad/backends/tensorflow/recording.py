@@ -286,6 +286,7 @@ def _events(capture: Capture) -> Iterator[Event]:
             stale=call.stale,
             as_compiled=call.as_compiled,
             raised=call.raised,
+            order=call.order,
             seen=call.count,
         )
     for model, compiled in facts.compiled.items():

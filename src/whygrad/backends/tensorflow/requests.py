@@ -11,7 +11,7 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.freeze import freeze
 from whygrad.backends.tensorflow.label import Label
 from whygrad.backends.tensorflow.nonfinite.episode import Episode
-from whygrad.backends.tensorflow.recorder import OpRecord
+from whygrad.backends.tensorflow.op_record import OpRecord
 from whygrad.backends.tensorflow.variables import handle_id
 from whygrad.graph import Graph, Outcome
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.op_record import CUSTOM, Leaf, OpRecord, TensorFacts, facts_of
 from whygrad.backends.tensorflow.op_table import kind_of
-from whygrad.backends.tensorflow.recorder import CUSTOM, Leaf, OpRecord, TensorFacts, facts_of
 from whygrad.backends.tensorflow.trace_log import trace_records
 from whygrad.graph import OpKind
 

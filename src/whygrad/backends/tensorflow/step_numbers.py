@@ -83,7 +83,7 @@ class StepNumbers:
             self.capture.recorder.paused -= 1
 
     def _ran(self, ticket: Ticket, squares: Sequence[float], gradients: Sequence[Any]) -> None:
-        place = self._place(ticket.entry, gradients, EagerNumbers)
+        place = self._place(ticket, gradients, EagerNumbers)
         if place is None or not isinstance(place.numbers, EagerNumbers):
             return
         held = [gradients[i] for i in place.positions]
@@ -101,7 +101,7 @@ class StepNumbers:
         how = compat.tracing(sys._getframe(1))
         if how.foreign or compat.replicas() > 1:
             return
-        place = self._place(ticket.entry, gradients, TracedNumbers)
+        place = self._place(ticket, gradients, TracedNumbers)
         if place is None or not isinstance(place.numbers, TracedNumbers):
             return
         if how.compiled and self.one is None:
@@ -112,17 +112,23 @@ class StepNumbers:
         place.numbers.write(held, one=self.one if how.compiled else None)
         self._look(ticket.entry, place)
 
-    def _place(self, entry: RequestEntry, gradients: Sequence[Any], kind: Any) -> Place | None:
-        key = _key(entry)
+    def _place(self, ticket: Ticket, gradients: Sequence[Any], kind: Any) -> Place | None:
+        entry, key = ticket.entry, _key(ticket.entry)
         if key not in self.places:
             positions = [i for i, gradient in enumerate(gradients) if self._is_followed(entry, i, gradient)]
             full = len(self.places) >= _MOST_PLACES or len(positions) > _MOST_VARIABLES
-            if entry.place is None or full or not positions:
+            if entry.place is None or full or not positions or self._is_scaled(ticket):
                 self.places[key] = None
             else:
                 units = [_units(gradients[i]) for i in positions]
                 self.places[key] = Place(tuple(positions), kind(len(positions), units))
         return self.places[key]
+
+    def _is_scaled(self, ticket: Ticket) -> bool:
+        """Whether the loss was scaled for half precision: the gradients are then as big as the scale of the day."""
+        eager = {} if ticket.episode is None else ticket.episode.scaled
+        traced = {} if ticket.tf_graph is None else self.capture.flights.scaled.get(ticket.tf_graph, {})
+        return any(target in eager or target in traced for target in ticket.entry.targets)
 
     def _is_followed(self, entry: RequestEntry, position: int, gradient: Any) -> bool:
         if position >= len(entry.sources) or gradient is None or entry.sources[position].variable is None:
@@ -156,6 +162,7 @@ class StepNumbers:
                 units=size or None,
                 silent=int(np.sum(mine < steps[-1] // 2)) if size and len(steps) > 1 else None,
                 moved=self.stillness.has_moved(number),
+                blank=self.stillness.is_blank(number),
                 activation=activation,
                 activated=where,
             )

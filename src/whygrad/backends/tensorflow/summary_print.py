@@ -12,7 +12,8 @@ import tensorflow as tf
 from whygrad.backends.tensorflow.gradient_part import Tensor
 from whygrad.backends.tensorflow.hidden_variable import hidden_variable, keep_with_graph
 from whygrad.backends.tensorflow.summary import By, summarize
-from whygrad.backends.tensorflow.summary_table import COLUMNS, TOTAL, Summary
+from whygrad.backends.tensorflow.summary_table import Summary
+from whygrad.backends.tensorflow.summary_view import HEADINGS, TOTAL
 from whygrad.backends.tensorflow.unconverted import unconverted
 from whygrad.errors import UsageError
 
@@ -90,9 +91,9 @@ def _caller() -> tuple[str, int]:
 
 def text_of(summary: Summary) -> Tensor:
     """The table as one string tensor, columns aligned, made by the graph itself."""
-    keys = [key for key in COLUMNS if key in summary.columns]
+    keys = [key for key in HEADINGS if key in summary.columns]
     left = max(len(name) for name in (*summary.names, summary.label, TOTAL))
-    head = summary.label.ljust(left) + "".join(COLUMNS[key].rjust(_WIDTH + 2) for key in keys)
+    head = summary.label.ljust(left) + "".join(HEADINGS[key].rjust(_WIDTH + 2) for key in keys)
     names = tf.constant([name.ljust(left) for name in (*summary.names, TOTAL)])
     cells = [_cells(summary, key) for key in keys]
     return tf.strings.join([head, tf.strings.reduce_join(tf.strings.join([names, *cells]), separator="\n")], "\n")

@@ -6,25 +6,13 @@ import io
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow.summary_view import TOTAL
 from whygrad.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-COLUMNS: Final = {
-    "sum": "sum",
-    "norm": "L2 norm",
-    "mean": "mean",
-    "minimum": "min",
-    "maximum": "max",
-    "absolute_maximum": "|max|",
-    "zero_fraction": "zeros",
-    "nonfinite": "non-finite",
-    "update_ratio": "update/weight",
-}
-TOTAL: Final = "total"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,41 +108,22 @@ class Summary:
 
         console = Console(file=io.StringIO(), width=_width(self), color_system=None)
         console.print(self.__rich__())
-        return console.file.getvalue().rstrip("\n")  # type: ignore[attr-defined, no-any-return]
+        lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+        return "\n".join(line.rstrip() for line in lines)
 
     __repr__ = __str__
 
     def __rich__(self) -> Table:
-        from rich.table import Table
+        from whygrad.backends.tensorflow.summary_view import as_table
 
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_footer=True)
-        table.add_column(self.label, footer=TOTAL, no_wrap=True)
-        total = self.total
-        for key in self._shown():
-            table.add_column(COLUMNS[key], footer=shown(total[key], key), justify="right", no_wrap=True)
-        for name in self:
-            row = self[name]
-            table.add_row(name, *(shown(row[key], key) for key in self._shown()), style=_style(row))
-        return table
+        return as_table(self)
 
     def _repr_html_(self) -> str:
         from html import escape
 
-        if self.is_symbolic:
-            return f"<pre>{escape(str(self))}</pre>"
-        keys = self._shown()
-        head = "".join(f"<th>{escape(text)}</th>" for text in (self.label, *(COLUMNS[key] for key in keys)))
-        rows = [(name, self[name]) for name in self] + [(TOTAL, self.total)]
-        body = "".join(
-            f"<tr><th style='text-align:left'>{escape(name)}</th>"
-            + "".join(f"<td style='text-align:right'>{escape(shown(row[key], key))}</td>" for key in keys)
-            + "</tr>"
-            for name, row in rows
-        )
-        return f"<table class='whygrad-summary'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        from whygrad.backends.tensorflow.summary_view import as_html
 
-    def _shown(self) -> list[str]:
-        return [key for key in COLUMNS if key in self.columns]
+        return f"<pre>{escape(str(self))}</pre>" if self.is_symbolic else as_html(self)
 
     def __tf_flatten__(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         facts = (self.label, self.names, self.variables, self.missing, tuple(self.columns), self.order)
@@ -166,30 +135,9 @@ class Summary:
         return cls(label, names, variables, missing, dict(zip(keys, components, strict=True)), order)
 
 
-def shown(value: Any, key: str) -> str:
-    """A number as it stands in the table."""
-    if value is None:
-        return "missing" if key == "norm" else "–"
-    if isinstance(value, complex):
-        return f"{value:.3g}"
-    if math.isnan(value) and key == "zero_fraction":
-        return "–"
-    if key == "zero_fraction":
-        return f"{value:.1%}"
-    if key == "nonfinite":
-        return f"{value:,.0f}"
-    return f"{value:.4g}"
-
-
-def _style(row: Mapping[str, Any]) -> str:
-    if row["norm"] is None or (row["nonfinite"] or 0) > 0:
-        return "red"
-    return "yellow" if row["norm"] == 0 else ""
-
-
 def _width(summary: Summary) -> int:
-    longest = max((len(name) for name in (*summary.names, summary.label, TOTAL)), default=0)
-    return longest + 2 + 16 * len(summary.columns)
+    longest = max((len(name) for name in (*summary.names, summary.label)), default=0)
+    return longest + 16 * (len(summary.columns) + 2)
 
 
 def _is_symbolic(column: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from whygrad.backends.tensorflow.function_graphs import FUNCTIONAL_OPS, functional_graphs
-from whygrad.backends.tensorflow.recorder import OpRecord, facts_of
+from whygrad.backends.tensorflow.op_record import OpRecord, facts_of
 from whygrad.capture.position import CodeOwner, file_owner
 from whygrad.source import SourceSpan
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording, Request, TensorId
-from whygrad.graph.event import Multiplied, SharedCalls
+from whygrad.graph.event import CopiedOntoItself, Multiplied, SharedCalls
 from whygrad.graph.query import Index, index_of
 from whygrad.rules.missing import variable_name
 from whygrad.rules.rule import Finding, rule
@@ -55,6 +55,7 @@ def aliased_network(recording: Recording) -> Iterator[Finding]:
     multiplied around the very expression that makes a layer or variable (`[Dense(4)] * 3`).
     """
     yield from _multiplied(recording)
+    yield from _copied_onto_itself(recording)
     for event in recording.events_of(SharedCalls):
         if not _bootstraps(recording, event):
             continue
@@ -81,6 +82,19 @@ def _multiplied(recording: Recording) -> Iterator[Finding]:
             variables=tuple(variable_name(recording.variables[number]) for number in variables),
             help="make each on its own: `[Layer() for _ in range(n)]`; to share on purpose, name the layer first",
             certain=False,
+        )
+
+
+def _copied_onto_itself(recording: Recording) -> Iterator[Finding]:
+    for copy in recording.events_of(CopiedOntoItself):
+        labels = [Label(copy.made, "the same layers once more, not a copy of them")] if copy.made is not None else []
+        labels += [Label(copy.where, "this copies the weights onto themselves")] if copy.where is not None else []
+        yield Finding(
+            message=f"`{copy.target}` and `{copy.source}` have the very same variables: they are one network",
+            primary=next(iter(labels), None),
+            related=tuple(labels[1:]),
+            variables=tuple(variable_name(recording.variables[n]) for n in copy.variables if n in recording.variables),
+            help=f"make a second network: `keras.models.clone_model({copy.source})`, then copy the weights to it",
         )
 
 

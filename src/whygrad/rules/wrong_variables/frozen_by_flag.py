@@ -57,6 +57,7 @@ def frozen_by_flag(recording: Recording) -> Iterator[Finding]:
     yield from _updated_though_frozen(recording)
     yield from _changed_after_training(recording)
     yield from _thawed_in_vain(recording)
+    yield from _thawed_around(recording)
     yield from _changed_after_compiling(recording)
 
 
@@ -156,6 +157,36 @@ def _thawed_in_vain(recording: Recording) -> Iterator[Finding]:
             variables=names,
             help="set `trainable = True` on the outer model too, and freeze its other layers one by one",
         )
+
+
+def _thawed_around(recording: Recording) -> Iterator[Finding]:
+    """A model was set trainable after a part of it was frozen, and the part is frozen still: Keras passes on changes."""
+    flags = list(recording.events_of(FlagSet))
+    for event in recording.events_of(ModelTrained):
+        before = [flag for flag in flags if flag.order <= event.order]
+        for number, flag in enumerate(before):
+            if (
+                not flag.value
+                or flag.where is None
+                or any(set(f.variables) & set(flag.variables) for f in before[number + 1 :])
+            ):
+                continue
+            inner = [f for f in before[:number] if not f.value and set(f.variables) < set(flag.variables)]
+            frozen = [n for f in inner for n in f.variables if n in event.frozen and n in flag.variables]
+            if not frozen or not set(flag.variables) <= {*event.frozen, *event.trainable}:
+                continue
+            names = tuple(
+                variable_name(recording.variables[n]) for n in dict.fromkeys(frozen) if n in recording.variables
+            )
+            yield Finding(
+                message=f"`{flag.layer}` was set trainable, but {listing(names)} is frozen still: the flag of "
+                f"`{flag.layer}` was True already, so Keras passes nothing on",
+                primary=Label(flag.where, "changes nothing"),
+                variables=names,
+                related=(Label(inner[-1].where, "frozen here"),) if inner[-1].where is not None else (),
+                help=f"set `trainable = True` on `{inner[-1].layer}` itself, then compile again",
+                steps=Steps(event.seen, event.seen),
+            )
 
 
 def _is_used(recording: Recording, variable: VariableId, after: int) -> bool:

@@ -11,8 +11,8 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.flows import is_trainable
 from whygrad.backends.tensorflow.function_graphs import called_graphs
 from whygrad.backends.tensorflow.nonfinite.trace import Node, Site, Value
+from whygrad.backends.tensorflow.op_record import CUSTOM
 from whygrad.backends.tensorflow.op_table import kind_of
-from whygrad.backends.tensorflow.recorder import CUSTOM
 from whygrad.graph import OpKind
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.nonfinite.functions import Interpreter, ReplayError
 from whygrad.backends.tensorflow.nonfinite.trace import Node, Site, Trace, Value
+from whygrad.backends.tensorflow.op_record import CUSTOM, OpRecord
 from whygrad.backends.tensorflow.op_table import kind_of
-from whygrad.backends.tensorflow.recorder import CUSTOM, OpRecord
 from whygrad.graph import OpKind
 
 if TYPE_CHECKING:

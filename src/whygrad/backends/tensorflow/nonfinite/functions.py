@@ -13,8 +13,8 @@ from whygrad.backends.tensorflow.nonfinite.attribution import forward_operation
 from whygrad.backends.tensorflow.nonfinite.graphs import DATA_OPS
 from whygrad.backends.tensorflow.nonfinite.scratch import ScratchVariables
 from whygrad.backends.tensorflow.nonfinite.trace import Node, Site, Trace, Value
+from whygrad.backends.tensorflow.op_record import OpRecord
 from whygrad.backends.tensorflow.op_table import kind_of
-from whygrad.backends.tensorflow.recorder import OpRecord
 from whygrad.backends.tensorflow.trace_log import from_traceback, trace_records
 from whygrad.graph import OpKind
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.nonfinite.birth import first_birth
@@ -24,6 +24,7 @@ class Answer:
     step: int
     request: TracedRequest | None = None
     birth: Value | None = None
+    ends: list[Value] = field(default_factory=list)  # what went bad in the end
     loss_is_bad: bool = False
     symptom: str = "NaN"
     culprits: tuple[int, ...] = ()  # variables whose gradients are bad
@@ -47,6 +48,7 @@ def inquire(capture: Capture, flight: Flight) -> Answer:
     if not requests:  # traced before watching began: which tensor is the loss is not known
         ends = [value for value in replay.outputs if value.bad] or _written(replay, spoilt)
         answer.birth, answer.symptom = first_birth(ends), symptom_of(value.tensor for value in ends)
+        answer.ends = ends
         answer.loss_is_bad = any(value.bad for value in replay.outputs)
     for request, known in requests:
         targets = [known[number] for number in request.targets if number in known]
@@ -60,7 +62,7 @@ def inquire(capture: Capture, flight: Flight) -> Answer:
             continue
         ends = bad_targets or [value for _, value in bad]
         answer.request = request
-        answer.birth = first_birth(ends)
+        answer.birth, answer.ends = first_birth(ends), ends
         answer.loss_is_bad = bool(bad_targets)
         answer.symptom = symptom_of(value.tensor for value in ends)
         answer.culprits = tuple(variable for variable, _ in bad if variable is not None)

@@ -75,6 +75,7 @@ class Sentinel:
     discoveries: list[Discovery] = field(default_factory=list)
     latest: dict[int, Discovery | None] = field(default_factory=dict)  # variable -> why its gradient is bad
     replays: int = 0
+    _analysed: tuple[Trace, list[Value]] | None = None  # the last replay
 
     def look(self, ticket: Ticket, gradients: list[Any]) -> list[float]:
         """Called with the results of every eager request, before anything is done with them.
@@ -112,6 +113,8 @@ class Sentinel:
                 self.latest[source.variable] = found
                 if found is not None:
                     found.variables[source.variable] = None
+        if found is not None:
+            self._keep(found)
 
     def _explain(self, ticket: Ticket, facts: PlaceFacts, loss_is_bad: bool, symptom: str) -> Discovery | None:
         """The cause of one bad request: a new one, or one that is known."""
@@ -132,6 +135,7 @@ class Sentinel:
             return None
         same = next((d for d in self.discoveries if d.place == entry.place and _is_same(d.event, event)), None)
         if same is not None:
+            self._analysed = None
             same.seen += 1
             return same
         found = Discovery(event, entry.place, facts.requests, loss_is_bad, {}, symptom)
@@ -181,6 +185,7 @@ class Sentinel:
         value = first_birth(ends)
         if value is None:
             return NonfiniteUnplaced(where=span(replayed.place), reason="the replay gave finite values")
+        self._analysed = (replayed.trace, ends)
         return self._event(replayed.trace, value)
 
     def _event(self, trace: Trace, value: Value) -> Any:
@@ -246,6 +251,8 @@ class Sentinel:
         found.skipped = not answer.spoilt and not flight.written_variables.isdisjoint(answer.culprits)
         found.applied = bool(answer.spoilt)
         self.discoveries.append(found)
+        self._analysed = (answer.trace, answer.ends)
+        self._keep(found)
         self.capture.update_watch.poisoned.update(answer.spoilt)
         if answer.victims:
             update = self.capture.update_watch.last_of(answer.victims[0])
@@ -253,6 +260,18 @@ class Sentinel:
             where = answer.spread_at or inside
             spread = Spread(where, answer.victims, answer.culprits, answer.spread_at is None)
             self.capture.update_watch.spreads.append(spread)
+
+    def _keep(self, found: Discovery) -> None:
+        """Write the step down for another day."""
+        analysed, self._analysed = self._analysed, None
+        if analysed is None or not isinstance(found.event, (NonfiniteBorn, NonfiniteEntered)):
+            return
+        self.capture.recorder.paused += 1
+        try:
+            with compat.unrecorded():
+                self.capture.keeper.keep(*analysed, self._when(found))
+        finally:
+            self.capture.recorder.paused -= 1
 
     def _unplaced(self, flight: Flight, reason: str) -> None:
         requests = [each for graph, made in self.capture.flights.requests.items() for each in made]
@@ -275,9 +294,12 @@ class Sentinel:
         return [self._frozen(found) for found in self.discoveries]
 
     def _frozen(self, found: Discovery) -> Event:
+        return found.event if isinstance(found.event, NonfiniteUpdate) else replace(found.event, when=self._when(found))
+
+    def _when(self, found: Discovery) -> Occurrence:
         facts = self.places.get(found.place, PlaceFacts())
         flight = found.flight
-        when = Occurrence(
+        return Occurrence(
             request=span(found.place),
             step=found.step,
             seen=found.seen if flight is None else max(flight.bad_calls, 1),
@@ -288,7 +310,6 @@ class Sentinel:
             skipped=found.skipped and not found.applied,
             compiled=flight is not None,
         )
-        return found.event if isinstance(found.event, NonfiniteUpdate) else replace(found.event, when=when)
 
 
 def _is_same(one: Any, other: Any) -> bool:

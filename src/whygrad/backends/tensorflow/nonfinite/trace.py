@@ -45,6 +45,11 @@ class Value:
             self._bad = not is_finite(self.tensor)
         return self._bad
 
+    def guess(self, maker: Node) -> None:
+        """A list or an optional cannot be looked into: it is bad if anything was put in that is."""
+        if getattr(self.tensor, "dtype", None) is compat.variant_dtype and self._bad is None:
+            self._bad = any(each is not None and each.bad for each in maker.inputs)
+
 
 class Node:
     """One op that was run again, or one step of the way back."""
@@ -80,9 +85,7 @@ class Trace:
         if result is None:
             return None
         value = result if isinstance(result, Value) else Value(result, node)
-        if getattr(value.tensor, "dtype", None) is compat.variant_dtype and value._bad is None:
-            # A list or an optional cannot be looked into: it is bad if anything was put in that is.
-            value._bad = any(each is not None and each.bad for each in node.inputs)
+        value.guess(node)
         number = getattr(value.tensor, "_id", None)
         if number is not None:
             self.values.setdefault(number, value)

@@ -1,0 +1,105 @@
+"""Kept steps as files: one folder for each, under the run's; the oldest go where they would take too much room."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from whygrad.errors import UsageError
+
+VERSION: Final = 1
+MAX_STEP_BYTES: Final = 256 * 2**20
+MAX_ALL_BYTES: Final = 2**30
+LATEST: Final = "latest"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptStep:
+    """One step as it lies on disk: `facts` is JSON, `values` the bytes of tensors, `sources` the user's own files."""
+
+    facts: Mapping[str, Any]
+    values: Mapping[int, bytes]
+    sources: Mapping[str, str]
+
+
+def steps_folder(folder: str | os.PathLike[str] | None = None) -> Path:
+    """Where steps are kept: below `.whygrad`, or what WHYGRAD_DIR says."""
+    return Path(folder or os.environ.get("WHYGRAD_DIR") or ".whygrad") / "steps"
+
+
+def save(step: KeptStep, run: Path, number: int) -> Path:
+    """Write a step, complete or not at all."""
+    final, draft = run / f"step-{number}", run / f".step-{number}.part"
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True)
+    (draft / "step.json").write_text(json.dumps({"version": VERSION, **step.facts}), encoding="utf-8")
+    (draft / "sources.json").write_text(json.dumps(dict(step.sources)), encoding="utf-8")
+    index, offset = {}, 0
+    with (draft / "values.bin").open("wb") as file:
+        for place, content in step.values.items():
+            index[place] = [offset, len(content)]
+            offset += file.write(content)
+    (draft / "values.json").write_text(json.dumps(index), encoding="utf-8")
+    shutil.rmtree(final, ignore_errors=True)
+    draft.rename(final)
+    _make_room(run.parent, keep=final)
+    return final
+
+
+def load(path: Path) -> KeptStep:
+    try:
+        facts = json.loads((path / "step.json").read_text(encoding="utf-8"))
+        sources = json.loads((path / "sources.json").read_text(encoding="utf-8"))
+        index = json.loads((path / "values.json").read_text(encoding="utf-8"))
+        content = (path / "values.bin").read_bytes()
+    except (OSError, ValueError) as error:
+        raise UsageError(f"`{path}` is not a kept step: {error}") from None
+    if facts.get("version") != VERSION:
+        raise UsageError(f"`{path}` was kept by another version of whygrad", help="install the version that kept it")
+    values = {int(place): content[start : start + length] for place, (start, length) in index.items()}
+    return KeptStep(facts, values, sources)
+
+
+def find(run: str, number: int | None, folder: str | os.PathLike[str] | None = None) -> Path:
+    """The folder of a step: `run` is a name, the beginning of one, `latest`, or a path; the first step by default."""
+    home = Path(run) if os.path.isdir(run) else _find_run(run, steps_folder(folder))
+    if (home / "step.json").is_file():
+        return home
+    known = {int(path.name.removeprefix("step-")): path for path in home.glob("step-*")}
+    if not known:
+        raise UsageError(f"run `{run}` has no kept step")
+    if number is None:
+        return known[min(known)]
+    if number not in known:
+        listed = ", ".join(map(str, sorted(known)))
+        raise UsageError(f"step {number} of run `{run}` was not kept", help=f"kept: {listed}")
+    return known[number]
+
+
+def _find_run(name: str, folder: Path) -> Path:
+    runs = sorted((path for path in folder.glob("*") if path.is_dir()), key=lambda path: path.stat().st_mtime)
+    found = runs[-1:] if name == LATEST else [path for path in runs if path.name.startswith(name)]
+    exact = [path for path in found if path.name == name]
+    if len(exact or found) == 1:
+        return (exact or found)[0]
+    if not found:
+        raise UsageError(f"no kept step of a run `{name}` in `{folder}`", help="`whygrad run` keeps steps that go bad")
+    raise UsageError(f"`{name}` stands for {len(found)} runs", help=", ".join(path.name for path in found[:5]))
+
+
+def _make_room(folder: Path, keep: Path) -> None:
+    """Drop the oldest steps of all runs until the rest fits."""
+    steps = sorted(folder.glob("*/step-*"), key=lambda path: path.stat().st_mtime)
+    sizes = {path: sum(file.stat().st_size for file in path.iterdir()) for path in steps}
+    total = sum(sizes.values())
+    for path in steps:
+        if total <= MAX_ALL_BYTES:
+            return
+        if path != keep:
+            shutil.rmtree(path, ignore_errors=True)
+            total -= sizes[path]

@@ -1,0 +1,57 @@
+"""`whygrad replay`: the analysis of a step that went bad, done again."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from whygrad.cli.config import OUTPUT_FORMATS
+
+if TYPE_CHECKING:
+    from whygrad.cli.commands import Todo
+
+
+@click.command("replay")
+@click.option("--step", type=int, metavar="N", help="Which of the kept steps. [default: the first]")
+@click.option("--output-format", type=click.Choice(OUTPUT_FORMATS), default="text", help="Form of the report.")
+@click.argument("run", default="latest")
+def command(*, run: str, step: int | None, output_format: str) -> Todo:
+    """Run a step that `whygrad run` has kept once more, op by op, and say where its first NaN or Inf came from.
+
+    RUN is a name below `.whygrad/steps`, the beginning of one, `latest`, or the path of a folder that was copied here.
+    """
+    return partial(_replay, run, step, output_format)
+
+
+def _replay(run: str, step: int | None, output_format: str) -> int:
+    from whygrad.cli.complaint import complain
+    from whygrad.errors import UsageError
+
+    try:
+        path = _find(run, step)
+        text = _explained(path, output_format)
+    except UsageError as error:
+        return complain(error)
+    print(text)
+    return 0
+
+
+def _find(run: str, step: int | None) -> str:
+    from whygrad.backends.kept_steps import find
+
+    return str(find(run, step))
+
+
+def _explained(path: str, output_format: str) -> str:
+    from whygrad.report import Report, render, terminal_width, wants_color
+    from whygrad.rules import all_rules, diagnose
+    from whygrad.watch import replay
+
+    report = Report(diagnostics=diagnose(replay(path), all_rules()))
+    color, width = wants_color(sys.stdout), terminal_width(sys.stdout)
+    return render(
+        report, output_format, color=color, width=width, rules=all_rules() if output_format == "sarif" else ()
+    )
