@@ -89,7 +89,7 @@ class Updates:
         recorder.paused += 1
         recorder.merging += compat.in_replica()
         if recorder.merging <= 1:  # replicas update together
-            recorder.ledger.updating(_name(optimizer), self.capture.current_graph())
+            recorder.ledger.updating(_name(optimizer), self.capture.current_graph(), place)
         if self.capture.current_graph() is None:
             self.capture.episodes.updating()
             self.capture.update_watch.before(optimizer, gradients, known, place)

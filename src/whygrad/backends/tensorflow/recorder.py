@@ -161,10 +161,12 @@ class Recorder:
         if graph is not None and graph.name == "initialize_variables":
             return
         handle = inputs[0]._id if graph is None else self._outermost(inputs[0]._id, graph)
-        self.variables.meet_handle(handle, frame)
         entry = self.variables.entries.get(handle)
+        if entry is None:
+            self.variables.meet_handle(handle, frame)
+            entry = self.variables.entries.get(handle)
         if entry is not None:
-            self.ledger.note(entry, name, self._place(frame), frame, graph)
+            self.ledger.note(entry, name, self.ledger.place, frame, graph)
 
     def _note_write(self, handle: int, record: OpRecord, inputs: Any, frame: FrameType, graph: Any) -> None:
         entry = self.variables.entries.get(handle)

@@ -180,6 +180,7 @@ class Requests:
                 known = recorder.labels.tensors.get(number)
                 variables = {source.variable} | (known.variables if known and self.total in known.requests else set())
                 recorder.labels.tensors[number] = replace(label, variables=frozenset(variables))
+        tensors = list({tensor._id: tensor for tensor in tensors}.values())  # equal gradients may be one tensor
         if ticket.paused and tensors:
             sources = [number for s in entry.sources if (number := s.tensor or s.variable) is not None]
             inputs = [*entry.targets, *sources]
