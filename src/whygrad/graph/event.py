@@ -26,6 +26,8 @@ class Failure:
     where: SourceSpan | None = None  # the innermost expression of user code
     attribute: str | None = None  # AttributeError: the missing name
     object_type: str | None = None  # AttributeError: `module.Class` of the object asked
+    object_bases: tuple[str, ...] = ()  # AttributeError: the same of the classes it is derived from
+    called: str | None = None  # what the expression called, as `module.function`: the first frame beneath it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
