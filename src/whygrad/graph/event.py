@@ -81,6 +81,16 @@ class Compiled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recompiled:
+    """`model.compile(...)` ran several times at one place, with an epoch of training or less in between."""
+
+    model: str
+    where: SourceSpan | None
+    replaced: int  # optimizers in a row that were given up
+    variables: tuple[VariableId, ...]  # what all of them trained
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LayerCalled:
     """User code called a layer while a tape was recording."""
 
@@ -192,6 +202,7 @@ Event = (
     | LayerCalled
     | ModelTrained
     | NoiseUnused
+    | Recompiled
     | RowsOverwritten
     | SharedCalls
     | UnbuiltRead

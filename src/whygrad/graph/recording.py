@@ -91,6 +91,7 @@ class Update:
     stateful: bool = False  # the optimizer keeps moments
     made: SourceSpan | None = None  # where the optimizer was made
     unknown: tuple[VariableId, ...] = ()  # variables the optimizer was not built for
+    averages: int = 1  # calls that the optimizer itself takes the mean of before it updates
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

@@ -144,6 +144,7 @@ def _updates(capture: Capture) -> Iterator[Update]:
             seen=entry.count,
             order=entry.order,
             unknown=tuple(map(VariableId, entry.unknown)),
+            averages=entry.averages,
         )
 
 
@@ -280,6 +281,7 @@ def _events(capture: Capture) -> Iterator[Event]:
         )
     for model, compiled in facts.compiled.items():
         yield Compiled(model=model.name, where=span(compiled.place), has_loss=compiled.has_loss)
+    yield from facts.history.events()
     yield from _layer_calls(facts)
     yield from _shared_calls(facts)
     yield from tuple(dict.fromkeys(capture.events))
