@@ -102,6 +102,8 @@ class LayerCalled:
     penalties: tuple[str, ...]  # regularisers and added losses inside
     penalties_read: bool  # `losses` was read while a tape was recording
     variables: tuple[VariableId, ...]
+    refused: SourceSpan | None = None  # a function says `training=False` here for a step that does not know of it
+    refused_for: SourceSpan | None = None  # where that training step calls the function
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

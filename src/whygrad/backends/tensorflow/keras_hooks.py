@@ -12,6 +12,7 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.autograph import caller_of
 from whygrad.backends.tensorflow.compile_history import CompileHistory
 from whygrad.backends.tensorflow.positions import span
+from whygrad.backends.tensorflow.training_flags import TrainingFlags, flag_given
 from whygrad.capture.position import CodeOwner, owner_of
 from whygrad.graph.event import AttributeRebound, DeadAttribute
 
@@ -94,6 +95,7 @@ class KerasFacts:
     losses_seen: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
     training: list[tuple[Any, Place]] = field(default_factory=list)  # models being trained, and where
     history: CompileHistory = field(default_factory=CompileHistory)
+    flag_uses: TrainingFlags = field(default_factory=TrainingFlags)
 
     def training_model(self) -> str | None:
         return self.training[-1][0].name if self.training else None
@@ -106,6 +108,7 @@ class KerasFacts:
         frame = caller_of(frame)
         recorder = self.capture.recorder
         if not recorder.layers and not recorder.paused and owner_of(frame.f_code) is CodeOwner.USER:
+            self.flag_uses.called(layer, flag_given(args, kwargs), frame, recorder)
             places = self.called_at.setdefault(layer, set())
             if len(places) < 32:
                 places.add(recorder._place_of(frame))

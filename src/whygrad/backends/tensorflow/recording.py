@@ -316,6 +316,7 @@ def _list_reads(facts: KerasFacts) -> Iterator[Event]:
 def _layer_calls(facts: KerasFacts) -> Iterator[Event]:
     for layer, calls in facts.calls.items():
         inner = all_layers(layer)
+        refusal = facts.flag_uses.refusal(layer, inner)
         yield LayerCalled(
             layer=calls.name,
             where=span(calls.place),
@@ -325,6 +326,8 @@ def _layer_calls(facts: KerasFacts) -> Iterator[Event]:
             penalties=tuple(dict.fromkeys(_penalties(inner, facts))),
             penalties_read=any(each in facts.losses_read for each in [layer, *facts.layers_seen]),
             variables=tuple(map(VariableId, facts._ids(listed(layer, "trainable_variables")))),
+            refused=None if refusal is None else refusal[0],
+            refused_for=None if refusal is None else refusal[1],
         )
 
 
