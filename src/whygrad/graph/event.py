@@ -169,6 +169,8 @@ class BakedState:
     where: SourceSpan | None  # where it is changed
     read: SourceSpan | None  # where it is used
     outside: bool = False  # changed outside the traced function, after it was traced
+    drawn: str = ""  # `random` or `time`: it was drawn or read while tracing
+    replaced: bool = False  # it is no number but a network, and the name holds another one now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

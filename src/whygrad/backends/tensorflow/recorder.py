@@ -22,6 +22,7 @@ from whygrad.backends.tensorflow.op_record import CUSTOM, Departure, Leaf, OpRec
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.row_writes import OVERWRITING, RowWrites
 from whygrad.backends.tensorflow.stack import callers_of, is_users_own, owner_of_method, variable_in_caller
+from whygrad.backends.tensorflow.traced_runs import TracedRuns
 from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry
 from whygrad.capture.position import CodeOwner, Position, file_owner, position_in, user_frame
 
@@ -65,6 +66,7 @@ class Recorder:
         self.ops_seen = 0
         self.first_trace = 0  # the clock when something was traced first
         self.traced_code: dict[CodeType, tuple[Place, weakref.ref[Any] | None, dict[str, Any]]] = {}
+        self.traced_runs = TracedRuns()
         self.calls_seen = 0
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
         self.row_writes = RowWrites()
@@ -114,6 +116,7 @@ class Recorder:
         if name.startswith("__"):
             record.calls = called_graphs(frame)
             self.ledger.ran(record.calls)
+            self.traced_runs.ran(record.calls)
             self._note_call()
         elif name.startswith(WRITE_PREFIXES):
             self._note_write(ids[0], record, inputs, frame, None)
@@ -201,6 +204,8 @@ class Recorder:
         found = user_frame(frame)
         if not self.first_trace:
             self.first_trace = self.now or 1
+        if found is not None:
+            self.traced_runs.traced(found, graph)
         if found is not None and found.f_code not in self.traced_code:
             self.traced_code[found.f_code] = (self._place_of(found), owner_of_method(found), found.f_globals)
         self._stopping = name == "StopGradient"

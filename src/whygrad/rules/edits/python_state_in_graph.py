@@ -65,15 +65,45 @@ def python_state_in_graph(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    A Python number that is changed outside the traced function but read inside is not seen.
+    Numbers in containers and in enclosing functions are not seen, nor is what an inner function draws.
     """
     for event in recording.events_of(BakedState):
-        changed = (
-            "changed here, after the function was traced" if event.outside else "runs once, when the function is traced"
-        )
-        yield Finding(
-            message=f"`{event.name}` is a Python number in a traced function: it is baked in when that is traced",
-            primary=None if event.where is None else Label(event.where, changed),
-            related=() if event.read is None else (Label(event.read, "has the first value for ever"),),
-            help=f"keep it in a variable (`tf.Variable(0, trainable=False)`, `{event.name}.assign_add(1)`) and branch with `tf.cond`",
-        )
+        yield _drawn(event) if event.drawn else _replaced(event) if event.replaced else _kept(event)
+
+
+def _kept(event: BakedState) -> Finding:
+    changed = (
+        "changed here, after the function was traced" if event.outside else "runs once, when the function is traced"
+    )
+    first = "has the first value for ever"
+    where = event.where or event.read
+    return Finding(
+        message=f"`{event.name}` is a Python number in a traced function: it is baked in when that is traced",
+        primary=None if where is None else Label(where, first if event.where is None else changed),
+        related=() if event.read in (None, where) else (Label(event.read, first),),
+        help=f"keep it in a variable (`tf.Variable(0, trainable=False)`, `{event.name}.assign_add(1)`) and branch with `tf.cond`",
+    )
+
+
+def _replaced(event: BakedState) -> Finding:
+    return Finding(
+        message=f"`{event.name}` was replaced after the function had been traced: it goes on with the old one",
+        primary=None if event.read is None else Label(event.read, "stands for the object of the first call, for ever"),
+        help="make the traced function anew together with the object, or hand the object in as an argument",
+    )
+
+
+def _drawn(event: BakedState) -> Finding:
+    what, instead = _DRAWN[event.drawn]
+    return Finding(
+        message=f"`{event.name}` {what} while the function is traced: every later step has the same value",
+        primary=None if event.where is None else Label(event.where, "runs once, when the function is traced"),
+        related=() if event.read is None else (Label(event.read, "decided once for all"),),
+        help=instead,
+    )
+
+
+_DRAWN = {
+    "random": ("draws random numbers", "draw with TensorFlow (`tf.random.uniform(())`) and branch with `tf.cond`"),
+    "time": ("reads the clock", "read it outside and pass it in as a tensor, or use `tf.timestamp()`"),
+}
