@@ -21,8 +21,14 @@ def describe_failure(error: BaseException) -> Failure | None:
         message=_message(error),
         where=_span_in_message(_message(error)) or _innermost_user_span(error.__traceback__),
         attribute=getattr(error, "name", None) if isinstance(error, AttributeError) else None,
-        object_type=f"{kind.__module__}.{kind.__qualname__}" if isinstance(error, AttributeError) else None,
+        object_type=_name(kind) if isinstance(error, AttributeError) else None,
+        object_bases=tuple(map(_name, kind.__mro__[1:-1])) if isinstance(error, AttributeError) else (),
+        called=_called_by_user(error.__traceback__),
     )
+
+
+def _name(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _message(error: BaseException) -> str:
@@ -49,3 +55,17 @@ def _innermost_user_span(trace: TracebackType | None) -> SourceSpan | None:
             found = span_of(Position(code, trace.tb_lasti, code.co_filename))
         trace = trace.tb_next
     return found
+
+
+def _called_by_user(trace: TracebackType | None) -> str | None:
+    """What the innermost expression of user code called; None where it raised by itself."""
+    called: str | None = None
+    after_user = False
+    while trace is not None:
+        frame = trace.tb_frame
+        if owner_of(frame.f_code) is CodeOwner.USER:
+            called, after_user = None, True
+        elif after_user:
+            called, after_user = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}", False
+        trace = trace.tb_next
+    return called

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -122,35 +122,39 @@ def _happens_again(module: Module, statement: ast.stmt, function: ast.AST, name:
 
 
 def attribute_reads(span: SourceSpan, attribute: str) -> SourceSpan | None:
-    """Where the function around a span uses `self.attribute`."""
+    """Where the function around a span first uses `self.attribute`."""
     module = module_of(span.file)
     node = None if module is None else module.at(span)
     if module is None or node is None:
         return None
-    for each in ast.walk(module.scope(node)):
-        if (
-            isinstance(each, ast.Attribute)
-            and isinstance(each.ctx, ast.Load)
-            and ast.unparse(each) == f"self.{attribute}"
-        ):
-            return _span(module, each)
-    return None
+    named = (
+        each for each in ast.walk(module.scope(node)) if isinstance(each, ast.Attribute) and each.attr == attribute
+    )
+    reads = [each for each in named if isinstance(each.ctx, ast.Load) and ast.unparse(each) == f"self.{attribute}"]
+    return _first(module, reads)
+
+
+def global_reads(span: SourceSpan, name: str) -> SourceSpan | None:
+    """Where the function around a span first uses a global name, other than to print it or to count it up."""
+    module = module_of(span.file)
+    node = None if module is None else module.at(span)
+    function = None if module is None or node is None else module.scope(node)
+    if module is None or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        return None
+    named = [each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id == name]
+    reads = [each for each in named if isinstance(each.ctx, ast.Load) and not _is_printed(module, each)]
+    return _first(module, [each for each in reads if not _counts_itself(module, each)])
+
+
+def _first(module: Module, nodes: Sequence[ast.expr]) -> SourceSpan | None:
+    return min((_span(module, node) for node in nodes), default=None)
+
+
+def _counts_itself(module: Module, node: ast.Name) -> bool:
+    """`n = n + 1`"""
+    statement = module.statement(node)
+    return isinstance(statement, ast.Assign) and any(ast.unparse(target) == node.id for target in statement.targets)
 
 
 def _span(module: Module, node: ast.stmt | ast.expr) -> SourceSpan:
     return SourceSpan(module.file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
-
-
-def name_read(span: SourceSpan, name: str) -> SourceSpan | None:
-    """Where the function around a span uses a name, or an attribute such as `self.net`, first."""
-    module = module_of(span.file)
-    node = None if module is None else module.at(span)
-    if module is None or node is None:
-        return None
-    uses = [
-        each
-        for each in ast.walk(module.scope(node))
-        if isinstance(each, (ast.Name, ast.Attribute)) and ast.unparse(each) == name
-    ]
-    first = min(uses, key=lambda each: (each.lineno, each.col_offset), default=None)
-    return None if first is None else _span(module, first)

@@ -27,6 +27,8 @@ class Failure:
     where: SourceSpan | None = None  # the innermost expression of user code
     attribute: str | None = None  # AttributeError: the missing name
     object_type: str | None = None  # AttributeError: `module.Class` of the object asked
+    object_bases: tuple[str, ...] = ()  # AttributeError: the same of the classes it is derived from
+    called: str | None = None  # what the expression called, as `module.function`: the first frame beneath it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +106,16 @@ class Compiled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recompiled:
+    """`model.compile(...)` ran several times at one place, with an epoch of training or less in between."""
+
+    model: str
+    where: SourceSpan | None
+    replaced: int  # optimizers in a row that were given up
+    variables: tuple[VariableId, ...]  # what all of them trained
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LayerCalled:
     """User code called a layer while a tape was recording."""
 
@@ -115,6 +127,8 @@ class LayerCalled:
     penalties: tuple[str, ...]  # regularisers and added losses inside
     penalties_read: bool  # `losses` was read while a tape was recording
     variables: tuple[VariableId, ...]
+    refused: SourceSpan | None = None  # a function says `training=False` here for a step that does not know of it
+    refused_for: SourceSpan | None = None  # where that training step calls the function
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,15 +203,8 @@ class BakedState:
     where: SourceSpan | None  # where it is changed
     read: SourceSpan | None  # where it is used
     outside: bool = False  # changed outside the traced function, after it was traced
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TracedWithout:
-    """A traced function still works on the network that a name held when it was traced; it holds another one now."""
-
-    name: str
-    variables: tuple[VariableId, ...]  # of the network it holds now
-    where: SourceSpan | None  # where the function uses the name
+    drawn: str = ""  # `random` or `time`: it was drawn or read while tracing
+    replaced: bool = False  # it is no number but a network, and the name holds another one now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,10 +242,10 @@ Event = (
     | ModelTrained
     | Multiplied
     | NoiseUnused
+    | Recompiled
     | RowsOverwritten
     | OutgrownList
     | SharedCalls
-    | TracedWithout
     | UnbuiltRead
     | GradientAmplified
     | GradientUnderflow

@@ -93,6 +93,7 @@ class Update:
     made: SourceSpan | None = None  # where the optimizer was made
     unknown: tuple[VariableId, ...] = ()  # variables the optimizer was not built for
     runs: int | None = None  # compiled: how often it ran; None: as often as it was seen
+    averages: int = 1  # calls that the optimizer itself takes the mean of before it updates
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from rules.diagnosis import at, codes, one
+from rules.diagnosis import Script, at, codes, one
 from whygrad.graph import Failure
 from whygrad.graph.build import GraphBuilder
 
@@ -90,3 +93,64 @@ def test_silent_when_the_argument_was_never_there() -> None:
 
 def test_silent_when_the_run_succeeds() -> None:
     assert codes(GraphBuilder().finish()) == []
+
+
+def raised(kind: str, called: str, message: str = "") -> Failure:
+    return Failure(type_name=kind, message=message or kind, where=at(6), called=called)
+
+
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [
+        (
+            raised("NotImplementedError", "keras.src.models.functional.Functional.add_loss"),
+            "no `add_loss` for symbolic",
+        ),
+        (raised("NotImplementedError", "keras.src.layers.layer.Layer.add_metric"), "no `add_metric`"),
+        (raised("RuntimeError", "keras.src.legacy.backend.gradients"), "no gradients of symbolic tensors"),
+        (raised("AttributeError", "keras.src.legacy.backend.set_value"), "`set_value` of Keras 2"),
+    ],
+)
+def test_fires_when_a_function_is_there_only_to_raise(failure: Failure, said: str) -> None:
+    found = one(GraphBuilder().finish(failure=failure))
+
+    assert found.code == "WG706"
+    assert said in found.message
+
+
+def test_fires_when_a_tensorflow_function_is_given_a_symbolic_tensor() -> None:
+    message = "A KerasTensor cannot be used as input to a TensorFlow function. A KerasTensor is a symbolic placeholder"
+    found = one(GraphBuilder().finish(failure=Failure(type_name="ValueError", message=message, where=at(6))))
+
+    assert found.help is not None
+    assert "keras.ops" in found.help
+
+
+def test_fires_when_a_class_derived_from_keras_asks_for_a_removed_attribute() -> None:
+    failure = replace(missing("compiled_loss", of="__main__.Net"), object_bases=("keras.src.models.model.Model",))
+
+    assert codes(GraphBuilder().finish(failure=failure)) == ["WG706"]
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        raised("NotImplementedError", "my_layers.Penalty.add_loss"),
+        raised("ValueError", "keras.src.legacy.backend.gradients"),
+        Failure(type_name="TypeError", message="build() got an unexpected keyword argument 'weights'"),
+        Failure(type_name="TypeError", message="train() got an unexpected keyword argument 'workers'"),
+        replace(missing("targets", of="__main__.Net"), object_bases=("keras.src.models.model.Model",)),
+        Failure(type_name="TypeError", message="'list' object is not callable", where=at(6)),
+    ],
+)
+def test_silent_when_the_mistake_is_the_user_s_own(failure: Failure) -> None:
+    assert codes(GraphBuilder().finish(failure=failure)) == []
+
+
+def test_fires_when_variables_is_called_like_a_method(tmp_path: Path) -> None:
+    script = Script(tmp_path, "slots = optimizer.variables()")
+    failure = Failure(
+        type_name="TypeError", message="'list' object is not callable", where=script["optimizer.variables()"]
+    )
+
+    assert codes(GraphBuilder().finish(failure=failure)) == ["WG706"]

@@ -72,3 +72,24 @@ def test_silent_when_only_the_input_is_differentiated() -> None:
     g.event(called(w))
 
     assert codes(g.finish(loss=g.op(OpKind.CONTRACT, (w, x)), sources=[x])) == []
+
+
+def test_fires_when_a_function_says_no_for_a_step_that_does_not_know() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    g.event(replace(called(w), training_given=True, refused=at(5), refused_for=at(9)))
+    found = one(g.finish(loss=g.op(OpKind.SMOOTH, (w,))))
+
+    assert (found.code, found.certain) == ("WG705", False)
+    assert found.primary is not None
+    assert found.primary.span == at(5)
+    assert [label.span for label in found.related] == [at(9)]
+
+
+def test_silent_when_a_function_says_no_for_a_model_that_is_not_trained() -> None:
+    g = GraphBuilder()
+    teacher, student = g.variable("teacher"), g.variable("student")
+    g.event(replace(called(teacher), training_given=True, refused=at(5)))
+    loss = g.op(OpKind.SMOOTH, (student, g.op(OpKind.STOP, (teacher,))))
+
+    assert codes(g.finish(loss=loss, sources=[student])) == []

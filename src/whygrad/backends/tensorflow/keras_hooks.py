@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.autograph import caller_of
+from whygrad.backends.tensorflow.compile_history import CompileHistory
 from whygrad.backends.tensorflow.positions import span
+from whygrad.backends.tensorflow.training_flags import TrainingFlags, flag_given
 from whygrad.capture.position import CodeOwner, owner_of
 from whygrad.graph import VariableId
 from whygrad.graph.event import AttributeRebound, CopiedOntoItself, DeadAttribute
@@ -97,6 +99,8 @@ class KerasFacts:
     weights_read: dict[int, tuple[Any, weakref.ref[Any]]] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)  # where each layer that was called was made
     training: list[tuple[Any, Place]] = field(default_factory=list)  # models being trained, and where
+    history: CompileHistory = field(default_factory=CompileHistory)
+    flag_uses: TrainingFlags = field(default_factory=TrainingFlags)
 
     def training_model(self) -> str | None:
         return self.training[-1][0].name if self.training else None
@@ -109,6 +113,7 @@ class KerasFacts:
         frame = caller_of(frame)
         recorder = self.capture.recorder
         if not recorder.layers and not recorder.paused and owner_of(frame.f_code) is CodeOwner.USER:
+            self.flag_uses.called(layer, flag_given(args, kwargs), frame, recorder)
             places = self.called_at.setdefault(layer, set())
             if len(places) < 32:
                 places.add(recorder._place_of(frame))
@@ -195,9 +200,10 @@ class KerasFacts:
     def was_compiled(self, model: Any, kwargs: dict[str, Any], args: tuple[Any, ...], frame: FrameType) -> None:
         has_loss = kwargs.get("loss", args[1] if len(args) > 1 else None) is not None
         self.steps_made.pop(model, None)
-        self.compiled[model] = CompileFacts(
-            self.capture.recorder._place(frame), has_loss, frozenset(self._ids(listed(model, "trainable_variables")))
-        )
+        place = self.capture.recorder._place(frame)
+        trainable = frozenset(self._ids(listed(model, "trainable_variables")))
+        self.compiled[model] = CompileFacts(place, has_loss, trainable)
+        self.history.compiled(model, place, trainable)
 
     def training_began(self, model: Any, method: str, frame: FrameType) -> None:
         self.capture.recorder.ledger.steps_per_run = max(1, compat.steps_per_execution(model))
@@ -342,6 +348,7 @@ def install(capture: Capture, module: ModuleType) -> None:
         def wrap(original: Any) -> Any:
             def train(self: Any, *args: Any, **kwargs: Any) -> Any:
                 hooks.safely(facts.training_began, self, method, sys._getframe(1))
+                hooks.safely(facts.history.trained, self, method, args, kwargs)
                 try:
                     return original(self, *args, **kwargs)
                 except Exception as error:

@@ -47,6 +47,7 @@ class UpdateEntry:
     reference: Any = None  # the optimizer, weakly
     traced: bool = False  # what went in and came out was not seen
     distinct: bool = False  # no other optimizer has its name
+    averages: int = 1  # calls that the optimizer takes the mean of
     count: int = 1
 
 
@@ -79,9 +80,10 @@ class Updates:
         self.numbers[optimizer] = number
         unknown = self._unknown(optimizer, known)
         update = UpdateEntry(place, _name(optimizer), number, pairs, unknown, recorder.now + 1)
-        update.stateful, update.made = _is_stateful(optimizer), self._made(optimizer)
+        update.stateful, update.made = is_stateful(optimizer), self._made(optimizer)
         update.reference = weakref.ref(optimizer)
         update.distinct = self.names.setdefault(update.optimizer, number) == number
+        update.averages = int(getattr(optimizer, "gradient_accumulation_steps", None) or 1)
         self._keep(update)
         inputs = [tensor for g in gradients if (tensor := getattr(getattr(g, "values", g), "_id", None)) is not None]
         record = recorder.add_virtual("ApplyGradients", inputs, (), place, self.capture.current_graph())
@@ -183,7 +185,7 @@ def _signature(pair: PairEntry) -> tuple[Any, ...]:
     return (pair.variable, pair.missing, pair.stale, pair.overwritten, *facts)
 
 
-def _is_stateful(optimizer: Any) -> bool:
+def is_stateful(optimizer: Any) -> bool:
     """Whether it keeps more than its counters: momentum, moments."""
     return any(getattr(optimizer, name, None) for name in ("momentum", "beta_1", "rho", "initial_accumulator_value"))
 

@@ -23,6 +23,7 @@ from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.row_writes import OVERWRITING, RowWrites
 from whygrad.backends.tensorflow.stack import callers_of, is_users_own, variable_in_caller
 from whygrad.backends.tensorflow.traced_code import TracedCode, is_news, outermost, traced_code
+from whygrad.backends.tensorflow.traced_runs import TracedRuns
 from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry
 from whygrad.capture.position import CodeOwner, Position, file_owner, position_in, user_frame
 
@@ -65,8 +66,8 @@ class Recorder:
         self.updated = False  # since the last step began
         self.ops_seen = 0
         self.first_trace = 0  # the clock when something was traced first
-        self.last_call: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # by graph: the clock
         self.traced_code: dict[CodeType, TracedCode] = {}
+        self.traced_runs = TracedRuns()
         self.calls_seen = 0
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
         self.row_writes = RowWrites()
@@ -115,8 +116,8 @@ class Recorder:
         record.attrs = attrs
         if name.startswith("__"):
             record.calls = called_graphs(frame)
-            self.last_call.update((called, record.sequence) for called in record.calls if called is not None)
             self.ledger.ran(record.calls)
+            self.traced_runs.ran(record.calls)
             self._note_call()
         elif name.startswith(WRITE_PREFIXES):
             self._note_write(ids[0], record, inputs, frame, None)
@@ -208,6 +209,8 @@ class Recorder:
         found = user_frame(frame)
         if not self.first_trace:
             self.first_trace = self.now or 1
+        if found is not None:
+            self.traced_runs.traced(found, graph)
         if found is not None and is_news(self.traced_code.get(found.f_code), function := outermost(graph)):
             self.traced_code[found.f_code] = traced_code(found, self._place_of(found), function)
         self._stopping = name == "StopGradient"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from whygrad.backends.tensorflow.baked_state import baked_state, forgotten_networks
+from whygrad.backends.tensorflow.baked_state import baked_state
 from whygrad.backends.tensorflow.keras_hooks import KerasFacts, all_layers, listed
 from whygrad.backends.tensorflow.multiplied_layers import multiplied
 from whygrad.backends.tensorflow.optimizers import PairEntry, UpdateEntry
@@ -146,6 +146,7 @@ def _updates(capture: Capture) -> Iterator[Update]:
             order=entry.order,
             unknown=tuple(map(VariableId, entry.unknown)),
             runs=_runs(capture, entry) if entry.traced else None,
+            averages=entry.averages,
         )
 
 
@@ -293,6 +294,7 @@ def _events(capture: Capture) -> Iterator[Event]:
         )
     for model, compiled in facts.compiled.items():
         yield Compiled(model=model.name, where=span(compiled.place), has_loss=compiled.has_loss)
+    yield from facts.history.events()
     yield from _layer_calls(facts)
     yield from _shared_calls(facts)
     yield from multiplied(capture)
@@ -300,7 +302,6 @@ def _events(capture: Capture) -> Iterator[Event]:
     for (clipped, summed), noised in capture.recorder.labels.clipped_sums.items():
         yield ClippedSum(clipped=span(clipped), summed=span(summed), noised=noised)
     yield from baked_state(capture)
-    yield from forgotten_networks(capture)
     yield from capture.recorder.row_writes.events()
     capture.flights.at_the_end()
     yield from capture.sentinel.events()
@@ -329,6 +330,7 @@ def _list_reads(facts: KerasFacts) -> Iterator[Event]:
 def _layer_calls(facts: KerasFacts) -> Iterator[Event]:
     for layer, calls in facts.calls.items():
         inner = all_layers(layer)
+        refusal = facts.flag_uses.refusal(layer, inner)
         yield LayerCalled(
             layer=calls.name,
             where=span(calls.place),
@@ -338,6 +340,8 @@ def _layer_calls(facts: KerasFacts) -> Iterator[Event]:
             penalties=tuple(dict.fromkeys(_penalties(inner, facts))),
             penalties_read=any(each in facts.losses_read for each in [layer, *facts.layers_seen]),
             variables=tuple(map(VariableId, facts._ids(listed(layer, "trainable_variables")))),
+            refused=None if refusal is None else refusal[0],
+            refused_for=None if refusal is None else refusal[1],
         )
 
 

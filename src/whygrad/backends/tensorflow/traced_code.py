@@ -15,34 +15,15 @@ class TracedCode(NamedTuple):
     owner: weakref.ref[Any] | None  # the object whose method it is
     scope: dict[str, Any]  # its globals, alive
     graph: weakref.ref[Any] | None
-    numbers: dict[str, float]  # globals and closed-over names that held a number
+    numbers: dict[str, float]  # closed-over names that held a number
     cells: dict[str, CellType]  # of the closed-over names
-    holders: dict[str, int]  # names and attributes (`self.net`) that held something with variables, by its id
 
     def changed(self) -> Iterator[str]:
         """Names that hold another number now."""
         for name, before in self.numbers.items():
-            now = self._now(name)
+            now = _content(self.cells[name])
             if is_number(now) and now != before:
                 yield name
-
-    def replaced(self) -> Iterator[tuple[str, Any]]:
-        """Names that hold another network or optimizer now, and what they hold."""
-        for name, before in self.holders.items():
-            now = self._now(name)
-            if has_variables(now) and id(now) != before:
-                yield name, now
-
-    def _now(self, name: str) -> Any:
-        if name.startswith("self."):
-            owner = None if self.owner is None else self.owner()
-            return getattr(owner, name.removeprefix("self."), None)
-        if name not in self.cells:
-            return self.scope.get(name)
-        try:
-            return self.cells[name].cell_contents
-        except ValueError:  # emptied
-            return None
 
 
 def is_number(value: Any) -> bool:
@@ -62,23 +43,10 @@ def is_news(known: TracedCode | None, graph: Any) -> bool:
 
 
 def traced_code(frame: FrameType, place: Any, graph: Any) -> TracedCode:
-    code, scope = frame.f_code, frame.f_globals
-    cells = _cells(frame) if code.co_freevars else {}
-    values: dict[str, Any] = {name: scope.get(name) for name in code.co_names} | {
-        n: _content(cell) for n, cell in cells.items()
-    }
+    cells = _cells(frame) if frame.f_code.co_freevars else {}
+    values = {name: _content(cell) for name, cell in cells.items()}
     numbers = {name: value for name, value in values.items() if is_number(value)}
-    own = getattr(frame.f_locals.get("self"), "__dict__", {})
-    values |= {f"self.{name}": own[name] for name in code.co_names if name in own}
-    holders = {name: id(value) for name, value in values.items() if has_variables(value)}
-    return TracedCode(place, _owner_of(frame), scope, _weakly(graph), numbers, cells, holders)
-
-
-def has_variables(value: Any) -> bool:
-    """Whether it is a layer, a model, a module or an optimizer, and no class of such."""
-    return not isinstance(value, type) and (
-        hasattr(type(value), "trainable_variables") or hasattr(type(value), "apply_gradients")
-    )
+    return TracedCode(place, _owner_of(frame), frame.f_globals, _weakly(graph), numbers, cells)
 
 
 def _cells(frame: FrameType) -> dict[str, CellType]:

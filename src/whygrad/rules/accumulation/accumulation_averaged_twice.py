@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Steps
-from whygrad.graph import Pairing, Recording
+from whygrad.graph import Pairing, Recording, Update
 from whygrad.rules.missing import listing, variable_name
 from whygrad.rules.rule import Finding, rule
 
@@ -56,23 +56,43 @@ def accumulation_averaged_twice(recording: Recording) -> Iterator[Finding]:
     """
     for update in recording.updates:
         short = [pair for pair in update.pairs if _is_twice(pair)]
-        if not short:
-            continue
-        count = short[0].requests
-        names = tuple(variable_name(recording.variables[pair.variable]) for pair in short)
-        yield Finding(
-            message=f"the accumulated gradient of {listing(names)} is likely averaged twice: divided by {count} two times",
-            primary=None
-            if update.where is None
-            else Label(update.where, f"{count} micro-batches, each weighed 1/{count * count}"),
-            variables=names,
-            help=f"divide once: either each loss or the sum by {count}",
-            steps=Steps(update.seen, update.seen),
-            certain=False,
-        )
+        if short:
+            count = short[0].requests
+            where = (
+                None
+                if update.where is None
+                else Label(update.where, f"{count} micro-batches, each weighed 1/{count * count}")
+            )
+            yield _finding(recording, update, short, where, f"divide once: either each loss or the sum by {count}")
+        by_hand = [pair for pair in update.pairs if _is_averaged_already(pair, update.averages)]
+        if by_hand:
+            label = f"divided by {update.averages}, and the optimizer takes the mean of {update.averages} such calls"
+            where = None if update.where is None else Label(update.where, label)
+            advice = "leave the division to the optimizer: it averages over `gradient_accumulation_steps` itself"
+            yield _finding(recording, update, by_hand, where, advice)
+
+
+def _finding(recording: Recording, update: Update, pairs: list[Pairing], where: Label | None, advice: str) -> Finding:
+    count = max(pairs[0].requests, update.averages)
+    names = tuple(variable_name(recording.variables[pair.variable]) for pair in pairs)
+    return Finding(
+        message=f"the accumulated gradient of {listing(names)} is likely averaged twice: divided by {count} two times",
+        primary=where,
+        variables=names,
+        help=advice,
+        steps=Steps(update.seen, update.seen),
+        certain=False,
+    )
 
 
 def _is_twice(pair: Pairing) -> bool:
     if pair.requests < 2 or pair.scale is None or not pair.same_place or pair.compiled or pair.stale:
         return False
     return pair.mean and abs(pair.scale * pair.requests * pair.requests - 1.0) < 1e-5
+
+
+def _is_averaged_already(pair: Pairing, by_optimizer: int) -> bool:
+    """The user divides by the very number that the optimizer divides by."""
+    if by_optimizer < 2 or pair.scale is None or pair.requests > 1 or not pair.mean:
+        return False
+    return abs(pair.scale * by_optimizer - 1.0) < 1e-5

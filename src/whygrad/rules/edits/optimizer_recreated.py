@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording, Update
+from whygrad.graph.event import Recompiled
+from whygrad.graph.ledger import WriterKind
 from whygrad.rules.rule import Finding, rule
 
 
@@ -46,8 +48,10 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Plain SGD keeps nothing between steps and is not reported.
+    Plain SGD keeps nothing between steps and is not reported. A model that is compiled anew for a longer phase of
+    training, for other layers, or after its weights were set back, is taken as meant.
     """
+    yield from _compiled_again(recording)
     by_place: dict[object, list[Update]] = {}
     for update in recording.updates:
         if update.optimizer_id and update.stateful and update.where is not None:
@@ -71,3 +75,26 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
 
 def _times(update: Update) -> int:
     return update.seen if update.runs is None else update.runs
+
+
+def _compiled_again(recording: Recording) -> Iterator[Finding]:
+    set_back = {
+        write.variable
+        for write in recording.ledger
+        if write.kind in _SETTING and any(stretch.last > 0 for stretch in write.steps)
+    }
+    for event in recording.events_of(Recompiled):
+        if event.replaced < 2 or set_back & set(event.variables):
+            continue
+        yield Finding(
+            message=f"`{event.model}` is compiled anew for every round of training: {event.replaced} optimizers were thrown "
+            "away with their moments",
+            primary=None
+            if event.where is None
+            else Label(event.where, "a new optimizer each time: its moments are lost"),
+            help="compile once, before the loop; change the rate with `optimizer.learning_rate`, a schedule or a callback",
+            steps=Steps(event.replaced, event.replaced),
+        )
+
+
+_SETTING = (WriterKind.RESTORE, WriterKind.USER, WriterKind.EDIT, WriterKind.CALLBACK)

@@ -65,16 +65,39 @@ def python_state_in_graph(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Of numbers that are changed outside the traced function, those in global and closed-over names and in attributes of
-    layers are seen, and names only where a loop or another function changes them.
+    Numbers in containers are not seen, nor is what an inner function draws; of numbers in enclosing functions only those
+    that a loop or another function changes.
     """
     for event in recording.events_of(BakedState):
-        changed = (
-            "changed here, after the function was traced" if event.outside else "runs once, when the function is traced"
-        )
-        yield Finding(
-            message=f"`{event.name}` is a Python number in a traced function: it is baked in when that is traced",
-            primary=None if event.where is None else Label(event.where, changed),
-            related=() if event.read is None else (Label(event.read, "has the first value for ever"),),
-            help=f"keep it in a variable (`tf.Variable(0, trainable=False)`, `{event.name}.assign_add(1)`) and branch with `tf.cond`",
-        )
+        if not event.replaced:  # a network that was replaced is another rule's
+            yield _drawn(event) if event.drawn else _kept(event)
+
+
+def _kept(event: BakedState) -> Finding:
+    changed = (
+        "changed here, after the function was traced" if event.outside else "runs once, when the function is traced"
+    )
+    first = "has the first value for ever"
+    where = event.where or event.read
+    return Finding(
+        message=f"`{event.name}` is a Python number in a traced function: it is baked in when that is traced",
+        primary=None if where is None else Label(where, first if event.where is None else changed),
+        related=() if event.read in (None, where) else (Label(event.read, first),),
+        help=f"keep it in a variable (`tf.Variable(0, trainable=False)`, `{event.name}.assign_add(1)`) and branch with `tf.cond`",
+    )
+
+
+def _drawn(event: BakedState) -> Finding:
+    what, instead = _DRAWN[event.drawn]
+    return Finding(
+        message=f"`{event.name}` {what} while the function is traced: every later step has the same value",
+        primary=None if event.where is None else Label(event.where, "runs once, when the function is traced"),
+        related=() if event.read is None else (Label(event.read, "decided once for all"),),
+        help=instead,
+    )
+
+
+_DRAWN = {
+    "random": ("draws random numbers", "draw with TensorFlow (`tf.random.uniform(())`) and branch with `tf.cond`"),
+    "time": ("reads the clock", "read it outside and pass it in as a tensor, or use `tf.timestamp()`"),
+}

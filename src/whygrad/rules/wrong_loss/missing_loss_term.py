@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.event import LayerCalled
+from whygrad.graph.query import index_of
 from whygrad.rules.missing import listing
 from whygrad.rules.rule import Finding, rule
+from whygrad.source import SourceSpan
 
 
 @rule("WG702", "missing-loss-term", severity=Severity.ERROR, since="0.1.0")
@@ -50,11 +52,28 @@ def missing_loss_term(recording: Recording) -> Iterator[Finding]:
     for event in recording.events_of(LayerCalled):
         if not event.penalties or event.penalties_read or not asked & set(event.variables):
             continue
+        loss = _where_loss_is_made(recording, event)
+        collected = "its `losses` are collected here and never used"
         yield Finding(
             message=f"the penalties of `{event.layer}` are not in the loss: {listing(event.penalties)}",
-            primary=None
-            if event.where is None
-            else Label(event.where, "its `losses` are collected here and never used"),
+            primary=_label(event.where, collected) if loss is None else Label(loss, "the loss is made without them"),
+            related=() if loss is None or event.where in (None, loss) else (Label(event.where, collected),),
             variables=event.penalties,
             help="add them to the loss under the tape: `loss + tf.add_n(model.losses)`",
         )
+
+
+def _where_loss_is_made(recording: Recording, event: LayerCalled) -> SourceSpan | None:
+    """The expression whose result is differentiated for this layer's variables."""
+    for request in recording.requests:
+        if not {source.variable for source in request.sources} & set(event.variables):
+            continue
+        makers = index_of(request.graph).makers
+        places = [op.where for target in request.targets for op in makers.get(target, ()) if op.where is not None]
+        if places:
+            return places[0]
+    return None
+
+
+def _label(where: SourceSpan | None, text: str) -> Label | None:
+    return None if where is None else Label(where, text)

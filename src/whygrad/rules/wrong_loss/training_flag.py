@@ -9,6 +9,7 @@ from whygrad.graph import Recording
 from whygrad.graph.event import LayerCalled, ModelTrained
 from whygrad.rules.missing import ABSENT, listing
 from whygrad.rules.rule import Finding, rule
+from whygrad.source import SourceSpan
 
 
 @rule("WG705", "training-flag", severity=Severity.WARNING, since="0.1.0")
@@ -44,8 +45,8 @@ def training_flag(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    A model that is called with the flag anywhere under a tape is taken to be used knowingly; so is
-    `training=False`.
+    A model that is called with the flag anywhere under a tape is taken to be used knowingly; so is `training=False`
+    in the training step itself, and where the statistics of the normalisation come from elsewhere.
     """
     asked = {
         source.variable for request in recording.requests for source in request.sources if source.outcome not in ABSENT
@@ -55,7 +56,11 @@ def training_flag(recording: Recording) -> Iterator[Finding]:
     if not recording.updates:  # a step that is only looked at, as in `explain`
         moved = {variable for variable in asked if variable is not None}
     for event in recording.events_of(LayerCalled):
-        if not event.mode_dependent or event.training_given or not asked & moved & set(event.variables):
+        if not event.mode_dependent or not asked & moved & set(event.variables):
+            continue
+        if event.refused is not None:
+            yield _refused(event, event.refused)
+        if event.training_given:
             continue
         yield Finding(
             message=f"`{event.layer}` is trained in inference mode: {_depend(event.mode_dependent)} on "
@@ -63,6 +68,18 @@ def training_flag(recording: Recording) -> Iterator[Finding]:
             primary=None if event.where is None else Label(event.where, "called without `training=True`"),
             help="call it with `training=True` in the training step (or say `training=False` where that is meant)",
         )
+
+
+def _refused(event: LayerCalled, where: SourceSpan) -> Finding:
+    step = event.refused_for
+    return Finding(
+        message=f"`{event.layer}` is likely trained in inference mode: {_depend(event.mode_dependent)} on "
+        "`training=True`, and the function that the step calls says `False`",
+        primary=Label(where, "says `training=False`, in training too"),
+        related=() if step is None else (Label(step, "the training step calls it here"),),
+        help="give the function a `training` argument and pass `training=True` from the training step",
+        certain=False,
+    )
 
 
 def _depend(layers: tuple[str, ...]) -> str:

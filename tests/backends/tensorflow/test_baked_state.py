@@ -1,0 +1,61 @@
+"""What Python gives to a traced function, told from the run itself."""
+
+from __future__ import annotations
+
+import linecache
+from typing import Any
+
+import pytest
+
+from whygrad.graph.event import BakedState
+from whygrad.watch import watch
+
+pytestmark = pytest.mark.tensorflow
+
+STEP = """
+import random
+import numpy as np
+import tensorflow as tf
+
+beta = 0.5
+w = tf.Variable([1.0, 2.0])
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((w * x) ** 2){term}
+    w.assign_sub(0.01 * tape.gradient(loss, w))
+    return loss
+
+for turn in range({turns}):
+    {before}
+    step(tf.constant([1.0, 2.0]))
+"""
+
+
+def baked(name: str, term: str = "", before: str = "pass", turns: int = 3) -> list[str]:
+    text = STEP.format(term=term, before=before, turns=turns)
+    file = f"<ipython-input-{name}-baked>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    with watch() as run:
+        exec(compile(text, file, "exec"), {"__name__": "__main__"})
+        recording = run.recording()
+    return [event.name for event in recording.events_of(BakedState)]
+
+
+def test_a_draw_in_a_function_that_runs_again_is_baked_in(tf: Any) -> None:
+    assert baked("1", term=" * random.random()") == ["random.random()"]
+    assert baked("2", term=" + np.random.normal()") == ["np.random.normal()"]
+
+
+def test_a_draw_in_a_function_that_runs_once_is_a_draw(tf: Any) -> None:
+    assert baked("3", term=" * random.random()", turns=1) == []
+
+
+def test_a_global_that_changes_between_runs_is_baked_in(tf: Any) -> None:
+    assert baked("4", term=" * beta", before="beta = 1.0 / (turn + 1)") == ["beta"]
+
+
+def test_a_global_that_stays_is_not(tf: Any) -> None:
+    assert baked("5", term=" * beta") == []
+    assert baked("6", before="beta = 1.0 / (turn + 1)") == []
