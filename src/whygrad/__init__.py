@@ -43,7 +43,7 @@ _HOMES = {
     "unload_ipython_extension": "whygrad.integrations.notebook",
 }
 
-_MODULES = {"edit": f"{_TENSORFLOW}.edit", "sampling": f"{_TENSORFLOW}.sampling"}
+_MODULES = {"edit": f"{_TENSORFLOW}.edit", "sampling": f"{_TENSORFLOW}.sampling", "testing": "whygrad.testing"}
 
 __all__ = [
     "Accumulator",

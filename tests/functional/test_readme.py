@@ -12,8 +12,15 @@ from functional.command import run, whygrad
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = (README, *(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md"))))
-PROGRAMS = [program for page in PAGES for program in re.findall(r"```python\n(.*?)```", page, re.DOTALL)]
+PAGES = [page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md"))]
+
+
+def _programs(page: str) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+
+
+# Each program of the README stands for itself; those of a page go on from one another.
+PROGRAMS = [*_programs(README), *("\n".join(_programs(page)) for page in PAGES if _programs(page))]
 
 
 @pytest.mark.tensorflow

@@ -71,7 +71,7 @@ def _finding(recording: Recording, loose: Unconnected, sources: tuple[Source, ..
     names = names_of(recording, request, sources)
     target = target_expression(request)
     loss = f"`{target}`" if target else "the loss"
-    used = _used(loose, sources) if request.model is not None else None
+    used = _used(recording, loose, sources) if request.model is not None else None
     where, label = (request.where, "asked for here") if used is None else (used, "what this computes is not used")
     return Finding(
         message=f"no gradient reaches {listing(names)}: {loss} does not depend on {'it' if len(names) == 1 else 'them'}",
@@ -85,14 +85,15 @@ def _finding(recording: Recording, loose: Unconnected, sources: tuple[Source, ..
     )
 
 
-def _used(loose: Unconnected, sources: tuple[Source, ...]) -> SourceSpan | None:
+def _used(recording: Recording, loose: Unconnected, sources: tuple[Source, ...]) -> SourceSpan | None:
     """In `fit` nobody asks in so many words: show where the variable is read instead."""
     wanted = {source.variable for source in sources}
     tape = loose.request.tape
     ops = [
         op for op in loose.request.graph.ops if op.kind is OpKind.READ and op.variable in wanted and tape in op.tapes
     ]
-    return next((op.where for op in ops if op.where is not None and op.where != loose.request.where), None)
+    made = {recording.variables[number].created for number in wanted if number is not None}
+    return next((op.where for op in ops if op.where not in (None, loose.request.where, *made)), None)
 
 
 def _made(recording: Recording, sources: tuple[Source, ...]) -> tuple[Label, ...]:
