@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.variables import VariableEntry
@@ -14,6 +16,8 @@ from whygrad.source import SourceSpan
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.recorder import Recorder
+
+_OURS: Final = str(Path(__file__).parent) + os.sep
 
 
 class OlderWrite(NamedTuple):
@@ -41,6 +45,8 @@ def older_writes(recorder: Recorder, graph: Any) -> Iterator[OlderWrite]:
 def _origin(frames: list[tuple[str, int]], name: str) -> Origin:
     """The innermost part of Keras that asked for it, down to the user's own line."""
     for file, _ in reversed(frames):
+        if file.startswith(_OURS):  # the counters of a guard, in the branches that it makes
+            return Origin(WriterKind.OTHER, "")
         if file_owner(file) is not CodeOwner.MACHINERY:
             return Origin(WriterKind.USER, "")
         kind = kind_of_file(file)
