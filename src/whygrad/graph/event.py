@@ -194,6 +194,15 @@ class RowsOverwritten:
     of: int = 1
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateDiscarded:
+    """A step of a variable along its own gradient was computed, and nothing ever used the result."""
+
+    variable: VariableId
+    where: SourceSpan | None
+    seen: int = 1
+
+
 Event = (
     AttributeRebound
     | BakedState
@@ -210,6 +219,7 @@ Event = (
     | RowsOverwritten
     | SharedCalls
     | UnbuiltRead
+    | UpdateDiscarded
     | GradientAmplified
     | LossUnscaled
     | NonfiniteBorn

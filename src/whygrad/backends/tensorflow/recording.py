@@ -289,6 +289,7 @@ def _events(capture: Capture) -> Iterator[Event]:
         yield ClippedSum(clipped=span(clipped), summed=span(summed), noised=noised)
     yield from baked_state(capture)
     yield from capture.recorder.row_writes.events()
+    yield from capture.recorder.discarded.events()
     capture.flights.at_the_end()
     yield from capture.sentinel.events()
     yield from capture.update_watch.events()
