@@ -162,6 +162,14 @@ class ClippedSum:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunningTotal:
+    """A sum of losses was differentiated after each term, and these gradients were added up: the first counts most."""
+
+    asked: SourceSpan | None
+    summed: SourceSpan | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BakedState:
     """A traced function changes a Python number and depends on it."""
 
@@ -217,6 +225,7 @@ Event = (
     | NoiseUnused
     | Recompiled
     | RowsOverwritten
+    | RunningTotal
     | SharedCalls
     | UnbuiltRead
     | UpdateDiscarded

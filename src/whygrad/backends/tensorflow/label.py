@@ -26,6 +26,7 @@ class Label:
     graph: int = 0  # the function graph it was traced in; 0: it ran at once
     slot: int = 0  # the variable it was read from
     parts: tuple[Any, ...] = ()  # several gradients joined in one tensor, one `Part` each
+    carries: frozenset[int] = frozenset()  # requests whose targets were added up in this one's target
 
 
 def merge(first: Label, second: Label, place: Any) -> Label:
@@ -55,6 +56,7 @@ def merge(first: Label, second: Label, place: Any) -> Label:
         graph=first.graph if first.graph == second.graph else -1,
         slot=first.slot or second.slot,
         parts=_merged_parts(first, second, place),
+        carries=first.carries | second.carries,
     )
 
 

@@ -30,7 +30,16 @@ from whygrad.graph import (
     Variable,
     VariableId,
 )
-from whygrad.graph.event import ClippedSum, Compiled, FlagSet, LayerCalled, ModelTrained, SharedCalls, UnbuiltRead
+from whygrad.graph.event import (
+    ClippedSum,
+    Compiled,
+    FlagSet,
+    LayerCalled,
+    ModelTrained,
+    RunningTotal,
+    SharedCalls,
+    UnbuiltRead,
+)
 from whygrad.source import SourceSpan
 
 if TYPE_CHECKING:
@@ -287,6 +296,8 @@ def _events(capture: Capture) -> Iterator[Event]:
     yield from tuple(dict.fromkeys(capture.events))
     for (clipped, summed), noised in capture.recorder.labels.clipped_sums.items():
         yield ClippedSum(clipped=span(clipped), summed=span(summed), noised=noised)
+    for asked, total in capture.recorder.labels.carried_sums.items():
+        yield RunningTotal(asked=span(asked), summed=span(total))
     yield from baked_state(capture)
     yield from capture.recorder.row_writes.events()
     yield from capture.recorder.discarded.events()
