@@ -13,6 +13,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from whygrad.backends.tensorflow import autograph, compat
+from whygrad.backends.tensorflow.accumulators import adds_to_itself
 from whygrad.backends.tensorflow.discarded import Discarded
 from whygrad.backends.tensorflow.function_graphs import FUNCTIONAL_OPS, called_graphs, functional_graphs
 from whygrad.backends.tensorflow.label import Label
@@ -180,7 +181,8 @@ class Recorder:
             self.ledger.note(entry, record.type, record.place, frame, graph)
         if entry is not None and is_users_own(frame):
             entry.writes += 1
-            entry.resets += record.type == "AssignVariableOp"
+            if record.type == "AssignVariableOp" and not adds_to_itself(self, entry.id, inputs[1], graph):
+                entry.resets += 1
             if self.on_write is not None and entry.trainable and len(record.inputs) > 1:
                 self._note_gradient(entry, record, inputs[1], graph)
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow.accumulators import Windows
 from whygrad.backends.tensorflow.baked_state import baked_state
 from whygrad.backends.tensorflow.keras_hooks import KerasFacts, all_layers, listed
 from whygrad.backends.tensorflow.optimizers import PairEntry, UpdateEntry
@@ -142,11 +143,12 @@ def _is_always_zero(numbers: GradientNumbers | None) -> bool:
 
 
 def _updates(capture: Capture) -> Iterator[Update]:
+    windows = Windows(capture)
     for entry in list(capture.updates.entries.values()):
         yield Update(
             optimizer=entry.optimizer,
             optimizer_id=entry.optimizer_id,
-            pairs=tuple(_pairing(capture, entry, pair) for pair in entry.pairs),
+            pairs=tuple(_pairing(windows, entry, pair) for pair in entry.pairs),
             stateful=entry.stateful,
             made=span(entry.made),
             where=span(entry.place),
@@ -157,18 +159,8 @@ def _updates(capture: Capture) -> Iterator[Update]:
         )
 
 
-def _never_set_back(capture: Capture, entry: UpdateEntry, pair: PairEntry) -> bool:
-    """A traced accumulator that was applied more than once and that nothing ever set to a new value."""
-    label = pair.label
-    slot = capture.variables.entries.get(label.slot) if label is not None and pair.compiled else None
-    optimizer = entry.reference() if entry.reference is not None else None
-    if slot is None or slot.resets or optimizer is None:
-        return False
-    return int(optimizer.iterations.numpy()) > 1
-
-
-def _pairing(capture: Capture, entry: UpdateEntry, pair: PairEntry) -> Pairing:
-    label = pair.label
+def _pairing(windows: Windows, entry: UpdateEntry, pair: PairEntry) -> Pairing:
+    label, window = pair.label, windows.size(entry, pair)
     if label is None:
         return Pairing(variable=VariableId(pair.variable), gradient_of=None, missing=pair.missing)
     clipped = label.clipped_then_summed
@@ -176,16 +168,16 @@ def _pairing(capture: Capture, entry: UpdateEntry, pair: PairEntry) -> Pairing:
         variable=VariableId(pair.variable),
         gradient_of=frozenset(map(VariableId, label.variables)),
         missing=pair.missing,
-        requests=len(label.requests),
+        requests=window or len(label.requests),
         scale=label.scale,
         mean=label.mean,
-        stale=pair.stale or _never_set_back(capture, entry, pair),
+        stale=pair.stale or windows.never_set_back(entry, pair),
         same_place=label.asked is not None and len(label.tapes) == len(label.requests),
         clipped=None if clipped is None else span(clipped[0]),
         summed=span(label.summed),
         mixed=span(label.mixed),
         noised=label.noised,
-        compiled=pair.compiled,
+        compiled=pair.compiled and window is None,
     )
 
 
