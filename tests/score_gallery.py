@@ -66,7 +66,7 @@ def _is_placed(diagnostic: dict[str, Any], program: Program) -> bool:
         return True
     if place is None or Path(place["file"]).name != program.file.name:
         return False
-    last = place.get("endLine") or place["line"]
+    last = place.get("end_line") or place["line"]
     return any(place["line"] <= line <= last for line in program.lines)
 
 

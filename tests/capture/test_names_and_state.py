@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from whygrad.capture.failure import describe_failure
-from whygrad.capture.naming import alias_assignment, callee, is_looped_over, rebinds_itself
-from whygrad.capture.state import attribute_reads, mutations
+from whygrad.capture.naming import alias_assignment, callee, is_looped_over, multiplication, rebinds_itself
+from whygrad.capture.state import attribute_reads, changed_outside, mutations
 from whygrad.source import SourceSpan, source_text
 
 
@@ -128,3 +128,58 @@ def test_an_exception_that_cannot_be_printed_is_still_described() -> None:
 )
 def test_a_name_bound_to_a_value_made_of_itself_is_told(tmp_path: Path, statement: str, rebinds: bool) -> None:
     assert rebinds_itself(at(tmp_path / "p.py", statement + "\n", "w - rate * g")) is rebinds
+
+
+@pytest.mark.parametrize(
+    ("program", "times"),
+    [
+        ("blocks = [Dense(4)] * 3", 3),
+        ("blocks = depth * [Dense(4)]", None),
+        ("blocks = [Dense(4), Relu()] * 2", 2),
+    ],
+)
+def test_a_multiplied_list_is_found_around_what_it_repeats(tmp_path: Path, program: str, times: int | None) -> None:
+    found = multiplication(at(tmp_path / "p.py", f"{program}\n", "Dense(4)"))
+
+    assert found is not None
+    assert source_text(found[0]) == program.removeprefix("blocks = ")
+    assert found[1] == times
+
+
+@pytest.mark.parametrize("program", ["blocks = [Dense(4) for _ in range(3)]", "y = Dense(4) * 3", "b = [Dense(4)] + c"])
+def test_nothing_is_multiplied_where_each_is_made_anew(tmp_path: Path, program: str) -> None:
+    assert multiplication(at(tmp_path / "p.py", f"{program}\n", "Dense(4)")) is None
+
+
+STEP = "def step(x):\n    return x * beta\n"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "for i in range(3):\n    beta = i / 3\n    step(x)\n",
+        "for beta in (0.1, 0.2):\n    step(x)\n",
+        "while True:\n    beta += 1\n",
+        "def anneal():\n    global beta\n    beta *= 2\n",
+    ],
+)
+def test_a_number_that_a_loop_changes_behind_a_function_is_found(tmp_path: Path, change: str) -> None:
+    found = changed_outside(at(tmp_path / "p.py", STEP + change, "x * beta"), "beta")
+
+    assert found is not None
+    assert source_text(found.read) == "beta"
+    assert "beta" in (source_text(found.where) or "")
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        f"beta = 1\n{STEP}",
+        f"{STEP}beta = 2\n",
+        "def step(x, beta):\n    return x * beta\nfor beta in (1, 2):\n    step(x, beta)\n",
+        "def step(x):\n    print(beta)\n    return x * beta_2\nfor beta in (1, 2):\n    step(x)\n",
+        "for beta in (1, 2):\n    def step(x):\n        return x * beta\n",
+    ],
+)
+def test_a_number_that_stays_or_is_given_is_not(tmp_path: Path, program: str) -> None:
+    assert changed_outside(at(tmp_path / "p.py", program, "x * beta"), "beta") is None

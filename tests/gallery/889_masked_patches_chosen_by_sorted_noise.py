@@ -22,6 +22,7 @@ class MaskedAutoencoder(keras.Model):
         self.position = self.add_weight(shape=(1, patches, width), initializer="random_normal", name="position")
         self.blank = self.add_weight(shape=(1, 1, width), initializer="random_normal", name="blank")
         self.attend = keras.layers.MultiHeadAttention(2, 4)
+        self.look = keras.layers.MultiHeadAttention(2, 4)
         self.decode = keras.layers.Dense(6)
 
     def call(self, x):
@@ -33,8 +34,10 @@ class MaskedAutoencoder(keras.Model):
         seen = seen + self.attend(seen, seen)
         filler = tf.tile(self.blank, (batch, self.patches - self.keep, 1))
         full = tf.gather(tf.concat([seen, filler], axis=1), back, batch_dims=1)
+        full = full + self.position
+        full = full + self.look(full, full)
         hidden = tf.cast(back >= self.keep, x.dtype)
-        return self.decode(full + self.position), hidden
+        return self.decode(full), hidden
 
     def train_step(self, x):
         with tf.GradientTape() as tape:

@@ -53,3 +53,19 @@ def rebinds_itself(span: SourceSpan | None) -> bool:
     used = {ast.unparse(each) for each in ast.walk(statement.value) if isinstance(each, (ast.Name, ast.Attribute))}
     used |= {ast.unparse(each) for each in ast.walk(statement.value) if isinstance(each, ast.Subscript)}
     return any(ast.unparse(target) in used for target in statement.targets)
+
+
+def multiplication(span: SourceSpan) -> tuple[SourceSpan, int | None] | None:
+    """`[made_here()] * 3` around the call at a span, and the number of times where it is written there."""
+    module = module_of(span.file)
+    node = None if module is None else module.at(span)
+    if module is None or not isinstance(node, ast.Call):
+        return None
+    held = module.parents.get(node)
+    product = module.parents.get(held) if isinstance(held, (ast.List, ast.Tuple)) else None
+    if not isinstance(product, ast.BinOp) or not isinstance(product.op, ast.Mult):
+        return None
+    other = product.right if product.left is held else product.left
+    times = other.value if isinstance(other, ast.Constant) and isinstance(other.value, int) else None
+    where = SourceSpan(span.file, product.lineno, product.col_offset, product.end_lineno, product.end_col_offset)
+    return where, times

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from whygrad.capture.slicing import Module, module_of
 from whygrad.source import SourceSpan
@@ -59,6 +60,63 @@ def _is_printed(module: Module, node: ast.AST) -> bool:
     while not isinstance(node, ast.stmt):
         if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in _PRINTING:
             return True
+        node = module.parents[node]
+    return False
+
+
+def changed_outside(span: SourceSpan, name: str) -> Mutation | None:
+    """Where a name that the function around a span uses is changed by a loop, or a function, outside of it."""
+    module = module_of(span.file)
+    node = None if module is None else module.at(span)
+    if module is None or node is None:
+        return None
+    function = module.scope(node)
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or name in _own_names(function):
+        return None
+    read = next(_loads(module, function, name), None)
+    if read is None:
+        return None
+    inside = set(ast.walk(function))
+    for statement in ast.walk(module.tree):
+        if statement not in inside and _changes(statement, name) and _happens_again(module, statement, function, name):
+            place = statement.target if isinstance(statement, ast.For) else statement
+            return Mutation(name, _span(module, place), _span(module, read))
+    return None
+
+
+def _own_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    arguments = function.args
+    given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    stored = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return {argument.arg for argument in given} | stored
+
+
+def _loads(module: Module, function: ast.AST, name: str) -> Iterator[ast.expr]:
+    for node in ast.walk(function):
+        loaded = isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+        if loaded and isinstance(node, ast.Name) and not _is_printed(module, node):
+            yield node
+
+
+def _changes(statement: ast.AST, name: str) -> TypeGuard[ast.Assign | ast.AugAssign | ast.For]:
+    if isinstance(statement, ast.Assign):
+        return any(isinstance(n, ast.Name) and n.id == name for target in statement.targets for n in ast.walk(target))
+    if isinstance(statement, (ast.AugAssign, ast.For)):
+        return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(statement.target))
+    return False
+
+
+def _happens_again(module: Module, statement: ast.stmt, function: ast.AST, name: str) -> bool:
+    """In a loop, in the scope that the function sees the name in; or in a function that declares it its own."""
+    around = module.scope(statement)
+    if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)) and name in _shared_names(around):
+        return True
+    if function not in set(ast.walk(around)):
+        return False
+    node: ast.AST = statement
+    while node is not around:
+        if isinstance(node, (ast.For, ast.While)):
+            return function not in set(ast.walk(node))  # a function made in the loop is traced anew each time
         node = module.parents[node]
     return False
 

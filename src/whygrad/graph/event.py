@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from whygrad.graph.node import VariableId
 from whygrad.graph.nonfinite import (
     GradientAmplified,
+    GradientUnderflow,
     LossUnscaled,
     NonfiniteBorn,
     NonfiniteEntered,
@@ -45,6 +46,28 @@ class UnbuiltRead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OutgrownList:
+    """A module's list of variables was read by user code, and the module has made more variables since."""
+
+    model: str
+    attribute: str
+    where: SourceSpan | None
+    then: tuple[VariableId, ...]
+    since: tuple[VariableId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopiedOntoItself:
+    """The weights of one network were copied to another that has the very same variables."""
+
+    source: str
+    target: str
+    variables: tuple[VariableId, ...]
+    where: SourceSpan | None
+    made: SourceSpan | None = None  # where the other network was made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FlagSet:
     """`layer.trainable = value` in user code."""
 
@@ -67,7 +90,9 @@ class ModelTrained:
     frozen_since_compile: tuple[VariableId, ...] = ()  # trainable when compiled, not any more
     thawed_since_compile: tuple[VariableId, ...] = ()
     raised: str | None = None  # the exception it ended with
+    order: int = 0  # when it was called last
     stale: int = 0  # variables whose flag changed after the training step had been compiled
+    as_compiled: bool = False  # flags that were set after compiling have no effect
     seen: int = 1
 
 
@@ -130,6 +155,15 @@ class SharedCalls:
     names: tuple[str, str]  # the assigned name first
     assigned: SourceSpan | None
     places: tuple[SourceSpan, ...]
+    variables: tuple[VariableId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Multiplied:
+    """A list was multiplied, `[Layer()] * 3`: it has the same object several times."""
+
+    name: str
+    where: SourceSpan  # the multiplication
     variables: tuple[VariableId, ...]
 
 
@@ -216,20 +250,24 @@ Event = (
     | BakedState
     | ClippedSum
     | Compiled
+    | CopiedOntoItself
     | CustomGradientForgets
     | DeadAttribute
     | FlagSet
     | ForeignBody
     | LayerCalled
     | ModelTrained
+    | Multiplied
     | NoiseUnused
     | Recompiled
     | RowsOverwritten
+    | OutgrownList
     | RunningTotal
     | SharedCalls
     | UnbuiltRead
     | UpdateDiscarded
     | GradientAmplified
+    | GradientUnderflow
     | LossUnscaled
     | NonfiniteBorn
     | NonfiniteEntered

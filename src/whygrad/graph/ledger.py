@@ -83,8 +83,8 @@ class Ledger:
         return self._where(lambda write: write.at(step))
 
     def writers(self, pattern: str) -> tuple[str, ...]:
-        """Who writes to a variable, each once: `optimizer adam`, `user w.assign(...)`."""
-        return tuple(dict.fromkeys(f"{write.kind} {write.writer}" for write in self.of(pattern)))
+        """Who writes to a variable, each once: `optimizer adam`, `edit ClipWeights`, `user`."""
+        return tuple(dict.fromkeys(f"{write.kind} {write.writer}".strip() for write in self.of(pattern)))
 
     def name_of(self, write: Write) -> str:
         return self.variables.get(write.variable, "?")

@@ -144,3 +144,14 @@ class LossUnscaled:
     made: SourceSpan | None = None
     scale: float | None = None
     seen: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradientUnderflow:
+    """Whole variables have a gradient of zero, because a cast to float16 on the way back has no numbers that small."""
+
+    where: SourceSpan | None  # of the forward op whose gradient is cast
+    request: SourceSpan | None
+    lost: int  # elements that become zero there
+    of: int  # elements that were not
+    variables: tuple[VariableId, ...] = ()

@@ -16,5 +16,6 @@ class GradientNumbers:
     units: int | None = None  # elements that were followed one by one; None: none
     silent: int | None = None  # of these, without a gradient since the middle of the run
     moved: bool | None = None  # whether the variable ever changed its value; None: not known
+    blank: bool = False  # every element of the variable is zero, and has been all the time
     activation: str = ""  # that the variable goes into; empty: none, or not known
     activated: SourceSpan | None = None  # the expression that applies it

@@ -76,6 +76,7 @@ class Pairing:
     mixed: SourceSpan | None = None  # where gradients of different variables were added up
     noised: bool = False
     compiled: bool = False  # it was made apart from the update, and how often is not known
+    overwritten: SourceSpan | None = None  # where the variable got another value after its gradient was taken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +92,7 @@ class Update:
     stateful: bool = False  # the optimizer keeps moments
     made: SourceSpan | None = None  # where the optimizer was made
     unknown: tuple[VariableId, ...] = ()  # variables the optimizer was not built for
+    runs: int | None = None  # compiled: how often it ran; None: as often as it was seen
     averages: int = 1  # calls that the optimizer itself takes the mean of before it updates
 
 

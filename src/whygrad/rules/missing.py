@@ -133,7 +133,19 @@ def _zeroed(recording: Recording, request: Request) -> Missing:
         and not any(tensor in alive for tensor in index.starts(s))
     ]
     groups = [g for g in cut_groups(index, request, dead) if g.sources] if dead else []
-    return Missing(cuts=tuple(_missing_cut(index, request, g) for g in groups if g.cut.op.branched))
+    apart = tuple(s for s in request.sources if _is_zero_and_apart(recording, index, behind, s))
+    return Missing(
+        cuts=tuple(_missing_cut(index, request, g) for g in groups if g.cut.op.branched),
+        unconnected=(Unconnected(request, apart),) if apart else (),
+    )
+
+
+def _is_zero_and_apart(recording: Recording, index: Index, behind: set[TensorId], source: Source) -> bool:
+    """Read in a loop or branch, but nothing of it goes into the target; seen to be zero."""
+    if source.outcome is not Outcome.ZERO or source.variable is None or not is_explicable(recording, source):
+        return False
+    reads = index.reads.get(source.variable, ())
+    return any(op.branched for op in reads) and not is_connected(index, behind, source)
 
 
 def _missing_cut(index: Index, request: Request, group: CutGroup) -> MissingCut:
@@ -141,7 +153,20 @@ def _missing_cut(index: Index, request: Request, group: CutGroup) -> MissingCut:
     cut, later = group.cut, later_cuts(index, request, group.cut)
     if cut.reason is Reason.OUTSIDE:
         cut = next((each for each in later if each.reason in (Reason.FOREIGN, Reason.WRITTEN, Reason.STATE)), cut)
+    if cut.reason is Reason.OUTSIDE and cut.op.kind is not OpKind.GRADIENT:
+        cut = _inner_gradient(index, request, cut) or cut
     return MissingCut(request, cut, group.sources, tuple(later), _is_draw(index, cut))
+
+
+def _inner_gradient(index: Index, request: Request, cut: Cut) -> Cut | None:
+    """The gradient that was taken of what ran outside: the tape must record that, whatever else it records."""
+    ahead, behind = index.ahead(index.results(cut.op)), index.behind(request.targets)
+    for op in index.ops:
+        if op.kind is OpKind.GRADIENT and request.tape not in op.tapes and any(t in behind for t in op.outputs):
+            position = next((i for i, tensor in enumerate(op.inputs) if tensor in ahead), None)
+            if position is not None:
+                return Cut(op, position, Reason.OUTSIDE)
+    return None
 
 
 def _unwatched(recording: Recording, request: Request, source: Source, index: Index) -> Unwatched | None:

@@ -214,3 +214,29 @@ def test_a_run_that_is_recorded_and_watched_keeps_its_ledger(keras: ModuleType, 
     ledger = monitor.run.ledger()
     [write] = ledger.of("d/kernel").by("optimizer")
     assert write.count == 4
+
+
+@pytest.mark.tensorflow
+def test_functions_compiled_before_watching_are_read_from_their_graphs(tf: ModuleType, keras: ModuleType) -> None:
+    import numpy as np
+
+    layers = [keras.layers.Input((2,)), keras.layers.BatchNormalization(name="n"), keras.layers.Dense(1, name="d")]
+    model = keras.Sequential(layers)
+    model.compile("sgd", "mse")
+    x, y = np.ones((8, 2)), np.ones((8, 1))
+    model.fit(x, y, batch_size=2, verbose=0)
+    tally = tf.Variable(0.0, name="tally")
+
+    @tf.function
+    def count() -> None:
+        tally.assign_add(1.0)
+
+    count()
+    with wg.watch() as run:
+        model.fit(x, y, batch_size=2, verbose=0)
+        count()
+
+    assert {(write.kind, write.count) for write in run.ledger.of("d/kernel")} == {("optimizer", 4)}
+    assert {(write.kind, write.count) for write in run.ledger.of("n/moving_mean")} == {("layer", 4)}
+    assert {(write.kind, write.count) for write in run.ledger.of("tally")} == {("user", 1)}
+    assert run.ledger.steps == 4

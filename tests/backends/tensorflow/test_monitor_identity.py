@@ -100,6 +100,26 @@ def test_compiled_by_xla(
     )
 
 
+@pytest.mark.slow
+def test_compiled_by_xla_with_clipping_inside_a_branch(tf: ModuleType, keras: ModuleType, tmp_path: Path) -> None:
+    options = {"gradient_accumulation_steps": 2, "global_clipnorm": 0.5}
+    same_bits(lambda: dense(keras, keras.optimizers.Adam(0.01, **options), jit_compile=True), tmp_path)
+
+
+@pytest.mark.slow
+def test_compiled_by_xla_without_activations_between_convolutions(
+    tf: ModuleType, keras: ModuleType, tmp_path: Path
+) -> None:
+    def make() -> Any:
+        keras.utils.set_random_seed(1)
+        layers = keras.layers
+        stack = [layers.Conv2D(8, 3, padding="same"), layers.Conv2D(8, 3, padding="same", use_bias=False)]
+        model = keras.Sequential([keras.Input((8, 8, 3)), *stack, layers.GlobalAveragePooling2D(), layers.Dense(3)])
+        return compiled(keras, model, keras.optimizers.Adadelta(0.01, clipnorm=0.1), jit_compile=True)
+
+    same_bits(make, tmp_path, IMAGES)
+
+
 @pytest.mark.parametrize("optimizer", ["Adam", "SGD", "legacy.Adam", "legacy.SGD"])
 def test_in_keras_2(tf: ModuleType, tf_keras: ModuleType, tmp_path: Path, optimizer: str) -> None:
     import operator

@@ -4,7 +4,7 @@ from rules.diagnosis import at, codes, one
 from whygrad.diagnostics import Severity
 from whygrad.graph import OpKind, Variable
 from whygrad.graph.build import GraphBuilder
-from whygrad.graph.event import SharedCalls
+from whygrad.graph.event import Multiplied, SharedCalls
 
 
 def shared(*variables: Variable) -> SharedCalls:
@@ -76,3 +76,16 @@ def test_silent_when_nothing_was_assigned_to_a_second_name() -> None:
         backup = g.op(OpKind.SMOOTH, (w,))
 
     assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (w, backup)))) == []
+
+
+def test_fires_once_for_a_list_that_repeats_what_it_holds() -> None:
+    g = GraphBuilder()
+    kernel, bias = g.variable("block/kernel"), g.variable("block/bias")
+    g.event(Multiplied(name="block", where=at(4), variables=(kernel.id, bias.id)))
+    g.event(Multiplied(name="block", where=at(4), variables=(kernel.id,)))
+    found = one(g.finish())
+
+    assert (found.code, found.certain) == ("WG209", False)
+    assert found.variables == ("block/kernel", "block/bias")
+    assert found.primary is not None
+    assert found.primary.span == at(4)

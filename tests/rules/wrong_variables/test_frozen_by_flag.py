@@ -170,3 +170,29 @@ def test_shows_both_the_flag_and_the_stale_training() -> None:
     assert found.primary is not None
     assert found.primary.span == at(4)
     assert [label.span for label in found.related] == [at(9)]
+
+
+def compiled_before(variable: Variable, layer: str) -> tuple[FlagSet, ModelTrained]:
+    """A framework that trains what was trainable when it compiled; a flag was set since."""
+    event = replace(trained(trainable=(variable,)), as_compiled=True, frozen_since_compile=(variable.id,))
+    return replace(flag(False, variable), layer=layer), event
+
+
+def test_fires_when_a_layer_is_frozen_after_compiling_without_effect() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    for event in compiled_before(w, "base"):
+        g.event(event)
+    found = one(g.finish())
+
+    assert found.code == "WG208"
+    assert found.message == "`base.trainable = False` came after `model` was compiled and has no effect on it"
+    assert found.variables == ("w",)
+
+
+def test_silent_when_the_whole_model_is_frozen_after_compiling_as_in_a_gan() -> None:
+    g = GraphBuilder()
+    for event in compiled_before(g.variable("w"), "model"):
+        g.event(event)
+
+    assert codes(g.finish()) == []

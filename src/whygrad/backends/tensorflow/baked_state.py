@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from whygrad.backends.tensorflow.positions import span
 from whygrad.capture.call_use import UsedCall, called_inside, used_calls
 from whygrad.capture.position import CodeOwner, owner_of
-from whygrad.capture.state import Mutation, attribute_reads, global_reads, mutations
+from whygrad.capture.state import Mutation, attribute_reads, changed_outside, global_reads, mutations
 from whygrad.graph.event import BakedState
 from whygrad.source import SourceSpan
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def baked_state(capture: Capture) -> Iterator[BakedState]:
     """What the source of each traced function changes, where the value really is a Python number."""
     seen = set()
-    for place, owner, scope in list(capture.recorder.traced_code.values()):
+    for place, owner, scope, *_ in list(capture.recorder.traced_code.values()):
         where = span(place)
         holder = owner() if owner is not None else None
         for mutation in () if where is None else mutations(where):
@@ -29,13 +29,16 @@ def baked_state(capture: Capture) -> Iterator[BakedState]:
                 yield BakedState(name=mutation.name, where=mutation.where, read=mutation.read)
 
     yield from _set_from_outside(capture)
-    yield from _changed_between_runs(capture)
+    named = list(_named_numbers(capture))
+    yield from named
+    told = {(event.name, event.read) for event in named}
+    yield from (event for event in _changed_between_runs(capture) if (event.name, event.read) not in told)
     yield from _drawn_while_tracing(capture)
 
 
 def _set_from_outside(capture: Capture) -> Iterator[BakedState]:
     """A number of a layer that was changed after the function that uses it had been traced."""
-    for place, owner, _ in list(capture.recorder.traced_code.values()):
+    for place, owner, *_ in list(capture.recorder.traced_code.values()):
         where = span(place)
         holder = owner() if owner is not None else None
         for (number, name), (changed, order) in capture.keras.numbers_set.items():
@@ -44,6 +47,16 @@ def _set_from_outside(capture: Capture) -> Iterator[BakedState]:
             read = attribute_reads(where, name)
             if read is not None:
                 yield BakedState(name=f"self.{name}", where=span(changed), read=read, outside=True)
+
+
+def _named_numbers(capture: Capture) -> Iterator[BakedState]:
+    """A global or closed-over number that was changed again and again after the function that uses it was traced."""
+    for traced in list(capture.recorder.traced_code.values()):
+        where = span(traced.place)
+        for name in traced.changed():
+            found = None if where is None else changed_outside(where, name)
+            if found is not None:
+                yield BakedState(name=name, where=found.where, read=found.read, outside=True)
 
 
 def _value(mutation: Mutation, holder: Any, scope: dict[str, Any]) -> Any:
@@ -62,8 +75,10 @@ def _changed_between_runs(capture: Capture) -> Iterator[BakedState]:
     runs, told = capture.recorder.traced_runs, set[object]()
     layers = {number for number, _ in capture.keras.numbers_set}
     for number in list(runs.changed.values()):
-        place, owner, _ = capture.recorder.traced_code.get(number.code, (None, None, None))
-        where = span(place)
+        traced = capture.recorder.traced_code.get(number.code)
+        if traced is None:
+            continue
+        where, owner = span(traced.place), traced.owner
         if where is None or (number.attribute and owner is not None and id(owner()) in layers):
             continue
         name = f"self.{number.name}" if number.attribute else number.name
@@ -78,7 +93,7 @@ def _drawn_while_tracing(capture: Capture) -> Iterator[BakedState]:
     """Random numbers of Python and NumPy, and the time, taken in a function that ran again as a graph."""
     told = set[SourceSpan]()
     repeated = capture.recorder.traced_runs.repeated()
-    for code, (place, owner, scope) in list(capture.recorder.traced_code.items()):
+    for code, (place, owner, scope, *_) in list(capture.recorder.traced_code.items()):
         where = span(place) if code in repeated else None
         holder = owner() if owner is not None else None
         for call in used_calls(where) if where is not None else ():

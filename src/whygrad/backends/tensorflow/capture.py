@@ -17,6 +17,7 @@ from whygrad.backends.tensorflow import (
     foreign,
     guard_hooks,
     keras_hooks,
+    module_hooks,
     optimizers,
     tape,
     variable_hooks,
@@ -64,6 +65,7 @@ class Capture:
         self.updates = Updates(self)
         self.numbers = StepNumbers(self)
         self.keras = keras_hooks.KerasFacts(self)
+        self.module_reads = module_hooks.ModuleReads(self)
         self.episodes = Episodes(self.recorder)
         self.sentinel = Sentinel(self)
         self.flights = Flights(self)
@@ -94,6 +96,7 @@ class Capture:
         custom.install(self)
         foreign.install(self)
         variable_hooks.install(self)
+        module_hooks.install(self)
         attribution.install(self)
         call_hooks.install(self)
         for name in ("keras", "tf_keras"):

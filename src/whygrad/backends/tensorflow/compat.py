@@ -797,3 +797,8 @@ def retrace_training(model: Any) -> None:
     """Have `fit` compile its step anew: flags of layers are read while it is traced."""
     if getattr(model, "train_function", None) is not None:
         model.make_train_function(force=True)
+
+
+def trains_as_compiled(model: Any) -> bool:
+    """Whether `trainable` flags that are set after `compile` have no effect in `fit`: tf_keras."""
+    return any(cls.__module__.split(".")[0] == "tf_keras" for cls in type(model).__mro__)

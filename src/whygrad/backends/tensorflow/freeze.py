@@ -6,6 +6,7 @@ import bisect
 import itertools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from types import CodeType
 from typing import TYPE_CHECKING, Any, cast
 
 from whygrad.backends.tensorflow import compat
@@ -16,6 +17,7 @@ from whygrad.backends.tensorflow.op_table import kind_of
 from whygrad.backends.tensorflow.positions import span
 from whygrad.backends.tensorflow.scope import Scope
 from whygrad.backends.tensorflow.trace_log import trace_records
+from whygrad.capture.position import Position
 from whygrad.graph import Flow, Graph, Op, OpId, OpKind, Outcome, TapeId, Tensor, TensorId, VariableId
 from whygrad.graph.event import NoiseUnused
 from whygrad.graph.query import without_collecting
@@ -101,6 +103,7 @@ class GraphWriter:
         self.fresh = itertools.count(-1, -1)  # ids for what function bodies hold, below all real ones
         self.handles: dict[int, int] = {}
         self.moments: list[int] = []  # when the record of each op ran
+        self.trained = capture.keras.training_place()
         self.branches = 0  # how many loops and branches are open
         self._tapes: dict[tuple[int, ...], frozenset[TapeId]] = {}
         self._kinds: dict[str, OpKind] = {}
@@ -195,11 +198,16 @@ class GraphWriter:
         )
 
     def _where(self, record: OpRecord, tapes: frozenset[TapeId]) -> SourceSpan | None:
-        """What the tape did not record is shown where the function that holds the tape called it."""
+        """What the tape did not record is shown where the function that holds the tape called it.
+
+        What a layer does that Keras calls itself, as in `fit` of a functional model, is shown where it was made.
+        """
         if self.tape not in tapes and self.home is not None and self._kind(record.type) not in CUTTING:
-            for caller in record.callers:
-                if caller.code is self.home:
+            for caller in (record.place, *record.callers):
+                if isinstance(caller, Position) and _is_in(caller.code, self.home):
                     return span(caller)
+        if record.layers and record.place == self.trained:
+            return span(self.capture.keras.places.get(record.layers[-1]) or record.place)
         return span(record.place)
 
     def _handle(self, number: int) -> int:
@@ -319,6 +327,13 @@ class GraphWriter:
             leaf = self.scope.leaves.get(number)
             if leaf is not None:
                 self._append(OpKind.CONSTANT, "Leaf", (), (number,), (), span(leaf.place), frozenset(), blank)
+
+
+def _is_in(code: CodeType, function: CodeType) -> bool:
+    """Whether code is a function's own, or that of a comprehension in it."""
+    return code is function or code.co_qualname in [
+        f"{function.co_qualname}.<locals>.<{kind}>" for kind in ("listcomp", "genexpr", "dictcomp", "setcomp")
+    ]
 
 
 _SILENT = frozenset({"NoOp"})

@@ -14,7 +14,8 @@ from whygrad.backends.tensorflow.compile_history import CompileHistory
 from whygrad.backends.tensorflow.positions import span
 from whygrad.backends.tensorflow.training_flags import TrainingFlags, flag_given
 from whygrad.capture.position import CodeOwner, owner_of
-from whygrad.graph.event import AttributeRebound, DeadAttribute
+from whygrad.graph import VariableId
+from whygrad.graph.event import AttributeRebound, CopiedOntoItself, DeadAttribute
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -72,8 +73,10 @@ class TrainCall:
     thawed_since: tuple[int, ...]
     frozen_since: tuple[int, ...]
     stale: int = 0
+    as_compiled: bool = False
     raised: str | None = None
     count: int = 1
+    order: int = 0  # the recorder's clock at the last call
 
 
 @dataclass(slots=True)
@@ -93,6 +96,8 @@ class KerasFacts:
     losses_read: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
     losses_added: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
     losses_seen: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
+    weights_read: dict[int, tuple[Any, weakref.ref[Any]]] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)  # where each layer that was called was made
     training: list[tuple[Any, Place]] = field(default_factory=list)  # models being trained, and where
     history: CompileHistory = field(default_factory=CompileHistory)
     flag_uses: TrainingFlags = field(default_factory=TrainingFlags)
@@ -122,7 +127,34 @@ class KerasFacts:
                 facts.unflagged = True
                 facts.place = recorder._place(frame)
         self.layers_seen.add(layer)
-        recorder.layers = (*recorder.layers, _path(layer))
+        path = _path(layer)
+        recorder.layers = (*recorder.layers, path)
+        if path not in self.places:
+            self.places[path] = self.made.get(layer)
+
+    def weights_were_read(self, layer: Any, values: Any) -> None:
+        """Remember whose values these arrays are, as long as somebody holds the list's first."""
+        if isinstance(values, list) and values:
+            self.weights_read[id(values[0])] = (weakref.ref(values[0]), weakref.ref(layer))
+            while len(self.weights_read) > 64:
+                del self.weights_read[next(iter(self.weights_read))]
+
+    def weights_were_set(self, layer: Any, values: Any, frame: FrameType) -> None:
+        """A copy from one network to another that has the very same variables copies nothing."""
+        if not isinstance(values, (list, tuple)) or not values or owner_of(frame.f_code) is not CodeOwner.USER:
+            return
+        first, giver = self.weights_read.get(id(values[0]), (None, None))
+        other = giver() if giver is not None and first is not None and first() is values[0] else None
+        if other is None or other is layer:
+            return
+        mine = self._ids(layer.trainable_variables)
+        if mine and set(mine) == set(self._ids(other.trainable_variables)):
+            where = span(self.capture.recorder._place(frame))
+            made = span(self.made.get(layer))
+            ids = tuple(map(VariableId, mine))
+            event = CopiedOntoItself(source=_path(other), target=_path(layer), variables=ids, where=where, made=made)
+            if event not in self.capture.events:
+                self.capture.events.append(event)
 
     def was_made(self, layer: Any, frame: FrameType) -> None:
         self.made[layer] = self.capture.recorder._place(frame)
@@ -152,6 +184,8 @@ class KerasFacts:
     def attribute_was_set(self, layer: Any, name: str, value: Any, frame: FrameType) -> None:
         if owner_of(frame.f_code) is not CodeOwner.USER:
             return
+        if name == "trainable" and getattr(layer, "_trainable", None) is value:
+            self.flag_was_set(layer, bool(value), frame)  # TensorFlow sees no change, and the setter never runs
         if isinstance(value, (int, float)) and vars(layer).get(name, value) != value:
             self.numbers_set[(id(layer), name)] = (self.capture.recorder._place(frame), self.capture.recorder.now)
         if getattr(value, "_id", None) is None:
@@ -180,11 +214,18 @@ class KerasFacts:
         trainable = self._ids(listed(model, "trainable_variables"))
         if known is not None and known.trainable == trainable:
             known.count += 1
+            known.order = self.capture.recorder.now
             return
         compiled = self.compiled.get(model)
         before = compiled.trainable if compiled is not None else frozenset(trainable)
         frozen = self._ids(_flagged_off(model))
         stepped = self.steps_made.setdefault(model, frozenset(trainable)) if trainable else frozenset()
+        as_compiled = compat.trains_as_compiled(model) and compiled is not None
+        thawed_since = tuple(number for number in trainable if number not in before)
+        frozen_since = tuple(number for number in frozen if number in before)
+        if as_compiled:  # flags that were set since do not count
+            trainable = (*(n for n in trainable if n in before), *frozen_since)
+            frozen = (*(n for n in frozen if n not in before), *thawed_since)
         self.trained[key] = TrainCall(
             weakref.ref(model),
             _path(model),
@@ -192,9 +233,11 @@ class KerasFacts:
             place,
             trainable,
             frozen,
-            tuple(number for number in trainable if number not in before),
-            tuple(number for number in frozen if number in before),
-            stale=len(stepped ^ set(trainable)),
+            thawed_since,
+            frozen_since,
+            stale=0 if as_compiled else len(stepped ^ set(trainable)),
+            as_compiled=as_compiled,
+            order=self.capture.recorder.now,
         )
 
     def training_failed(self, model: Any, error: Exception) -> None:
@@ -335,6 +378,23 @@ def install(capture: Capture, module: ModuleType) -> None:
 
         return staticmethod(__new__)
 
+    def reading_weights(original: Any) -> Any:
+        def get_weights(self: Any) -> Any:
+            values = original(self)
+            hooks.safely(facts.weights_were_read, self, values)
+            return values
+
+        return get_weights
+
+    def setting_weights(original: Any) -> Any:
+        def set_weights(self: Any, weights: Any) -> Any:
+            hooks.safely(facts.weights_were_set, self, weights, sys._getframe(1))
+            return original(self, weights)
+
+        return set_weights
+
+    hooks.replace(layer_class, "get_weights", reading_weights)
+    hooks.replace(layer_class, "set_weights", setting_weights)
     hooks.replace(layer_class, "__new__", making)
     hooks.replace(layer_class, "__call__", calling)
     hooks.replace(layer_class, "__setattr__", rebinding)

@@ -25,6 +25,7 @@ class Label:
     tapes: frozenset[int] = frozenset()  # the tapes that were asked: micro-batches have one each
     graph: int = 0  # the function graph it was traced in; 0: it ran at once
     slot: int = 0  # the variable it was read from
+    at: int = 0  # the clock when it was asked for; of a sum, the last
     parts: tuple[Any, ...] = ()  # several gradients joined in one tensor, one `Part` each
     carries: frozenset[int] = frozenset()  # requests whose targets were added up in this one's target
 
@@ -55,6 +56,7 @@ def merge(first: Label, second: Label, place: Any) -> Label:
         tapes=first.tapes | second.tapes,
         graph=first.graph if first.graph == second.graph else -1,
         slot=first.slot or second.slot,
+        at=max(first.at, second.at),
         parts=_merged_parts(first, second, place),
         carries=first.carries | second.carries,
     )

@@ -12,11 +12,12 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.function_graphs import graphs_inside
+from whygrad.backends.tensorflow.older_graphs import older_writes
 from whygrad.backends.tensorflow.positions import span
 from whygrad.backends.tensorflow.variables import VariableEntry
 from whygrad.backends.tensorflow.write_origin import Origin, method_of, origin_of
 from whygrad.graph import VariableId
-from whygrad.graph.ledger import Stretch, Write
+from whygrad.graph.ledger import Stretch, Write, WriterKind
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.recorder import Recorder
@@ -87,6 +88,7 @@ class LedgerBook:
         self.recorder = recorder
         self.step = 0
         self.optimizer = ""  # the one whose update runs now
+        self.place: Any = None  # where it was asked for
         self.steps_per_run = 1
         self.dropped = 0
         self._writers: dict[Any, Writer] = {}
@@ -102,9 +104,9 @@ class LedgerBook:
         if self._updated_by or not self.step:
             self._tick(1)
 
-    def updating(self, optimizer: str, graph: Any) -> None:
+    def updating(self, optimizer: str, graph: Any, place: Any) -> None:
         """An optimizer's update begins, at once or while a graph is traced."""
-        self.optimizer = optimizer
+        self.optimizer, self.place = optimizer, place
         if graph is not None:
             self._updating.add(graph)
             return
@@ -128,11 +130,21 @@ class LedgerBook:
 
     # -- writes ------------------------------------------------------------------------------------
 
+    def _look_back(self, graph: Any) -> None:
+        """A graph that was traced before anybody watched."""
+        for entry, origin, op_type, place in older_writes(self.recorder, graph):
+            if origin.kind is WriterKind.OPTIMIZER:
+                self._updating.add(graph)
+            self._row(entry, origin, op_type, place, graph)
+
     def note(self, entry: VariableEntry, op_type: str, place: Any, frame: FrameType, graph: Any) -> None:
         """One op that writes; with a graph, it was traced into it and not run."""
         origin = origin_of(frame, self.recorder.layers, self.optimizer, _is_constrained(entry))
         if origin is None:
             return
+        self._row(entry, origin, op_type, place, graph)
+
+    def _row(self, entry: VariableEntry, origin: Origin, op_type: str, place: Any, graph: Any) -> None:
         key = (entry.id, origin, op_type, place, None if graph is None else id(graph))
         writer = self._writers.get(key)
         if writer is None:
@@ -168,6 +180,7 @@ class LedgerBook:
         found: list[Writer] = []
         updates = False
         for inner, conditional in graphs_inside(graph):
+            self._look_back(inner)
             updates = updates or inner in self._updating
             for writer in self._traced.get(inner, ()):
                 writer.conditional = writer.conditional or conditional
@@ -176,6 +189,13 @@ class LedgerBook:
         for writer in found:
             writer.runs.append(runs)
         return runs
+
+    def runs_of(self, optimizer: str, variables: set[int]) -> int | None:
+        """How often a compiled update by this optimizer changed these variables."""
+        mine = [
+            w for w in self._writers.values() if w.traced and w.handle in variables and w.origin.writer == optimizer
+        ]
+        return max((sum(runs.seen.count for runs in writer.runs) for writer in mine), default=None)
 
     # -- as data -----------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from whygrad.backends.tensorflow.collector import Collector
 from whygrad.backends.tensorflow.executions import Executions
 from whygrad.backends.tensorflow.hooks import Hooks
 from whygrad.backends.tensorflow.ledger_of_run import store_ledger
+from whygrad.backends.tensorflow.model_guard import ModelGuard
 from whygrad.backends.tensorflow.monitored_function import MonitoredFunction
 from whygrad.backends.tensorflow.progress import ProgressLine
 from whygrad.backends.tensorflow.step_recorder import Schedule, StepRecorder
@@ -41,6 +42,9 @@ class Monitor(tf.keras.callbacks.Callback):  # type: ignore[misc]
             which costs more.
         progress: write a line to the terminal: step, loss, norm of all gradients, worst variable.
         thresholds: from where on the numbers of the run are worth a finding.
+        guard: what to do with updates that are not finite, `"skip"`, `"zero"`, `"rollback"` or `"raise"`, as
+            `whygrad.guard` does; None: they are applied. Only then is the training another one, and only where one is.
+        patience: how many such steps in a row end the training.
     """
 
     _supports_tf_logs = True  # tf_keras: our hooks never make it fetch the logs of a batch
@@ -54,6 +58,8 @@ class Monitor(tf.keras.callbacks.Callback):  # type: ignore[misc]
         closely_every: int = 16,
         progress: bool = False,
         thresholds: Thresholds = DEFAULT,
+        guard: str | None = None,
+        patience: int | None = 10,
     ) -> None:
         super().__init__()
         if every < 1 or closely_every < 1:
@@ -70,6 +76,7 @@ class Monitor(tf.keras.callbacks.Callback):  # type: ignore[misc]
         self._since_drain = 0
         self._steps_done = 0
         self._hooks = Hooks()
+        self._guard = None if guard is None else ModelGuard(guard, patience)
 
     @property
     def run(self) -> Run | None:
@@ -82,6 +89,8 @@ class Monitor(tf.keras.callbacks.Callback):  # type: ignore[misc]
         return None if self._writer is None else self._writer.id or None
 
     def on_train_begin(self, logs: Mapping[str, Any] | None = None) -> None:
+        if self._guard is not None:  # not behind `safely`: what it guards against must not go by unguarded
+            self._guard.put_on(self.model)
         self._hooks.safely(self._start)
 
     def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
@@ -162,6 +171,8 @@ class Monitor(tf.keras.callbacks.Callback):  # type: ignore[misc]
         if self._collector is None or self._writer is None or self._function is None:
             return
         self._function.remove()
+        if self._guard is not None:
+            self._guard.take_off(self._writer)
         self._writer.remove_source(self._collector.drain)
         self._executions.correct(int(self._collector.recorder.counter.numpy()))
         self._collector.drain(final=True)

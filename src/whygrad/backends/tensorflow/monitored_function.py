@@ -37,6 +37,15 @@ class MonitoredFunction:
         """Give the model its own function back, traced as it was."""
         if self.model.train_function is self:
             self.model.train_function = self._original
+            return
+        around = self.model.train_function  # an optimizer of ours may stand around this one
+        while getattr(around, "function", None) is not None and around.function is not self:
+            around = around.function
+        if getattr(around, "function", None) is self:
+            if self._original is None:
+                self.model.train_function = None
+            else:
+                around.function = self._original
 
     def __call__(self, iterator: Any) -> Any:
         if self.model.history is not self._history:  # another `fit`: ours ended where no callback is told

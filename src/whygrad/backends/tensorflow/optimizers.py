@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.overwriting import overwritten
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -26,6 +27,7 @@ class PairEntry:
     missing: bool
     compiled: bool = False  # traced apart from this update: how often it ran is not known
     stale: bool = False  # it holds gradients that an earlier update has applied already
+    overwritten: Any = None  # where it was given another value after its gradient was taken
 
     def learn(self, label: Label) -> None:
         """What the gradient is, known only when the traced update is called."""
@@ -44,6 +46,7 @@ class UpdateEntry:
     made: Any = None  # where the optimizer was made
     reference: Any = None  # the optimizer, weakly
     traced: bool = False  # what went in and came out was not seen
+    distinct: bool = False  # no other optimizer has its name
     averages: int = 1  # calls that the optimizer takes the mean of
     count: int = 1
 
@@ -55,6 +58,7 @@ class Updates:
         self.per_place: dict[Any, int] = {}
         self.numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self.counter = itertools.count(1)
+        self.names: dict[str, int] = {}  # the first optimizer of each name
         self.applied: dict[int, int] = {}  # variable -> the number of the last request that was applied to it
         self.total = 0
 
@@ -78,6 +82,7 @@ class Updates:
         update = UpdateEntry(place, _name(optimizer), number, pairs, unknown, recorder.now + 1)
         update.stateful, update.made = is_stateful(optimizer), self._made(optimizer)
         update.reference = weakref.ref(optimizer)
+        update.distinct = self.names.setdefault(update.optimizer, number) == number
         update.averages = int(getattr(optimizer, "gradient_accumulation_steps", None) or 1)
         self._keep(update)
         inputs = [tensor for g in gradients if (tensor := getattr(getattr(g, "values", g), "_id", None)) is not None]
@@ -86,7 +91,7 @@ class Updates:
         recorder.paused += 1
         recorder.merging += compat.in_replica()
         if recorder.merging <= 1:  # replicas update together
-            recorder.ledger.updating(_name(optimizer), self.capture.current_graph())
+            recorder.ledger.updating(_name(optimizer), self.capture.current_graph(), place)
         if self.capture.current_graph() is None:
             self.capture.episodes.updating()
             self.capture.update_watch.before(optimizer, gradients, known, place)
@@ -108,6 +113,9 @@ class Updates:
             values = getattr(gradient, "values", gradient)
             if getattr(values, "graph", None) is graph:
                 self.capture.recorder.labels.calls.await_arguments(values, graph, pair.learn)
+        entry = self.capture.variables.entries.get(variable)
+        if label is not None and entry is not None and variable in label.variables:
+            pair.overwritten = overwritten(self.capture.recorder, entry, label.at, graph)
         if label is not None:
             pair.compiled = label.graph != (0 if graph is None else id(graph))
         if label is not None and not label.graph:
@@ -174,7 +182,7 @@ def _signature(pair: PairEntry) -> tuple[Any, ...]:
     if label is None:
         return (pair.variable, pair.missing)
     facts = (label.variables, len(label.requests), label.scale, label.clipped_then_summed, label.noised)
-    return (pair.variable, pair.missing, pair.stale, *facts)
+    return (pair.variable, pair.missing, pair.stale, pair.overwritten, *facts)
 
 
 def is_stateful(optimizer: Any) -> bool:

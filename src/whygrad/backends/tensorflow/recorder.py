@@ -23,7 +23,8 @@ from whygrad.backends.tensorflow.nonfinite.episode import Episode
 from whygrad.backends.tensorflow.op_record import CUSTOM, Departure, Leaf, OpRecord, Place, TraceLog, facts_of
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.row_writes import OVERWRITING, RowWrites
-from whygrad.backends.tensorflow.stack import callers_of, is_users_own, owner_of_method, variable_in_caller
+from whygrad.backends.tensorflow.stack import callers_of, is_users_own, variable_in_caller
+from whygrad.backends.tensorflow.traced_code import TracedCode, is_news, outermost, traced_code
 from whygrad.backends.tensorflow.traced_runs import TracedRuns
 from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry
 from whygrad.capture.position import CodeOwner, Position, file_owner, position_in, user_frame
@@ -67,7 +68,7 @@ class Recorder:
         self.updated = False  # since the last step began
         self.ops_seen = 0
         self.first_trace = 0  # the clock when something was traced first
-        self.traced_code: dict[CodeType, tuple[Place, weakref.ref[Any] | None, dict[str, Any]]] = {}
+        self.traced_code: dict[CodeType, TracedCode] = {}
         self.traced_runs = TracedRuns()
         self.calls_seen = 0
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
@@ -98,7 +99,7 @@ class Recorder:
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
         if graph is None:
             self._log_eager(name, inputs, attrs, outputs, frame)
-        else:
+        elif hasattr(graph, "captures"):  # else a plain graph, of version 1 or made to try something: no tape sees it
             self._log_traced(name, inputs, attrs, outputs, frame, graph)
 
     def _log_eager(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
@@ -166,10 +167,12 @@ class Recorder:
         if graph is not None and graph.name == "initialize_variables":
             return
         handle = inputs[0]._id if graph is None else self._outermost(inputs[0]._id, graph)
-        self.variables.meet_handle(handle, frame)
         entry = self.variables.entries.get(handle)
+        if entry is None:
+            self.variables.meet_handle(handle, frame)
+            entry = self.variables.entries.get(handle)
         if entry is not None:
-            self.ledger.note(entry, name, self._place(frame), frame, graph)
+            self.ledger.note(entry, name, self.ledger.place, frame, graph)
 
     def _note_write(self, handle: int, record: OpRecord, inputs: Any, frame: FrameType, graph: Any) -> None:
         entry = self.variables.entries.get(handle)
@@ -181,8 +184,9 @@ class Recorder:
             self.ledger.note(entry, record.type, record.place, frame, graph)
         if entry is not None and is_users_own(frame):
             entry.writes += 1
-            if record.type == "AssignVariableOp" and not adds_to_itself(self, entry.id, inputs[1], graph):
-                entry.resets += 1
+            if record.type == "AssignVariableOp":
+                entry.resets += not adds_to_itself(self, entry.id, inputs[1], graph)
+                entry.assigned = record
             if self.on_write is not None and entry.trainable and len(record.inputs) > 1:
                 self._note_gradient(entry, record, inputs[1], graph)
 
@@ -212,8 +216,8 @@ class Recorder:
             self.first_trace = self.now or 1
         if found is not None:
             self.traced_runs.traced(found, graph)
-        if found is not None and found.f_code not in self.traced_code:
-            self.traced_code[found.f_code] = (self._place_of(found), owner_of_method(found), found.f_globals)
+        if found is not None and is_news(self.traced_code.get(found.f_code), function := outermost(graph)):
+            self.traced_code[found.f_code] = traced_code(found, self._place_of(found), function)
         self._stopping = name == "StopGradient"
         self._around = callers_of(found)
         record = self._new_record(name, ids, outputs, self._place_of(found))

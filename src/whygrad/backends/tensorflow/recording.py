@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from whygrad.backends.tensorflow.accumulators import Windows
 from whygrad.backends.tensorflow.baked_state import baked_state
 from whygrad.backends.tensorflow.keras_hooks import KerasFacts, all_layers, listed
+from whygrad.backends.tensorflow.multiplied_layers import multiplied
 from whygrad.backends.tensorflow.optimizers import PairEntry, UpdateEntry
 from whygrad.backends.tensorflow.positions import span
 from whygrad.backends.tensorflow.variables import VariableEntry
@@ -155,8 +156,15 @@ def _updates(capture: Capture) -> Iterator[Update]:
             seen=entry.count,
             order=entry.order,
             unknown=tuple(map(VariableId, entry.unknown)),
+            runs=_runs(capture, entry) if entry.traced else None,
             averages=entry.averages,
         )
+
+
+def _runs(capture: Capture, entry: UpdateEntry) -> int | None:
+    """How often a compiled update ran, told by what it wrote; None where others of its name cannot be told apart."""
+    moved = {pair.variable for pair in entry.pairs}
+    return capture.recorder.ledger.runs_of(entry.optimizer, moved) if entry.distinct else None
 
 
 def _pairing(windows: Windows, entry: UpdateEntry, pair: PairEntry) -> Pairing:
@@ -178,6 +186,7 @@ def _pairing(windows: Windows, entry: UpdateEntry, pair: PairEntry) -> Pairing:
         mixed=span(label.mixed),
         noised=label.noised,
         compiled=pair.compiled and window is None,
+        overwritten=span(pair.overwritten),
     )
 
 
@@ -200,6 +209,7 @@ def _variable(capture: Capture, entry: VariableEntry, owner: tuple[str, str, boo
         attribute=None if owner is None else owner[1],
         writes=entry.writes,
         made_in_step=entry.made_in_step,
+        in_constructor=entry.in_constructor,
         tracked=True if owner is None else owner[2],
     )
 
@@ -257,6 +267,7 @@ def _holders(capture: Capture) -> dict[str, frozenset[VariableId]]:
 def _events(capture: Capture) -> Iterator[Event]:
     facts = capture.keras
     yield from _list_reads(facts)
+    yield from capture.module_reads.events()
     for change in facts.flags:
         layer = change.layer()
         ids = () if layer is None else facts._ids(listed(layer, "variables"))
@@ -277,7 +288,9 @@ def _events(capture: Capture) -> Iterator[Event]:
             frozen_since_compile=tuple(map(VariableId, call.frozen_since)),
             thawed_since_compile=tuple(map(VariableId, call.thawed_since)),
             stale=call.stale,
+            as_compiled=call.as_compiled,
             raised=call.raised,
+            order=call.order,
             seen=call.count,
         )
     for model, compiled in facts.compiled.items():
@@ -285,6 +298,7 @@ def _events(capture: Capture) -> Iterator[Event]:
     yield from facts.history.events()
     yield from _layer_calls(facts)
     yield from _shared_calls(facts)
+    yield from multiplied(capture)
     yield from tuple(dict.fromkeys(capture.events))
     for (clipped, summed), noised in capture.recorder.labels.clipped_sums.items():
         yield ClippedSum(clipped=span(clipped), summed=span(summed), noised=noised)

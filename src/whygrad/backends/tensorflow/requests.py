@@ -170,7 +170,8 @@ class Requests:
         graph = 0 if ticket.tf_graph is None else id(ticket.tf_graph)
         asked = (entry.place, self._made_at(entry.targets, ticket.tf_graph))
         label = Label(frozenset(), frozenset({self.total}), asked, scale, mean, graph=graph)
-        label = replace(label, tapes=frozenset({entry.tape}), carries=self._carries(ticket))
+        label = replace(label, tapes=frozenset({entry.tape}), at=recorder.now)
+        label = replace(label, carries=self._carries(ticket))
         tensors = []
         for source, gradient in zip(entry.sources, gradients, strict=False):
             values = getattr(gradient, "values", gradient)
@@ -182,6 +183,7 @@ class Requests:
                 known = recorder.labels.tensors.get(number)
                 variables = {source.variable} | (known.variables if known and self.total in known.requests else set())
                 recorder.labels.tensors[number] = replace(label, variables=frozenset(variables))
+        tensors = list({tensor._id: tensor for tensor in tensors}.values())  # equal gradients may be one tensor
         if ticket.paused and tensors:
             sources = [number for s in entry.sources if (number := s.tensor or s.variable) is not None]
             inputs = [*entry.targets, *sources]

@@ -52,13 +52,18 @@ class Scope:
 
     def _traced(self, recorder: Any, tf_graph: Any) -> list[OpRecord]:
         records: list[OpRecord] = []
+        taken: set[int] = set()
         while tf_graph is not None and hasattr(tf_graph, "captures"):
             for outside, inside in tf_graph.captures:
                 if inside.dtype is compat.resource_dtype:
                     self.aliases[inside._id] = outside._id
                 else:
                     self.passed.append((outside._id, inside))
-            records = [*trace_records(recorder, tf_graph), *records]
+                    taken.add(inside._id)
+            # A small tensor from outside becomes a constant of the function: what made it is outside all the same.
+            log = trace_records(recorder, tf_graph)
+            own = [record for record in log if record.type != "Const" or record.outputs[0].id not in taken]
+            records = [*own, *records]
             tf_graph = tf_graph.outer_graph
         return records
 

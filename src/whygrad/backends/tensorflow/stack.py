@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping
 from types import FrameType
 from typing import Any
@@ -25,14 +24,6 @@ def is_users_own(frame: FrameType | None) -> bool:
 
 
 _DEPUTIES = ("/layers/", "/trainers/", "/optimizers/", "/initializers/", "/metrics/", "/models/", "/callbacks/")
-
-
-def owner_of_method(frame: FrameType) -> weakref.ref[Any] | None:
-    """The object whose method a frame runs."""
-    try:
-        return weakref.ref(frame.f_locals["self"])
-    except (KeyError, TypeError):
-        return None
 
 
 def callers_of(frame: FrameType | None) -> tuple[Position, ...]:

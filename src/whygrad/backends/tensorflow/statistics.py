@@ -48,12 +48,16 @@ class Reducer:
     barrier: Barrier | None = None
 
     def total(self, x: Tensor, axis: int | None) -> Tensor:
-        return tf.reduce_sum(x, axis)
+        """The sum; that of a big matrix by columns first, which XLA adds up side by side."""
+        count = x.shape.num_elements()
+        if self.barrier is None or axis is not None or x.shape.rank != 2 or count is None or count <= STACKED_SIZE:
+            return tf.reduce_sum(x, axis)
+        return tf.reduce_sum(self.barrier(tf.reduce_sum(x, 0)))
 
     def half_squares(self, x: Tensor, axis: int | None) -> Tensor:
         """Half the sum of squares, which is what TensorFlow has a fast op for."""
         if self.barrier is not None:
-            return self.total(self.barrier(self._squares(x)), axis) / 2
+            return tf.reduce_sum(self.barrier(self._squares(x)), axis) / 2
         return tf.nn.l2_loss(x) if axis is None else self.total(x * x, axis) / 2
 
     def _squares(self, x: Tensor) -> Tensor:

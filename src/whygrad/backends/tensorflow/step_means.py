@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.gradient_part import Part, Tensor, part_of, real_part, whole_size, widened
 from whygrad.backends.tensorflow.statistics import STACKED_SIZE, Reducer, gathered, grouped
+
+_PRODUCTS: Final = frozenset({"MatMul", "BatchMatMulV2", "BatchMatMulV3"})
+_NO_ADDITIONS: Final = frozenset({"Mul", "Sub", "Square", "RealDiv", "Neg", "Sign", "Abs", "L2Loss", "IsFinite"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,7 @@ class Means:
     compiled: bool = False  # by XLA
     one: Any = None  # the value of a variable, 1, which XLA does not know
     closely: Any = True  # a boolean tensor: at this step the big variables are looked at closely too
+    complete: bool = False  # the step has been traced to its end: who else uses a tensor is known
 
     @property
     def reducer(self) -> Reducer:
@@ -43,7 +47,7 @@ class Means:
         """
         if isinstance(tensor, tf.IndexedSlices):
             return tf.IndexedSlices(self.apart(tensor.values), tensor.indices, tensor.dense_shape)
-        if not self.compiled or not tf.is_tensor(tensor):
+        if not self.compiled or not tf.is_tensor(tensor) or (self.complete and _is_computed_alone(tensor)):
             return tensor
         return tensor * (self.one if tensor.dtype == tf.float32 else tf.cast(self.one, tensor.dtype))
 
@@ -57,6 +61,16 @@ class Means:
 
     def unknown(self, *shape: int) -> Tensor:
         return tf.fill(list(shape), tf.cast(float("nan"), self.dtype))
+
+
+def _is_computed_alone(tensor: Tensor) -> bool:
+    """Whether XLA computes it as one whole, whoever reads it: a product of matrices that is not added to anything.
+
+    A product with a vector is computed as a sum, and one that is added to something may become part of the addition.
+    """
+    if tensor.op.type not in _PRODUCTS or any(length in (None, 1) for length in tensor.shape):
+        return False
+    return all(user.type in _NO_ADDITIONS for user in tensor.consumers())
 
 
 def is_big(tensor: Any) -> bool:

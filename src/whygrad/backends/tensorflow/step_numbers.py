@@ -162,6 +162,7 @@ class StepNumbers:
                 units=size or None,
                 silent=int(np.sum(mine < steps[-1] // 2)) if size and len(steps) > 1 else None,
                 moved=self.stillness.has_moved(number),
+                blank=self.stillness.is_blank(number),
                 activation=activation,
                 activated=where,
             )

@@ -70,6 +70,7 @@ class StepRecorder:
         self._turn: Any = None
         self._closely: Any = True
         self._one_now: Any = None
+        self._complete = False
         self._clipped: dict[int, Any] = {}  # by the identity of the application, which the probe keeps alive
         self._rows: dict[int, Any] = {}
         self._failures = Hooks()
@@ -110,10 +111,15 @@ class StepRecorder:
         )
 
     def clipped(self, application: Application) -> None:
-        """The optimizer clips inside a branch: what is known only there is put where the end of the step finds it."""
+        """The optimizer clips inside a branch: what is known only there is put where the end of the step finds it.
+
+        Not where XLA compiles: a branch that writes one thing more rounds differently. The norms are unknown then.
+        """
         present = sum(gradient is not None for gradient in application.gradients)
         assert application.clipped is not None
-        if application.clipped_elsewhere and len(application.clipped) == present:
+        if application.clipped_elsewhere and self._compiled:
+            self._clipped[id(application)] = None
+        elif application.clipped_elsewhere and len(application.clipped) == present:
             norms = clipped_norms(application, self._means(application))
             self._clipped[id(application)] = self._kept(norms, present)
 
@@ -133,7 +139,7 @@ class StepRecorder:
         self._turn = self._number // self.schedule.every
         self._closely = True if self.schedule.closely_every == 1 else self._turn % self.schedule.closely_every == 0
         self._one_now = None if self._one is None else tf.convert_to_tensor(self._one)
-        self._clipped, self._rows = {}, {}
+        self._clipped, self._rows, self._complete = {}, {}, False
         self._probe = StepProbe(self)
         self._probe.begin()
 
@@ -142,6 +148,7 @@ class StepRecorder:
         if probe is None or _replica() != 0:
             return
         probe.end()
+        self._complete = True
         if not probe.is_broken:
             self._failures.safely(self._record, probe, outputs)
         self.abandon()
@@ -187,7 +194,7 @@ class StepRecorder:
 
     def _means(self, application: Application) -> Means:
         wide = any(variable.dtype == tf.float64 for variable in application.variables)
-        return Means(tf.float64 if wide else tf.float32, self._compiled, self._one_now, self._closely)
+        return Means(tf.float64 if wide else tf.float32, self._compiled, self._one_now, self._closely, self._complete)
 
     def _row(self, application: Application) -> Tensor:
         kept = self._rows.get(id(application))
@@ -195,9 +202,12 @@ class StepRecorder:
 
     def _computed(self, application: Application) -> Tensor:
         assert self._probe is not None
-        kept = self._clipped.get(id(application))
-        clipped = None if kept is None else _taken(kept)
-        return application_row(application, self._probe.requests, self._means(application), clipped)
+        means, clipped = self._means(application), None
+        if id(application) in self._clipped:
+            kept = self._clipped[id(application)]
+            present = sum(gradient is not None for gradient in application.gradients)
+            clipped = means.unknown(present) if kept is None else _taken(kept)
+        return application_row(application, self._probe.requests, means, clipped)
 
     def _kept(self, values: Tensor, length: int) -> Any:
         """A variable that holds what a branch computed, and nothing where the branch was not taken."""

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import sys
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.hidden_name import is_hidden
+from whygrad.capture.position import user_frame
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
+
+
+def _is_constructor(frame: FrameType | None) -> bool:
+    if frame is None or frame.f_code.co_name not in ("__init__", "build"):
+        return False
+    return hasattr(type(frame.f_locals.get("self")), "trainable_variables")
 
 
 def install(capture: Capture) -> None:
@@ -23,6 +31,7 @@ def install(capture: Capture) -> None:
             entry.noted = True
             entry.created = entry.born = recorder._place(frame)
             entry.made_in_step = capture.requests.total
+            entry.in_constructor = _is_constructor(user_frame(frame))
             entry.made_in_trace = capture.current_graph() is not None
 
     def wrap(original: Any) -> Any:

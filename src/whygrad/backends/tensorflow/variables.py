@@ -26,8 +26,10 @@ class VariableEntry:
     made_at: int = 0  # the recorder's clock
     made_in_trace: bool = False
     made_in_step: int = 0
+    in_constructor: bool = False
     writes: int = 0
     last_write: Position | SourceSpan | None = None
+    assigned: Any = None  # the record of the last assignment by user code
     resets: int = 0  # writes that put a new value in place of the old
     noted: bool = False  # its making was seen; other objects around the same handle are not new variables
     keras: weakref.ref[Any] | None = None  # the Keras variable around it

@@ -75,7 +75,7 @@ def _role(frame: FrameType) -> Origin | None:
         return Origin(WriterKind.RESTORE, name.lstrip("_"))
     if name == "set_weights":
         return Origin(WriterKind.USER, "set_weights")
-    kind = next((kind for part, kind in _FOLDERS if part in file), None)
+    kind = kind_of_file(file)
     if kind is None:
         return None
     if kind in (WriterKind.RESTORE, WriterKind.OTHER):  # saving counts what it saved; `fit` counts batches
@@ -83,6 +83,12 @@ def _role(frame: FrameType) -> Origin | None:
     if kind is WriterKind.LAYER and name in ("__call__", "__setattr__"):
         return None
     return Origin(kind, _name(frame.f_locals.get("self"), kind))
+
+
+def kind_of_file(file: str) -> WriterKind | None:
+    """What kind of writer the code of a framework's file is; None for one that only passes writes on."""
+    path = file.replace("\\", "/")
+    return next((kind for part, kind in _FOLDERS if part in path), None)
 
 
 _STRENGTH = {WriterKind.CALLBACK: 3, WriterKind.RESTORE: 2, WriterKind.OTHER: -1}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity
+from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Op, Outcome, Recording, Request, TensorId, VariableId
 from whygrad.graph.query import Index, index_of
-from whygrad.rules.missing import steps_of, variable_name
+from whygrad.rules.missing import listing, steps_of, variable_name
 from whygrad.rules.rule import Finding, rule
 
 
@@ -42,8 +42,10 @@ def assign_between_forward_and_gradient(recording: Recording) -> Iterator[Findin
     ```
 
     ## Known limits
-    Writes between taking a gradient and applying it (decoupled weight decay) are taken as meant.
+    Between taking a gradient and applying it, only writes of values that do not come from the variable itself are
+    reported: decoupled weight decay, clipping and putting a saved copy back are meant.
     """
+    yield from _overwritten(recording)
     told = set()
     for request in recording.requests:
         index = index_of(request.graph)
@@ -64,6 +66,25 @@ def assign_between_forward_and_gradient(recording: Recording) -> Iterator[Findin
                 help="take all gradients before anything is written, or run the forward pass again after the write",
                 steps=steps_of(recording, [request]),
             )
+
+
+def _overwritten(recording: Recording) -> Iterator[Finding]:
+    """Given another value after the gradient was taken and before it is applied."""
+    for update in recording.updates:
+        pairs = [pair for pair in update.pairs if pair.overwritten is not None]
+        if not pairs or pairs[0].overwritten is None:
+            continue
+        names = tuple(variable_name(recording.variables[pair.variable]) for pair in pairs)
+        yield Finding(
+            message=f"{listing(names)} overwritten after the gradient was taken and before it is applied: it is likely of no use there",
+            primary=Label(pairs[0].overwritten, "another value is put in place of the one that was differentiated"),
+            variables=names,
+            related=() if update.where is None else (Label(update.where, "applied here"),),
+            help="write first and then take the gradient, or write after the update",
+            steps=Steps(update.seen, update.seen),
+            severity=Severity.WARNING,
+            certain=False,
+        )
 
 
 def _late_write(index: Index, request: Request, variable: VariableId | None, behind: set[TensorId]) -> Op | None:

@@ -58,17 +58,23 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
             variables = frozenset(pair.variable for pair in update.pairs)
             by_place.setdefault((update.where, variables), []).append(update)
     for group in by_place.values():
-        if len({update.optimizer_id for update in group}) < 2 or any(update.seen > 1 for update in group):
+        optimizers = {update.optimizer_id for update in group}
+        compiled = any(update.runs is not None for update in group)
+        if len(optimizers) < (3 if compiled else 2) or any(_times(update) > 1 for update in group):
             continue
         first = group[0]
         where = first.made or first.where
         yield Finding(
-            message=f"{len(group)} optimizers were made to train the same variables, one for each step",
+            message=f"{len(optimizers)} optimizers were made to train the same variables, one for each step",
             primary=None if where is None else Label(where, "a new optimizer every step: its moments are lost"),
             related=() if first.where in (None, where) else (Label(first.where, "used once here"),),
             help="make the optimizer once, before the loop",
-            steps=Steps(len(group), len(group)),
+            steps=Steps(len(optimizers), len(optimizers)),
         )
+
+
+def _times(update: Update) -> int:
+    return update.seen if update.runs is None else update.runs
 
 
 def _compiled_again(recording: Recording) -> Iterator[Finding]:

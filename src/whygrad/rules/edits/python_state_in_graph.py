@@ -65,10 +65,12 @@ def python_state_in_graph(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Numbers in containers and in enclosing functions are not seen, nor is what an inner function draws.
+    Numbers in containers are not seen, nor is what an inner function draws; of numbers in enclosing functions only those
+    that a loop or another function changes.
     """
     for event in recording.events_of(BakedState):
-        yield _drawn(event) if event.drawn else _replaced(event) if event.replaced else _kept(event)
+        if not event.replaced:  # a network that was replaced is another rule's
+            yield _drawn(event) if event.drawn else _kept(event)
 
 
 def _kept(event: BakedState) -> Finding:
@@ -82,14 +84,6 @@ def _kept(event: BakedState) -> Finding:
         primary=None if where is None else Label(where, first if event.where is None else changed),
         related=() if event.read in (None, where) else (Label(event.read, first),),
         help=f"keep it in a variable (`tf.Variable(0, trainable=False)`, `{event.name}.assign_add(1)`) and branch with `tf.cond`",
-    )
-
-
-def _replaced(event: BakedState) -> Finding:
-    return Finding(
-        message=f"`{event.name}` was replaced after the function had been traced: it goes on with the old one",
-        primary=None if event.read is None else Label(event.read, "stands for the object of the first call, for ever"),
-        help="make the traced function anew together with the object, or hand the object in as an argument",
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Severity
-from whygrad.graph import Recording
-from whygrad.graph.query import Reason
-from whygrad.rules.missing import claim
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import Recording, Request
+from whygrad.graph.query import Reason, index_of
+from whygrad.rules.missing import claim, listing, missing_of, names_of, steps_of
 from whygrad.rules.rule import Finding, rule
 
 
@@ -48,10 +49,35 @@ def no_registered_gradient(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Only ops that the request reached before it raised are known to be on the path.
     """
+    told = {id(missing.request) for missing in missing_of(recording).cuts if missing.cut.reason is Reason.UNREGISTERED}
+    for request in recording.requests:
+        if id(request) not in told:
+            yield from _named_by_the_error(recording, request)
     yield from claim(
         recording,
         lambda missing: missing.cut.reason is Reason.UNREGISTERED,
         because=lambda cut: f"TensorFlow has no gradient for `{cut.op.name}`",
         label=lambda cut: f"{cut.op.name} has no registered gradient",
         help=lambda cut: "write this with ops that have a gradient, or give it one with `tf.custom_gradient`",
+    )
+
+
+def _named_by_the_error(recording: Recording, request: Request) -> Iterator[Finding]:
+    """The variables have other paths too, but TensorFlow raises for one of them all the same."""
+    match = re.search(r"gradient registry has no entry for: (\w+)", request.error or "")
+    if match is None:
+        return
+    index = index_of(request.graph)
+    behind = index.behind(request.targets)
+    ops = [op for op in request.graph.ops if op.name == match[1] and any(tensor in behind for tensor in op.outputs)]
+    op = next((op for op in reversed(ops) if op.where is not None), None)
+    names = names_of(recording, request, request.sources)
+    again = " again" if match[1].endswith("Grad") else ""
+    yield Finding(
+        message=f"no gradient reaches {listing(names)}: TensorFlow cannot differentiate `{match[1]}`",
+        primary=None if op is None or op.where is None else Label(op.where, f"cannot be differentiated{again}"),
+        variables=names,
+        related=() if request.where is None else (Label(request.where, "asked for here"),),
+        help="write this with ops that have a gradient, or give it one with `tf.custom_gradient`",
+        steps=steps_of(recording, [request]),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
@@ -62,8 +63,16 @@ def wrong_source_object(recording: Recording) -> Iterator[Finding]:
         odd = next((s for s in request.sources if s.type_name in _SYMBOLIC), None)
         if odd is not None:
             yield _symbolic(recording, request, odd)
+    failure = recording.failure
+    if failure is not None and failure.where is not None and re.search(_WATCHED, failure.message):
+        yield Finding(
+            message="a symbolic Keras tensor was given to the tape: it is never computed, so there is nothing to watch",
+            primary=Label(failure.where, "no value ever goes through this tensor"),
+            help="watch the real input tensor (`tape.watch(x)`), call the model on it under the tape, and ask for `x`",
+        )
 
 
+_WATCHED = r"Passed in object .*<KerasTensor"  # what `tape.watch` says
 _SYMBOLIC = ("KerasTensor", "SymbolicTensor")
 
 

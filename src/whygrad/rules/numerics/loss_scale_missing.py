@@ -6,18 +6,20 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import LossUnscaled
+from whygrad.graph.nonfinite import GradientUnderflow, LossUnscaled
+from whygrad.rules.missing import listing
+from whygrad.rules.nonfinite import names
 from whygrad.rules.rule import Finding, rule
 
 
 @rule("WG416", "loss-scale-missing", severity=Severity.ERROR, since="0.1.0")
 def loss_scale_missing(recording: Recording) -> Iterator[Finding]:
-    """Detects an optimizer that divides by a loss scale, given gradients of a loss that nobody scaled.
+    """Detects a loss that nobody scaled, where float16 or the optimizer needs it to be.
 
     ## Why it matters
     `LossScaleOptimizer.apply` divides every gradient by its scale, 32768 at first. `fit` multiplies the loss by the
     same number; a custom loop must do it itself. Without it every update is 32768 times too small, and nothing says
-    so.
+    so. Without a `LossScaleOptimizer`, gradients below 6e-8 become zero in float16, and nothing trains.
 
     ## Example
     ```python
@@ -47,8 +49,21 @@ def loss_scale_missing(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    A loss that is multiplied by a number of one's own choice counts as not scaled.
+    A loss that is multiplied by a number of one's own choice counts as not scaled. Gradients that are lost in float16
+    are looked for in compiled steps, and reported where whole variables get none.
     """
+    for underflow in recording.events_of(GradientUnderflow):
+        asked = () if underflow.request is None else (Label(underflow.request, "gradients of the loss as it is"),)
+        yield Finding(
+            message=f"the gradient of {listing(names(recording, underflow.variables))} is zero: it is too small for "
+            "float16, and the loss was not scaled",
+            primary=None if underflow.where is None else Label(underflow.where, "on the way back, cast to float16"),
+            variables=names(recording, underflow.variables),
+            related=asked,
+            notes=(f"{underflow.lost} of {underflow.of} elements become zero there: float16 ends at 6e-8",),
+            help="wrap the optimizer in `keras.optimizers.LossScaleOptimizer` and take the gradient of "
+            "`optimizer.scale_loss(loss)`, or use bfloat16",
+        )
     for missing in recording.events_of(LossUnscaled):
         factor = "its loss scale" if missing.scale is None else f"{missing.scale:g}"
         yield Finding(

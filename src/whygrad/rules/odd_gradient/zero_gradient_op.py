@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Flow, Op, OpKind, Outcome, Recording, Request, Source, TensorId
+from whygrad.graph import Flow, Op, OpId, OpKind, Outcome, Recording, Request, Source, TensorId
 from whygrad.graph.query import Cut, Index, Reason, closed, cut_groups, index_of
 from whygrad.rules.missing import listing, names_of, steps_of, text_of
 from whygrad.rules.over_steps import Followed, always, asked, followed, silenced, zero_elsewhere
@@ -56,12 +56,18 @@ def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
         layer = silenced(group)
         told |= {id(each.source) for each in (layer[1] if layer else ())}
         steps = request.ran if request.compiled else request.seen
+        suspects: dict[OpId, tuple[Op, list[Source]]] = {}
         for source in request.sources:
             if source.outcome is Outcome.ZERO and id(source) not in told and steps > 1:
                 op = _suspect(index, request, source)
                 if op is not None:
                     told.add(id(source))
-                    yield _finding(recording, request, (source,), op, certain=False)
+                    suspects.setdefault(op.id, (op, []))[1].append(source)
+        for op, several in suspects.values():
+            yield _finding(recording, request, tuple(several), op, certain=_is_constant(index, op))
+        for product in _products_of_zeros(request, index, [each for each in group if id(each.source) not in told]):
+            told |= {id(each.source) for each in product.factors}
+            yield _stuck(request, product)
         unexplained = [each for each in zero_elsewhere(group) if id(each.source) not in told]
         if unexplained and not request.zeros_accepted:
             yield _at_every_step(request, unexplained)
@@ -136,7 +142,8 @@ def _suspect(index: Index, request: Request, source: Source) -> Op | None:
     path = index.open_ahead(starts, request.tape) & index.open_behind(request.targets, request.tape)
     ops = [op for op in request.graph.ops if any(t in path for t in op.outputs) and any(t in path for t in op.inputs)]
     for op in ops:
-        if op.kind in _FLAT and _carries_all(index, request, starts, (op,)):
+        flat = op.kind in _FLAT or _is_constant(index, op)
+        if flat and _carries_all(index, request, starts, (op,)):
             return op
         if op.kind is OpKind.CUSTOM:
             alike = tuple(each for each in ops if each.kind is OpKind.CUSTOM and each.custom == op.custom)
@@ -151,7 +158,28 @@ def _suspect(index: Index, request: Request, source: Source) -> Op | None:
     return None
 
 
-_FLAT = (OpKind.CLIP, OpKind.SOFTMAX, OpKind.SELECT, OpKind.SIGN, OpKind.ROUND)
+_FLAT = (OpKind.CLIP, OpKind.SELECT, OpKind.SIGN, OpKind.ROUND)
+
+
+def _is_constant(index: Index, op: Op) -> bool:
+    """A softmax over one unit is one, and what a single element differs from its own mean is zero."""
+    if op.kind is OpKind.SOFTMAX:
+        shape = index.tensors[op.outputs[0]].shape or (None,)
+        return shape[-1] == 1
+    if op.name not in ("Sub", "SquaredDifference") or len(op.inputs) != 2:
+        return False
+    own = op.inputs[0]
+    return any(_is_mean_of_one(index, tensor, own) for tensor in op.inputs[1:])
+
+
+def _is_mean_of_one(index: Index, tensor: TensorId, own: TensorId) -> bool:
+    for maker in index.makers.get(tensor, ()):
+        if maker.name == "StopGradient":
+            return _is_mean_of_one(index, maker.inputs[0], own)
+        before, after = index.tensors[own].shape or (None,), index.tensors[maker.outputs[0]].shape or ()
+        if maker.name == "Mean" and maker.inputs[0] == own:
+            return len(after) == len(before) and after[-1] == before[-1] == 1
+    return False
 
 
 def _carries_all(index: Index, request: Request, starts: set[TensorId], ops: tuple[Op, ...]) -> bool:
@@ -168,9 +196,53 @@ def _carries_all(index: Index, request: Request, starts: set[TensorId], ops: tup
     return not any(target in seen for target in request.targets)
 
 
+@dataclass(frozen=True, slots=True)
+class _Product:
+    op: Op
+    factors: tuple[Followed, Followed]
+
+
+def _products_of_zeros(request: Request, index: Index, group: list[Followed]) -> Iterator[_Product]:
+    """Pairs of variables that are all zeros and multiply each other: the gradient of each is the other."""
+    blank = [each for each in group if each.is_zero and each.numbers.blank]
+    if len(blank) < 2 or len(blank[0].numbers.norms) < 2:
+        return
+    ahead = {id(each): index.ahead(set(index.starts(each.source))) for each in blank}
+    paired: set[int] = set()
+    for op in request.graph.ops:
+        if op.kind is not OpKind.CONTRACT and op.name != "Mul":
+            continue
+        into = [{id(each) for each in blank if tensor in ahead[id(each)]} for tensor in op.inputs[:2]]
+        if (
+            len(into) == 2
+            and len(into[0]) == len(into[1]) == 1
+            and into[0] != into[1]
+            and not paired & (into[0] | into[1])
+        ):
+            paired |= into[0] | into[1]
+            first, second = (next(each for each in blank if id(each) in side) for side in into)
+            yield _Product(op, (first, second))
+
+
+def _stuck(request: Request, product: _Product) -> Finding:
+    names = tuple(each.name for each in product.factors)
+    return Finding(
+        message=f"{listing(names)} are both zero and multiply each other: their gradients are exactly zero for good",
+        primary=None
+        if product.op.where is None
+        else Label(product.op.where, "the gradient of each factor is the other"),
+        variables=names,
+        related=asked(request),
+        help="start one of the two at random, and only the other at zero",
+        steps=always(request),
+    )
+
+
 def _finding(recording: Recording, request: Request, sources: tuple[Source, ...], op: Op, *, certain: bool) -> Finding:
     names = names_of(recording, request, sources)
     why = f"the gradient of `{op.name}` is zero" if certain else f"likely made zero by {text_of(op.where)}"
+    if certain and op.name in _OF_ONE:
+        why = _OF_ONE[op.name]
     return Finding(
         message=f"the gradient of {listing(names)} is exactly zero: {why}",
         primary=None if op.where is None else Label(op.where, "the gradient is zero from here on"),
@@ -184,6 +256,13 @@ def _finding(recording: Recording, request: Request, sources: tuple[Source, ...]
         steps=steps_of(recording, [request]),
         certain=certain,
     )
+
+
+_OF_ONE = {
+    "Softmax": "a softmax over a single unit is 1, whatever goes in",
+    "Sub": "a single element does not differ from its own mean",
+    "SquaredDifference": "a single element does not differ from its own mean",
+}
 
 
 def _at_every_step(request: Request, found: list[Followed]) -> Finding:

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording, Request, TensorId
-from whygrad.graph.event import SharedCalls
+from whygrad.graph.event import CopiedOntoItself, Multiplied, SharedCalls
 from whygrad.graph.query import Index, index_of
+from whygrad.rules.missing import variable_name
 from whygrad.rules.rule import Finding, rule
+from whygrad.source import SourceSpan
 
 
 @rule("WG209", "aliased-network", severity=Severity.WARNING, since="0.1.0")
@@ -49,8 +51,11 @@ def aliased_network(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Only a plain assignment of one name to the other is recognised, and only where both are called in one loss.
+    Only a plain assignment of one name to the other is recognised, and only where both are called in one loss; and a list
+    multiplied around the very expression that makes a layer or variable (`[Dense(4)] * 3`).
     """
+    yield from _multiplied(recording)
+    yield from _copied_onto_itself(recording)
     for event in recording.events_of(SharedCalls):
         if not _bootstraps(recording, event):
             continue
@@ -61,6 +66,35 @@ def aliased_network(recording: Recording) -> Iterator[Finding]:
             related=tuple(Label(span, "called here") for span in event.places[:2]),
             help=f"copy it: `{first} = keras.models.clone_model({second})`, then `{first}.set_weights({second}.get_weights())`",
             certain=False,
+        )
+
+
+def _multiplied(recording: Recording) -> Iterator[Finding]:
+    """One finding for each list, also where it repeats several objects."""
+    by_place: dict[SourceSpan, list[Multiplied]] = {}
+    for event in recording.events_of(Multiplied):
+        by_place.setdefault(event.where, []).append(event)
+    for where, events in by_place.items():
+        variables = dict.fromkeys(n for event in events for n in event.variables if n in recording.variables)
+        yield Finding(
+            message=f"a list likely meant to hold several of `{events[0].name}` holds one several times: they share every weight",
+            primary=Label(where, "repeats the object, does not make new ones"),
+            variables=tuple(variable_name(recording.variables[number]) for number in variables),
+            help="make each on its own: `[Layer() for _ in range(n)]`; to share on purpose, name the layer first",
+            certain=False,
+        )
+
+
+def _copied_onto_itself(recording: Recording) -> Iterator[Finding]:
+    for copy in recording.events_of(CopiedOntoItself):
+        labels = [Label(copy.made, "the same layers once more, not a copy of them")] if copy.made is not None else []
+        labels += [Label(copy.where, "this copies the weights onto themselves")] if copy.where is not None else []
+        yield Finding(
+            message=f"`{copy.target}` and `{copy.source}` have the very same variables: they are one network",
+            primary=next(iter(labels), None),
+            related=tuple(labels[1:]),
+            variables=tuple(variable_name(recording.variables[n]) for n in copy.variables if n in recording.variables),
+            help=f"make a second network: `keras.models.clone_model({copy.source})`, then copy the weights to it",
         )
 
 

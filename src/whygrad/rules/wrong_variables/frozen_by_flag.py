@@ -57,6 +57,8 @@ def frozen_by_flag(recording: Recording) -> Iterator[Finding]:
     yield from _updated_though_frozen(recording)
     yield from _changed_after_training(recording)
     yield from _thawed_in_vain(recording)
+    yield from _thawed_around(recording)
+    yield from _changed_after_compiling(recording)
 
 
 def _nothing_to_train(recording: Recording) -> Iterator[Finding]:
@@ -116,6 +118,25 @@ def _changed_after_training(recording: Recording) -> Iterator[Finding]:
         )
 
 
+def _changed_after_compiling(recording: Recording) -> Iterator[Finding]:
+    """tf_keras trains what was trainable when it compiled. Freezing the whole model then is how GANs are written there."""
+    for event in recording.events_of(ModelTrained):
+        changed = {*event.frozen_since_compile, *event.thawed_since_compile} if event.as_compiled else set()
+        flags = [f for f in recording.events_of(FlagSet) if f.layer != event.model and changed & set(f.variables)]
+        if not flags:
+            continue
+        flag = flags[-1]
+        names = tuple(variable_name(recording.variables[n]) for n in flag.variables if n in changed)
+        yield Finding(
+            message=f"`{flag.layer}.trainable = {flag.value}` came after `{event.model}` was compiled and has no effect on it",
+            primary=None if flag.where is None else Label(flag.where, "set after compiling"),
+            variables=names,
+            related=() if event.where is None else (Label(event.where, "trains what was trainable when compiled"),),
+            help=f"set the flag before `{event.model}.compile(...)`, or compile again",
+            steps=Steps(event.seen, event.seen),
+        )
+
+
 def _thawed_in_vain(recording: Recording) -> Iterator[Finding]:
     """A layer inside a frozen one was set trainable: the outer flag still hides it."""
     asked = {source.variable for request in recording.requests for source in request.sources}
@@ -136,6 +157,36 @@ def _thawed_in_vain(recording: Recording) -> Iterator[Finding]:
             variables=names,
             help="set `trainable = True` on the outer model too, and freeze its other layers one by one",
         )
+
+
+def _thawed_around(recording: Recording) -> Iterator[Finding]:
+    """A model was set trainable after a part of it was frozen, and the part is frozen still: Keras passes on changes."""
+    flags = list(recording.events_of(FlagSet))
+    for event in recording.events_of(ModelTrained):
+        before = [flag for flag in flags if flag.order <= event.order]
+        for number, flag in enumerate(before):
+            if (
+                not flag.value
+                or flag.where is None
+                or any(set(f.variables) & set(flag.variables) for f in before[number + 1 :])
+            ):
+                continue
+            inner = [f for f in before[:number] if not f.value and set(f.variables) < set(flag.variables)]
+            frozen = [n for f in inner for n in f.variables if n in event.frozen and n in flag.variables]
+            if not frozen or not set(flag.variables) <= {*event.frozen, *event.trainable}:
+                continue
+            names = tuple(
+                variable_name(recording.variables[n]) for n in dict.fromkeys(frozen) if n in recording.variables
+            )
+            yield Finding(
+                message=f"`{flag.layer}` was set trainable, but {listing(names)} is frozen still: the flag of "
+                f"`{flag.layer}` was True already, so Keras passes nothing on",
+                primary=Label(flag.where, "changes nothing"),
+                variables=names,
+                related=(Label(inner[-1].where, "frozen here"),) if inner[-1].where is not None else (),
+                help=f"set `trainable = True` on `{inner[-1].layer}` itself, then compile again",
+                steps=Steps(event.seen, event.seen),
+            )
 
 
 def _is_used(recording: Recording, variable: VariableId, after: int) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording, Update
+from whygrad.graph.event import BakedState
 from whygrad.rules.missing import listing, variable_name
 from whygrad.rules.rule import Finding, rule
 
@@ -59,6 +60,7 @@ def optimizer_variable_mismatch(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     tf_keras optimizers accept new variables where they can; there only the failure itself is reported.
     """
+    yield from _traced_for_another(recording)
     for update in recording.updates:
         if not update.unknown:
             continue
@@ -71,6 +73,18 @@ def optimizer_variable_mismatch(recording: Recording) -> Iterator[Finding]:
             help="build it once with all variables (`optimizer.build(a.trainable_variables + b.trainable_variables)`), or "
             "use one optimizer for each part",
         )
+
+
+def _traced_for_another(recording: Recording) -> Iterator[Finding]:
+    for event in recording.events_of(BakedState):
+        if event.replaced:
+            yield Finding(
+                message=f"`{event.name}` was replaced after the function had been traced: it goes on with the old one",
+                primary=None
+                if event.read is None
+                else Label(event.read, "stands for the object of the first call, for ever"),
+                help="make the `tf.function` anew together with the object, or pass the object to it as an argument",
+            )
 
 
 def _first_use(recording: Recording, update: Update) -> tuple[Label, ...]:

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import OpKind, Recording
-from whygrad.graph.event import UnbuiltRead
+from whygrad.graph.event import OutgrownList, UnbuiltRead
+from whygrad.graph.query import index_of
+from whygrad.rules.missing import listing, variable_name
 from whygrad.rules.rule import Finding, rule
 
 
@@ -45,6 +47,8 @@ def unbuilt_model(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Where the list was not seen to be used and nothing failed, it is a note.
     """
+    for outgrown in recording.events_of(OutgrownList):
+        yield from _still_used(recording, outgrown)
     for event in recording.events_of(UnbuiltRead):
         if event.length_later <= event.length:
             continue
@@ -58,6 +62,33 @@ def unbuilt_model(recording: Recording) -> Iterator[Finding]:
             help="give the model its input shape (`keras.layers.Input`, `model.build(...)`) or call it once before this line",
             severity=None if harmful else Severity.NOTE,
         )
+
+
+def _still_used(recording: Recording, event: OutgrownList) -> Iterator[Finding]:
+    """The old list is asked for gradients of a loss that depends on the new variables too."""
+    then, since = set(event.then), set(event.since)
+    for request in recording.requests:
+        asked = {source.variable for source in request.sources}
+        if not asked or not asked <= then:
+            continue
+        alive = index_of(request.graph).open_behind(request.targets, request.tape)
+        late = {
+            op.variable
+            for op in request.graph.ops
+            if op.kind is OpKind.READ and op.variable in since and any(tensor in alive for tensor in op.outputs)
+        }
+        missed = [recording.variables[n] for n in event.since if n in late and recording.variables[n].trainable]
+        if missed:
+            names = tuple(variable_name(variable) for variable in missed)
+            yield Finding(
+                message=f"`{event.attribute}` of `{event.model}` was read before {listing(names)} was made: "
+                "no gradient is asked for it",
+                primary=None if event.where is None else Label(event.where, f"{len(then)} variables then"),
+                variables=names,
+                related=() if request.where is None else (Label(request.where, "asked for the old list here"),),
+                help=f"read `{event.attribute}` in every step, after the forward pass",
+            )
+            return
 
 
 def _left_out(recording: Recording, event: UnbuiltRead) -> bool:

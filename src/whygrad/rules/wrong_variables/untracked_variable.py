@@ -70,6 +70,8 @@ def untracked_variable(recording: Recording) -> Iterator[Finding]:
     for group in seen.values():
         distinct = list({variable.id: variable for variable in group}.values())
         yield _finding(distinct)
+    for request in recording.requests:
+        yield from _computed_once(recording, request)
 
 
 def _forgotten(recording: Recording, request: Request) -> Iterator[Variable]:
@@ -85,6 +87,27 @@ def _forgotten(recording: Recording, request: Request) -> Iterator[Variable]:
         live = [op for op in reads if request.tape in op.tapes and any(t in reached for t in op.outputs)]
         if live and variable.trainable and variable.is_floating and _is_unknown(recording, request, variable, live):
             yield variable
+
+
+def _computed_once(recording: Recording, request: Request) -> Iterator[Finding]:
+    """A variable of a constructor of which nobody keeps more than what was computed from it there."""
+    asked = {source.variable for each in recording.requests for source in each.sources}
+    index = index_of(request.graph)
+    behind = index.behind(request.targets)
+    for number, reads in index.reads.items():
+        variable = recording.variables.get(number)
+        if variable is None or number in asked or variable.writes or variable.owner is not None:
+            continue
+        early = [op for op in reads if not op.tapes and any(tensor in behind for tensor in op.outputs)]
+        if not (early and len(early) == len(reads) and variable.in_constructor and variable.trainable):
+            continue
+        name, where = variable_name(variable), variable.created or early[0].where
+        yield Finding(
+            message=f"`{name}` is never trained: its value went into the model once, when that was made",
+            primary=None if where is None else Label(where, "only what is computed from it here and now is kept"),
+            variables=(name,),
+            help="keep the variable itself (`self.add_weight(...)`) and do this computation in `call`",
+        )
 
 
 def _is_unknown(recording: Recording, request: Request, variable: Variable, reads: list[Op]) -> bool:

@@ -18,9 +18,10 @@ HEAD = "import keras\nimport numpy as np\nimport tensorflow as tf\nkeras.utils.s
 FIT = """
 model = keras.Sequential([keras.layers.Input((2,)), keras.layers.BatchNormalization(), keras.layers.Dense(1)])
 model.compile("adam", lambda y, p: tf.reduce_mean(p * tf.math.log(y)))
-y = np.ones((32, 1), "float32")
+y = np.full((32, 1), 2.0, "float32")
 y[9] = 0.0
-model.fit(np.ones((32, 2), "float32"), y, batch_size=8, verbose=0, shuffle=False)
+x = np.random.default_rng(0).normal(size=(32, 2)).astype("float32")
+model.fit(x, y, batch_size=8, verbose=0, shuffle=False)
 left = model.get_weights()
 """
 FUNCTION = """

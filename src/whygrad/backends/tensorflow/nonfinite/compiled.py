@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.nonfinite.flight import Call, Flight, TracedRequest
-from whygrad.backends.tensorflow.nonfinite.functions import Interpreter, ReplayError
-from whygrad.backends.tensorflow.nonfinite.trace import Trace, Value
+from whygrad.backends.tensorflow.nonfinite.functions import Interpreter
+from whygrad.backends.tensorflow.nonfinite.trace import ReplayError, Trace, Value
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture

@@ -8,8 +8,8 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.nonfinite.functions import Interpreter, ReplayError
-from whygrad.backends.tensorflow.nonfinite.trace import Node, Site, Trace, Value
+from whygrad.backends.tensorflow.nonfinite.functions import Interpreter
+from whygrad.backends.tensorflow.nonfinite.trace import Node, ReplayError, Site, Trace, Value
 from whygrad.backends.tensorflow.op_record import CUSTOM, OpRecord
 from whygrad.backends.tensorflow.op_table import kind_of
 from whygrad.graph import OpKind

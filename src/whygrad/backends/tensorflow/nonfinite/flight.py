@@ -72,6 +72,7 @@ class Flight:
     is_whole: bool = True  # the history has every call since the snapshot
     next_at: float = 0.0
     too_large: bool = False
+    searched: bool = False  # for gradients that are lost in float16
     harmless: set[tuple[str, int]] = field(default_factory=set)  # results that are bad and reach no update
     bad_from_start: frozenset[int] = frozenset()  # variables that hold an infinity on purpose
     data_at: tuple[int, ...] = ()  # positions of the arguments that are not variables
@@ -102,7 +103,7 @@ class Flights:
         self.flights: dict[int, Flight] = {}
         self.taps = Taps()
         self.latest: Flight | None = None
-        self._held_back = 0  # bad updates that guards took away before they could show
+        self._held_back = held_back_by_guards()  # bad updates that guards took away before they could show
 
     def traced(self, ticket: Ticket, gradients: list[Any]) -> None:
         """A request was made while a function was traced."""
@@ -209,7 +210,7 @@ class Flights:
         """Look at the small results: a loss, a few metrics."""
         bad = {(of, i) for i, result in enumerate(results or ()) if not _is_fine(result)} - flight.harmless
         held_back, self._held_back = self._held_back, held_back_by_guards()
-        if not bad and held_back == self._held_back:
+        if not bad and self._held_back <= held_back:
             return
         if self.capture.sentinel.compiled_went_bad(flight) is False:
             flight.harmless |= bad
@@ -226,6 +227,9 @@ class Flights:
             handles = [t for t in flight.last.arguments if t._id in flight.snapshot]
             if not self.bad_variables({t._id: compat.read_handle(t) for t in handles}) <= flight.bad_from_start:
                 self.capture.sentinel.compiled_went_bad(flight)
+            elif flight.facts.has_half and not flight.searched:
+                flight.searched = True
+                self.capture.sentinel.look_for_underflow(flight)
 
 
 def _is_fine(result: Any) -> bool:

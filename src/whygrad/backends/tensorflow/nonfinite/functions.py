@@ -12,7 +12,7 @@ from whygrad.backends.tensorflow.function_graphs import FUNCTIONAL_OPS, function
 from whygrad.backends.tensorflow.nonfinite.attribution import forward_operation
 from whygrad.backends.tensorflow.nonfinite.graphs import DATA_OPS
 from whygrad.backends.tensorflow.nonfinite.scratch import ScratchVariables
-from whygrad.backends.tensorflow.nonfinite.trace import Node, Site, Trace, Value
+from whygrad.backends.tensorflow.nonfinite.trace import Node, ReplayError, Site, Trace, Value
 from whygrad.backends.tensorflow.op_record import OpRecord
 from whygrad.backends.tensorflow.op_table import kind_of
 from whygrad.backends.tensorflow.trace_log import from_traceback, trace_records
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 MAX_DEPTH = 64
 MAX_NODES = 500_000  # of loops that go on for long
 SIDE_EFFECTS = ("Print", "PrintV2", "Assert", "NoOp", "WriteScalarSummary", "WriteSummary", "Abort")
-
-
-class ReplayError(Exception):
-    """A step cannot be run again; the text says why."""
 
 
 class Interpreter:

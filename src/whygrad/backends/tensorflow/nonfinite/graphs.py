@@ -25,6 +25,7 @@ class GraphFacts:
     takes_data: bool = False  # a batch from an iterator
     runs_python: bool = False
     has_gradients: bool = False
+    has_half: bool = False  # float16 takes part
 
     @property
     def is_repeatable(self) -> bool:
@@ -48,12 +49,13 @@ def _examine(graph: Any) -> GraphFacts:
     positions = {tensor._id: i for i, tensor in enumerate(graph.inputs)}
     reads: set[int] = set()
     writes: set[int] = set()
-    flags = {"draws": False, "takes_data": False, "runs_python": False, "has_gradients": False}
+    flags = {"draws": False, "takes_data": False, "runs_python": False, "has_gradients": False, "has_half": False}
     for operation in graph.get_operations():
         kind = kind_of(operation.type)
         flags["draws"] |= kind in (OpKind.NOISE, OpKind.SAMPLE) and compat.is_stateful(operation.type)
         flags["takes_data"] |= operation.type in DATA_OPS
         flags["runs_python"] |= kind is OpKind.FOREIGN
+        flags["has_half"] |= any(tensor.dtype.name == "float16" for tensor in operation.outputs)
         flags["has_gradients"] |= operation.name.startswith("gradient_tape/")
         if operation.type in FUNCTIONAL_OPS:
             for inner, shift in _inner(operation, graph):

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.nonfinite.backward import Sweep
 from whygrad.backends.tensorflow.nonfinite.eager import EagerReplay
-from whygrad.backends.tensorflow.nonfinite.functions import ReplayError
-from whygrad.backends.tensorflow.nonfinite.trace import Trace, Value
+from whygrad.backends.tensorflow.nonfinite.trace import ReplayError, Trace, Value
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.nonfinite.amplifier import find_amplifier
 from whygrad.backends.tensorflow.nonfinite.birth import describe, first_birth
+from whygrad.backends.tensorflow.nonfinite.compiled import CompiledReplay
 from whygrad.backends.tensorflow.nonfinite.finite import is_finite, square_sum, symptom_of
 from whygrad.backends.tensorflow.nonfinite.flight import MAX_INQUIRIES, Flight
-from whygrad.backends.tensorflow.nonfinite.functions import ReplayError
 from whygrad.backends.tensorflow.nonfinite.inquiry import Answer, inquire
 from whygrad.backends.tensorflow.nonfinite.replayed import Replayed, replay_request
-from whygrad.backends.tensorflow.nonfinite.trace import Trace, Value
+from whygrad.backends.tensorflow.nonfinite.trace import ReplayError, Trace, Value
+from whygrad.backends.tensorflow.nonfinite.underflow import find_underflow
 from whygrad.backends.tensorflow.nonfinite.updating import Spread
 from whygrad.backends.tensorflow.op_table import kind_of
 from whygrad.backends.tensorflow.positions import span
@@ -28,6 +29,7 @@ from whygrad.graph import OpKind, Outcome, VariableId
 from whygrad.graph.event import Event
 from whygrad.graph.nonfinite import (
     GradientAmplified,
+    GradientUnderflow,
     NonfiniteBorn,
     NonfiniteEntered,
     NonfiniteUnplaced,
@@ -75,6 +77,7 @@ class Sentinel:
     discoveries: list[Discovery] = field(default_factory=list)
     latest: dict[int, Discovery | None] = field(default_factory=dict)  # variable -> why its gradient is bad
     replays: int = 0
+    underflows: list[GradientUnderflow] = field(default_factory=list)
     _analysed: tuple[Trace, list[Value]] | None = None  # the last replay
 
     def look(self, ticket: Ticket, gradients: list[Any]) -> list[float]:
@@ -226,6 +229,23 @@ class Sentinel:
             recorder.paused -= 1
         return True
 
+    def look_for_underflow(self, flight: Flight) -> None:
+        """Run the last step of a function that uses float16 once more, and see what becomes of its gradients."""
+        recorder = self.capture.recorder
+        recorder.paused += 1
+        try:
+            with compat.unrecorded():
+                replay = CompiledReplay(self.capture, flight)
+                replay.run()
+                for request, known in replay.requests():
+                    if not replay.unscaled(request, known):
+                        pairs = [(variable, known[number]) for variable, number in request.gradients if number in known]
+                        self.underflows += filter(None, [find_underflow(replay.trace, pairs, request.place)])
+        except Exception:  # nothing is known to be wrong: there is nothing to say
+            return
+        finally:
+            recorder.paused -= 1
+
     def _has_consequences(self) -> bool:
         """A cause is known whose bad values are in the weights by now, or in every step."""
         return any(not found.skipped for found in self.discoveries)
@@ -291,7 +311,7 @@ class Sentinel:
                 found.skipped = True
 
     def events(self) -> list[Event]:
-        return [self._frozen(found) for found in self.discoveries]
+        return [*(self._frozen(found) for found in self.discoveries), *dict.fromkeys(self.underflows)]
 
     def _frozen(self, found: Discovery) -> Event:
         return found.event if isinstance(found.event, NonfiniteUpdate) else replace(found.event, when=self._when(found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
@@ -11,6 +12,12 @@ from whygrad.capture.position import Position
 from whygrad.source import SourceSpan
 
 Place = Position | SourceSpan | None
+
+SHARE_OF_MEMORY = 0.5  # of what is free when a replay begins
+
+
+class ReplayError(Exception):
+    """A step cannot be run again; the text says why."""
 
 
 class Site:
@@ -74,6 +81,7 @@ class Trace:
         self.nodes: list[Node] = []
         self.values: dict[int, Value] = {}
         self.is_exact = True  # False: random numbers were drawn anew
+        self._room = SHARE_OF_MEMORY * _free_memory()
 
     def add(self, node: Node, results: Iterable[Any]) -> Node:
         node.order = len(self.nodes)
@@ -86,10 +94,29 @@ class Trace:
             return None
         value = result if isinstance(result, Value) else Value(result, node)
         value.guess(node)
+        self._room -= _bytes(value.tensor)
+        if self._room < 0:  # all values of the step are held at once, which training itself never does
+            raise ReplayError("the step, op by op, takes more memory than there is")
         number = getattr(value.tensor, "_id", None)
         if number is not None:
             self.values.setdefault(number, value)
         return value
+
+
+def _bytes(tensor: Any) -> int:
+    shape, dtype = getattr(tensor, "shape", None), getattr(tensor, "dtype", None)
+    if shape is None or dtype is None or shape.rank is None:
+        return 0
+    return int(shape.num_elements() or 0) * int(getattr(dtype, "size", 0) or 0)
+
+
+def _free_memory() -> float:
+    """Bytes; without an end where the system does not tell."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(float(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+    except (OSError, ValueError, IndexError, StopIteration):
+        return float("inf")
 
 
 def births(ends: Iterable[Value], is_bad: Callable[[Value], bool] = lambda value: value.bad) -> list[Value]:

@@ -41,8 +41,9 @@ class Keeper:
             program = Writer().write(trace, ends)
             step = folder.KeptStep(self._facts(program, when), _serialized(program), _sources(program))
             self.kept.append(folder.save(step, self.run, when.step))
-        except (CannotKeepError, OSError) as error:
-            print(f"whygrad: the failing step was not kept: {error}", file=sys.stderr)
+        except Exception as error:
+            reason = str(error) if isinstance(error, (CannotKeepError, OSError)) else f"{type(error).__name__}: {error}"
+            print(f"whygrad: the failing step was not kept: {reason}", file=sys.stderr)
             self.run = None
 
     def _facts(self, program: Program, when: Occurrence) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from whygrad.backends.tensorflow.nonfinite.trace import Node, Trace, Value
 from whygrad.backends.tensorflow.positions import span
 from whygrad.source import SourceSpan
 
+MAX_NODES = 100_000
+
 
 class CannotKeepError(Exception):
     """A step cannot be written down; the text says why."""
@@ -40,6 +42,8 @@ class Writer:
         self._held: list[Value] = []  # so that no id is used twice
 
     def write(self, trace: Trace, ends: Iterable[Value]) -> Program:
+        if len(trace.nodes) > MAX_NODES:
+            raise CannotKeepError(f"it runs more than {MAX_NODES} ops")
         for position, node in enumerate(trace.nodes):
             self._at[id(node)] = position
             self.program.nodes.append(self._node(node))

@@ -1,0 +1,59 @@
+"""Gradients that are lost on the way back because float16 has no numbers that small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from whygrad.backends.tensorflow.nonfinite.finite import array_of
+from whygrad.backends.tensorflow.nonfinite.trace import Node, Trace, Value
+from whygrad.backends.tensorflow.positions import span
+from whygrad.graph import VariableId
+from whygrad.graph.nonfinite import GradientUnderflow
+
+LOST = 0.9  # of the elements that go into one cast
+HALF = "float16"
+
+
+def find_underflow(
+    trace: Trace, gradients: Iterable[tuple[int | None, Value]], request: Any
+) -> GradientUnderflow | None:
+    """The cast that loses most, where whole variables get nothing in the end."""
+    pairs = [(variable, array) for variable, value in gradients if (array := _array(value)) is not None]
+    starved = tuple(VariableId(variable) for variable, array in pairs if variable is not None and not array.any())
+    if not starved:
+        return None
+    rated = [(lost, of, node) for node in trace.nodes for lost, of in _losses(node)]
+    lost, of, node = max(rated, key=lambda each: each[0], default=(0, 0, None))
+    if node is None or lost < LOST * of:
+        return None
+    return GradientUnderflow(
+        where=span(node.site.place),
+        request=span(request),
+        lost=lost,
+        of=of,
+        variables=starved,
+    )
+
+
+def _losses(node: Node) -> Iterator[tuple[int, int]]:
+    """Elements that a cast on the way back makes zero, and how many were not zero before."""
+    if node.type != "Cast" or node.forward is None:
+        return
+    came = next(iter(node.incoming or node.inputs), None)
+    result = next(iter(node.outputs), None)
+    if came is None or result is None or _dtype(result) != HALF or _dtype(came) == HALF:
+        return
+    before, after = _array(came), _array(result)
+    if before is not None and after is not None and before.shape == after.shape:
+        alive = before != 0
+        yield int((alive & (after == 0)).sum()), int(alive.sum())
+
+
+def _dtype(value: Value) -> str:
+    return str(getattr(getattr(value.tensor, "dtype", None), "name", ""))
+
+
+def _array(value: Value | None) -> Any:
+    array = None if value is None else array_of(getattr(value.tensor, "values", value.tensor))
+    return array if array is not None and array.dtype.kind in "fV" else None

@@ -1,0 +1,27 @@
+"""Every Python block of the guides runs."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+
+GUIDES = sorted((Path(__file__).parents[2] / "docs").glob("*.md"))
+BLOCKS = [
+    pytest.param(block, id=f"{guide.stem} {number}")
+    for guide in GUIDES
+    for number, block in enumerate(re.findall(r"```python\n(.*?)```", guide.read_text(), re.DOTALL), 1)
+]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_the_block_runs(block: str, tf: Any, keras: Any, tmp_path: Path) -> None:
+    script = tmp_path / "guide.py"
+    script.write_text(block)
+
+    runpy.run_path(str(script))

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from rules.diagnosis import at, codes, one
+from whygrad.graph.build import GraphBuilder
+
+
+def test_fires_when_a_variable_is_in_one_update_twice() -> None:
+    g = GraphBuilder()
+    shared, a, b = g.variable("shared"), g.variable("a"), g.variable("b")
+    g.update([(shared, shared), (a, a), (shared, shared), (b, b)], where=at(7), seen=20)
+    found = one(g.finish())
+
+    assert found.code == "WG210"
+    assert found.message == "`shared` is in the list of one update 2 times, and moves as often"
+    assert found.primary is not None
+    assert found.primary.span == at(7)
+    assert (found.variables, found.steps.seen) == (("shared",), 20)
+
+
+def test_silent_when_two_updates_move_a_variable_once_each() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    g.update([(w, w)], where=at(7))
+    g.update([(w, w)], where=at(8), optimizer_id=2)
+
+    assert codes(g.finish()) == []
+
+
+def test_silent_when_a_variable_is_written_by_hand_more_than_once() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    g.update([(w, w), (w, w)], optimizer="AssignSub", optimizer_id=0, where=at(7))
+
+    assert codes(g.finish()) == []
