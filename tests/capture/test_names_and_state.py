@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from whygrad.capture.failure import describe_failure
-from whygrad.capture.naming import alias_assignment, callee, is_looped_over, multiplication
+from whygrad.capture.naming import alias_assignment, callee, is_looped_over, multiplication, rebinds_itself
 from whygrad.capture.state import attribute_reads, changed_outside, mutations
 from whygrad.source import SourceSpan, source_text
 
@@ -113,6 +113,21 @@ def test_an_exception_that_cannot_be_printed_is_still_described() -> None:
 
     assert failure is not None
     assert failure.message == "OddError"
+
+
+@pytest.mark.parametrize(
+    ("statement", "rebinds"),
+    [
+        ("w = w - rate * g", True),
+        ("self.w = self.w - rate * g", True),
+        ("params = [w - rate * g for p, g in zip(params, gs)]", True),
+        ("w -= w - rate * g", True),
+        ("trial = w - rate * g", False),
+        ("print(w - rate * g)", False),
+    ],
+)
+def test_a_name_bound_to_a_value_made_of_itself_is_told(tmp_path: Path, statement: str, rebinds: bool) -> None:
+    assert rebinds_itself(at(tmp_path / "p.py", statement + "\n", "w - rate * g")) is rebinds
 
 
 @pytest.mark.parametrize(

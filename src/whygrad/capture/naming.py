@@ -41,6 +41,20 @@ def is_looped_over(span: SourceSpan | None) -> bool:
 _LOOPING = {"zip", "map", "enumerate", "list", "tuple", "build", "extend"}
 
 
+def rebinds_itself(span: SourceSpan | None) -> bool:
+    """Whether the statement at a span binds a name to a value made of that name: `w = w - rate * g`, `w -= ...`."""
+    module = None if span is None else module_of(span.file)
+    node = None if module is None or span is None else module.at(span)
+    statement = None if module is None or node is None else module.statement(node)
+    if isinstance(statement, ast.AugAssign):
+        return True
+    if not isinstance(statement, ast.Assign):
+        return False
+    used = {ast.unparse(each) for each in ast.walk(statement.value) if isinstance(each, (ast.Name, ast.Attribute))}
+    used |= {ast.unparse(each) for each in ast.walk(statement.value) if isinstance(each, ast.Subscript)}
+    return any(ast.unparse(target) in used for target in statement.targets)
+
+
 def multiplication(span: SourceSpan) -> tuple[SourceSpan, int | None] | None:
     """`[made_here()] * 3` around the call at a span, and the number of times where it is written there."""
     module = module_of(span.file)

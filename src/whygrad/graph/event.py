@@ -196,6 +196,14 @@ class ClippedSum:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunningTotal:
+    """A sum of losses was differentiated after each term, and these gradients were added up: the first counts most."""
+
+    asked: SourceSpan | None
+    summed: SourceSpan | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BakedState:
     """A traced function changes a Python number and depends on it."""
 
@@ -228,6 +236,15 @@ class RowsOverwritten:
     of: int = 1
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateDiscarded:
+    """A step of a variable along its own gradient was computed, and nothing ever used the result."""
+
+    variable: VariableId
+    where: SourceSpan | None
+    seen: int = 1
+
+
 Event = (
     AttributeRebound
     | BakedState
@@ -245,8 +262,10 @@ Event = (
     | Recompiled
     | RowsOverwritten
     | OutgrownList
+    | RunningTotal
     | SharedCalls
     | UnbuiltRead
+    | UpdateDiscarded
     | GradientAmplified
     | GradientUnderflow
     | LossUnscaled

@@ -75,7 +75,7 @@ class Pairing:
     summed: SourceSpan | None = None
     mixed: SourceSpan | None = None  # where gradients of different variables were added up
     noised: bool = False
-    compiled: bool = False
+    compiled: bool = False  # it was made apart from the update, and how often is not known
     overwritten: SourceSpan | None = None  # where the variable got another value after its gradient was taken
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from rules.diagnosis import Script, at, codes, one
 from whygrad.graph import OpKind
 from whygrad.graph.build import GraphBuilder
-from whygrad.graph.event import AttributeRebound
+from whygrad.graph.event import AttributeRebound, UpdateDiscarded
 
 
 def test_fires_when_the_name_holds_a_tensor_the_second_time(tmp_path: Path) -> None:
@@ -95,3 +95,25 @@ def test_silent_when_the_tensor_is_watched_and_has_its_gradient() -> None:
     g.request(g.op(OpKind.SMOOTH, (x,)), [x], where=at(5))
 
     assert codes(g.finish()) == []
+
+
+def test_fires_once_when_the_steps_of_several_variables_are_thrown_away() -> None:
+    g = GraphBuilder()
+    w, b = g.variable("w"), g.variable("b")
+    for variable in (w, b):
+        g.event(UpdateDiscarded(variable=variable.id, where=at(7), seen=5))
+    found = one(g.finish(loss=g.op(OpKind.SMOOTH, (w, b))))
+
+    assert found.code == "WG602"
+    assert found.variables == ("w", "b")
+    assert found.primary is not None
+    assert found.primary.span == at(7)
+
+
+def test_silent_when_a_step_is_thrown_away_but_the_variable_is_updated_elsewhere() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    g.event(UpdateDiscarded(variable=w.id, where=at(7), seen=5))
+    g.update([(w, w)])
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (w,)))) == []

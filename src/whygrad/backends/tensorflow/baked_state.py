@@ -29,8 +29,10 @@ def baked_state(capture: Capture) -> Iterator[BakedState]:
                 yield BakedState(name=mutation.name, where=mutation.where, read=mutation.read)
 
     yield from _set_from_outside(capture)
-    yield from _named_numbers(capture)
-    yield from _changed_between_runs(capture)
+    named = list(_named_numbers(capture))
+    yield from named
+    told = {(event.name, event.read) for event in named}
+    yield from (event for event in _changed_between_runs(capture) if (event.name, event.read) not in told)
     yield from _drawn_while_tracing(capture)
 
 

@@ -24,6 +24,7 @@ from whygrad.backends.tensorflow import (
 )
 from whygrad.backends.tensorflow.guard_hooks import Guards
 from whygrad.backends.tensorflow.hooks import Hooks
+from whygrad.backends.tensorflow.loss_functions import TELLING, note_loss_function
 from whygrad.backends.tensorflow.nonfinite import attribution, call_hooks
 from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
 from whygrad.backends.tensorflow.nonfinite.attribution import BackwardOps
@@ -79,6 +80,7 @@ class Capture:
         self.tape_facts: dict[int, TapeFacts] = {}
         self.bodies = foreign.Bodies()
         self.events: list[Event] = []
+        self.last_loss: tuple[Any, ...] = ()  # the loss function that was noted last: where, and of which tensors
         self._joined: set[str] = set()
         self._threads = threading.local()
         self._stopped = False
@@ -123,6 +125,8 @@ class Capture:
 
     def _note_op(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
         self.recorder.on_op(op_type, inputs, attrs, outputs, graph, frame)
+        if op_type in TELLING:
+            note_loss_function(self, frame, graph)
         if graph is not None and op_type in TAPPED and self.keras.training:
             self.flights.taps.put(graph, outputs)
 

@@ -462,8 +462,9 @@ def _hook_losses(capture: Capture, module: ModuleType) -> None:
         if recorder.paused or len(ids) < 2:
             return
         graph = capture.current_graph()
-        function = getattr(loss, "fn", None) if type(loss).__name__ == "LossFunctionWrapper" else None
-        name = f"LossCall:{getattr(function, '__name__', type(loss).__name__)}"
+        function = getattr(loss, "fn", None) if type(loss).__name__ == "LossFunctionWrapper" else type(loss)
+        own = str(getattr(function, "__module__", "")).split(".")[0] in ("keras", "tf_keras")
+        name = f"LossCall:{getattr(function, '__name__', type(loss).__name__) if own else 'function'}"
         recorder.add_virtual(name, ids, (), recorder._place(frame), graph)
 
     def wrap(original: Any) -> Any:

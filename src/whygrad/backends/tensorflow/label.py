@@ -27,6 +27,7 @@ class Label:
     slot: int = 0  # the variable it was read from
     at: int = 0  # the clock when it was asked for; of a sum, the last
     parts: tuple[Any, ...] = ()  # several gradients joined in one tensor, one `Part` each
+    carries: frozenset[int] = frozenset()  # requests whose targets were added up in this one's target
 
 
 def merge(first: Label, second: Label, place: Any) -> Label:
@@ -57,6 +58,7 @@ def merge(first: Label, second: Label, place: Any) -> Label:
         slot=first.slot or second.slot,
         at=max(first.at, second.at),
         parts=_merged_parts(first, second, place),
+        carries=first.carries | second.carries,
     )
 
 

@@ -29,6 +29,7 @@ class Labels:
         self.norms: set[int] = set()  # numbers computed from whole gradients
         self.noise: set[int] = set()
         self.clipped_sums: dict[Any, bool] = {}  # (where clipped, where summed) -> noise was added afterwards
+        self.carried_sums: dict[Any, Any] = {}  # where gradients of a running sum were asked -> where added up
         self.scalars: dict[int, float] = {}  # constants that came in from Python
         self.calls = LabelCalls(self.tensors)
 
@@ -153,6 +154,8 @@ class Labels:
         return total
 
     def _note(self, label: Label) -> None:
+        if label.asked is not None and not label.carries.isdisjoint(label.requests):
+            self.carried_sums[label.asked[0]] = label.summed
         places = label.clipped_then_summed
         if places is not None and label.asked is not None:
             self.clipped_sums[places] = self.clipped_sums.get(places, False) or label.noised

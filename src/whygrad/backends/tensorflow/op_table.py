@@ -83,6 +83,7 @@ SYMMETRIC_LOSSES: Final = frozenset(
     {
         *("MeanSquaredError", "mean_squared_error", "mse", "MeanAbsoluteError", "mean_absolute_error", "mae"),
         *("CosineSimilarity", "cosine_similarity", "Huber", "huber", "LogCosh", "log_cosh", "Dice", "dice"),
+        *("KLDivergence", "kl_divergence"),  # meant either way round
         "function",  # a user's own: unknown
     }
 )

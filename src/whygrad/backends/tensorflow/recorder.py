@@ -13,6 +13,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 from whygrad.backends.tensorflow import autograph, compat
+from whygrad.backends.tensorflow.accumulators import adds_to_itself
+from whygrad.backends.tensorflow.discarded import Discarded
 from whygrad.backends.tensorflow.function_graphs import FUNCTIONAL_OPS, called_graphs, functional_graphs
 from whygrad.backends.tensorflow.label import Label
 from whygrad.backends.tensorflow.labels import Labels
@@ -71,6 +73,7 @@ class Recorder:
         self.calls_seen = 0
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
         self.row_writes = RowWrites()
+        self.discarded = Discarded(self)
         self.on_calls: Callable[[], None] | None = None
         self.on_write: Callable[[VariableEntry, OpRecord, Label, Any], None] | None = None
         self._generation_starts: deque[int] = deque([0])
@@ -124,6 +127,8 @@ class Recorder:
             if name in OVERWRITING:
                 self.row_writes.note(ids[0], place, inputs[1], self.labels.tensors.get(ids[2]))
         self.labels.follow(record, ids[0] if ids and ids[0] in self.variables.entries else None, inputs, outputs, None)
+        if self.labels.tensors:
+            self._look_for_steps(record, inputs, None)
         for facts in record.outputs:
             known[facts.id] = record
         self.records.append(record)
@@ -180,7 +185,7 @@ class Recorder:
         if entry is not None and is_users_own(frame):
             entry.writes += 1
             if record.type == "AssignVariableOp":
-                entry.resets += 1
+                entry.resets += not adds_to_itself(self, entry.id, inputs[1], graph)
                 entry.assigned = record
             if self.on_write is not None and entry.trainable and len(record.inputs) > 1:
                 self._note_gradient(entry, record, inputs[1], graph)
@@ -226,6 +231,13 @@ class Recorder:
             self._note_scalar(outputs[0])
         outer = self._outermost(ids[0], graph) if ids else None
         self.labels.follow(record, outer if outer in self.variables.entries else None, inputs, outputs, graph)
+        if self.labels.tensors:
+            self._look_for_steps(record, inputs, graph)
+
+    def _look_for_steps(self, record: OpRecord, inputs: Any, graph: Any) -> None:
+        if self.discarded.waiting:
+            self.discarded.use(record.inputs)
+        self.discarded.look(record, inputs, graph)
 
     def _outermost(self, handle: int, graph: Any) -> int:
         """The variable's own handle for a handle that a traced function captured."""
@@ -252,6 +264,7 @@ class Recorder:
     ) -> OpRecord:
         """Log something that is not an op of TensorFlow's: a custom gradient, the result of a request."""
         record = self._new_record(name, tuple(inputs), outputs, place)
+        self.discarded.use(record.inputs)
         if graph is None:
             self.producers.update((facts.id, record) for facts in record.outputs)
             self.records.append(record)
@@ -286,6 +299,7 @@ class Recorder:
     # -- leaving ---------------------------------------------------------------------------------
 
     def on_departure(self, tensor: Any, how: str, array: Any, frame: FrameType) -> None:
+        self.discarded.use((tensor._id,))
         if self.paused:
             return
         try:

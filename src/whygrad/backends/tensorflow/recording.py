@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow.accumulators import Windows
 from whygrad.backends.tensorflow.baked_state import baked_state
 from whygrad.backends.tensorflow.keras_hooks import KerasFacts, all_layers, listed
 from whygrad.backends.tensorflow.multiplied_layers import multiplied
@@ -31,7 +32,16 @@ from whygrad.graph import (
     Variable,
     VariableId,
 )
-from whygrad.graph.event import ClippedSum, Compiled, FlagSet, LayerCalled, ModelTrained, SharedCalls, UnbuiltRead
+from whygrad.graph.event import (
+    ClippedSum,
+    Compiled,
+    FlagSet,
+    LayerCalled,
+    ModelTrained,
+    RunningTotal,
+    SharedCalls,
+    UnbuiltRead,
+)
 from whygrad.source import SourceSpan
 
 if TYPE_CHECKING:
@@ -134,11 +144,12 @@ def _is_always_zero(numbers: GradientNumbers | None) -> bool:
 
 
 def _updates(capture: Capture) -> Iterator[Update]:
+    windows = Windows(capture)
     for entry in list(capture.updates.entries.values()):
         yield Update(
             optimizer=entry.optimizer,
             optimizer_id=entry.optimizer_id,
-            pairs=tuple(_pairing(capture, entry, pair) for pair in entry.pairs),
+            pairs=tuple(_pairing(windows, entry, pair) for pair in entry.pairs),
             stateful=entry.stateful,
             made=span(entry.made),
             where=span(entry.place),
@@ -156,18 +167,8 @@ def _runs(capture: Capture, entry: UpdateEntry) -> int | None:
     return capture.recorder.ledger.runs_of(entry.optimizer, moved) if entry.distinct else None
 
 
-def _never_set_back(capture: Capture, entry: UpdateEntry, pair: PairEntry) -> bool:
-    """A traced accumulator that was applied more than once and that nothing ever set to a new value."""
-    label = pair.label
-    slot = capture.variables.entries.get(label.slot) if label is not None and pair.compiled else None
-    optimizer = entry.reference() if entry.reference is not None else None
-    if slot is None or slot.resets or optimizer is None:
-        return False
-    return int(optimizer.iterations.numpy()) > 1
-
-
-def _pairing(capture: Capture, entry: UpdateEntry, pair: PairEntry) -> Pairing:
-    label = pair.label
+def _pairing(windows: Windows, entry: UpdateEntry, pair: PairEntry) -> Pairing:
+    label, window = pair.label, windows.size(entry, pair)
     if label is None:
         return Pairing(variable=VariableId(pair.variable), gradient_of=None, missing=pair.missing)
     clipped = label.clipped_then_summed
@@ -175,16 +176,16 @@ def _pairing(capture: Capture, entry: UpdateEntry, pair: PairEntry) -> Pairing:
         variable=VariableId(pair.variable),
         gradient_of=frozenset(map(VariableId, label.variables)),
         missing=pair.missing,
-        requests=len(label.requests),
+        requests=window or len(label.requests),
         scale=label.scale,
         mean=label.mean,
-        stale=pair.stale or _never_set_back(capture, entry, pair),
+        stale=pair.stale or windows.never_set_back(entry, pair),
         same_place=label.asked is not None and len(label.tapes) == len(label.requests),
         clipped=None if clipped is None else span(clipped[0]),
         summed=span(label.summed),
         mixed=span(label.mixed),
         noised=label.noised,
-        compiled=pair.compiled,
+        compiled=pair.compiled and window is None,
         overwritten=span(pair.overwritten),
     )
 
@@ -301,8 +302,11 @@ def _events(capture: Capture) -> Iterator[Event]:
     yield from tuple(dict.fromkeys(capture.events))
     for (clipped, summed), noised in capture.recorder.labels.clipped_sums.items():
         yield ClippedSum(clipped=span(clipped), summed=span(summed), noised=noised)
+    for asked, total in capture.recorder.labels.carried_sums.items():
+        yield RunningTotal(asked=span(asked), summed=span(total))
     yield from baked_state(capture)
     yield from capture.recorder.row_writes.events()
+    yield from capture.recorder.discarded.events()
     capture.flights.at_the_end()
     yield from capture.sentinel.events()
     yield from capture.update_watch.events()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.carried_targets import CarriedTargets
 from whygrad.backends.tensorflow.freeze import freeze
 from whygrad.backends.tensorflow.label import Label
 from whygrad.backends.tensorflow.nonfinite.episode import Episode
@@ -72,6 +73,7 @@ class Requests:
         self.capture = capture
         self.entries: dict[Any, RequestEntry] = {}
         self.per_place: dict[Any, int] = {}
+        self.carried = CarriedTargets()
         self.total = 0
 
     def begin(
@@ -169,6 +171,7 @@ class Requests:
         asked = (entry.place, self._made_at(entry.targets, ticket.tf_graph))
         label = Label(frozenset(), frozenset({self.total}), asked, scale, mean, graph=graph)
         label = replace(label, tapes=frozenset({entry.tape}), at=recorder.now)
+        label = replace(label, carries=self._carries(ticket))
         tensors = []
         for source, gradient in zip(entry.sources, gradients, strict=False):
             values = getattr(gradient, "values", gradient)
@@ -186,6 +189,18 @@ class Requests:
             inputs = [*entry.targets, *sources]
             recorder.add_virtual(GRADIENT, inputs, tensors, entry.place, ticket.tf_graph)
 
+    def _carries(self, ticket: Ticket) -> frozenset[int]:
+        if not self.capture.tapes.of(ticket.tape).persistent:
+            return frozenset()
+        return self.carried.inside(ticket.entry.tape, ticket.entry.targets, self.total, self._makers(ticket.tf_graph))
+
+    def _makers(self, tf_graph: Any) -> Mapping[int, OpRecord | None]:
+        """The op that made each tensor, of those that ran at once or of a graph."""
+        recorder = self.capture.recorder
+        if tf_graph is None or tf_graph not in recorder.traces:
+            return recorder.producers
+        return {facts.id: record for record in recorder.traces[tf_graph].records for facts in record.outputs}
+
     def _made_at(self, targets: tuple[int, ...], tf_graph: Any) -> Any:
         """Where the target was made: micro-batches share it, different losses do not."""
         if tf_graph is not None or not targets:
@@ -196,9 +211,7 @@ class Requests:
     def _loss_scale(self, targets: tuple[int, ...], tf_graph: Any) -> tuple[float | None, bool]:
         """The constant factor in front of the loss, and whether the loss is a mean."""
         recorder = self.capture.recorder
-        made: Mapping[int, OpRecord | None] = recorder.producers
-        if tf_graph is not None and tf_graph in recorder.traces:
-            made = {facts.id: record for record in recorder.traces[tf_graph].records for facts in record.outputs}
+        made = self._makers(tf_graph)
         scale: float | None = 1.0
         todo, seen = list(targets), 0
         while todo and seen < 64:

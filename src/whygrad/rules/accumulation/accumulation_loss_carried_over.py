@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Op, OpKind, Recording, Request, TensorId, VariableId
+from whygrad.graph.event import RunningTotal
 from whygrad.graph.query import Index, index_of
 from whygrad.rules.missing import steps_of
 from whygrad.rules.rule import Finding, rule
@@ -13,11 +14,13 @@ from whygrad.rules.rule import Finding, rule
 
 @rule("WG504", "accumulation-loss-carried-over", severity=Severity.ERROR, since="0.1.0")
 def accumulation_loss_carried_over(recording: Recording) -> Iterator[Finding]:
-    """Detects losses that are added up over several tapes and differentiated by the last one.
+    """Detects losses that are added up over micro-batches and differentiated as if each stood alone.
 
     ## Why it matters
     A tape knows only what ran inside it. `total += loss` over micro-batches with a tape each, and one gradient at
-    the end, gives the gradient of the last micro-batch alone; the others enter as constants.
+    the end, gives the gradient of the last micro-batch alone; the others enter as constants. Under one persistent tape
+    it is the other way round: the gradient of a running total has all earlier micro-batches in it, and adding these
+    gradients up counts the first micro-batch most.
 
     ## Example
     ```python
@@ -46,6 +49,13 @@ def accumulation_loss_carried_over(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Only sums of single numbers are taken for sums of losses.
     """
+    for event in recording.events_of(RunningTotal):
+        yield Finding(
+            message="the gradient of a running total is added up: each loss counts again in every later term",
+            primary=None if event.asked is None else Label(event.asked, "the target holds all earlier losses"),
+            related=() if event.summed in (None, event.asked) else (Label(event.summed, "added up here"),),
+            help="differentiate the loss of this micro-batch alone; add the losses up for printing only",
+        )
     for request in recording.requests:
         asked = {source.variable for source in request.sources} - {None}
         index = index_of(request.graph)

@@ -53,8 +53,8 @@ def accumulation_no_averaging(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Only constant factors are followed; where the factor is computed from the data, nothing is said. Inside compiled
-    functions the number of micro-batches is not known.
+    Only constant factors are followed; where the factor is computed from the data, nothing is said. In compiled code
+    the number of micro-batches is that of the additions divided by that of the updates.
     """
     for update in recording.updates:
         summed = [pair for pair in update.pairs if _is_plain_sum(pair)]

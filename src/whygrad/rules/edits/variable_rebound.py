@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity
+from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
-from whygrad.graph.event import AttributeRebound
-from whygrad.rules.missing import missing_of, source_expression, steps_of, variable_name
+from whygrad.graph.event import AttributeRebound, UpdateDiscarded
+from whygrad.graph.ledger import WriterKind
+from whygrad.rules.missing import listing, missing_of, source_expression, steps_of, variable_name
 from whygrad.rules.rule import Finding, rule
 
 
@@ -70,4 +71,26 @@ def variable_rebound(recording: Recording) -> Iterator[Finding]:
             primary=None if event.where is None else Label(event.where, "replaces the variable by a tensor"),
             variables=(event.variable,),
             help="change the variable in place (`assign`), or run the layer functionally with the tensor",
+        )
+    yield from _discarded(recording)
+
+
+def _discarded(recording: Recording) -> Iterator[Finding]:
+    """`for v, g in zip(...): v = v - rate * g`: the name is bound to the result and forgotten."""
+    moved = {pair.variable for update in recording.updates for pair in update.pairs}
+    moved |= {write.variable for write in recording.ledger if write.kind is not WriterKind.OTHER}
+    found: dict[object, list[UpdateDiscarded]] = {}
+    for event in recording.events_of(UpdateDiscarded):
+        if event.variable not in moved and recording.variables[event.variable].writes == 0:
+            found.setdefault(event.where, []).append(event)
+    for events in found.values():
+        names = tuple(variable_name(recording.variables[event.variable]) for event in events)
+        where, seen = events[0].where, events[0].seen
+        yield Finding(
+            message=f"the step of {listing(names)} is computed and thrown away: a name is bound to the result, the "
+            f"{'variable stays' if len(names) == 1 else 'variables stay'} as {'it was' if len(names) == 1 else 'they were'}",
+            primary=None if where is None else Label(where, "makes a tensor that nothing uses"),
+            variables=names,
+            help="change the variable in place: `variable.assign_sub(rate * gradient)`",
+            steps=Steps(seen, seen),
         )
