@@ -8,7 +8,7 @@ import pytest
 
 from whygrad.capture.failure import describe_failure
 from whygrad.capture.naming import alias_assignment, callee, is_looped_over, multiplication
-from whygrad.capture.state import attribute_reads, changed_outside, mutations
+from whygrad.capture.state import attribute_reads, changed_outside, mutations, random_calls
 from whygrad.source import SourceSpan, source_text
 
 
@@ -168,3 +168,16 @@ def test_a_number_that_a_loop_changes_behind_a_function_is_found(tmp_path: Path,
 )
 def test_a_number_that_stays_or_is_given_is_not(tmp_path: Path, program: str) -> None:
     assert changed_outside(at(tmp_path / "p.py", program, "x * beta"), "beta") is None
+
+
+def test_draws_of_a_function_are_found_but_not_its_seed(tmp_path: Path) -> None:
+    program = "def step(x):\n    np.random.seed(1)\n    y = x + np.random.normal(size=3) + tf.random.normal([3])\n"
+    where = at(tmp_path / "p.py", program, "x + np")
+
+    assert [source_text(call) for call in random_calls(where, "np.random".__eq__)] == ["np.random.normal(size=3)"]
+
+
+def test_first_values_are_drawn_once_on_purpose(tmp_path: Path) -> None:
+    where = at(tmp_path / "p.py", "def build(self, shape):\n    self.w = f(np.random.normal())\n", "f(np")
+
+    assert list(random_calls(where, "np.random".__eq__)) == []

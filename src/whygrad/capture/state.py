@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -139,3 +139,19 @@ def attribute_reads(span: SourceSpan, attribute: str) -> SourceSpan | None:
 
 def _span(module: Module, node: ast.stmt | ast.expr) -> SourceSpan:
     return SourceSpan(module.file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+
+
+def random_calls(span: SourceSpan, is_source: Callable[[str], bool]) -> Iterator[SourceSpan]:
+    """Calls of the function around a span that draw at random; `is_source` knows `np.random` by its name."""
+    module = module_of(span.file)
+    node = None if module is None else module.at(span)
+    function = None if module is None or node is None else module.scope(node)
+    if module is None or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return
+    if function.name in ("build", "__init__"):  # first values are drawn once on purpose
+        return
+    for each in ast.walk(function):
+        if not isinstance(each, ast.Call) or not isinstance(each.func, ast.Attribute) or each.func.attr == "seed":
+            continue
+        if is_source(ast.unparse(each.func.value)):
+            yield _span(module, each)

@@ -177,6 +177,7 @@ class BakedState:
     where: SourceSpan | None  # where it is changed
     read: SourceSpan | None  # where it is used
     outside: bool = False  # changed outside the traced function, after it was traced
+    drawn: bool = False  # a random number of Python or NumPy, drawn while tracing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

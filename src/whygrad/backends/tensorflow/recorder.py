@@ -206,8 +206,11 @@ class Recorder:
         found = user_frame(frame)
         if not self.first_trace:
             self.first_trace = self.now or 1
-        if found is not None and is_news(self.traced_code.get(found.f_code), graph):
-            self.traced_code[found.f_code] = traced_code(found, self._place_of(found), graph)
+        known = None if found is None else self.traced_code.get(found.f_code)
+        if found is not None and is_news(known, graph):
+            news = traced_code(frame, found, self._place_of(found), graph)
+            inside = news.inside or (known is not None and known.inside)
+            self.traced_code[found.f_code] = news._replace(inside=inside)
         self._stopping = name == "StopGradient"
         self._around = callers_of(found)
         record = self._new_record(name, ids, outputs, self._place_of(found))

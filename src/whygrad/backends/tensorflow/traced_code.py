@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from types import CellType, FrameType
 from typing import Any, NamedTuple
 
+_TRACING = ("func_graph.py", "tracing_compilation.py", "structured_function.py")
+
 
 class TracedCode(NamedTuple):
     """One function, as it was when it was last traced."""
@@ -17,6 +19,7 @@ class TracedCode(NamedTuple):
     graph: weakref.ref[Any] | None
     numbers: dict[str, float]  # globals and closed-over names that held a number
     cells: dict[str, CellType]  # of the closed-over names
+    inside: bool  # it runs while tracing; False: it called something that was traced
 
     def changed(self) -> Iterator[str]:
         """Names that hold another number now."""
@@ -43,14 +46,27 @@ def is_news(known: TracedCode | None, graph: Any) -> bool:
     return known is None or known.graph is None or known.graph() is not graph
 
 
-def traced_code(frame: FrameType, place: Any, graph: Any) -> TracedCode:
+def traced_code(op: FrameType, frame: FrameType, place: Any, graph: Any) -> TracedCode:
+    """Of the user's frame around an op that is being traced."""
     code, scope = frame.f_code, frame.f_globals
     cells = _cells(frame) if code.co_freevars else {}
     values: dict[str, Any] = {name: scope.get(name) for name in code.co_names} | {
         n: _content(cell) for n, cell in cells.items()
     }
     numbers = {name: value for name, value in values.items() if is_number(value)}
-    return TracedCode(place, _owner_of(frame), scope, _weakly(graph), numbers, cells)
+    return TracedCode(place, _owner_of(frame), scope, _weakly(graph), numbers, cells, _is_inside(op, frame))
+
+
+def _is_inside(op: FrameType, frame: FrameType) -> bool:
+    """Whether a frame is part of what is traced, not the one that called it; a lambda has no statements to look at."""
+    if frame.f_code.co_name == "<lambda>":
+        return False
+    current: FrameType | None = op
+    while current is not None and current is not frame:
+        if current.f_code.co_filename.endswith(_TRACING):
+            return False
+        current = current.f_back
+    return True
 
 
 def _cells(frame: FrameType) -> dict[str, CellType]:

@@ -69,6 +69,9 @@ def python_state_in_graph(recording: Recording) -> Iterator[Finding]:
     layers are seen, and names only where a loop or another function changes them.
     """
     for event in recording.events_of(BakedState):
+        if event.drawn:
+            yield _drawn(event)
+            continue
         changed = (
             "changed here, after the function was traced" if event.outside else "runs once, when the function is traced"
         )
@@ -78,3 +81,11 @@ def python_state_in_graph(recording: Recording) -> Iterator[Finding]:
             related=() if event.read is None else (Label(event.read, "has the first value for ever"),),
             help=f"keep it in a variable (`tf.Variable(0, trainable=False)`, `{event.name}.assign_add(1)`) and branch with `tf.cond`",
         )
+
+
+def _drawn(event: BakedState) -> Finding:
+    return Finding(
+        message=f"`{event.name}` is drawn once, when the function is traced: every step gets the same",
+        primary=None if event.where is None else Label(event.where, "Python runs this while tracing only"),
+        help="draw inside the graph (`tf.random.normal`, `tf.random.uniform`), or outside and pass it in as a tensor",
+    )
