@@ -35,9 +35,19 @@ def cause_of(born: NonfiniteBorn) -> str:
         return _BY_KIND[born.kind]
     if born.name in _BY_NAME:
         return _BY_NAME[born.name]
-    if born.kind in OVERFLOWING and born.output is not None and not born.output.nans:
-        return "nan-exp" if born.fed_by is OpKind.EXP else "nan-overflow"
+    if born.kind in OVERFLOWING and born.output is not None and (not born.output.nans or _is_huge(born)):
+        grown = "exploding-gradient" if born.when.step > 1 else "nan-overflow"
+        return "nan-exp" if born.fed_by is OpKind.EXP else grown
     return "nan-op"
+
+
+def _is_huge(born: NonfiniteBorn) -> bool:
+    """Whether a product of the inputs is too large for its dtype: infinities of both signs then add up to NaN."""
+    sizes = [max(abs(facts.low or 0.0), abs(facts.high or 0.0)) for facts in born.inputs]
+    return max(sizes, default=0.0) > _HUGE
+
+
+_HUGE = 1e15
 
 
 _BY_KIND = {
@@ -47,8 +57,12 @@ _BY_KIND = {
     OpKind.POWER: "nan-pow",
     OpKind.EXP: "nan-exp",
     OpKind.INVERSE_TRIG: "nan-acos",
+    OpKind.SOFTMAX: "nan-exp",
 }
-_BY_NAME = {"Expm1": "nan-exp", "Sinh": "nan-exp", "Cosh": "nan-exp", "FloorMod": "nan-division", "Mod": "nan-division"}
+_BY_NAME = {
+    **dict.fromkeys(("Expm1", "Sinh", "Cosh"), "nan-exp"),
+    **dict.fromkeys(("FloorMod", "Mod", "Atan2"), "nan-division"),
+}
 
 
 def functions_at(span: SourceSpan | None) -> frozenset[str]:

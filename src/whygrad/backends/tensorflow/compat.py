@@ -84,6 +84,12 @@ def run_op(op_type: str, outputs: int, inputs: list[Any], attrs: Any) -> list[An
     return list(results) if isinstance(results, (list, tuple)) else []
 
 
+def given_attributes(attrs: Any) -> tuple[Any, ...]:
+    """A listener is told of an attribute nobody gave as None, which running the op again does not take."""
+    flat = tuple(attrs or ())
+    return tuple(item for pair in zip(flat[::2], flat[1::2], strict=True) if pair[1] is not None for item in pair)
+
+
 def ones_like(tensor: Any) -> Any:
     return run_op("OnesLike", 1, [tensor], ("T", tensor.dtype))[0]
 

@@ -48,6 +48,9 @@ def nan_division(recording: Recording) -> Iterator[Finding]:
 
 
 def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
+    if born.name == "Atan2":
+        help = "keep it away from the origin: `tf.atan2(y, tf.where((x == 0) & (y == 0), 1e-8, x))`"
+        return f"the gradient of {expression(born)} divides by x² + y², which is zero", "x and y are both zero", help
     zero = has_zero(born, 1 if len(born.inputs) > 1 else 0)
     because = f"{expression(born)} divides by {'zero' if zero else 'a number close to zero'}"
     help = "use `tf.math.divide_no_nan(a, b)`, or keep the divisor away from zero: `a / tf.maximum(b, 1e-8)`"

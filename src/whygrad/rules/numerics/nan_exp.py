@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity
-from whygrad.graph import Recording
+from whygrad.graph import OpKind, Recording
 from whygrad.graph.nonfinite import NonfiniteBorn
 from whygrad.rules.missing import text_of
 from whygrad.rules.nonfinite import explain, expression
@@ -49,6 +49,11 @@ def nan_exp(recording: Recording) -> Iterator[Finding]:
 
 
 def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
+    if born.kind is OpKind.SOFTMAX:
+        help = (
+            "mask with a large negative number instead of -inf (`-1e9`), so that a row without any element stays finite"
+        )
+        return f"{expression(born)} has a row of nothing but -inf", "divides zero by zero in such a row", help
     help = (
         "use a function that stays in range: `tf.nn.softmax`, `tf.sigmoid`, `tf.nn.softplus`, `tf.reduce_logsumexp`; "
     )

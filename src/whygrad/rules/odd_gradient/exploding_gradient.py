@@ -10,6 +10,7 @@ from typing import Final
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import GradientAmplified, NonfiniteBorn, NonfiniteEntered, NonfiniteUnplaced
+from whygrad.rules.nonfinite import explain, expression
 from whygrad.rules.over_steps import LEAST, Followed, always, asked, measured, normalising_op, track_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.series import find_exploding
@@ -61,6 +62,7 @@ def exploding_gradient(recording: Recording) -> Iterator[Finding]:
     Growth is told from a thousandfold on, over ten steps or more; a size of its own from 1e9 per element on. Where a
     value that is not finite, or a normalisation near zero, was found as well, that is reported and not this.
     """
+    yield from explain(recording, "exploding-gradient", _overflow)
     others = (GradientAmplified, NonfiniteBorn, NonfiniteEntered, NonfiniteUnplaced)
     if any(isinstance(event, others) for event in recording.events):
         return
@@ -70,6 +72,17 @@ def exploding_gradient(recording: Recording) -> Iterator[Finding]:
         growth = list(find_exploding(track_of(request, group))) if len(request.steps) >= LEAST else []
         for finding in growth or _huge(group):
             yield replace(finding, primary=next(iter(asked(request)), None), steps=always(request))
+
+
+def _overflow(born: NonfiniteBorn) -> tuple[str, str, str]:
+    help = (
+        "training diverges: use a smaller learning rate, clip the gradients by their norm, or scale inputs and targets"
+    )
+    return (
+        f"the values have grown from step to step, until {expression(born)} overflows",
+        "too large for its dtype",
+        help,
+    )
 
 
 def _huge(group: Sequence[Followed]) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from whygrad.source import SourceSpan
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.op_record import OpRecord
 
 ROWS_SHOWN = 8
 HUGE = 1e8  # a factor of this size explains an overflow
@@ -65,7 +66,11 @@ def _kind(op_type: str) -> OpKind:
     return kind_of(op_type.removesuffix("Grad")) if kind is OpKind.OTHER else kind
 
 
-def _entered(capture: Capture, trace: Trace, value: Value) -> NonfiniteEntered:
+def _entered(capture: Capture, trace: Trace, value: Value) -> NonfiniteEntered | NonfiniteBorn:
+    before = None if value.handle is not None else _suspect(capture, value.number)
+    if before is not None:  # its inputs are gone: what it is says enough
+        kind = _kind(before.type)
+        return NonfiniteBorn(kind=kind, name=before.type, where=span(before.place), output=_facts(value), exact=False)
     mask = _mask(value)
     rows = _rows(mask) if mask is not None and mask.ndim else ()
     columns = _rows(np.moveaxis(mask, -1, 0)) if mask is not None and mask.ndim > 1 else ()
@@ -89,6 +94,25 @@ def _entered(capture: Capture, trace: Trace, value: Value) -> NonfiniteEntered:
         rows=rows,
         columns=columns,
     )
+
+
+def _suspect(capture: Capture, number: int | None) -> OpRecord | None:
+    """The nearest op before the tape that may have made a value that is not finite: a division, a root, a logarithm."""
+    producers = capture.recorder.producers
+    todo, seen = deque(() if number is None else (number,)), set[int]()
+    while todo and len(seen) < _LOOKED_AT:
+        record = producers.get(todo.popleft())
+        if record is None or record.sequence in seen:
+            continue
+        seen.add(record.sequence)
+        if _kind(record.type) in _RISKY:
+            return record
+        todo.extend(record.inputs)
+    return None
+
+
+_RISKY = frozenset({OpKind.DIVIDE, OpKind.LOG, OpKind.SQRT, OpKind.POWER, OpKind.EXP, OpKind.INVERSE_TRIG})
+_LOOKED_AT = 64  # ops before the tape
 
 
 def _origin(capture: Capture, value: Value, used_at: SourceSpan | None) -> SourceSpan | None:

@@ -91,8 +91,9 @@ class EagerReplay:
         if record.calls:
             self._call(record, inputs, site)
             return
-        node = Node(record.type, inputs, site, record.attrs)
-        results = compat.run_op(record.type, len(record.outputs), [value.tensor for value in inputs], record.attrs)
+        attrs = compat.given_attributes(record.attrs)
+        node = Node(record.type, inputs, site, attrs)
+        results = compat.run_op(record.type, len(record.outputs), [value.tensor for value in inputs], attrs)
         self._keep(record, node, results)
 
     def _keep(self, record: OpRecord, node: Node, results: Iterable[Any]) -> None:
