@@ -5,6 +5,8 @@ from dataclasses import replace
 from rules.diagnosis import at, codes, one
 from whygrad.graph import Recording
 from whygrad.graph.build import GraphBuilder
+from whygrad.graph.event import Recompiled
+from whygrad.graph.ledger import Ledger, Stretch, Write, WriterKind
 
 
 def trained(optimizers: int, *, seen: int = 1, runs: int | None = None) -> Recording:
@@ -39,3 +41,34 @@ def test_silent_when_each_optimizer_made_several_steps() -> None:
 
 def test_silent_when_a_model_was_compiled_twice() -> None:
     assert codes(trained(2, seen=2, runs=1)) == []
+
+
+def compiled_anew(replaced: int, *, set_back: WriterKind | None = None, at_step: int = 3) -> Recording:
+    """A model that was compiled at one place, with so many optimizers given up."""
+    g = GraphBuilder()
+    w = g.variable("w")
+    g.event(Recompiled(model="model", where=at(4), replaced=replaced, variables=(w.id,)))
+    if set_back is None:
+        return g.finish()
+    write = Write(variable=w.id, kind=set_back, writer="", method="assign", steps=(Stretch(at_step, at_step),))
+    return replace(g.finish(), ledger=Ledger(variables={w.id: "w"}, writes=(write,), steps=9))
+
+
+def test_fires_when_a_model_is_compiled_for_every_epoch() -> None:
+    found = one(compiled_anew(4))
+
+    assert (found.code, found.certain) == ("WG604", True)
+    assert found.primary is not None
+    assert found.primary.span == at(4)
+
+
+def test_fires_when_the_weights_were_set_before_the_training_only() -> None:
+    assert codes(compiled_anew(4, set_back=WriterKind.RESTORE, at_step=0)) == ["WG604"]
+
+
+def test_silent_when_a_model_is_compiled_a_second_time() -> None:
+    assert codes(compiled_anew(1)) == []
+
+
+def test_silent_when_the_weights_were_set_back_for_a_fresh_start() -> None:
+    assert codes(compiled_anew(4, set_back=WriterKind.USER)) == []

@@ -51,11 +51,15 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
     Plain SGD keeps nothing between steps and is not reported. A model that is compiled anew for a longer phase of
     training, for other layers, or after its weights were set back, is taken as meant.
     """
-    yield from _compiled_again(recording)
+    compiled_anew = _compiled_anew(recording)
+    yield from map(_given_up, compiled_anew)
+    told = {variable for event in compiled_anew for variable in event.variables}
     by_place: dict[object, list[Update]] = {}
     for update in recording.updates:
         if update.optimizer_id and update.stateful and update.where is not None:
             variables = frozenset(pair.variable for pair in update.pairs)
+            if told and variables <= told:
+                continue
             by_place.setdefault((update.where, variables), []).append(update)
     for group in by_place.values():
         optimizers = {update.optimizer_id for update in group}
@@ -77,24 +81,26 @@ def _times(update: Update) -> int:
     return update.seen if update.runs is None else update.runs
 
 
-def _compiled_again(recording: Recording) -> Iterator[Finding]:
+def _compiled_anew(recording: Recording) -> list[Recompiled]:
+    """Models that got a new optimizer for every round; not those whose weights were set back for a fresh start."""
     set_back = {
         write.variable
         for write in recording.ledger
         if write.kind in _SETTING and any(stretch.last > 0 for stretch in write.steps)
     }
-    for event in recording.events_of(Recompiled):
-        if event.replaced < 2 or set_back & set(event.variables):
-            continue
-        yield Finding(
-            message=f"`{event.model}` is compiled anew for every round of training: {event.replaced} optimizers were thrown "
-            "away with their moments",
-            primary=None
-            if event.where is None
-            else Label(event.where, "a new optimizer each time: its moments are lost"),
-            help="compile once, before the loop; change the rate with `optimizer.learning_rate`, a schedule or a callback",
-            steps=Steps(event.replaced, event.replaced),
-        )
+    events = recording.events_of(Recompiled)
+    return [event for event in events if event.replaced > 1 and not set_back & set(event.variables)]
+
+
+def _given_up(event: Recompiled) -> Finding:
+    where, lost = event.where, "a new optimizer each time: its moments are lost"
+    return Finding(
+        message=f"`{event.model}` is compiled anew for every round of training: {event.replaced} optimizers were thrown "
+        "away with their moments",
+        primary=None if where is None else Label(where, lost),
+        help="compile once, before the loop; change the rate with `optimizer.learning_rate`, a schedule or a callback",
+        steps=Steps(event.replaced, event.replaced),
+    )
 
 
 _SETTING = (WriterKind.RESTORE, WriterKind.USER, WriterKind.EDIT, WriterKind.CALLBACK)

@@ -1,0 +1,61 @@
+"""What is said of gradients that were added up, by how much each of them counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rules.diagnosis import at, codes, one
+from whygrad.graph import Pairing, Recording
+from whygrad.graph.build import GraphBuilder
+
+
+def applied(*, averages: int = 1, **facts: Any) -> Recording:
+    g = GraphBuilder()
+    w = g.variable("w")
+    pair = Pairing(variable=w.id, gradient_of=frozenset({w.id}), **{"mean": True, **facts})
+    g.update([pair], where=at(9), averages=averages)
+    return g.finish()
+
+
+def test_fires_when_the_means_of_micro_batches_are_only_added_up() -> None:
+    found = one(applied(requests=4, scale=1.0))
+
+    assert (found.code, found.certain) == ("WG501", False)
+    assert found.primary is not None
+    assert found.primary.span == at(9)
+
+
+def test_fires_when_each_loss_and_the_sum_are_divided() -> None:
+    assert codes(applied(requests=4, scale=1 / 16)) == ["WG507"]
+
+
+def test_fires_when_the_user_divides_by_what_the_optimizer_divides_by() -> None:
+    found = one(applied(scale=0.25, averages=4))
+
+    assert found.code == "WG507"
+    assert found.help is not None
+    assert "gradient_accumulation_steps" in found.help
+
+
+def test_fires_when_an_accumulator_is_never_set_back() -> None:
+    assert codes(applied(requests=4, scale=0.25, stale=True)) == ["WG502"]
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"requests": 4, "scale": 0.25},
+        {"requests": 4, "scale": None},
+        {"requests": 4, "scale": 1.0, "mean": False},
+        {"requests": 4, "scale": 1.0, "compiled": True},
+        {"requests": 4, "scale": 1.0, "same_place": False},
+        {"scale": 1.0, "averages": 4},
+        {"scale": 0.5, "averages": 4},
+        {"scale": 0.25, "averages": 4, "mean": False},
+        {"scale": 0.25},
+    ],
+)
+def test_silent_when_each_counts_as_it_should_or_nobody_knows(facts: dict[str, Any]) -> None:
+    assert codes(applied(**facts)) == []
