@@ -183,6 +183,8 @@ def _second(born: NonfiniteBorn) -> str:
 
 
 def _rows(born: NonfiniteBorn) -> str:
+    if len(born.rows) == born.batch and born.batch > 1:
+        return "every example"
     rows = ", ".join(map(str, born.rows))
     more = ", ..." if len(born.rows) >= 8 else ""
     return f"example{'s' * (len(born.rows) > 1)} {rows}{more}"
