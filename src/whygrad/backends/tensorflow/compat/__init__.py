@@ -1,0 +1,7 @@
+"""The only place where private names of TensorFlow and Keras are known, each behind a look whether it is there."""
+
+from __future__ import annotations
+
+from whygrad.backends.tensorflow.compat.core import *  # noqa: F403
+from whygrad.backends.tensorflow.compat.optimizers import *  # noqa: F403
+from whygrad.backends.tensorflow.compat.training import *  # noqa: F403

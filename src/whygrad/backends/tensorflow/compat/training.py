@@ -1,0 +1,245 @@
+"""What runs around a training step of Keras: its frames, losses, masks, scales and copies of optimizers."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+
+def frames_above(depth: int = 2) -> Iterator[FrameType]:
+    """The stack from the caller's caller outwards."""
+    frame: FrameType | None = sys._getframe(depth)
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def inside_xla() -> bool:
+    """Whether a `tf.function(jit_compile=True)` is being traced around the caller."""
+    return any(getattr(frame.f_locals.get("self"), "_jit_compile", None) is True for frame in frames_above())
+
+
+def native(variable: Any) -> Any:
+    """The TensorFlow variable inside a Keras 3 variable; any other as it is."""
+    keras_variable = getattr(sys.modules.get("keras"), "Variable", None)
+    inside = keras_variable is not None and isinstance(variable, keras_variable)
+    return variable.value if inside else variable
+
+
+def unknown_to(optimizer: Any, variables: Iterable[Any]) -> list[Any]:
+    """The variables that a built optimizer has no slots for; empty where it cannot be told."""
+    known = getattr(optimizer, "_trainable_variables_indices", None)  # Keras 3
+    if known is None:
+        known = getattr(optimizer, "_index_dict", None)  # tf_keras
+    built = getattr(optimizer, "built", None) or getattr(optimizer, "_built", False)
+    key = getattr(optimizer, "_var_key", None)
+    if not built or not known or key is None:
+        return []
+    return [variable for variable in variables if key(variable) not in known]
+
+
+def build(optimizer: Any, variables: Iterable[Any]) -> None:
+    """Create an optimizer's slots now: inside the branch of a graph Keras 3 would leave them uninitialised."""
+    import tensorflow as tf
+
+    with tf.init_scope():
+        if not hasattr(optimizer, "build"):
+            getattr(optimizer, "_create_all_weights", list)(list(variables))  # tf_keras legacy
+        elif not getattr(optimizer, "built", False):  # tf_keras itself builds no more than once
+            optimizer.build(list(variables))
+
+
+def trained_by(optimizer: Any) -> list[Any]:
+    """The variables that a Keras 3 optimizer was built with."""
+    return list(optimizer._trainable_variables)
+
+
+def gradients_of(optimizer: Any, loss: Any, variables: Any, tape: Any) -> Any:
+    """(gradient, variable) pairs as a tf_keras optimizer takes them, with its loss scaling."""
+    if hasattr(optimizer, "compute_gradients"):
+        return optimizer.compute_gradients(loss, variables, tape=tape)
+    return optimizer._compute_gradients(loss, var_list=variables, tape=tape)  # legacy
+
+
+@dataclass(frozen=True, slots=True)
+class TrainStep:
+    """The `Model.train_step` that is running: its model, its batch, and its predictions if it is Keras's own."""
+
+    model: Any
+    data: Any
+    predictions: Any = None
+
+
+def enclosing_train_step() -> TrainStep | None:
+    """The innermost Keras train_step on the stack. Its second argument is the batch: that much is documented."""
+    for frame in frames_above():
+        code = frame.f_code
+        if code.co_name not in ("train_step", "tf__train_step") or code.co_argcount < 2:
+            continue
+        values = frame.f_locals
+        model: Any = values.get(code.co_varnames[0])
+        data = values.get(code.co_varnames[1])
+        if not hasattr(model, "compute_loss") or data is None:
+            continue
+        own = str(frame.f_globals.get("__name__", "")).startswith(("keras.", "tf_keras."))
+        plain = own and type(model).compute_loss.__module__.startswith(("keras.", "tf_keras."))
+        return TrainStep(model, data, values.get("y_pred") if plain else None)
+    return None
+
+
+def unpack(data: Any) -> tuple[Any, Any, Any]:
+    """(x, y, sample_weight) of what Keras passes to train_step."""
+    if not isinstance(data, (list, tuple)):
+        return data, None, None
+    x, y, sample_weight = [*data, None, None][:3]
+    return x, y, sample_weight
+
+
+def losses_of(step: TrainStep) -> list[tuple[Any, Any, Any, Any]]:
+    """(loss, target, prediction, sample weight) of every loss given to `compile`; empty where that cannot be told."""
+    import tensorflow as tf
+
+    _, targets, weights = unpack(step.data)
+    compiled = getattr(step.model, "_compile_loss", None)
+    if compiled is None:  # tf_keras
+        container = getattr(step.model, "compiled_loss", None)
+        return _flat_losses(tf.nest.flatten(getattr(container, "_losses", None) or []), step, targets, weights)
+    if not hasattr(compiled, "_flat_losses"):  # Keras 3 before it nested its losses
+        return _flat_losses(list(getattr(compiled, "flat_losses", None) or []), step, targets, weights)
+    return [
+        (loss, _follow(targets, path), _follow(step.predictions, path), _follow(weights, path))
+        for path, loss, *_ in compiled._flat_losses or []
+    ]
+
+
+def _flat_losses(losses: list[Any], step: TrainStep, targets: Any, weights: Any) -> list[tuple[Any, Any, Any, Any]]:
+    import tensorflow as tf
+
+    predictions = tf.nest.flatten(step.predictions)
+    goals = tf.nest.flatten(targets)
+    scales = tf.nest.flatten(weights) if weights is not None else []
+    if not losses or len(losses) != len(predictions) or len(goals) != len(predictions):
+        return []
+    scales = scales * len(losses) if len(scales) == 1 else scales or [None] * len(losses)
+    entries = zip(losses, goals, predictions, scales, strict=False)
+    return [entry for entry in entries if entry[0] is not None]
+
+
+def _follow(structure: Any, path: tuple[Any, ...]) -> Any:
+    """What stands at `path` in nested lists and dicts; a leaf above it stands for all below."""
+    for step in path:
+        if isinstance(structure, dict):
+            structure = structure[step] if step in structure else list(structure.values())[step]
+        elif isinstance(structure, (list, tuple)):
+            structure = structure[step] if isinstance(step, int) else structure[0]
+    return structure
+
+
+def reduction_of(loss: Any) -> str:
+    """`sum`, `none`, `mean_with_sample_weight` or `mean`."""
+    kind = str(getattr(loss, "reduction", "mean")).lower()
+    return kind if kind in ("sum", "none", "mean_with_sample_weight") else "mean"
+
+
+def mask_of(prediction: Any) -> Any:
+    """The Keras mask that a prediction carries, or None."""
+    return getattr(prediction, "_keras_mask", None)
+
+
+def put_mask(tensor: Any, mask: Any) -> None:
+    """Give a tensor a Keras mask."""
+    tensor._keras_mask = mask
+
+
+def has_added_losses(model: Any) -> bool:
+    """Whether regularizers or add_loss contribute to the loss."""
+    return bool(getattr(model, "losses", ()))
+
+
+def has_activity_losses(model: Any) -> bool:
+    """Whether a layer called add_loss with something that depends on the batch."""
+    layers = getattr(model, "_flatten_layers", lambda: ())()
+    return any(getattr(layer, "_losses", None) for layer in layers)
+
+
+def enclosing_fit(model: Any) -> FrameType | None:
+    """The frame of the `model.fit` that is running, if one is."""
+    for frame in frames_above():
+        if frame.f_code.co_name == "fit" and frame.f_locals.get("self") is model:
+            return frame
+    return None
+
+
+def callback_list_of(frame: FrameType, model: Any) -> Any:
+    """The CallbackList of a running `fit`, None if the frame is not one or does not show it."""
+    if frame.f_code.co_name != "fit":
+        return None
+    values = frame.f_locals
+    callbacks = values.get("callbacks")
+    complete = hasattr(callbacks, "callbacks") and hasattr(callbacks, "params")
+    return callbacks if values.get("self") is model and complete else None
+
+
+def dynamic_scale_of(optimizer: Any) -> Any:
+    """The current loss scale of a LossScaleOptimizer that adapts it, as a tensor; None for any other."""
+    import tensorflow as tf
+
+    scale = getattr(optimizer, "dynamic_scale", None)  # Keras 3
+    if scale is None and getattr(optimizer, "dynamic", False):  # tf_keras
+        scale = optimizer.loss_scale
+    return None if scale is None else tf.identity(tf.convert_to_tensor(scale))
+
+
+def register_wrappers(kind: str) -> None:
+    """Make the wrappers of the Kerases in use known to their loaders."""
+    for name in ("keras", "tf_keras"):
+        if name in sys.modules:
+            importlib.import_module(f"whygrad.backends.tensorflow.{kind}_{name}")
+
+
+def wrapper_class(kind: str, optimizer: Any) -> Any:
+    """The class that wraps this optimizer to `accumulate`, `deduplicate` or `guard`, in its own Keras."""
+    scaled = hasattr(optimizer, "inner_optimizer") and hasattr(optimizer, "dynamic_growth_steps")
+    old = any(cls.__module__.split(".")[0] == "tf_keras" for cls in type(optimizer).__mro__)
+    module = importlib.import_module(f"whygrad.backends.tensorflow.{kind}_{'tf_keras' if old else 'keras'}")
+    names = {
+        "accumulate": "AccumulatingOptimizer",
+        "deduplicate": "DeduplicatingOptimizer",
+        "guard": "GuardedOptimizer",
+    }
+    return getattr(module, f"LossScaled{names[kind]}" if scaled else names[kind])
+
+
+def optimizer_copy(optimizer: Any, variable: Any, rows: Any) -> tuple[Any, Any]:
+    """A copy of an optimizer and its state for `rows` of one variable, and a variable with these rows for it."""
+    import tensorflow as tf
+
+    def taken(source: Any) -> Any:
+        return tf.gather(tf.convert_to_tensor(native(source)), rows)
+
+    copy = type(optimizer).from_config(optimizer.get_config())
+    part = _like(variable, taken(variable))
+    copy.build([part])
+    known = getattr(optimizer, "_trainable_variables_indices", None) or getattr(optimizer, "_index_dict", None) or {}
+    position = known.get(optimizer._var_key(variable)) if known else None
+    for name, value in list(vars(optimizer).items()):
+        own: Any = getattr(copy, name, None)
+        if isinstance(value, list) and isinstance(own, list) and name not in ("_variables", "_trainable_variables"):
+            slots = [value[position]] if position is not None and len(value) > position and len(own) == 1 else []
+            for slot in slots:
+                if hasattr(slot, "shape") and tuple(slot.shape) == tuple(variable.shape):
+                    own[0].assign(taken(slot))
+        elif hasattr(value, "assign") and hasattr(own, "assign") and tuple(value.shape) == tuple(own.shape) == ():
+            own.assign(tf.convert_to_tensor(native(value)))
+    return copy, part
+
+
+def _like(variable: Any, value: Any) -> Any:
+    """A new variable of the same kind, Keras 3 or TensorFlow."""
+    import tensorflow as tf
+
+    return tf.Variable(value) if native(variable) is variable else type(variable)(value, dtype=variable.dtype)
