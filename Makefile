@@ -10,7 +10,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 export CUDA_VISIBLE_DEVICES ?= -1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check docs lint types layers fast tensorflow format clean
+.PHONY: help venv demo test check docs lint types layers fast tensorflow gallery format clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ fast: $(STAMP)  ## the tests that need no TensorFlow
 
 tensorflow: $(STAMP)  ## the tests that do
 	$(BIN)/pytest -m tensorflow -n $(WORKERS) --dist loadfile
+
+gallery: $(STAMP)  ## score the programs of tests/gallery
+	$(BIN)/python -u tests/score_gallery.py --jobs $(WORKERS)
 
 format: $(STAMP)  ## rewrite the code as ruff wants it
 	$(BIN)/ruff check --fix .

@@ -20,7 +20,7 @@ def test_fires_as_likely_when_the_way_back_is_inferred(tmp_path: Path) -> None:
     assert found.code == "WG104"
     assert (found.severity, found.certain) == (Severity.WARNING, False)
     assert found.message == "no gradient reaches `w`: likely because the value leaves TensorFlow on its way to the loss"
-    assert found.help == "compute `scaled.numpy()` with TensorFlow ops (call the model instead of `predict`)"
+    assert found.help == "leave out `.numpy()`, and compute with TensorFlow ops instead of NumPy's: `scaled`"
 
 
 def test_fires_as_certain_when_an_op_of_the_framework_did_it() -> None:

@@ -54,7 +54,7 @@ def numpy_escape(recording: Recording) -> Iterator[Finding]:
         lambda missing: missing.cut.reason is Reason.FOREIGN,
         because=_because,
         label=lambda cut: "the value leaves TensorFlow here; what comes back is a constant",
-        help=lambda cut: f"compute {text_of(cut.op.where)} with TensorFlow ops (call the model instead of `predict`)",
+        help=_help,
     )
     yield from _inside_python_functions(recording)
 
@@ -90,6 +90,15 @@ def _only_through(request: Request) -> list[Source]:
         for source in request.sources
         if (starts := set(index.starts(source))) and starts & through and not starts & around
     ]
+
+
+def _help(cut: Cut) -> str:
+    what = text_of(cut.op.where)
+    if what.endswith(".numpy()`"):
+        return f"leave out `.numpy()`, and compute with TensorFlow ops instead of NumPy's: {what.removesuffix('.numpy()`')}`"
+    if ".predict(" in what:
+        return "call the model itself (`model(x, training=True)`) instead of `predict`"
+    return f"compute {what} with TensorFlow ops instead of NumPy's"
 
 
 def _because(cut: Cut) -> str:
