@@ -59,3 +59,41 @@ def test_a_global_that_changes_between_runs_is_baked_in(tf: Any) -> None:
 def test_a_global_that_stays_is_not(tf: Any) -> None:
     assert baked("5", term=" * beta") == []
     assert baked("6", before="beta = 1.0 / (turn + 1)") == []
+
+
+CALLER = """
+import random
+import tensorflow as tf
+
+w = tf.Variable([1.0, 2.0])
+
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum((w * x) ** 2)
+    w.assign_sub(0.01 * tape.gradient(loss, w))
+    return loss
+
+class Trainer:
+    count = 0
+
+    def turn(self):
+        self.count += 1
+        if self.count % 2:
+            return step(tf.constant([1.0, 2.0]) * random.random())
+        return step(tf.constant([1.0, 2.0]))
+
+trainer = Trainer()
+for _ in range(4):
+    trainer.turn()
+"""
+
+
+def test_what_calls_a_traced_function_is_not_traced_itself(tf: Any) -> None:
+    file = "<ipython-input-7-baked>"
+    linecache.cache[file] = (len(CALLER), None, CALLER.splitlines(True), file)
+    with watch() as run:
+        exec(compile(CALLER, file, "exec"), {"__name__": "__main__"})
+        recording = run.recording()
+
+    assert list(recording.events_of(BakedState)) == []

@@ -24,7 +24,7 @@ from whygrad.backends.tensorflow.op_record import CUSTOM, Departure, Leaf, OpRec
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.row_writes import OVERWRITING, RowWrites
 from whygrad.backends.tensorflow.stack import callers_of, is_users_own, variable_in_caller
-from whygrad.backends.tensorflow.traced_code import TracedCode, is_news, outermost, traced_code
+from whygrad.backends.tensorflow.traced_code import TracedCode, is_news, is_traced, outermost, traced_code
 from whygrad.backends.tensorflow.traced_runs import TracedRuns
 from whygrad.backends.tensorflow.variables import VariableBook, VariableEntry
 from whygrad.capture.position import CodeOwner, Position, file_owner, position_in, user_frame
@@ -214,10 +214,10 @@ class Recorder:
         found = user_frame(frame)
         if not self.first_trace:
             self.first_trace = self.now or 1
-        if found is not None:
+        if found is not None and self.traced_runs.is_news(found.f_code, graph) and is_traced(frame, found):
             self.traced_runs.traced(found, graph)
-        if found is not None and is_news(self.traced_code.get(found.f_code), function := outermost(graph)):
-            self.traced_code[found.f_code] = traced_code(found, self._place_of(found), function)
+            if is_news(self.traced_code.get(found.f_code), function := outermost(graph)):
+                self.traced_code[found.f_code] = traced_code(found, self._place_of(found), function)
         self._stopping = name == "StopGradient"
         self._around = callers_of(found)
         record = self._new_record(name, ids, outputs, self._place_of(found))

@@ -37,6 +37,19 @@ def outermost(graph: Any) -> Any:
     return graph
 
 
+def is_traced(op: FrameType, user: FrameType) -> bool:
+    """Whether a frame of the user's runs while its function is traced; the one that called the function does not."""
+    frame: FrameType | None = op
+    while frame is not None and frame is not user:
+        if frame.f_code.co_name in _TRACING:
+            return False
+        frame = frame.f_back
+    return True
+
+
+_TRACING = frozenset({"func_graph_from_py_func", "trace_function"})  # what is between a caller and the traced function
+
+
 def is_news(known: TracedCode | None, graph: Any) -> bool:
     """Whether the code is traced for the first time, or anew."""
     return known is None or known.graph is None or known.graph() is not graph

@@ -41,15 +41,16 @@ class TracedRuns:
         self._relied: weakref.WeakKeyDictionary[Any, list[Relied]] = weakref.WeakKeyDictionary()
         self.changed: dict[tuple[CodeType, str, bool], Relied] = {}  # numbers that were others when the graph ran again
 
+    def is_news(self, code: CodeType, graph: Any) -> bool:
+        codes = self._codes.get(graph)
+        return codes is None or code not in codes
+
     def traced(self, frame: FrameType, graph: Any) -> None:
-        """An op of this frame was traced into a graph."""
+        """The function of a frame is traced into a graph."""
         codes = self._codes.get(graph)
         if codes is None:
             codes = self._codes[graph] = set()
-        code = frame.f_code
-        if code in codes:
-            return
-        codes.add(code)
+        codes.add(frame.f_code)
         numbers = self._numbers.setdefault(graph, [])
         if len(numbers) < _KEPT_NUMBERS:
             numbers.extend(_relied_on(frame))
