@@ -240,7 +240,6 @@ _MESSAGES: Final[tuple[tuple[Callable[[Failure], bool], Change], ...]] = (
             "watch `variable.value`, or drop the `watch`",
         ),
     ),
-    (_says("Passed in object <KerasTensor"), _NO_SYMBOLIC_GRADIENT),
     (_says("A KerasTensor cannot be used as input to a TensorFlow function"), _SYMBOLIC),
     (_says("A KerasTensor is symbolic: it's a placeholder"), _SYMBOLIC),
     (

@@ -1,0 +1,193 @@
+"""Mistakes that need more than one look: each program beside a healthy one that differs in that only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+
+GROWING = """
+class Growing(tf.Module):
+    def __init__(self):
+        self.shared = tf.Variable(2.0, name="shared")
+        self.parts = {"a": tf.Variable(1.0, name="a")}
+    def __call__(self, name):
+        if name not in self.parts:
+            self.parts[name] = tf.Variable(1.0, name=name)
+        return self.shared * self.parts[name]
+model = Growing()
+listed = list(model.trainable_variables)
+for name in ("a", "a", "b", "b"):
+    with tf.GradientTape() as tape:
+        loss = tf.square(model(name) - 1.0)
+    variables = READ
+    for g, v in zip(tape.gradient(loss, variables), variables):
+        if g is not None:
+            v.assign_sub(0.1 * g)
+"""
+TWO_NETWORKS = """
+x = keras.Input((2,))
+y = keras.layers.Dense(1)(x)
+online = keras.Model(x, y)
+target = MADE
+target.set_weights(online.get_weights())
+"""
+THAWED = """
+inner = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(2)])
+inner.trainable = False
+model = keras.Sequential([keras.layers.Input((2,)), inner, keras.layers.Dense(1)])
+THAW
+model.compile("sgd", "mse")
+model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0)
+"""
+KEPT = """
+class Scaled(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        MADE
+    def call(self, x):
+        return x * USED
+model = keras.Sequential([keras.layers.Input((2,)), Scaled(), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0)
+"""
+FACTORS = """
+down, up = tf.Variable(tf.zeros((3, 2)), name="down"), tf.Variable(START, name="up")
+for _ in range(4):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(tf.ones((1, 3)) @ down @ up - 1.0))
+    for g, v in zip(tape.gradient(loss, [down, up]), [down, up]):
+        v.assign_sub(0.1 * g)
+"""
+SOFTMAX = """
+scores = tf.Variable(tf.ones((3, UNITS)), name="scores")
+for _ in range(4):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.nn.softmax(scores) * tf.range(float(UNITS)))
+    g = tape.gradient(loss, scores)
+    scores.assign_sub(0.1 * g)
+"""
+REPLACED = """
+class Trainer:
+    def __init__(self):
+        self.make()
+    def make(self):
+        self.net = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1)])
+        self.step = tf.function(self.train) if FRESH else getattr(self, "step", tf.function(self.train))
+    def train(self, x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(self.net(x) ** 2)
+        for g, v in zip(tape.gradient(loss, self.net.trainable_variables), self.net.trainable_variables):
+            v.assign_sub(0.1 * g)
+trainer = Trainer()
+trainer.step(tf.ones((3, 2)))
+trainer.make()
+trainer.step(tf.ones((3, 2)))
+trainer.step(tf.ones((3, 2)))
+"""
+SMALL = """
+log_rate = tf.Variable(0.3, name="log_rate")
+EARLY
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        LATE
+        loss = tf.reduce_sum((w * x / rate) ** 2)
+    return tape.gradient(loss, [w, log_rate])
+step(tf.ones(3))
+"""
+PROGRAMS = {
+    "a list of variables that was read before the module made more": (
+        GROWING.replace("READ", "listed"),
+        GROWING.replace("READ", "model.trainable_variables"),
+        ("unbuilt-model", "model.trainable_variables"),
+    ),
+    "weights copied between two models of the same layers": (
+        TWO_NETWORKS.replace("MADE", "keras.Model(x, y)"),
+        TWO_NETWORKS.replace("MADE", "keras.models.clone_model(online)"),
+        ("aliased-network", "keras.Model(x, y)"),
+    ),
+    "a model thawed around a part that stays frozen": (
+        THAWED.replace("THAW", "model.trainable = True"),
+        THAWED.replace("THAW", "inner.trainable = True"),
+        ("frozen-by-flag", "model.trainable"),
+    ),
+    "a variable of which only a computed value is kept": (
+        KEPT.replace("MADE", "self.scale = tf.exp(tf.Variable(0.5, name='raw'))").replace("USED", "self.scale"),
+        KEPT.replace("MADE", "self.raw = self.add_weight(shape=(), name='raw')").replace("USED", "tf.exp(self.raw)"),
+        ("untracked-variable", "tf.Variable(0.5, name='raw')"),
+    ),
+    "two factors that are zero": (
+        FACTORS.replace("START", "tf.zeros((2, 1))"),
+        FACTORS.replace("START", "tf.ones((2, 1))"),
+        ("zero-gradient-op", "tf.ones((1, 3)) @ down @ up"),
+    ),
+    "a softmax over one unit": (
+        SOFTMAX.replace("UNITS", "1"),
+        SOFTMAX.replace("UNITS", "2"),
+        ("zero-gradient-op", "tf.nn.softmax(scores)"),
+    ),
+    "a traced step that keeps the old network": (
+        REPLACED.replace("FRESH", "False"),
+        REPLACED.replace("FRESH", "True"),
+        ("optimizer-variable-mismatch", "self.net"),
+    ),
+    "a small value computed before the traced step": (
+        SMALL.replace("EARLY", "rate = tf.exp(log_rate)").replace("LATE", "pass"),
+        SMALL.replace("EARLY", "").replace("LATE", "rate = tf.exp(log_rate)"),
+        ("outside-tape", "tf.exp(log_rate)"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_mistake_is_found_and_its_mended_twin_is_not(name: str, loud: Any) -> None:
+    wrong, right, expected = PROGRAMS[name]
+
+    assert loud(wrong) == [expected]
+    assert loud(right) == []
+
+
+def test_an_inner_gradient_outside_the_outer_tape_is_shown_itself(loud: Any) -> None:
+    found = loud("""
+weight = tf.Variable(2.0, name="weight")
+with tf.GradientTape(persistent=True) as inner:
+    part = weight * tf.reduce_sum(w**2)
+slopes = [inner.gradient(part, w) for _ in range(2)]
+with tf.GradientTape() as outer:
+    loss = tf.reduce_sum(slopes[0] ** 2 + slopes[1])
+outer.gradient(loss, weight)
+""")
+
+    assert found == [("outside-tape", "inner.gradient(part, w)")]
+
+
+def test_a_symbolic_tensor_given_to_a_tape_is_named(loud: Any) -> None:
+    found = loud("""
+model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1)])
+with tf.GradientTape() as tape:
+    tape.watch(model.inputs)
+""")
+
+    assert found == [("wrong-source-object", "tape.watch(model.inputs)")]
+
+
+def test_a_weight_that_a_loop_reads_in_vain_is_not_in_the_loss(loud: Any) -> None:
+    found = loud("""
+unused = tf.Variable(1.0, name="unused")
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        total = w
+        for _ in tf.range(3):
+            spare = total * unused
+            total = total * 1.5
+        loss = tf.reduce_sum(total)
+    return tape.gradient(loss, [w, unused])
+for _ in range(20):
+    step()
+""")
+
+    assert [rule for rule, _ in found] == ["variable-not-in-loss"]
