@@ -134,7 +134,7 @@ def main() -> None:
     record("explain a graph of 100,000 ops", f"{large:.2f} s", "< 1 s", command)
     record("10 times the ops take", f"{large / small:.1f} times as long", "<= 12 times", command)
     if options.real:
-        ops, frozen, explained = real(20_000)
+        ops, frozen, explained = real(16_700)
         print(f"explain a real eager graph of {ops:,} ops: {frozen:.2f} s to freeze, {explained:.2f} s to explain")
         figure = f"{frozen:.2f} s to freeze, {explained:.2f} s to explain"
         record(f"explain a real unrolled model of {ops:,} ops", figure, "< 1 s", command)

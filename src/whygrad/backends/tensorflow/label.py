@@ -38,7 +38,7 @@ def merge(first: Label, second: Label, place: Any) -> Label:
     clipped = first.clipped or second.clipped
     return Label(
         variables=variables,
-        requests=requests if len(requests) <= MAX_REQUESTS else frozenset(sorted(requests)[-MAX_REQUESTS:]),
+        requests=_latest(requests),
         asked=first.asked if first.asked == second.asked else None,
         scale=first.scale if first.scale == second.scale else None,
         mean=first.mean and second.mean,
@@ -53,13 +53,18 @@ def merge(first: Label, second: Label, place: Any) -> Label:
             else first.clipped_then_summed or second.clipped_then_summed
         ),
         noised=first.noised or second.noised,
-        tapes=first.tapes | second.tapes,
+        tapes=_latest(first.tapes | second.tapes),
         graph=first.graph if first.graph == second.graph else -1,
         slot=first.slot or second.slot,
         at=max(first.at, second.at),
         parts=_merged_parts(first, second, place),
-        carries=first.carries | second.carries,
+        carries=_latest(first.carries | second.carries),
     )
+
+
+def _latest(numbers: frozenset[int]) -> frozenset[int]:
+    """A sum that goes on for ever, as in a running mean, remembers the end of it."""
+    return numbers if len(numbers) <= MAX_REQUESTS else frozenset(sorted(numbers)[-MAX_REQUESTS:])
 
 
 def _merged_parts(first: Label, second: Label, place: Any) -> tuple[Any, ...]:

@@ -102,7 +102,6 @@ class Requests:
         capture.keras.list_was_used(sources)
         if facts.used_up is None:
             facts.used_up = entry.place
-        capture.tape_facts[facts.number] = facts
         others = [number for number in recorder.tapes if number != facts.number or facts.persistent]
         if not others:
             recorder.paused += 1
@@ -252,6 +251,7 @@ class Requests:
         if kept >= KEPT_PER_PLACE:
             return
         self.per_place[entry.place] = kept + 1
+        self.capture.tape_facts[entry.tape] = self.capture.tapes.of(ticket.tape)
         entry.graph = freeze(self.capture, entry, ticket.tf_graph)
         self.entries[key] = entry
         self._look_for_zeros(entry, gradients)
