@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import runpy
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,17 @@ from whygrad.source import source_text
 from whygrad.watch import watch
 
 HEAD = "import numpy as np\nimport tensorflow as tf\nimport keras\nw = tf.Variable([0.3, 0.9, 0.1], name='w')\n"
+
+
+@pytest.fixture(autouse=True)
+def ordinary_precision() -> Iterator[None]:
+    """A program that sets a policy for the whole process leaves none behind."""
+    yield
+    for name in ("keras", "tf_keras"):
+        module = sys.modules.get(name)
+        if module is not None and hasattr(module, "mixed_precision"):
+            module.backend.set_floatx("float32")
+            module.mixed_precision.set_global_policy("float32")
 
 
 @pytest.fixture
