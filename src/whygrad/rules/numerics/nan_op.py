@@ -17,16 +17,15 @@ def nan_op(recording: Recording) -> Iterator[Finding]:
 
     ## Why it matters
     The expression that made the first bad number is known, and so is what went in; why this op cannot cope with it
-    is for its own documentation to say: a singular matrix, a softmax over nothing but -inf, `atan2(0, 0)`.
+    is for its own documentation to say: a singular matrix, `lgamma(0)`.
 
     ## Example
     ```python
     import tensorflow as tf
 
-    x = tf.Variable([[1.0, 2.0], [2.0, 1.0]], name="x")
-    hidden = tf.constant([[0.0, 0.0], [float("-inf"), float("-inf")]])
+    x = tf.Variable([0.0, 1.0], name="x")
     with tf.GradientTape() as tape:
-        loss = tf.reduce_sum(tf.square(tf.nn.softmax(x + hidden)))
+        loss = tf.reduce_sum(tf.math.lgamma(x))
     gradients = tape.gradient(loss, [x])
     ```
 
@@ -34,10 +33,9 @@ def nan_op(recording: Recording) -> Iterator[Finding]:
     ```python
     import tensorflow as tf
 
-    x = tf.Variable([[1.0, 2.0], [2.0, 1.0]], name="x")
-    hidden = tf.constant([[0.0, 0.0], [0.0, float("-inf")]])
+    x = tf.Variable([0.5, 1.5], name="x")
     with tf.GradientTape() as tape:
-        loss = tf.reduce_sum(tf.square(tf.nn.softmax(x + hidden)))
+        loss = tf.reduce_sum(tf.math.lgamma(x))
     gradients = tape.gradient(loss, [x])
     ```
 

@@ -285,13 +285,13 @@ LOSSES: Final = (
     ),
     Loss(
         "softmax over nothing but -inf",
-        "nan-op",
+        "nan-exp",
         "w = tf.Variable([[1.0, 2.0]]); mask = tf.constant([[-np.inf, -np.inf]]); sources = [w]",
         "p = tf.nn.softmax(w + mask) #!\nloss = p[0, 0]",
     ),
     Loss(
         "gradient of atan2 at the origin",
-        "nan-op",
+        "nan-division",
         "x = tf.Variable([0.0, 1.0]); y = tf.Variable([0.0, 1.0]); sources = [x, y]",
         "loss = tf.reduce_sum(tf.atan2(y, x)) #!",
     ),
