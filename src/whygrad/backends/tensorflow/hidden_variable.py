@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.hidden_name import HIDDEN
+from whygrad.backends.tensorflow.hooks import own_thread
 
 _kept: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
 
@@ -23,6 +24,7 @@ def hidden_variable(value: Any, *, dtype: Any = None, name: str) -> Any:
     failed: list[BaseException] = []
 
     def make() -> None:
+        own_thread.busy = True
         try:
             made.append(tf.Variable(value, dtype=dtype, trainable=False, name=f"{HIDDEN}{name}"))
         except BaseException as error:

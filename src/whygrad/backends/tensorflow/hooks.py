@@ -14,6 +14,9 @@ PATIENCE = 1.0  # seconds a thread waits for another one's note before it goes o
 REPORT_TO = "please report this line to the authors of whygrad"
 
 
+own_thread = threading.local()  # `busy` in threads that we started ourselves
+
+
 class Hooks:
     """Everything that was replaced while watching, in order, so that it can be put back."""
 
@@ -52,7 +55,7 @@ class Hooks:
 
     def safely(self, note: Callable[..., Any], *arguments: Any) -> Any:
         """Run our own code inside somebody else's call, one thread at a time."""
-        if self.broken or not self._lock.acquire(timeout=PATIENCE):
+        if self.broken or not self._acquire():
             return None
         try:
             thread = threading.get_ident()
@@ -64,6 +67,12 @@ class Hooks:
             return None
         finally:
             self._lock.release()
+
+    def _acquire(self) -> bool:
+        """A thread that was started inside a note is waited for by the one that has the lock: it takes none."""
+        if self._lock.acquire(blocking=False):
+            return True
+        return not getattr(own_thread, "busy", False) and self._lock.acquire(timeout=PATIENCE)
 
     def _change_thread(self, thread: int) -> None:
         before, self._thread = self._thread, thread
