@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whygrad.capture.slicing import Module, module_of
+from whygrad.capture.slicing import Module, located, module_of
 from whygrad.source import SourceSpan
 
 _REPORTING = ("print", "info", "debug", "warning", "append", "write", "log", "scalar", "format")
@@ -23,17 +23,19 @@ class UsedCall:
 
 def used_calls(span: SourceSpan) -> Iterator[UsedCall]:
     """The calls of dotted names in the function around a span, its inner functions left out."""
-    module = module_of(span.file)
-    node = None if module is None else module.at(span)
-    scope = None if module is None or node is None else module.scope(node)
-    if module is None or not isinstance(scope, _FUNCTIONS) or getattr(scope, "name", "") in ("__init__", "build"):
+    found = located(span)
+    if found is None:
+        return
+    module, node = found
+    scope = module.scope(node)
+    if not isinstance(scope, _FUNCTIONS) or getattr(scope, "name", "") in ("__init__", "build"):
         return
     for call in _inside(scope):
         if isinstance(call, ast.Call) and isinstance(call.func, (ast.Name, ast.Attribute)):
             name, uses = ast.unparse(call.func), list(_uses(module, scope, call))
             if uses or name.endswith(".shuffle"):  # which changes its argument
-                decides = next((_span(module, use) for use in uses if _is_tested(module, use)), None)
-                yield UsedCall(name, _span(module, call), decides)
+                decides = next((module.span(use) for use in uses if _is_tested(module, use)), None)
+                yield UsedCall(name, module.span(call), decides)
 
 
 def called_inside(file: str, function: str) -> Iterator[str]:
@@ -116,7 +118,3 @@ def _is_reported(module: Module, node: ast.AST) -> bool:
             return True
         node = module.parents[node]
     return False
-
-
-def _span(module: Module, node: ast.expr) -> SourceSpan:
-    return SourceSpan(module.file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)

@@ -90,6 +90,16 @@ class Module:
                 best = node
         return best
 
+    def span(self, node: ast.stmt | ast.expr) -> SourceSpan:
+        return SourceSpan(self.file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+
+
+def located(span: SourceSpan | None) -> tuple[Module, ast.AST] | None:
+    """The parsed file of a span, and the innermost node that covers it; None where either cannot be had."""
+    module = None if span is None else module_of(span.file)
+    node = None if module is None or span is None else module.at(span)
+    return None if module is None or node is None else (module, node)
+
 
 def _extent(node: ast.AST) -> tuple[int, int]:
     assert isinstance(node, (ast.expr, ast.stmt))
@@ -104,9 +114,8 @@ def _covers(node: ast.expr | ast.stmt, span: SourceSpan) -> bool:
 
 def feeding(span: SourceSpan) -> tuple[ast.stmt, ...]:
     """The statements whose values may enter the expression at a span, the expression's own included."""
-    module = module_of(span.file)
-    node = None if module is None else module.at(span)
-    return () if module is None or node is None else tuple(_Slice(module).run(node))
+    found = located(span)
+    return () if found is None else tuple(_Slice(found[0]).run(found[1]))
 
 
 def feeding_lines(span: SourceSpan) -> frozenset[int]:
@@ -123,7 +132,7 @@ def exits(span: SourceSpan) -> list[Exit]:
         for node in _own_nodes(statement):
             how = _exit_by(module, node) if isinstance(node, ast.Call) else None
             if how is not None and isinstance(node, ast.Call):
-                found.append(Exit(_span(module.file, node), how, frozenset(_direct_lines(module, node))))
+                found.append(Exit(module.span(node), how, frozenset(_direct_lines(module, node))))
     return sorted(found, key=lambda each: (each.span.line, -(each.span.column or 0)))
 
 
@@ -281,7 +290,3 @@ def _last_name(function: ast.expr) -> str:
     return (
         function.id if isinstance(function, ast.Name) else function.attr if isinstance(function, ast.Attribute) else ""
     )
-
-
-def _span(file: str, node: ast.expr) -> SourceSpan:
-    return SourceSpan(file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from whygrad.capture.slicing import Module, module_of
+from whygrad.capture.slicing import Module, located
 from whygrad.source import SourceSpan
 
 
@@ -20,13 +20,10 @@ class Mutation:
 
 def mutations(span: SourceSpan) -> Iterator[Mutation]:
     """Names of the function around a span that it both changes and tests."""
-    module = module_of(span.file)
-    node = None if module is None else module.at(span)
-    if module is None or node is None:
+    found = _function_around(span)
+    if found is None:
         return
-    function = module.scope(node)
-    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return
+    module, function = found
     shared = _shared_names(function)
     for statement in ast.walk(function):
         if not isinstance(statement, ast.AugAssign):
@@ -36,7 +33,15 @@ def mutations(span: SourceSpan) -> Iterator[Mutation]:
             continue
         read = next(_other_reads(module, function, name, statement), None)
         if read is not None:
-            yield Mutation(name, _span(module, statement), _span(module, read))
+            yield Mutation(name, module.span(statement), module.span(read))
+
+
+def _function_around(span: SourceSpan) -> tuple[Module, ast.FunctionDef | ast.AsyncFunctionDef] | None:
+    found = located(span)
+    function = None if found is None else found[0].scope(found[1])
+    if found is None or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return None
+    return found[0], function
 
 
 def _shared_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
@@ -66,13 +71,10 @@ def _is_printed(module: Module, node: ast.AST) -> bool:
 
 def changed_outside(span: SourceSpan, name: str) -> Mutation | None:
     """Where a name that the function around a span uses is changed by a loop, or a function, outside of it."""
-    module = module_of(span.file)
-    node = None if module is None else module.at(span)
-    if module is None or node is None:
+    found = _function_around(span)
+    if found is None or name in _own_names(found[1]):
         return None
-    function = module.scope(node)
-    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or name in _own_names(function):
-        return None
+    module, function = found
     read = next(_loads(module, function, name), None)
     if read is None:
         return None
@@ -80,7 +82,7 @@ def changed_outside(span: SourceSpan, name: str) -> Mutation | None:
     for statement in ast.walk(module.tree):
         if statement not in inside and _changes(statement, name) and _happens_again(module, statement, function, name):
             place = statement.target if isinstance(statement, ast.For) else statement
-            return Mutation(name, _span(module, place), _span(module, read))
+            return Mutation(name, module.span(place), module.span(read))
     return None
 
 
@@ -123,10 +125,10 @@ def _happens_again(module: Module, statement: ast.stmt, function: ast.AST, name:
 
 def attribute_reads(span: SourceSpan, attribute: str) -> SourceSpan | None:
     """Where the function around a span first uses `self.attribute`."""
-    module = module_of(span.file)
-    node = None if module is None else module.at(span)
-    if module is None or node is None:
+    found = located(span)
+    if found is None:
         return None
+    module, node = found
     named = (
         each for each in ast.walk(module.scope(node)) if isinstance(each, ast.Attribute) and each.attr == attribute
     )
@@ -136,10 +138,12 @@ def attribute_reads(span: SourceSpan, attribute: str) -> SourceSpan | None:
 
 def global_reads(span: SourceSpan, name: str) -> SourceSpan | None:
     """Where the function around a span first uses a global name, other than to print it or to count it up."""
-    module = module_of(span.file)
-    node = None if module is None else module.at(span)
-    function = None if module is None or node is None else module.scope(node)
-    if module is None or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+    found = located(span)
+    if found is None:
+        return None
+    module, node = found
+    function = module.scope(node)
+    if isinstance(function, ast.Module):
         return None
     named = [each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id == name]
     reads = [each for each in named if isinstance(each.ctx, ast.Load) and not _is_printed(module, each)]
@@ -147,14 +151,10 @@ def global_reads(span: SourceSpan, name: str) -> SourceSpan | None:
 
 
 def _first(module: Module, nodes: Sequence[ast.expr]) -> SourceSpan | None:
-    return min((_span(module, node) for node in nodes), default=None)
+    return min((module.span(node) for node in nodes), default=None)
 
 
 def _counts_itself(module: Module, node: ast.Name) -> bool:
     """`n = n + 1`"""
     statement = module.statement(node)
     return isinstance(statement, ast.Assign) and any(ast.unparse(target) == node.id for target in statement.targets)
-
-
-def _span(module: Module, node: ast.stmt | ast.expr) -> SourceSpan:
-    return SourceSpan(module.file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from whygrad.capture.slicing import Module, module_of
+from whygrad.capture.slicing import Module, located
 from whygrad.source import SourceSpan
 
 
@@ -21,19 +21,18 @@ def unknowing_step(call: SourceSpan, callers: Sequence[SourceSpan], *, used_else
 
 
 def _under_tape(span: SourceSpan) -> bool:
-    module = module_of(span.file)
-    node = None if module is None else module.at(span)
-    while module is not None and node is not None and not isinstance(node, (ast.FunctionDef, ast.Lambda)):
+    found = located(span)
+    node = None if found is None else found[1]
+    while found is not None and node is not None and not isinstance(node, (ast.FunctionDef, ast.Lambda)):
         if isinstance(node, ast.With) and any("GradientTape" in ast.unparse(item.context_expr) for item in node.items):
             return True
-        node = module.parents.get(node)
+        node = found[0].parents.get(node)
     return False
 
 
 def _mentions_flag(span: SourceSpan) -> bool:
-    module = module_of(span.file)
-    node = None if module is None else module.at(span)
-    return node is None or any(_is_flag(each) for each in ast.walk(node))
+    found = located(span)
+    return found is None or any(_is_flag(each) for each in ast.walk(found[1]))
 
 
 def _is_flag(node: ast.AST) -> bool:
@@ -44,12 +43,12 @@ def _is_flag(node: ast.AST) -> bool:
 
 def _flag_is_default(span: SourceSpan) -> bool:
     """`model(x, training=training)` in a function whose `training` is `False` unless it is told otherwise."""
-    module = module_of(span.file)
-    call = None if module is None else module.at(span)
-    if module is None or not isinstance(call, ast.Call):
+    found = located(span)
+    call = None if found is None else found[1]
+    if found is None or not isinstance(call, ast.Call):
         return False
     flag = next((word.value for word in call.keywords if word.arg == "training"), None)
-    function = _function(module, call)
+    function = _function(found[0], call)
     if not isinstance(flag, ast.Name) or function is None:
         return False
     names = [*function.args.posonlyargs, *function.args.args]

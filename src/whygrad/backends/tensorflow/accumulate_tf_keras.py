@@ -12,8 +12,9 @@ from tf_keras.mixed_precision import LossScaleOptimizer
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.accumulation import Settings
+from whygrad.backends.tensorflow.delegating import pairs_of
 from whygrad.backends.tensorflow.epoch_end import EpochEnd, attend_epochs
-from whygrad.backends.tensorflow.tf_keras_wrapper import LossScaling, OptimizerWrapper, pairs_of
+from whygrad.backends.tensorflow.tf_keras_wrapper import LossScaling, OptimizerWrapper
 from whygrad.backends.tensorflow.window_owner import WindowOwner
 from whygrad.errors import AccumulationError
 

@@ -7,6 +7,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.positions import span
+from whygrad.backends.tensorflow.traced_runs import is_number
 from whygrad.capture.call_use import UsedCall, called_inside, used_calls
 from whygrad.capture.position import CodeOwner, owner_of
 from whygrad.capture.state import Mutation, attribute_reads, changed_outside, global_reads, mutations
@@ -24,15 +25,13 @@ def baked_state(capture: Capture) -> Iterator[BakedState]:
         where = span(place)
         holder = owner() if owner is not None else None
         for mutation in () if where is None else mutations(where):
-            if mutation not in seen and _is_number(_value(mutation, holder, scope)):
+            if mutation not in seen and is_number(_value(mutation, holder, scope)):
                 seen.add(mutation)
                 yield BakedState(name=mutation.name, where=mutation.where, read=mutation.read)
 
     yield from _set_from_outside(capture)
-    named = list(_named_numbers(capture))
-    yield from named
-    told = {(event.name, event.read) for event in named}
-    yield from (event for event in _changed_between_runs(capture) if (event.name, event.read) not in told)
+    yield from _closed_over(capture)
+    yield from _changed_between_runs(capture)
     yield from _drawn_while_tracing(capture)
 
 
@@ -49,8 +48,8 @@ def _set_from_outside(capture: Capture) -> Iterator[BakedState]:
                 yield BakedState(name=f"self.{name}", where=span(changed), read=read, outside=True)
 
 
-def _named_numbers(capture: Capture) -> Iterator[BakedState]:
-    """A global or closed-over number that was changed again and again after the function that uses it was traced."""
+def _closed_over(capture: Capture) -> Iterator[BakedState]:
+    """A closed-over number that was changed again and again after the function that uses it was traced."""
     for traced in list(capture.recorder.traced_code.values()):
         where = span(traced.place)
         for name in traced.changed():
@@ -64,10 +63,6 @@ def _value(mutation: Mutation, holder: Any, scope: dict[str, Any]) -> Any:
     if not attribute:
         return scope.get(first)
     return getattr(holder if first == "self" else scope.get(first), attribute, None)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not hasattr(value, "dtype")
 
 
 def _changed_between_runs(capture: Capture) -> Iterator[BakedState]:

@@ -9,8 +9,9 @@ import tensorflow as tf
 import tf_keras
 from tf_keras.mixed_precision import LossScaleOptimizer
 
+from whygrad.backends.tensorflow.delegating import pairs_of
 from whygrad.backends.tensorflow.sparse_rows import without_repeated_rows
-from whygrad.backends.tensorflow.tf_keras_wrapper import LossScaling, OptimizerWrapper, pairs_of
+from whygrad.backends.tensorflow.tf_keras_wrapper import LossScaling, OptimizerWrapper
 
 
 @tf_keras.saving.register_keras_serializable(package="whygrad")

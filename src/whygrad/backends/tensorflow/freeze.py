@@ -62,14 +62,14 @@ def _freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
 
 def note_unused_noise(capture: Capture, scope: Scope, tape: int, needed: set[int]) -> None:
     """A draw that only its own expression touches was drawn for nothing."""
-    if OpKind.NOISE not in scope.kinds.values():
+    if not scope.draws:
         return
     users: dict[int, list[OpRecord]] = defaultdict(list)
     for record in scope.records:
         for number in record.inputs:
             users[number].append(record)
     for record in scope.records:
-        if scope.kinds[record.type] is not OpKind.NOISE or record.sequence in needed or tape not in record.tapes:
+        if record.type not in scope.draws or record.sequence in needed or tape not in record.tapes:
             continue
         where = span(record.place)
         floating = any(facts.dtype.is_floating for facts in record.outputs)
@@ -106,7 +106,6 @@ class GraphWriter:
         self.trained = capture.keras.training_place()
         self.branches = 0  # how many loops and branches are open
         self._tapes: dict[tuple[int, ...], frozenset[TapeId]] = {}
-        self._kinds: dict[str, OpKind] = {}
 
     def first_after(self, clock: int) -> int:
         """The id of the first op after a moment of the recorder's clock."""
@@ -202,7 +201,7 @@ class GraphWriter:
 
         What a layer does that Keras calls itself, as in `fit` of a functional model, is shown where it was made.
         """
-        if self.tape not in tapes and self.home is not None and self._kind(record.type) not in CUTTING:
+        if self.tape not in tapes and self.home is not None and kind_of(record.type) not in CUTTING:
             for caller in (record.place, *record.callers):
                 if isinstance(caller, Position) and _is_in(caller.code, self.home):
                     return span(caller)
@@ -217,7 +216,7 @@ class GraphWriter:
         return self.scope.handle(number) if self.scope.aliases else number
 
     def _emit(self, record: OpRecord, inputs: Sequence[int], outputs: list[int], tapes: frozenset[TapeId]) -> None:
-        kind = self._kind(record.type)
+        kind = kind_of(record.type)
         if record.type == "ApplyGradients":
             for variable in record.attrs or ():  # an update moves the variable; no value passes through it
                 self._append(kind, record.type, (), (), (), self._where(record, tapes), tapes, record, variable)
@@ -244,12 +243,6 @@ class GraphWriter:
         self._append(
             kind, record.type, tuple(data), tuple(outputs), flows, self._where(record, tapes), tapes, record, variable
         )
-
-    def _kind(self, name: str) -> OpKind:
-        kind = self._kinds.get(name)
-        if kind is None:
-            kind = self._kinds[name] = OpKind.WRITE if name == "ApplyGradients" else kind_of(name)
-        return kind
 
     def _flows(self, record: OpRecord, kind: OpKind, data: Sequence[int], skipped: int) -> tuple[Flow, ...]:
         if kind is OpKind.CUSTOM:

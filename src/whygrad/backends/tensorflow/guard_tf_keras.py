@@ -9,9 +9,10 @@ import tensorflow as tf
 import tf_keras
 from tf_keras.mixed_precision import LossScaleOptimizer
 
+from whygrad.backends.tensorflow.delegating import pairs_of
 from whygrad.backends.tensorflow.guard_owner import GuardOwner, StopAfterBatch, attend_batches
 from whygrad.backends.tensorflow.guarding import GuardSettings
-from whygrad.backends.tensorflow.tf_keras_wrapper import LossScaling, OptimizerWrapper, pairs_of
+from whygrad.backends.tensorflow.tf_keras_wrapper import LossScaling, OptimizerWrapper
 
 
 class TfKerasStop(StopAfterBatch, tf_keras.callbacks.Callback):  # type: ignore[misc]

@@ -8,22 +8,16 @@ from typing import Any
 import keras
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.delegating import Delegating, pairs_of
 
-_OWN = ("_", "wrapped", "accumulation", "window", "callback", "settings", "guarding")
 
-
-class OptimizerWrapper(keras.optimizers.Optimizer):  # type: ignore[misc]
+class OptimizerWrapper(Delegating, keras.optimizers.Optimizer):  # type: ignore[misc]
     """Delegates learning rate, iterations, slots, EMA and loss scaling to `wrapped`."""
 
     def __init__(self, wrapped: Any, *, name: str | None) -> None:
         # Not super(): where this is a LossScaleOptimizer too, that one would want to wrap.
         keras.optimizers.Optimizer.__init__(self, learning_rate=0.0, name=name)
         self.wrapped = wrapped
-
-    @property
-    def inner_optimizer(self) -> Any:
-        """The innermost optimizer, where Keras's callbacks look for slots and EMA."""
-        return getattr(self.wrapped, "inner_optimizer", self.wrapped)
 
     def build(self, variables: Iterable[Any]) -> None:
         variables = list(variables)
@@ -33,14 +27,6 @@ class OptimizerWrapper(keras.optimizers.Optimizer):  # type: ignore[misc]
     @property
     def variables(self) -> list[Any]:
         return list(self.wrapped.variables)
-
-    @property
-    def learning_rate(self) -> Any:
-        return self.wrapped.learning_rate
-
-    @learning_rate.setter
-    def learning_rate(self, value: Any) -> None:
-        self.wrapped.learning_rate = value
 
     @property
     def iterations(self) -> Any:
@@ -53,12 +39,8 @@ class OptimizerWrapper(keras.optimizers.Optimizer):  # type: ignore[misc]
     def finalize_variable_values(self, var_list: Any) -> None:
         self.wrapped.finalize_variable_values(var_list)
 
-    def exclude_from_weight_decay(self, var_list: Any = None, var_names: Any = None) -> None:
-        self.wrapped.exclude_from_weight_decay(var_list=var_list, var_names=var_names)
-
     def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, Any]], **options: Any) -> Any:
-        pairs = list(grads_and_vars)
-        self.apply([gradient for gradient, _ in pairs], [variable for _, variable in pairs], **options)
+        self.apply(*pairs_of(grads_and_vars), **options)
         return self.iterations
 
     def save_own_variables(self, store: Any) -> None:
@@ -75,8 +57,3 @@ class OptimizerWrapper(keras.optimizers.Optimizer):  # type: ignore[misc]
         config = dict(config)
         wrapped = keras.saving.deserialize_keras_object(config.pop("wrapped"), custom_objects=custom_objects)
         return cls(wrapped, **config)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith(_OWN):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self.wrapped, name)

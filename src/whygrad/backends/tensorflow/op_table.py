@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Final
 
 from whygrad.graph import OpKind as K
@@ -66,6 +67,7 @@ _BY_KIND: Final[dict[K, str]] = {
     K.POWER: "Pow",
     K.INVERSE_TRIG: "Acos Asin Acosh Atanh",
     K.GRADIENT: "GradientRequest",
+    K.WRITE: "ApplyGradients",
 }
 
 OP_KINDS: Final[dict[str, K]] = {name: kind for kind, names in _BY_KIND.items() for name in names.split()}
@@ -89,6 +91,7 @@ SYMMETRIC_LOSSES: Final = frozenset(
 )
 
 
+@functools.lru_cache(maxsize=4096)
 def kind_of(op_type: str) -> K:
     """The kind of an op by its TensorFlow name."""
     kind = OP_KINDS.get(op_type)

@@ -32,9 +32,9 @@ class Scope:
         self.writes: dict[int, list[OpRecord]] = defaultdict(list)
         self.shadowed: set[int] = set()  # ops whose outputs a custom gradient took over
         types = {record.type for record in self.records}
-        self.kinds = {name: kind_of(name) for name in types}
-        self._writing = {name for name, kind in self.kinds.items() if kind is OpKind.WRITE} | {"ApplyGradients"}
-        self._reading = {name for name, kind in self.kinds.items() if kind is OpKind.READ}
+        self.draws = {name for name in types if kind_of(name) is OpKind.NOISE}
+        self._writing = {name for name in types if kind_of(name) is OpKind.WRITE}
+        self._reading = {name for name in types if kind_of(name) is OpKind.READ}
         self._index()
         for _, inside in self.passed:
             self.facts.setdefault(inside._id, facts_of(inside))

@@ -70,7 +70,7 @@ def _aligned(gradients: Any, variables: Any) -> tuple[list[Any], list[Any], list
             f"{len(grads)} gradients do not match {len(holders)} variables",
             help="pass the variables that the gradients were asked for, in the same order",
         )
-    return grads, holders, _distinct([_name(holder, i) for i, holder in enumerate(holders)])
+    return grads, holders, distinct([_name(holder, i) for i, holder in enumerate(holders)])
 
 
 def _is_pairs(gradients: Any) -> bool:
@@ -100,7 +100,7 @@ def _name(holder: Any, position: int) -> str:
     return str(getattr(holder, "path", None) or getattr(holder, "name", f"gradient {position}")).split(":")[0]
 
 
-def _distinct(names: list[str]) -> list[str]:
+def distinct(names: list[str]) -> list[str]:
     """Every name once: the second `kernel` is `kernel (2)`."""
     seen: dict[str, int] = {}
     result = []

@@ -8,21 +8,15 @@ from typing import Any
 import tf_keras
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.delegating import Delegating
 
-_OWN = ("_", "wrapped", "accumulation", "window", "callback", "settings", "guarding")
 
-
-class OptimizerWrapper(tf_keras.optimizers.Optimizer):  # type: ignore[misc]
+class OptimizerWrapper(Delegating, tf_keras.optimizers.Optimizer):  # type: ignore[misc]
     """Delegates learning rate, iterations, slots, EMA and loss scaling to `wrapped`, new style or legacy."""
 
     def __init__(self, wrapped: Any, *, name: str) -> None:
         tf_keras.optimizers.Optimizer.__init__(self, name=name, weight_decay=None, jit_compile=False)
         self.wrapped = wrapped
-
-    @property
-    def inner_optimizer(self) -> Any:
-        """The innermost optimizer."""
-        return getattr(self.wrapped, "inner_optimizer", self.wrapped)
 
     def build(self, var_list: Iterable[Any]) -> None:
         compat.build(self.wrapped, var_list)
@@ -34,14 +28,6 @@ class OptimizerWrapper(tf_keras.optimizers.Optimizer):  # type: ignore[misc]
     def variables(self) -> Any:
         own = self.wrapped.variables
         return own() if callable(own) and not hasattr(own, "__len__") else own
-
-    @property
-    def learning_rate(self) -> Any:
-        return self.wrapped.learning_rate
-
-    @learning_rate.setter
-    def learning_rate(self, value: Any) -> None:
-        self.wrapped.learning_rate = value
 
     @property
     def lr(self) -> Any:
@@ -71,9 +57,6 @@ class OptimizerWrapper(tf_keras.optimizers.Optimizer):  # type: ignore[misc]
         if hasattr(self.wrapped, "finalize_variable_values"):
             self.wrapped.finalize_variable_values(var_list)
 
-    def exclude_from_weight_decay(self, var_list: Any = None, var_names: Any = None) -> None:
-        self.wrapped.exclude_from_weight_decay(var_list=var_list, var_names=var_names)
-
     def save_own_variables(self, store: Any) -> None:
         """What a legacy optimizer holds; a new one is saved by tf_keras beside this one."""
         if not isinstance(self.wrapped, tf_keras.optimizers.Optimizer):
@@ -100,11 +83,6 @@ class OptimizerWrapper(tf_keras.optimizers.Optimizer):  # type: ignore[misc]
         if isinstance(wrapped, dict):
             wrapped = tf_keras.optimizers.deserialize(wrapped, custom_objects=custom_objects)
         return cls(wrapped, **config)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith(_OWN):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self.wrapped, name)
 
 
 class LossScaling:
@@ -137,12 +115,6 @@ class LossScaling:
 
     def get_unscaled_gradients(self, grads: Any) -> Any:
         return self.wrapped.get_unscaled_gradients(grads)
-
-
-def pairs_of(grads_and_vars: Iterable[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
-    """Gradients and variables apart."""
-    pairs = list(grads_and_vars)
-    return [gradient for gradient, _ in pairs], [variable for _, variable in pairs]
 
 
 def _number(name: str) -> int:

@@ -22,11 +22,11 @@ class TracedCode(NamedTuple):
         """Names that hold another number now."""
         for name, before in self.numbers.items():
             now = _content(self.cells[name])
-            if is_number(now) and now != before:
+            if _is_number(now) and now != before:
                 yield name
 
 
-def is_number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -58,7 +58,7 @@ def is_news(known: TracedCode | None, graph: Any) -> bool:
 def traced_code(frame: FrameType, place: Any, graph: Any) -> TracedCode:
     cells = _cells(frame) if frame.f_code.co_freevars else {}
     values = {name: _content(cell) for name, cell in cells.items()}
-    numbers = {name: value for name, value in values.items() if is_number(value)}
+    numbers = {name: value for name, value in values.items() if _is_number(value)}
     return TracedCode(place, _owner_of(frame), frame.f_globals, _weakly(graph), numbers, cells)
 
 

@@ -86,13 +86,14 @@ def _relied_on(frame: FrameType) -> Iterator[Relied]:
     for name in code.co_names:
         for values in (scope, holder) if isinstance(holder, dict) else (scope,):
             value: Any = values.get(name)
-            if _is_number(value):
+            if is_number(value):
                 yield Relied(code, values, name, value, values is holder)
             elif _is_network(value):
                 yield Relied(code, values, name, weakref.ref(value), values is holder)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """A number of Python's own."""
     return isinstance(value, (int, float)) and not hasattr(value, "dtype")
 
 

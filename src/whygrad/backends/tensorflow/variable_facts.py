@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.summary import top_level
+from whygrad.backends.tensorflow.summary import distinct, top_level
 from whygrad.graph.series import VariableInfo
 
 
@@ -18,7 +18,7 @@ def name_of(variable: Any) -> str:
 def facts_of(variables: Sequence[Any], missing: Sequence[bool], model: Any = None) -> tuple[VariableInfo, ...]:
     """One entry for each variable; names that occur twice are told apart."""
     activations = {id(v): name for layer, name in _activations(model) for v in _own(layer)}
-    names = _distinct([name_of(variable) for variable in variables])
+    names = distinct([name_of(variable) for variable in variables])
     known = [name_of(variable) for variable in getattr(model, "trainable_variables", ())]
     models = top_level([*names, *known])
     return tuple(
@@ -33,15 +33,6 @@ def facts_of(variables: Sequence[Any], missing: Sequence[bool], model: Any = Non
         )
         for i, (name, variable) in enumerate(zip(names, variables, strict=True))
     )
-
-
-def _distinct(names: Sequence[str]) -> list[str]:
-    seen: dict[str, int] = {}
-    result = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        result.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return result
 
 
 def _dtype(variable: Any) -> str:
