@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,6 +19,7 @@ def guard(
     restore: Iterable[Any] | Any = (),
     keep: int = 2,
     keep_every: int = 100,
+    keep_in: str | os.PathLike[str] | None = None,
     name: str | None = None,
 ) -> Any:
     """The same optimizer, behind a check that the gradients are finite; hand it to `compile`, or use it in your loop.
@@ -27,7 +29,8 @@ def guard(
     - `"skip"`: nothing is applied, and what the forward pass has written (BatchNorm's averages, seeds, the mean loss)
       gets its values back: training goes on as if the batch had not been there.
     - `"zero"`: the bad elements are set to zero, and the rest is applied.
-    - `"rollback"`: weights and optimizer go back to the last of `keep` good states, taken every `keep_every` updates.
+    - `"rollback"`: weights and optimizer go back to the last of `keep` good states, taken every `keep_every` updates
+      and kept in memory, or in files of the folder `keep_in`.
     - `"raise"`: training stops.
 
     After `patience` bad steps in a row (None: never) training stops, whatever the mode. It stops with a
@@ -41,7 +44,13 @@ def guard(
     themselves. Overflows that a `LossScaleOptimizer` absorbs are its own business, and not counted while its scale is
     above one.
     """
-    settings = GuardSettings(on_nonfinite=on_nonfinite, patience=patience, keep=int(keep), keep_every=int(keep_every))
+    settings = GuardSettings(
+        on_nonfinite=on_nonfinite,
+        patience=patience,
+        keep=int(keep),
+        keep_every=int(keep_every),
+        keep_in=None if keep_in is None else os.fspath(keep_in),
+    )
     settings.check()
     if not hasattr(optimizer, "apply_gradients"):
         raise UsageError(

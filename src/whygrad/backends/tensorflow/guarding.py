@@ -13,6 +13,7 @@ from whygrad.backends.tensorflow.choose import choose
 from whygrad.backends.tensorflow.forward_state import EagerState, ForwardState, written_before
 from whygrad.backends.tensorflow.guard_record import GuardRecord
 from whygrad.backends.tensorflow.kept_states import KeptStates
+from whygrad.backends.tensorflow.statistics import PLAIN, Reducer
 from whygrad.errors import NonfiniteError, UsageError
 
 MODES: Final = ("skip", "raise", "zero", "rollback")
@@ -25,6 +26,7 @@ class GuardSettings:
     patience: int | None = 10
     keep: int = 2
     keep_every: int = 100
+    keep_in: str | None = None  # a folder
 
     def check(self) -> None:
         if self.on_nonfinite not in MODES:
@@ -61,7 +63,7 @@ class Guarding:
             self._places = {id(compat.native(variable)): i for i, variable in enumerate(variables)}
             if self.settings.on_nonfinite == "rollback":
                 state = [compat.native(each) for each in (*variables, *compat.state_of_optimizer(optimizer))]
-                self.kept = KeptStates(state, self.settings.keep, self.settings.keep_every)
+                self.kept = KeptStates(state, self.settings.keep, self.settings.keep_every, self.settings.keep_in)
 
     def step(self, optimizer: Any, gradients: list[Any], variables: Sequence[Any], apply: Callable[[Any], Any]) -> None:
         """Look at the gradients of one step; `apply` is the optimizer's own update."""
@@ -158,7 +160,8 @@ def all_finite(gradients: Sequence[Any]) -> Any:
     """A tensor that says whether every element is; one pass, and a closer look only where the squares overflow."""
     if not gradients:
         return tf.constant(True)
-    total = tf.add_n([_half_square_sum(gradient) for gradient in gradients])
+    reducer = Reducer(compat.xla_barrier) if compat.inside_xla() else PLAIN
+    total = tf.add_n([_half_square_sum(gradient, reducer) for gradient in gradients])
 
     def look_closer() -> Any:
         return tf.reduce_all([gradient_is_finite(gradient) for gradient in gradients])
@@ -172,9 +175,10 @@ def gradient_is_finite(gradient: Any) -> Any:
     return tf.reduce_all(tf.math.is_finite(_values(gradient)))
 
 
-def _half_square_sum(gradient: Any) -> Any:
+def _half_square_sum(gradient: Any, reducer: Reducer) -> Any:
     values = _values(gradient)
-    return tf.cast(tf.nn.l2_loss(values if values.dtype.size >= 4 else tf.cast(values, tf.float32)), tf.float32)
+    wide = values if values.dtype.size >= 4 else tf.cast(values, tf.float32)
+    return tf.cast(reducer.half_squares(wide, None), tf.float32)
 
 
 def _values(gradient: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,10 +48,14 @@ def test_the_bad_elements_alone_are_left_out(style: str, tf: Any, keras: Any) ->
     np.testing.assert_array_equal(weights.numpy(), [1.0, 0.5])
 
 
-def test_training_goes_back_to_a_good_state(style: str, tf: Any, keras: Any) -> None:
+@pytest.mark.parametrize("on_disk", [False, True], ids=["in memory", "on disk"])
+def test_training_goes_back_to_a_good_state(on_disk: bool, style: str, tmp_path: Path, tf: Any, keras: Any) -> None:
+    if on_disk and style == "jit_compile":
+        pytest.skip("refused, below")
     weights = tf.Variable([1.0, 1.0])
     inner = keras.optimizers.SGD(0.5, momentum=0.9)
-    optimizer = wg.guard(inner, "rollback", keep=2, keep_every=2)
+    folder = tmp_path / "states" if on_disk else None
+    optimizer = wg.guard(inner, "rollback", keep=2, keep_every=2, keep_in=folder)
     step = make_step(tf, optimizer, weights, style)
     states = [weights.numpy()]
     for _ in range(5):
@@ -67,6 +72,27 @@ def test_training_goes_back_to_a_good_state(style: str, tf: Any, keras: Any) -> 
     np.testing.assert_array_equal(twice, states[2])
     np.testing.assert_array_equal(weights.numpy(), states[3])  # the momentum went back too
     assert int(inner.iterations.numpy()) == 3
+
+
+def test_a_state_on_disk_can_be_read_without_the_program(tmp_path: Path, tf: Any, keras: Any) -> None:
+    weights = tf.Variable([1.0, 1.0], name="weights")
+    optimizer = wg.guard(keras.optimizers.SGD(0.5), "rollback", keep=1, keep_every=1, keep_in=tmp_path)
+    step = make_step(tf, optimizer, weights, "eager")
+
+    step(tf.constant(GOOD))
+
+    reader = tf.train.load_checkpoint(str(tmp_path / "state-0"))
+    np.testing.assert_array_equal(reader.get_tensor("0000 weights"), weights.numpy())
+
+
+def test_states_on_disk_are_refused_where_they_cannot_be_written(tmp_path: Path, tf: Any, keras: Any) -> None:
+    optimizer = wg.guard(keras.optimizers.SGD(0.5), "rollback", keep_in=tmp_path)
+    with pytest.raises(Exception, match="jit_compile=True cannot write"):  # AutoGraph raises it as its own
+        make_step(tf, optimizer, tf.Variable([1.0, 1.0]), "jit_compile")(tf.constant(GOOD))
+    (tmp_path / "file").write_text("")
+    optimizer = wg.guard(keras.optimizers.SGD(0.5), "rollback", keep_in=tmp_path / "file" / "states")
+    with pytest.raises(UsageError, match="states cannot be kept in"):
+        make_step(tf, optimizer, tf.Variable([1.0, 1.0]), "eager")(tf.constant(GOOD))
 
 
 @pytest.mark.parametrize(("mode", "patience", "held_back"), [("raise", 10, 1), ("skip", 3, 3), ("zero", 2, 2)])
