@@ -21,7 +21,7 @@ from whygrad.backends.tensorflow.ring import Ring
 from whygrad.backends.tensorflow.row_layout import HOST_SCALARS, RowLayout, Section
 from whygrad.backends.tensorflow.step_means import Means
 from whygrad.backends.tensorflow.step_probe import Application, Request, current_graph
-from whygrad.backends.tensorflow.step_row import application_row, weight_norms
+from whygrad.backends.tensorflow.step_row import application_row, present_of, weight_norms
 from whygrad.backends.tensorflow.summary import current_rate
 from whygrad.backends.tensorflow.unconverted import unconverted
 from whygrad.backends.tensorflow.variable_facts import facts_of
@@ -188,12 +188,11 @@ class _Place:
             variables=self._variables,
             owners=self._owners,
             graph=current_graph(),
-            before=now,
+            before=[tf.convert_to_tensor(previous) for previous in self._previous],
             rate=rate,
             clipped=applied,
         )
-        application.weight_norms = weight_norms(application, means)
-        application.before = [tf.convert_to_tensor(previous) for previous in self._previous]
+        application.weight_norms = weight_norms(present_of(application, now), means)
         requests = [] if loss is None else [Request(loss, {id(v): None for v in self._variables})]
         row = application_row(application, requests, means, None)
         self._ring.write(turn, turn, tf.concat([_halves(number, dtype), row], 0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from whygrad.backends.tensorflow.gradient_part import Part, Tensor, part_of, rea
 from whygrad.backends.tensorflow.statistics import STACKED_SIZE, Reducer, gathered, grouped
 
 _PRODUCTS: Final = frozenset({"MatMul", "BatchMatMulV2", "BatchMatMulV3"})
+_HANDING_ON: Final = frozenset({"Identity", "IdentityN"})
 _NO_ADDITIONS: Final = frozenset({"Mul", "Sub", "Square", "RealDiv", "Neg", "Sign", "Abs", "L2Loss", "IsFinite"})
 
 
@@ -52,15 +53,19 @@ class Means:
         return tensor * (self.one if tensor.dtype == tf.float32 else tf.cast(self.one, tensor.dtype))
 
     def norms(self, tensors: Sequence[Any]) -> Tensor:
-        """[n]: L2 norms; squares only, so infinite or zero beyond what they can hold."""
+        """[n]: L2 norms, of variables too; squares only, so infinite or zero beyond what they can hold."""
         if not tensors:
             return tf.zeros([0], self.dtype)
-        groups = grouped([self.part(tensor) for tensor in tensors])
+        groups = grouped([self.part(_read(tensor)) for tensor in tensors])
         half = gathered(groups, lambda x, axis: (self.reducer.half_squares(x, axis),), self.dtype)
         return tf.sqrt(2 * tf.reshape(half, [-1]))
 
     def unknown(self, *shape: int) -> Tensor:
         return tf.fill(list(shape), tf.cast(float("nan"), self.dtype))
+
+
+def _read(value: Any) -> Any:
+    return tf.convert_to_tensor(value) if isinstance(value, tf.Variable) else value
 
 
 def _is_computed_alone(tensor: Tensor) -> bool:
@@ -70,7 +75,18 @@ def _is_computed_alone(tensor: Tensor) -> bool:
     """
     if tensor.op.type not in _PRODUCTS or any(length in (None, 1) for length in tensor.shape):
         return False
-    return all(user.type in _NO_ADDITIONS for user in tensor.consumers())
+    return all(user.type in _NO_ADDITIONS for user in _users(tensor))
+
+
+def _users(tensor: Tensor) -> Iterator[Any]:
+    """The ops that do something with it, also where it was handed on first."""
+    for user in tensor.consumers():
+        if user.type not in _HANDING_ON:
+            yield user
+            continue
+        for given, handed_on in zip(user.inputs, user.outputs, strict=True):
+            if given is tensor:
+                yield from _users(handed_on)
 
 
 def is_big(tensor: Any) -> bool:

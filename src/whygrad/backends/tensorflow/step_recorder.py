@@ -19,6 +19,7 @@ from whygrad.backends.tensorflow.step_probe import Application, StepProbe, curre
 from whygrad.backends.tensorflow.step_row import (
     application_row,
     clipped_norms,
+    present_of,
     row_width,
     scalar_outputs,
     weight_norms,
@@ -101,13 +102,12 @@ class StepRecorder:
         """Take the norms of the weights before they are changed; XLA has them afterwards too."""
         if self._compiled:
             return
-        means = self._means(application)
+        means, variables = self._means(application), present_of(application, application.variables)
         if self.schedule.every == 1:
-            application.weight_norms = weight_norms(application, means)
+            application.weight_norms = weight_norms(variables, means)
             return
-        count = sum(gradient is not None for gradient in application.gradients)
         application.weight_norms = tf.cond(
-            self._is_turn(), lambda: weight_norms(application, means), lambda: means.unknown(count)
+            self._is_turn(), lambda: weight_norms(variables, means), lambda: means.unknown(len(variables))
         )
 
     def clipped(self, application: Application) -> None:

@@ -36,7 +36,7 @@ def application_row(application: Application, requests: Sequence[Request], means
     gradients = [raw[i] for i in present]
     changes = changes_of(application, present, means.compiled)
     if application.weight_norms is None:
-        application.weight_norms = weight_norms(application, means)
+        application.weight_norms = weight_norms(present_of(application, application.before), means)
     table, updates = _measured(gradients, changes, means)
     scale = None if application.scale is None else tf.cast(application.scale, means.dtype)
     columns = tf.unstack(table, num=len(CHANNELS) - 3)
@@ -47,9 +47,11 @@ def application_row(application: Application, requests: Sequence[Request], means
     return tf.concat([_scalars(application, loss, scale, means), *columns, weights, updates, applied], 0)
 
 
-def weight_norms(application: Application, means: Means) -> Tensor:
-    """[n]: of the variables that have a gradient, before the update; of big ones only where the step is looked at."""
-    values = [application.before[i] for i in _present(application)]
+def weight_norms(values: Sequence[Any], means: Means) -> Tensor:
+    """[n]: of values, or of variables as they are now; of big ones only where the step is looked at.
+
+    Big variables are not even read elsewhere: one that is still held when it is updated has to be copied.
+    """
     big = [i for i, value in enumerate(values) if is_big(value)]
     if not big or means.closely is True:
         return means.norms(values)
@@ -75,6 +77,11 @@ def scalar_outputs(outputs: Any) -> dict[str, Tensor]:
         for name, value in outputs.items()
         if tf.is_tensor(value) and value.shape.rank == 0 and value.dtype.is_floating and is_here(value)
     }
+
+
+def present_of(application: Application, things: Sequence[Any]) -> list[Any]:
+    """Of one thing for each variable, those of the variables that have a gradient."""
+    return [things[i] for i in _present(application)]
 
 
 def _present(application: Application) -> list[int]:
