@@ -12,6 +12,7 @@ from whygrad.graph.nonfinite import (
     NonfiniteBorn,
     NonfiniteEntered,
     NonfiniteSpread,
+    NonfiniteSummed,
     NonfiniteUnplaced,
     NonfiniteUpdate,
 )
@@ -237,6 +238,19 @@ class RowsOverwritten:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RowsMisread:
+    """An optimizer was given a sparse gradient with repeated rows and takes another step than for the dense one."""
+
+    variable: VariableId
+    optimizer: str  # its class
+    where: SourceSpan | None
+    made: SourceSpan | None  # where the optimizer was made
+    rows: int  # different ones in a sample of the gradient
+    repeated: int  # of these, named more than once
+    difference: float  # between the step it takes and the one that is due, as a share of the latter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateDiscarded:
     """A step of a variable along its own gradient was computed, and nothing ever used the result."""
 
@@ -260,6 +274,7 @@ Event = (
     | Multiplied
     | NoiseUnused
     | Recompiled
+    | RowsMisread
     | RowsOverwritten
     | OutgrownList
     | RunningTotal
@@ -272,6 +287,7 @@ Event = (
     | NonfiniteBorn
     | NonfiniteEntered
     | NonfiniteSpread
+    | NonfiniteSummed
     | NonfiniteUnplaced
     | NonfiniteUpdate
 )

@@ -97,6 +97,17 @@ class NonfiniteSpread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NonfiniteSummed:
+    """Gradients of several micro-batches were added up and applied; some of them were finite, and the sum was not."""
+
+    where: SourceSpan | None  # they were added up
+    applied: SourceSpan | None
+    variables: tuple[VariableId, ...]
+    pieces: int
+    bad: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NonfiniteUpdate:
     """A variable was finite and so was its gradient, and after the update it is not."""
 

@@ -129,32 +129,24 @@ def test_what_is_no_optimizer(tf: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [*ADAPTIVE, "SGD", "Lion"])
-@pytest.mark.parametrize("large", [False, True], ids=["whole table", "touched rows"])
-def test_the_comparison_foretells_the_step_that_is_then_taken(
-    tf: Any, keras: Any, monkeypatch: pytest.MonkeyPatch, name: str, large: bool
-) -> None:
-    if large:
-        monkeypatch.setattr("whygrad.backends.tensorflow.duplicate_rows._WHOLE", 0)
+def test_the_comparison_foretells_the_first_step(tf: Any, keras: Any, name: str) -> None:
     others = [keras.Variable(np.ones((3,), "float32")), keras.Variable(np.ones((6, 2), "float32"))]
     table = keras.Variable(np.random.default_rng(5).normal(size=(6, 2)).astype("float32"))
     optimizer = getattr(keras.optimizers, name)(0.1)
     optimizer.build([*others, table])
-    for seed in range(3):
-        gradient = sparse(tf, [1, 1, 4, 1, 0], seed=seed)
-        before = table.numpy().copy()
+    gradient = sparse(tf, [1, 1, 4, 1, 0])
+    before = table.numpy().copy()
 
-        found = compare(optimizer, gradient, table)
+    found = compare(optimizer, gradient, table)
 
-        assert np.array_equal(table.numpy(), before)
-        assert int(optimizer.iterations) == seed
-        optimizer.apply([tf.ones([3]), tf.ones([6, 2]), gradient], [*others, table])
-        if name != "Lamb" or not large:  # its norms span the table
-            moved = (
-                np.linalg.norm((table.numpy() - before)[[0, 1, 4]]) if large else np.linalg.norm(table.numpy() - before)
-            )
-            assert found.taken == pytest.approx(moved, rel=1e-4)
-        assert (found.rows, found.repeated) == (3, 1)
-        assert found.matters == (name not in ("SGD", "Lion"))
+    assert np.array_equal(table.numpy(), before)
+    assert int(optimizer.iterations) == 0
+    optimizer.apply([tf.ones([3]), tf.ones([6, 2]), gradient], [*others, table])
+    if name != "Lamb":  # its norms span the table
+        moved = np.linalg.norm((table.numpy() - before)[[0, 1, 4]])
+        assert found.taken == pytest.approx(moved, rel=1e-4)
+    assert (found.rows, found.repeated) == (3, 1)
+    assert (found.difference > 0.01) == (name not in ("SGD", "Lion"))
 
 
 def test_the_comparison_sees_through_loss_scaling(tf: Any, keras: Any) -> None:
@@ -184,4 +176,4 @@ def test_tf_keras_sums_them_itself(tf: Any, tf_keras: Any) -> None:
     optimizer = tf_keras.optimizers.Adam(0.1)
     optimizer.build([table])
 
-    assert not compare(optimizer, sparse(tf, [1, 1, 2]), table).matters
+    assert compare(optimizer, sparse(tf, [1, 1, 2]), table).difference < 1e-6

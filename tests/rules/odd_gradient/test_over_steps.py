@@ -11,7 +11,7 @@ from rules.diagnosis import at, codes, diagnostics, one
 from whygrad.diagnostics import Severity
 from whygrad.graph import GradientNumbers, OpKind, Pairing, Recording, Variable
 from whygrad.graph.build import GraphBuilder
-from whygrad.graph.event import RowsOverwritten
+from whygrad.graph.event import RowsMisread, RowsOverwritten
 
 STEPS = tuple(range(12))
 
@@ -221,3 +221,19 @@ def test_overwritten_rows_are_an_error_at_the_write() -> None:
     assert found.code == "WG304"
     assert found.message.startswith("2 rows that occur more than once in the gradient of `table` are moved by one")
     assert (found.steps.seen, found.steps.of) == (5, 6)
+
+
+def test_rows_that_an_optimizer_misreads_are_a_note_where_they_are_applied() -> None:
+    g = GraphBuilder()
+    table = g.variable("table")
+    loss = g.op(OpKind.REDUCE, (table,))
+    g.event(
+        RowsMisread(variable=table.id, optimizer="Adam", where=at(9), made=at(2), rows=5, repeated=2, difference=0.413)
+    )
+    found = one(g.finish(loss=loss))
+
+    assert (found.code, found.severity, found.primary.span.line) == ("WG304", Severity.NOTE, 9)
+    assert found.message == (
+        "`Adam` moves rows of `table` that occur more than once in a batch by a wrong step: 41% off"
+    )
+    assert "whygrad.deduplicate" in found.help

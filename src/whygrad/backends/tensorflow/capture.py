@@ -38,6 +38,7 @@ from whygrad.backends.tensorflow.op_record import Place
 from whygrad.backends.tensorflow.optimizers import Updates
 from whygrad.backends.tensorflow.recorder import Recorder
 from whygrad.backends.tensorflow.requests import Requests
+from whygrad.backends.tensorflow.sparse_updates import SparseUpdates
 from whygrad.backends.tensorflow.step_numbers import StepNumbers
 from whygrad.backends.tensorflow.tape import TapeFacts, Tapes
 from whygrad.backends.tensorflow.variables import VariableBook
@@ -73,6 +74,7 @@ class Capture:
         self.guards = Guards(self.options.guard)
         self.keeper = Keeper(self, self.options.keep)
         self.update_watch = UpdateWatch(self)
+        self.sparse_updates = SparseUpdates(self)
         self.backward_ops: weakref.WeakKeyDictionary[Any, BackwardOps] = weakref.WeakKeyDictionary()
         self.recorder.on_write = self.updates.wrote
         self.on_settled = on_settled

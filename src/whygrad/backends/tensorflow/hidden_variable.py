@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from typing import Any
 
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.hidden_name import HIDDEN
-from whygrad.backends.tensorflow.hooks import own_thread
+from whygrad.backends.tensorflow.hooks import in_own_thread
 
 _kept: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
 
@@ -20,22 +19,7 @@ def hidden_variable(value: Any, *, dtype: Any = None, name: str) -> Any:
     `tf.function` traces a second time when a variable is made while it traces, and refuses one made later. Its scopes
     belong to the thread, so another thread makes the variable.
     """
-    made: list[Any] = []
-    failed: list[BaseException] = []
-
-    def make() -> None:
-        own_thread.busy = True
-        try:
-            made.append(tf.Variable(value, dtype=dtype, trainable=False, name=f"{HIDDEN}{name}"))
-        except BaseException as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=make)
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
-    return made[0]
+    return in_own_thread(lambda: tf.Variable(value, dtype=dtype, trainable=False, name=f"{HIDDEN}{name}"))
 
 
 def keep_with_graph(variable: Any) -> None:

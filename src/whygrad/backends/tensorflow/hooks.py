@@ -8,13 +8,35 @@ import threading
 import traceback
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
 
 PATIENCE = 1.0  # seconds a thread waits for another one's note before it goes on without its own
 REPORT_TO = "please report this line to the authors of whygrad"
 
 
 own_thread = threading.local()  # `busy` in threads that we started ourselves
+
+
+def in_own_thread(function: Callable[[], Result]) -> Result:
+    """What a function of ours returns, run where no hook takes note of it and no scope of the program is open."""
+    done: list[Result] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        own_thread.busy = True
+        try:
+            done.append(function())
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
+    return done[0]
 
 
 class Hooks:
@@ -69,9 +91,7 @@ class Hooks:
             self._lock.release()
 
     def _acquire(self) -> bool:
-        """A thread that was started inside a note is waited for by the one that has the lock: it takes none."""
-        if self._lock.acquire(blocking=False):
-            return True
+        """A thread of our own takes no notes."""
         return not getattr(own_thread, "busy", False) and self._lock.acquire(timeout=PATIENCE)
 
     def _change_thread(self, thread: int) -> None:

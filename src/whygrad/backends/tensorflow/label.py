@@ -14,7 +14,7 @@ class Label:
 
     variables: frozenset[int]  # the variables these are gradients of
     requests: frozenset[int]  # the requests that gave them, by number
-    asked: Any  # the place of those requests; None where they differ
+    asked: Any  # the place of those requests, and of the tapes they were asked of; None where they differ
     scale: float | None = 1.0  # the constant factor of each of them; None: not constant, or they differ
     mean: bool = False  # the loss was a mean over its examples
     clipped: Any = None  # where it was clipped before it was added up

@@ -92,6 +92,7 @@ class Updates:
         recorder.merging += compat.in_replica()
         if recorder.merging <= 1:  # replicas update together
             recorder.ledger.updating(_name(optimizer), self.capture.current_graph(), place)
+        self.capture.sparse_updates.note(update, gradients, known)
         if self.capture.current_graph() is None:
             self.capture.episodes.updating()
             self.capture.update_watch.before(optimizer, gradients, known, place)
@@ -106,7 +107,7 @@ class Updates:
         self._keep(UpdateEntry(record.place, record.type, 0, (pair,), (), record.sequence))
 
     def _pair(self, variable: int, gradient: Any) -> PairEntry:
-        label = self._label(gradient)
+        label = self.label_of(gradient)
         pair = PairEntry(variable, label, gradient is None)
         graph = self.capture.current_graph()
         if label is None and gradient is not None and graph is not None:
@@ -124,7 +125,8 @@ class Updates:
             self.applied[variable] = max(label.requests)
         return pair
 
-    def _label(self, gradient: Any) -> Label | None:
+    def label_of(self, gradient: Any) -> Label | None:
+        """What went into a gradient, which may be held by a variable."""
         labels = self.capture.recorder.labels
         values = getattr(gradient, "values", gradient)
         if hasattr(values, "assign"):

@@ -306,6 +306,7 @@ def _events(capture: Capture) -> Iterator[Event]:
         yield RunningTotal(asked=span(asked), summed=span(total))
     yield from baked_state(capture)
     yield from capture.recorder.row_writes.events()
+    yield from capture.sparse_updates.events()
     yield from capture.recorder.discarded.events()
     capture.flights.at_the_end()
     yield from capture.sentinel.events()

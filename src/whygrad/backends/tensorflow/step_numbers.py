@@ -19,6 +19,7 @@ from whygrad.graph import GradientNumbers
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
     from whygrad.backends.tensorflow.requests import RequestEntry, Ticket
+    from whygrad.backends.tensorflow.step_means import Means
     from whygrad.backends.tensorflow.traced_numbers import TracedNumbers
 
 _MOST_VARIABLES: Final = 4096
@@ -95,22 +96,33 @@ class StepNumbers:
             self._look(ticket.entry, place, late=turn > _LATE)
 
     def _trace(self, ticket: Ticket, gradients: Sequence[Any]) -> None:
-        from whygrad.backends.tensorflow.hidden_variable import hidden_variable, keep_with_graph
         from whygrad.backends.tensorflow.traced_numbers import TracedNumbers
 
-        how = compat.tracing(sys._getframe(1))
-        if how.foreign or compat.replicas() > 1:
+        means = self.means(sys._getframe(1))
+        if means is None:
             return
         place = self._place(ticket, gradients, TracedNumbers)
         if place is None or not isinstance(place.numbers, TracedNumbers):
             return
-        if how.compiled and self.one is None:
-            self.one = hidden_variable(1.0, dtype=compat.float32, name="one")
-        if how.compiled:
-            keep_with_graph(self.one)
-        held = [gradients[i] for i in place.positions]
-        place.numbers.write(held, one=self.one if how.compiled else None)
+        place.numbers.write([gradients[i] for i in place.positions], means)
         self._look(ticket.entry, place)
+
+    def means(self, frame: Any) -> Means | None:
+        """With which the function that is traced now may measure itself; None: it must not, others want it as it is."""
+        import tensorflow as tf
+
+        from whygrad.backends.tensorflow.hidden_variable import hidden_variable, keep_with_graph
+        from whygrad.backends.tensorflow.step_means import Means
+
+        how = compat.tracing(frame)
+        if how.foreign or compat.replicas() > 1:
+            return None
+        if not how.compiled:
+            return Means(tf.float32)
+        if self.one is None:
+            self.one = hidden_variable(1.0, dtype=tf.float32, name="one")
+        keep_with_graph(self.one)
+        return Means(tf.float32, True, tf.convert_to_tensor(self.one))
 
     def _place(self, ticket: Ticket, gradients: Sequence[Any], kind: Any) -> Place | None:
         entry, key = ticket.entry, _key(ticket.entry)

@@ -37,8 +37,8 @@ class TracedNumbers:
     def variables(self) -> list[Any]:
         return [each for each in (self._turn, self._rows, self._last) if each is not None]
 
-    def write(self, gradients: Sequence[Any], *, one: Any) -> None:
-        """Add the ops that measure these gradients to the graph that is being traced; with `one`, for XLA.
+    def write(self, gradients: Sequence[Any], means: Means) -> None:
+        """Add the ops that measure these gradients to the graph that is being traced.
 
         XLA would move what only a branch uses into the branch, and then round differently outside of it: it measures
         every step, and the steps that are not kept go to a row that nobody reads.
@@ -47,13 +47,12 @@ class TracedNumbers:
             keep_with_graph(variable)
         turn = tf.identity(self._turn)
         kept = is_kept(turn)
-        if one is not None:
-            means = Means(tf.float32, True, tf.convert_to_tensor(one))
+        if means.compiled:
             self._keep(turn, kept, [means.apart(g) for g in gradients], _norms_by_xla(gradients, means))
         else:
 
             def measure() -> Tensor:
-                self._keep(turn, None, gradients, _norms(gradients))
+                self._keep(turn, None, gradients, _norms(gradients, means))
                 return tf.constant(True)
 
             tf.cond(kept, measure, lambda: tf.constant(False))
@@ -80,9 +79,8 @@ class TracedNumbers:
         return int(self._turn.numpy()), steps[order], rows[order, _PARTS:].astype(np.float64), last
 
 
-def _norms(gradients: Sequence[Any]) -> Tensor:
+def _norms(gradients: Sequence[Any], means: Means) -> Tensor:
     """[n]: L2 norms, zero only where every element is; NaN where one is not finite."""
-    means = Means(tf.float32)
     groups = grouped([means.part(gradient) for gradient in gradients])
     sums = basic(groups, means.reducer, tf.float32)
     half = sums[1]

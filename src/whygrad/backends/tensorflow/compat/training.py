@@ -214,32 +214,13 @@ def wrapper_class(kind: str, optimizer: Any) -> Any:
     return getattr(module, f"LossScaled{names[kind]}" if scaled else names[kind])
 
 
-def optimizer_copy(optimizer: Any, variable: Any, rows: Any) -> tuple[Any, Any]:
-    """A copy of an optimizer and its state for `rows` of one variable, and a variable with these rows for it."""
+def new_optimizer(optimizer: Any, variable: Any, value: Any) -> tuple[Any, Any]:
+    """One of the same kind and settings that has taken no step, and a variable like another one that it trains."""
     import tensorflow as tf
 
-    def taken(source: Any) -> Any:
-        return tf.gather(tf.convert_to_tensor(native(source)), rows)
-
-    copy = type(optimizer).from_config(optimizer.get_config())
-    part = _like(variable, taken(variable))
-    copy.build([part])
-    known = getattr(optimizer, "_trainable_variables_indices", None) or getattr(optimizer, "_index_dict", None) or {}
-    position = known.get(optimizer._var_key(variable)) if known else None
-    for name, value in list(vars(optimizer).items()):
-        own: Any = getattr(copy, name, None)
-        if isinstance(value, list) and isinstance(own, list) and name not in ("_variables", "_trainable_variables"):
-            slots = [value[position]] if position is not None and len(value) > position and len(own) == 1 else []
-            for slot in slots:
-                if hasattr(slot, "shape") and tuple(slot.shape) == tuple(variable.shape):
-                    own[0].assign(taken(slot))
-        elif hasattr(value, "assign") and hasattr(own, "assign") and tuple(value.shape) == tuple(own.shape) == ():
-            own.assign(tf.convert_to_tensor(native(value)))
-    return copy, part
-
-
-def _like(variable: Any, value: Any) -> Any:
-    """A new variable of the same kind, Keras 3 or TensorFlow."""
-    import tensorflow as tf
-
-    return tf.Variable(value) if native(variable) is variable else type(variable)(value, dtype=variable.dtype)
+    keras_variable = native(variable) is not variable
+    kind: Any = type(variable) if keras_variable else tf.Variable
+    table = kind(value, dtype=variable.dtype, name="whygrad_rows")
+    made = type(optimizer).from_config(optimizer.get_config())
+    made.build([table])
+    return made, table

@@ -12,7 +12,14 @@ from whygrad.backends.tensorflow.nonfinite.finite import array_of, is_finite
 from whygrad.backends.tensorflow.positions import span
 from whygrad.graph import VariableId
 from whygrad.graph.event import Event
-from whygrad.graph.nonfinite import LossUnscaled, NonfiniteSpread, NonfiniteUnplaced, NonfiniteUpdate, Occurrence
+from whygrad.graph.nonfinite import (
+    LossUnscaled,
+    NonfiniteSpread,
+    NonfiniteSummed,
+    NonfiniteUnplaced,
+    NonfiniteUpdate,
+    Occurrence,
+)
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -25,6 +32,14 @@ class Spread:
     victims: tuple[int, ...]
     culprits: tuple[int, ...]
     inside_optimizer: bool
+
+
+@dataclass(slots=True)
+class BadSum:
+    applied: Any
+    pieces: int
+    bad: int
+    variables: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -45,6 +60,7 @@ class UpdateWatch:
     made: weakref.WeakKeyDictionary[Any, Any] = field(default_factory=weakref.WeakKeyDictionary)  # optimizer -> place
     scalers: tuple[type, ...] = ()  # classes of optimizers that divide by a loss scale
     spreads: list[Spread] = field(default_factory=list)
+    sums: dict[Any, BadSum] = field(default_factory=dict)  # by where gradients were added up
     unscaled: dict[Any, Unscaled] = field(default_factory=dict)
     scale_calls: weakref.WeakKeyDictionary[Any, int] = field(default_factory=weakref.WeakKeyDictionary)
     pending: list[tuple[Any, int]] = field(default_factory=list)  # variables with good gradients beside bad ones
@@ -72,6 +88,8 @@ class UpdateWatch:
         if not bad:
             return
         self.place = place
+        if not self.poisoned:
+            self._note_sums(bad)
         self.poisoned.update(number for _, number in bad)
         spoilt = {id(gradient) for gradient, _ in bad}
         self.pending = [(variable, number) for gradient, variable, number in pairs if id(gradient) not in spoilt]
@@ -91,6 +109,18 @@ class UpdateWatch:
         record = producers.get(getattr(_tensor(victims[0][0]), "_id", -1)) if victims else None
         if record is not None:
             self._add(Spread(record.place, tuple(number for _, number in victims), culprits, False))
+
+    def _note_sums(self, bad: list[tuple[Any, int]]) -> None:
+        """More pieces than were ever bad: some of them are finite."""
+        for gradient, number in bad:
+            label = self.capture.updates.label_of(gradient)
+            if label is None or label.summed is None or label.asked is None:
+                continue
+            facts = self.capture.sentinel.places.get(label.asked[0])
+            if facts is None or not 0 < facts.bad < len(label.requests):
+                continue
+            total = self.sums.setdefault(label.summed, BadSum(self.place, len(label.requests), facts.bad))
+            total.variables.append(number)
 
     def _add(self, spread: Spread) -> None:
         if all(known.place != spread.place for known in self.spreads):
@@ -189,6 +219,16 @@ class UpdateWatch:
                     culprits=tuple(map(VariableId, spread.culprits)),
                     inside_optimizer=spread.inside_optimizer,
                     when=Occurrence(variables=tuple(map(VariableId, spread.culprits))),
+                )
+            )
+        for place, total in self.sums.items():
+            found.append(
+                NonfiniteSummed(
+                    where=span(place),
+                    applied=span(total.applied),
+                    variables=tuple(map(VariableId, total.variables)),
+                    pieces=total.pieces,
+                    bad=total.bad,
                 )
             )
         for each in self.unscaled.values():
