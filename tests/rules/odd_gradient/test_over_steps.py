@@ -230,8 +230,10 @@ def test_rows_that_an_optimizer_misreads_are_a_note_where_they_are_applied() -> 
     g.event(
         RowsMisread(variable=table.id, optimizer="Adam", where=at(9), made=at(2), rows=5, repeated=2, difference=0.413)
     )
-    found = one(g.finish(loss=loss))
+    [found] = diagnostics(g.finish(loss=loss))
 
+    assert found.primary is not None
+    assert found.help is not None
     assert (found.code, found.severity, found.primary.span.line) == ("WG304", Severity.NOTE, 9)
     assert found.message == (
         "`Adam` moves rows of `table` that occur more than once in a batch by a wrong step: 41% off"

@@ -37,12 +37,52 @@ def test_fires_when_the_score_of_an_unstopped_sample_cancels_out() -> None:
     g = GraphBuilder()
     mean = g.variable("mean")
     noise = g.op(OpKind.NOISE, ())
-    sample = g.op(OpKind.ELEMENTWISE, (mean, noise), where=at(3))
+    sample = g.op(OpKind.ELEMENTWISE, (mean, noise), name="AddV2", where=at(3))
     reward = g.op(OpKind.STOP, (g.op(OpKind.SMOOTH, (sample,)),))
-    score = g.op(OpKind.ELEMENTWISE, (sample, mean), where=at(5))
+    score = g.op(OpKind.ELEMENTWISE, (sample, mean), name="Sub", where=at(5))
     loss = g.op(OpKind.REDUCE, (score, reward))
+    found = one(g.finish(loss=loss, zero=[mean], seen=10))
 
-    assert codes(g.finish(loss=loss, zero=[mean], seen=10)) == ["WG301"]
+    assert (found.code, found.certain) == ("WG301", False)
+    assert found.primary is not None
+    assert found.primary.span == at(5)
+
+
+def test_fires_when_a_network_is_compared_with_itself() -> None:
+    g = GraphBuilder()
+    w, x = g.variable("w"), g.constant(shape=(4, 2))
+    new, old = (g.op(OpKind.CONTRACT, (x, w), name="MatMul", shape=(4, 1)) for _ in range(2))
+    ratio = g.op(OpKind.SMOOTH, (g.op(OpKind.ELEMENTWISE, (new, old), name="Sub", where=at(5)),), name="Exp")
+    clipped = g.op(OpKind.SELECT, (ratio, g.constant(shape=())), name="Minimum", where=at(6))
+    found = one(g.finish(loss=g.op(OpKind.REDUCE, (clipped,)), zero=[w], seen=10))
+
+    assert found.message == ("the gradient of `w` is exactly zero: likely all that depends on it cancels out in this")
+    assert found.primary is not None
+    assert found.primary.span == at(5)
+
+
+def test_a_bias_that_cancels_out_between_two_outputs_is_not_laid_to_an_op() -> None:
+    g = GraphBuilder()
+    bias = g.variable("bias")
+    real, fake = (
+        g.op(OpKind.REDUCE, (g.op(OpKind.ELEMENTWISE, (g.constant(shape=(4, 2)), bias), name="AddV2"),), name="Mean")
+        for _ in range(2)
+    )
+    loss = g.op(OpKind.ELEMENTWISE, (real, fake), name="Sub", where=at(5))
+
+    assert codes(g.finish(loss=loss, zero=[bias], seen=10)) == []
+
+
+def test_a_second_derivative_that_is_zero_is_laid_to_the_activation() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    hidden = g.op(OpKind.SMOOTH, (w,), name="Relu", where=at(3))
+    slope = g.op(OpKind.SELECT, (g.constant(), hidden), name="ReluGrad", where=at(5), flows=(Flow.CARRIED, Flow.ZERO))
+    found = one(g.finish(loss=g.op(OpKind.REDUCE, (slope,)), zero=[w], seen=2))
+
+    assert found.message == "the gradient of `w` is exactly zero: the second derivative of `Relu` is zero"
+    assert found.primary is not None
+    assert found.primary.span == at(3)
 
 
 def softmax(g: GraphBuilder, w: Variable) -> Tensor:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Flow, Op, OpId, OpKind, Outcome, Recording, Request, Source, TensorId
+from whygrad.graph.cancellation import DIFFERENCES, Cancellation
 from whygrad.graph.query import Cut, Index, Reason, closed, cut_groups, index_of
 from whygrad.rules.missing import listing, names_of, steps_of, text_of
 from whygrad.rules.over_steps import Followed, always, asked, followed, silenced, zero_elsewhere
@@ -57,12 +58,13 @@ def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
         told |= {id(each.source) for each in (layer[1] if layer else ())}
         steps = request.ran if request.compiled else request.seen
         suspects: dict[OpId, tuple[Op, list[Source]]] = {}
-        for source in request.sources:
-            if source.outcome is Outcome.ZERO and id(source) not in told and steps > 1:
-                op = _suspect(index, request, source)
-                if op is not None:
-                    told.add(id(source))
-                    suspects.setdefault(op.id, (op, []))[1].append(source)
+        zeros = [s for s in request.sources if s.outcome is Outcome.ZERO and id(s) not in told and steps > 1]
+        differences = Cancellation(index) if zeros else None
+        for source in zeros:
+            op = _suspect(index, request, source, differences)
+            if op is not None:
+                told.add(id(source))
+                suspects.setdefault(op.id, (op, []))[1].append(source)
         for op, several in suspects.values():
             yield _finding(recording, request, tuple(several), op, certain=_is_constant(index, op))
         for product in _products_of_zeros(request, index, [each for each in group if id(each.source) not in told]):
@@ -136,29 +138,44 @@ def _is_linear_in(index: Index, op: Op, position: int) -> bool:
     return scalars and all(maker.kind in (OpKind.CONSTANT, OpKind.SHAPE, OpKind.MOVE) for maker in makers)
 
 
-def _suspect(index: Index, request: Request, source: Source) -> Op | None:
-    """The op that likely makes the zero: a clip every path goes through, or the sample the score is taken of."""
-    starts = set(index.starts(source))
+def _path(index: Index, request: Request, starts: set[TensorId]) -> list[Op]:
+    """The ops that carry a gradient from the target to the starts."""
     path = index.open_ahead(starts, request.tape) & index.open_behind(request.targets, request.tape)
-    ops = [op for op in request.graph.ops if any(t in path for t in op.outputs) and any(t in path for t in op.inputs)]
+    return [op for op in request.graph.ops if any(t in path for t in op.outputs) and any(t in path for t in op.inputs)]
+
+
+def _suspect(index: Index, request: Request, source: Source, differences: Cancellation | None) -> Op | None:
+    """The op that likely makes the zero, and that every path goes through.
+
+    A difference or ratio in which all that depends on the source drops out, as the mean does in `sample - mean`; a clip
+    or the like.
+    """
+    starts = set(index.starts(source))
+    ops = _path(index, request, starts)
+    found = () if differences is None else tuple(differences.among(ops, index.ahead(starts) | starts))
+    if found and _carries_all(index, request, starts, found):
+        return found[0]
     for op in ops:
         flat = op.kind in _FLAT or _is_constant(index, op)
+        flat = flat or _drops_imaginary(index, op)
         if flat and _carries_all(index, request, starts, (op,)):
             return op
         if op.kind is OpKind.CUSTOM:
             alike = tuple(each for each in ops if each.kind is OpKind.CUSTOM and each.custom == op.custom)
             if _carries_all(index, request, starts, alike):
                 return op
-    if not any(op.kind is OpKind.STOP for op in request.graph.ops):
-        return None
-    noisy = {tensor for op in request.graph.ops if op.kind is OpKind.NOISE for tensor in index.ahead(op.outputs)}
-    for op in ops:
-        if any(t in path for t in op.inputs) and any(t in noisy and t not in path for t in op.inputs):
-            return op
     return None
 
 
 _FLAT = (OpKind.CLIP, OpKind.SELECT, OpKind.SIGN, OpKind.ROUND)
+
+
+def _drops_imaginary(index: Index, op: Op) -> bool:
+    """A cast from complex to real numbers, or their real part: nothing that moves the imaginary part alone counts."""
+    if op.name not in ("Cast", "Real") or not op.inputs or not op.outputs:
+        return False
+    before, after = index.tensors.get(op.inputs[0]), index.tensors.get(op.outputs[0])
+    return before is not None and before.dtype.startswith("complex") and after is not None and after.dtype[:4] != "comp"
 
 
 def _is_constant(index: Index, op: Op) -> bool:
@@ -240,22 +257,37 @@ def _stuck(request: Request, product: _Product) -> Finding:
 
 def _finding(recording: Recording, request: Request, sources: tuple[Source, ...], op: Op, *, certain: bool) -> Finding:
     names = names_of(recording, request, sources)
-    why = f"the gradient of `{op.name}` is zero" if certain else f"likely made zero by {text_of(op.where)}"
+    forward = _forward(index_of(request.graph), op)
+    where = op.where if forward is None else forward.where
+    why = f"the gradient of `{op.name}` is zero" if certain else f"likely made zero by {text_of(where)}"
+    if op.name in DIFFERENCES and not certain:
+        why = f"likely all that depends on it cancels out in {text_of(where)}"
     if certain and op.name in _OF_ONE:
         why = _OF_ONE[op.name]
+    if forward is not None:
+        why = f"the second derivative of `{forward.name}` is zero"
     return Finding(
         message=f"the gradient of {listing(names)} is exactly zero: {why}",
-        primary=None if op.where is None else Label(op.where, "the gradient is zero from here on"),
+        primary=None if where is None else Label(where, "the gradient is zero from here on"),
         variables=names,
         related=() if request.where is None else (Label(request.where, "asked for here"),),
-        help=_HELPS.get(
-            op.kind,
-            "stop the gradient of the sample (`tf.stop_gradient(sample)`) where its score is taken, "
-            "or use a smooth expression",
-        ),
+        help=_CURVED if forward is not None else _HELPS.get(op.kind, _STOPPED),
         steps=steps_of(recording, [request]),
         certain=certain,
     )
+
+
+def _forward(index: Index, op: Op) -> Op | None:
+    """For an op that a tape ran on its way back, the op it is the gradient of."""
+    makers = (maker for tensor in op.inputs for maker in index.makers.get(tensor, ()))
+    return next((maker for maker in makers if op.name == f"{maker.name}Grad"), None)
+
+
+_STOPPED = (
+    "hold one side fixed: `tf.stop_gradient(...)` of the sample whose score is taken, or of the old policy; "
+    "or use another expression, in which it does not cancel out"
+)
+_CURVED = "a derivative of the derivative needs an activation with curvature: `tanh`, `softplus`, `swish`, `sin`"
 
 
 _OF_ONE = {
