@@ -150,6 +150,14 @@ class CustomGradientForgets:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CustomGradientWithholds:
+    """A custom gradient returned None for one of its arguments."""
+
+    function: str
+    where: SourceSpan | None  # its `return`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SharedCalls:
     """One network is called under two names, one of which was assigned from the other."""
 
@@ -266,6 +274,7 @@ Event = (
     | Compiled
     | CopiedOntoItself
     | CustomGradientForgets
+    | CustomGradientWithholds
     | DeadAttribute
     | FlagSet
     | ForeignBody

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.hooks import Hooks
 from whygrad.backends.tensorflow.nonfinite.episode import WayBack
 from whygrad.backends.tensorflow.op_record import CUSTOM
-from whygrad.graph.event import CustomGradientForgets
+from whygrad.capture.position import CodeOwner, file_owner
+from whygrad.capture.returning import return_of_none
+from whygrad.graph.event import CustomGradientForgets, CustomGradientWithholds
 from whygrad.source import SourceSpan
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ def install(capture: Capture) -> None:
                 hooks.safely(_note_way_back, recorder, output_tensors, input_tensors, backward_function)
             if recorder.custom and not recorder.paused and not hooks.broken:
                 given = (op_type, output_tensors, input_tensors, backward_function)
-                observed = hooks.safely(_note, hooks, recorder, *given)
+                observed = hooks.safely(_note, capture, *given)
                 backward_function = observed or backward_function
             return original(op_type, output_tensors, input_tensors, backward_function, *args, **kwargs)
 
@@ -66,8 +68,9 @@ def _note_way_back(recorder: Any, outputs: Any, inputs: Any, backward: Any) -> N
         recorder.episode.closures[ids[0]] = WayBack(backward, ids, tuple(tensor._id for tensor in inputs))
 
 
-def _note(hooks: Hooks, recorder: Any, op_type: Any, outputs: Any, inputs: Any, backward: Any) -> Any:
+def _note(capture: Capture, op_type: Any, outputs: Any, inputs: Any, backward: Any) -> Any:
     """Log the whole function as one op; what ran inside it feeds the outputs without a gradient."""
+    hooks, recorder = capture.hooks, capture.recorder
     graph = getattr(outputs[0], "graph", None) if outputs and not hasattr(outputs[0], "numpy") else None
     hidden: list[int] = []
     if graph is None:
@@ -87,10 +90,35 @@ def _note(hooks: Hooks, recorder: Any, op_type: Any, outputs: Any, inputs: Any, 
         finally:
             hooks.safely(_leave, recorder)
         if isinstance(answer, (list, tuple)):
-            record.blocked = (record.blocked or frozenset()) | {i for i, g in enumerate(answer) if g is None}
+            withheld = {i for i, g in enumerate(answer) if g is None}
+            record.blocked = (record.blocked or frozenset()) | withheld
+            if withheld:
+                hooks.safely(_note_withheld, capture, str(op_type), backward)
         return answer
 
     return observed
+
+
+def _note_withheld(capture: Capture, name: str, backward: Any) -> None:
+    code = _users_code(backward, depth=3)
+    event = CustomGradientWithholds(
+        function=name, where=None if code is None else return_of_none(code.co_filename, code.co_firstlineno)
+    )
+    if event not in capture.events:
+        capture.events.append(event)
+
+
+def _users_code(function: Any, depth: int) -> CodeType | None:
+    """The code of the gradient function that the user wrote, inside the ones that TensorFlow put around it."""
+    code = getattr(function, "__code__", None)
+    if code is None or file_owner(code.co_filename) is CodeOwner.USER:
+        return code
+    for cell in (getattr(function, "__closure__", None) or ()) if depth else ():
+        inside = cell.cell_contents
+        found = _users_code(inside, depth - 1) if callable(inside) else None
+        if found is not None and file_owner(found.co_filename) is CodeOwner.USER:
+            return found
+    return None
 
 
 def _passed_on(ids: list[int], recorder: Any, graph: Any) -> int:

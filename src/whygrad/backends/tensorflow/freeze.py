@@ -199,9 +199,11 @@ class GraphWriter:
     def _where(self, record: OpRecord, tapes: frozenset[TapeId]) -> SourceSpan | None:
         """What the tape did not record is shown where the function that holds the tape called it.
 
-        What a layer does that Keras calls itself, as in `fit` of a functional model, is shown where it was made.
+        Not what runs once, while an object is made: that is the mistake itself, wherever it is made. What a layer
+        does that Keras calls itself, as in `fit` of a functional model, is shown where the layer was made.
         """
-        if self.tape not in tapes and self.home is not None and kind_of(record.type) not in CUTTING:
+        once = isinstance(record.place, Position) and record.place.code.co_name in ("__init__", "build")
+        if self.tape not in tapes and self.home is not None and not once and kind_of(record.type) not in CUTTING:
             for caller in (record.place, *record.callers):
                 if isinstance(caller, Position) and _is_in(caller.code, self.home):
                     return span(caller)

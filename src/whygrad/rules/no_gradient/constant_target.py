@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording, Request
+from whygrad.graph.query import index_of
 from whygrad.rules.missing import missing_of, names_of, steps_of, target_expression
 from whygrad.rules.rule import Finding, rule
 from whygrad.source import SourceSpan
@@ -59,5 +60,8 @@ def constant_target(recording: Recording) -> Iterator[Finding]:
 
 
 def _made(request: Request) -> SourceSpan | None:
-    makers = [op for op in request.graph.ops if set(op.outputs) & set(request.targets)]
-    return makers[-1].where if makers else None
+    """The last expression that the target is made with; in `fit`, the last one of the user's own loss."""
+    behind = index_of(request.graph).behind(request.targets)
+    makers = [op.where for op in request.graph.ops if op.where is not None and not behind.isdisjoint(op.outputs)]
+    own = [where for where in makers if where != request.where] if request.model is not None else []
+    return next(reversed(own or makers), None)

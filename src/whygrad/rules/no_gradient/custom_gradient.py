@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
-from whygrad.graph.event import CustomGradientForgets
+from whygrad.graph.event import CustomGradientForgets, CustomGradientWithholds
 from whygrad.graph.query import Reason
 from whygrad.rules.missing import claim, listing
 from whygrad.rules.rule import Finding, rule
@@ -58,6 +58,7 @@ def custom_gradient(recording: Recording) -> Iterator[Finding]:
     Tensors that the function takes from around it instead of as arguments get no gradient; this is reported at the
     call.
     """
+    withheld = {event.function: event.where for event in recording.events_of(CustomGradientWithholds)}
     yield from claim(
         recording,
         lambda missing: (
@@ -73,6 +74,7 @@ def custom_gradient(recording: Recording) -> Iterator[Finding]:
             "return a gradient for every argument; take the tensors it needs as arguments, and write the "
             "gradient with differentiable ops where second derivatives are wanted"
         ),
+        instead=lambda cut: withheld.get(cut.op.custom or "") if cut.reason is Reason.CUSTOM else None,
     )
     for event in recording.events_of(CustomGradientForgets):
         yield Finding(

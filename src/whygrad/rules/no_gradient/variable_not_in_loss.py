@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import OpKind, Recording, Source
+from whygrad.graph import Op, OpKind, Recording, Request, Source
 from whygrad.rules.missing import (
     Unconnected,
     is_deliberate,
@@ -71,14 +71,20 @@ def _finding(recording: Recording, loose: Unconnected, sources: tuple[Source, ..
     names = names_of(recording, request, sources)
     target = target_expression(request)
     loss = f"`{target}`" if target else "the loss"
-    used = _used(recording, loose, sources) if request.model is not None else None
-    where, label = (request.where, "asked for here") if used is None else (used, "what this computes is not used")
+    made = _made(recording, sources)
+    where, label = request.where, "asked for here"
+    if request.model is not None:  # nobody asks in so many words
+        used = _used(recording, loose, sources)
+        if used is not None:
+            where, label = used, "what this computes is not used"
+        elif made and not _reads_of(loose, sources, under_tape=True):
+            where, label = made[0].span, "made here, and not used in the loss"
     return Finding(
         message=f"no gradient reaches {listing(names)}: {loss} does not depend on {'it' if len(names) == 1 else 'them'}",
         primary=None if where is None else Label(where, label),
         variables=names,
-        related=_made(recording, sources),
-        notes=_reads(recording, loose, sources),
+        related=tuple(each for each in (*made, *_asked(request)) if each.span != where),
+        notes=_reads(loose, sources),
         help="use what these variables compute in the loss, or leave them out of the request",
         steps=steps_of(recording, [request]),
         severity=Severity.NOTE if is_deliberate(recording, request, sources) else None,
@@ -86,14 +92,20 @@ def _finding(recording: Recording, loose: Unconnected, sources: tuple[Source, ..
 
 
 def _used(recording: Recording, loose: Unconnected, sources: tuple[Source, ...]) -> SourceSpan | None:
-    """In `fit` nobody asks in so many words: show where the variable is read instead."""
-    wanted = {source.variable for source in sources}
-    tape = loose.request.tape
-    ops = [
-        op for op in loose.request.graph.ops if op.kind is OpKind.READ and op.variable in wanted and tape in op.tapes
-    ]
-    made = {recording.variables[number].created for number in wanted if number is not None}
+    """Where the variable is read."""
+    made = {recording.variables[source.variable].created for source in sources if source.variable is not None}
+    ops = _reads_of(loose, sources, under_tape=True)
     return next((op.where for op in ops if op.where not in (None, loose.request.where, *made)), None)
+
+
+def _reads_of(loose: Unconnected, sources: tuple[Source, ...], *, under_tape: bool = False) -> list[Op]:
+    wanted, tape = {source.variable for source in sources}, loose.request.tape
+    reads = [op for op in loose.request.graph.ops if op.kind is OpKind.READ and op.variable in wanted]
+    return [op for op in reads if tape in op.tapes] if under_tape else reads
+
+
+def _asked(request: Request) -> tuple[Label, ...]:
+    return () if request.where is None or request.model is None else (Label(request.where, "trained here"),)
 
 
 def _made(recording: Recording, sources: tuple[Source, ...]) -> tuple[Label, ...]:
@@ -101,12 +113,10 @@ def _made(recording: Recording, sources: tuple[Source, ...]) -> tuple[Label, ...
     return tuple(Label(span, "created here") for span in dict.fromkeys(spans[:1]) if span is not None)
 
 
-def _reads(recording: Recording, loose: Unconnected, sources: tuple[Source, ...]) -> tuple[str, ...]:
+def _reads(loose: Unconnected, sources: tuple[Source, ...]) -> tuple[str, ...]:
     """Whether the variable was used at all."""
-    wanted = {source.variable for source in sources}
-    reads = [op for op in loose.request.graph.ops if op.kind is OpKind.READ and op.variable in wanted]
-    if not reads:
+    if not _reads_of(loose, sources):
         return ("never read before this gradient was asked for",)
-    if not any(loose.request.tape in op.tapes for op in reads):
+    if not _reads_of(loose, sources, under_tape=True):
         return ("read only while the tape was not recording",)
     return ("read under the tape, but nothing computed from it enters the loss",)
