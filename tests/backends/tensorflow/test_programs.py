@@ -191,3 +191,64 @@ for _ in range(20):
 """)
 
     assert [rule for rule, _ in found] == ["variable-not-in-loss"]
+
+
+def test_a_loss_that_a_dataset_adds_up_is_cut_at_the_dataset(loud: Any) -> None:
+    found = loud("""
+rows = tf.data.Dataset.from_tensor_slices([1.0, 2.0])
+with tf.GradientTape() as tape:
+    loss = rows.reduce(0.0, lambda total, row: total + tf.reduce_sum(w) * row)
+tape.gradient(loss, w)
+""")
+
+    assert found == [
+        ("state-boundary", "rows.reduce(0.0, lambda total, row: total + tf.reduce_sum(w) * row)"),
+    ]
+
+
+def test_what_is_computed_once_while_a_layer_is_built_is_shown_there(loud: Any) -> None:
+    found = loud("""
+class Mixed(keras.layers.Layer):
+    def build(self, shape):
+        self.one = self.add_weight(shape=(2, 2), name="one")
+        self.mixed = self.one * 2.0
+    def call(self, x):
+        return x @ self.mixed
+model = keras.Sequential([keras.layers.Input((2,)), Mixed(), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0)
+""")
+
+    assert found == [("outside-tape", "self.one * 2.0")]
+
+
+def test_a_gradient_that_a_custom_function_withholds_is_shown_at_its_return(loud: Any) -> None:
+    found = loud("""
+@tf.custom_gradient
+def scaled(x, factor):
+    def back(upstream):
+        return upstream * factor, None
+    return x * factor, back
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(scaled(tf.ones_like(w), w * 1.0))
+tape.gradient(loss, w)
+""")
+
+    assert found == [("custom-gradient", "return upstream * factor, None")]
+
+
+@pytest.mark.parametrize(("other", "rules"), [("used", []), ("tf.identity(x)", ["variable-not-in-loss"])])
+def test_a_weight_of_a_layer_that_fit_never_uses_is_shown_where_it_is_made(loud: Any, other: str, rules: Any) -> None:
+    found = loud(f"""
+class Half(keras.layers.Layer):
+    def build(self, shape):
+        self.spare = self.add_weight(shape=(2, 2), name="spare")
+    def call(self, x):
+        used = x @ self.spare if {other!r} == "used" else x
+        return {other}
+model = keras.Sequential([keras.layers.Input((2,)), Half(), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0)
+""")
+
+    assert found == [(rule, 'self.add_weight(shape=(2, 2), name="spare")') for rule in rules]

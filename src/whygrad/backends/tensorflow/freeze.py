@@ -231,6 +231,7 @@ class GraphWriter:
                 variable = self._handle(inputs[0])
             data = inputs[1:]
         elif kind is OpKind.STATE:
+            inputs = [self._read(n, record, tapes) if self._handle(n) in entries else n for n in inputs]
             keeper = next((n for n in inputs if self._is_resource(n)), None)
             variable = keeper
             data = [n for n in inputs if n != keeper]
@@ -245,6 +246,15 @@ class GraphWriter:
         self._append(
             kind, record.type, tuple(data), tuple(outputs), flows, self._where(record, tapes), tapes, record, variable
         )
+
+    def _read(self, handle: int, record: OpRecord, tapes: frozenset[TapeId]) -> int:
+        """The value of a variable that an op reads inside itself, as a dataset does whose function uses it."""
+        number = next(self.fresh)
+        entry = self.capture.variables.entries[self._handle(handle)]
+        self.tensors[TensorId(number)] = Tensor(id=TensorId(number), dtype=entry.dtype, shape=None)
+        where = self._where(record, tapes)
+        self._append(OpKind.READ, "ReadVariableOp", (), (number,), (), where, tapes, record, self._handle(handle))
+        return number
 
     def _flows(self, record: OpRecord, kind: OpKind, data: Sequence[int], skipped: int) -> tuple[Flow, ...]:
         if kind is OpKind.CUSTOM:
