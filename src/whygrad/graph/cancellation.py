@@ -11,6 +11,7 @@ from whygrad.graph.query import Index
 
 _SUMS: Final = {"Add": 1, "AddV2": 1, "AddN": 1, "Sub": -1, "SquaredDifference": -1}
 DIFFERENCES: Final = (*_SUMS, "RealDiv")
+_HANDING_ON: Final = ("Identity", "Reshape", "ExpandDims", "Squeeze")
 _MOST_TERMS: Final = 32
 _DRAWN: Final = (OpKind.NOISE, OpKind.SAMPLE)
 
@@ -57,11 +58,11 @@ class Cancellation:
             self._terms[op.outputs[0]] = terms
 
     def _is_handed_on(self, op: Op) -> bool:
-        """Unchanged; the mean of single elements is each of them."""
+        """Unchanged but for its shape; the mean of single elements is each of them."""
         if op.name == "Mean" and op.inputs and op.outputs:
             shapes = [self._index.tensors[each].shape for each in (op.inputs[0], op.outputs[0])]
             return shapes[0] == shapes[1] and shapes[0] is not None and 1 in shapes[0]
-        return op.name == "Identity" and len(op.inputs) == len(op.outputs) == 1
+        return op.name in _HANDING_ON and bool(op.inputs) and len(op.outputs) == 1
 
     def _key(self, op: Op, inputs: tuple[Number, ...], position: int) -> object | None:
         """The same for what is computed in the same way; constants are where they are small and of one place."""

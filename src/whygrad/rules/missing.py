@@ -210,8 +210,13 @@ def _is_constant(request: Request, index: Index, behind: set[TensorId]) -> bool:
 
 
 def _is_draw(index: Index, cut: Cut) -> bool:
+    """A comparison with noise; or what a library does around it in one call of the user's."""
     if cut.op.kind is not OpKind.COMPARE:
         return False
+    if cut.op.where is not None and any(
+        op.kind in (OpKind.NOISE, OpKind.SAMPLE) and op.where == cut.op.where for op in index.ops
+    ):
+        return True
     others = [tensor for i, tensor in enumerate(cut.op.inputs) if i != cut.input]
     kinds = {op.kind for tensor in index.behind(others) for op in index.makers.get(tensor, ())}
     return OpKind.NOISE in kinds and OpKind.READ not in kinds
