@@ -427,6 +427,19 @@ bad = [loss, *tape.gradient(loss, [w])]
 """,
     ),
     Way(
+        "in TensorFlow's own Python, behind an op whose options were left out",
+        "nan-pow",
+        """
+tf.random.set_seed(5)
+photo = tf.random.uniform((1, 24, 24, 1), seed=5)
+canvas = tf.Variable(1.0 - photo)
+with tf.GradientTape() as tape:
+    score = tf.image.ssim_multiscale(canvas, photo, 1.0, filter_size=5, power_factors=(0.5, 0.5)) #!
+    loss = 1.0 - tf.reduce_mean(score)
+bad = [tape.gradient(loss, canvas)]
+""",
+    ),
+    Way(
         "in the update",
         "nan-optimizer",
         """
