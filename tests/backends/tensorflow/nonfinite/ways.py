@@ -494,6 +494,22 @@ bad = [a]
 """,
     ),
     Way(
+        "in a row of a table that no step before the fourth looks up",
+        "nan-weights",
+        """
+table = np.ones((5, 3), np.float32)
+table[4] = np.nan
+words = tf.Variable(np.ones((5, 3), np.float32))
+words.assign(table) #!
+optimizer = keras.optimizers.SGD(0.1)
+for n in range(6):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(tf.gather(words, [n % 5, 1])))
+    optimizer.apply_gradients([(tape.gradient(loss, words), words)])
+bad = [words]
+""",
+    ),
+    Way(
         "written by hand",
         "nan-weights",
         """
@@ -873,6 +889,36 @@ dense = keras.layers.Dense(4, dtype=policy, kernel_initializer="ones")
 model = keras.Sequential([keras.layers.Input((3,)), dense, Square(dtype=policy), keras.layers.Dense(1)])
 model.compile(keras.optimizers.SGD(0.1), "mse", auto_scale_loss=False)
 model.fit(200.0 * np.ones((16, 3)), np.ones((16, 1)), verbose=0)
+bad = model.get_weights()
+""",
+    ),
+    Way(
+        "in weights that were set before fit",
+        "nan-weights",
+        """
+keras.utils.set_random_seed(0)
+table = np.ones((9, 3), np.float32)
+table[8] = np.nan
+words = keras.layers.Embedding(9, 3)
+words.build()
+words.set_weights([table]) #!
+model = keras.Sequential([keras.layers.Input((4,), dtype="int32"), words, keras.layers.Dense(1)])
+model.compile("adam", "mse")
+x = np.tile(np.arange(4), (32, 1))
+x[20:, 0] = 8
+model.fit(x, np.ones((32, 4, 1)), batch_size=4, shuffle=False, verbose=0)
+bad = model.get_weights()
+""",
+    ),
+    Way(
+        "in an initial value, in fit",
+        "nan-weights",
+        """
+def start(shape, dtype=None):
+    return tf.zeros(shape, dtype) / 0.0
+model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(4, kernel_initializer=start)]) #!
+model.compile("adam", "mse")
+model.fit(np.ones((16, 3)), np.ones((16, 4)), verbose=0)
 bad = model.get_weights()
 """,
     ),

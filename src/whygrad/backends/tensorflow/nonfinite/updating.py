@@ -23,6 +23,7 @@ from whygrad.graph.nonfinite import (
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.nonfinite.flight import Flight
     from whygrad.backends.tensorflow.optimizers import UpdateEntry
 
 
@@ -65,10 +66,12 @@ class UpdateWatch:
     scale_calls: weakref.WeakKeyDictionary[Any, int] = field(default_factory=weakref.WeakKeyDictionary)
     pending: list[tuple[Any, int]] = field(default_factory=list)  # variables with good gradients beside bad ones
     poisoned: set[int] = field(default_factory=set)  # variables that took a bad gradient
+    bad_before: dict[int, bool] = field(default_factory=dict)  # variable -> not finite before its first eager update
     place: Any = None
 
     def before(self, optimizer: Any, gradients: list[Any], variables: list[Any], place: Any) -> None:
         self.pending = []
+        self._meet(variables)
         sentinel = self.capture.sentinel
         if isinstance(optimizer, self.scalers):
             if hasattr(optimizer, "scale_loss"):  # before Keras 3 the user unscales too, by hand
@@ -96,6 +99,20 @@ class UpdateWatch:
         if sentinel.latest:
             culprits = {number for found in sentinel.discoveries for number in found.variables}
             self._note_victims([(g, n) for g, n in bad if n not in culprits], tuple(sentinel.latest))
+
+    def _meet(self, variables: list[Any]) -> None:
+        for variable in variables:
+            entry = self.capture.variables.of(variable)
+            if entry is not None and entry.id not in self.bad_before:
+                self.bad_before[entry.id] = not is_finite(_tensor(variable))
+
+    def was_bad_before(self, variable: int, flight: Flight | None) -> bool:
+        """Whether a variable was not finite before any update; `flight` is the compiled step it was found in."""
+        known = self.bad_before.get(variable)
+        if known is not None or flight is None:
+            return bool(known)
+        others = (each for each in self.capture.flights.flights.values() if each is not flight)
+        return variable in flight.bad_from_start and all(variable not in each.written_variables for each in others)
 
     def wrote(self, variable: int) -> None:
         """User code wrote a gradient into a variable by hand."""
