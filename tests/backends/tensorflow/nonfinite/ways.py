@@ -290,6 +290,24 @@ LOSSES: Final = (
         "p = tf.nn.softmax(w + mask) #!\nloss = p[0, 0]",
     ),
     Loss(
+        "softmax over scores that are all masked by a constant",
+        "nan-exp",
+        "w = tf.Variable([[1.0, 2.0]]); keep = tf.constant([[False, False]]); sources = [w]",
+        "scores = tf.where(keep, w, float('-inf'))\np = tf.nn.softmax(scores) #!\nloss = p[0, 0]",
+    ),
+    Loss(
+        "softmax over scores that are all masked by a variable",
+        "nan-exp",
+        "w = tf.Variable([[1.0, 2.0]]); m = tf.Variable([[-np.inf, -np.inf]], trainable=False); sources = [w]",
+        "p = tf.nn.softmax(w + m) #!\nloss = p[0, 0]",
+    ),
+    Loss(
+        "zero times a constant infinity",
+        "nan-op",
+        "w = tf.Variable([[1.0, 2.0]]); keep = tf.constant([[1.0, 0.0]]); sources = [w]",
+        "bias = (1.0 - keep) * float('-inf') #!\nloss = tf.nn.softmax(w + bias)[0, 0]",
+    ),
+    Loss(
         "gradient of atan2 at the origin",
         "nan-division",
         "x = tf.Variable([0.0, 1.0]); y = tf.Variable([0.0, 1.0]); sources = [x, y]",

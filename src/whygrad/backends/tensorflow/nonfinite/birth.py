@@ -233,18 +233,21 @@ def nan_only(value: Value) -> bool:
     return array is not None and array.dtype.kind in "fcV" and bool(np.isnan(array).any())
 
 
-def is_pure_infinity(value: Value) -> bool:
-    """Data may hold an infinity on purpose: a mask, a bound."""
-    return value.maker is None and value.handle is None and not nan_only(value)
+def is_pure_infinity(capture: Capture, value: Value) -> bool:
+    """Data, a constant or a variable that is not trained may hold an infinity on purpose: a mask, a bound."""
+    if nan_only(value) or (value.maker is not None and value.maker.type != "Const"):
+        return False
+    entry = None if value.handle is None else capture.variables.entries.get(value.handle)
+    return value.handle is None or (entry is not None and not entry.trainable)
 
 
-def first_birth(ends: list[Value]) -> Value | None:
+def first_birth(capture: Capture, ends: list[Value]) -> Value | None:
     """The birth to report: the earliest in time.
 
-    An infinity that was put into the data on purpose is not to blame; what made a NaN of it is.
+    An infinity that was put there on purpose is not to blame; what made a NaN of it is.
     """
     found = _earliest(births(ends))
-    if found is not None and is_pure_infinity(found):
+    if found is not None and is_pure_infinity(capture, found):
         return _earliest(births(ends, nan_only)) or found
     return found
 

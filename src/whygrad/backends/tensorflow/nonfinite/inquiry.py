@@ -47,7 +47,7 @@ def inquire(capture: Capture, flight: Flight) -> Answer:
     requests = list(replay.requests())
     if not requests:  # traced before watching began: which tensor is the loss is not known
         ends = [value for value in replay.outputs if value.bad] or _written(replay, spoilt)
-        answer.birth, answer.symptom = first_birth(ends), symptom_of(value.tensor for value in ends)
+        answer.birth, answer.symptom = first_birth(capture, ends), symptom_of(value.tensor for value in ends)
         answer.ends = ends
         answer.loss_is_bad = any(value.bad for value in replay.outputs)
     for request, known in requests:
@@ -62,7 +62,7 @@ def inquire(capture: Capture, flight: Flight) -> Answer:
             continue
         ends = bad_targets or [value for _, value in bad]
         answer.request = request
-        answer.birth, answer.ends = first_birth(ends), ends
+        answer.birth, answer.ends = first_birth(capture, ends), ends
         answer.loss_is_bad = bool(bad_targets)
         answer.symptom = symptom_of(value.tensor for value in ends)
         answer.culprits = tuple(variable for variable, _ in bad if variable is not None)

@@ -185,7 +185,7 @@ class Sentinel:
             ends = [value for value in replayed.sweep_back().results() if value.bad]
         if not ends and replayed.is_unscaled:
             return None
-        value = first_birth(ends)
+        value = first_birth(self.capture, ends)
         if value is None:
             return NonfiniteUnplaced(where=span(replayed.place), reason="the replay gave finite values")
         self._analysed = (replayed.trace, ends)
