@@ -96,10 +96,8 @@ def _last_name(function: ast.expr) -> str:
 
 
 def births(recording: Recording, rule: str) -> Iterator[NonfiniteBorn]:
-    """The births that one rule explains; one whose NaN a clip has spread is told there."""
-    for born in recording.events_of(NonfiniteBorn):
-        if cause_of(born) == rule and spread_of(recording, born) is None:
-            yield born
+    """The births that one rule explains."""
+    return (born for born in recording.events_of(NonfiniteBorn) if cause_of(born) == rule)
 
 
 def spread_of(recording: Recording, born: NonfiniteBorn) -> NonfiniteSpread | None:

@@ -1,6 +1,6 @@
 """Ways to a NaN or Inf: small programs, each with the expression that makes the first one.
 
-The line to find ends in `#!`. Each program leaves in `bad` something that is not finite.
+The line to find ends in `#!`, that of what follows from it in `#+`. Each program leaves in `bad` something that is not finite.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class Way:
     rule: str
     body: str
     severity: str = "error"
+    then: str = ""  # the rule of a warning that follows from it
 
     @property
     def source(self) -> str:
@@ -31,7 +32,14 @@ class Way:
     @property
     def lines(self) -> tuple[int, ...]:
         """Any of the lines that end in the mark."""
-        return tuple(n for n, text in enumerate(self.source.splitlines(), 1) if text.endswith("#!"))
+        return self._marked("#!")
+
+    @property
+    def later_lines(self) -> tuple[int, ...]:
+        return self._marked("#+")
+
+    def _marked(self, mark: str) -> tuple[int, ...]:
+        return tuple(n for n, text in enumerate(self.source.splitlines(), 1) if text.endswith(mark))
 
 
 @dataclass(frozen=True)
@@ -486,30 +494,32 @@ bad = [w]
     ),
     Way(
         "spread by a clip",
-        "nan-clip",
+        "nan-exp",
         """
 a, b = tf.Variable(1.0), tf.Variable(100.0)
 optimizer = keras.optimizers.SGD(0.1)
 with tf.GradientTape() as tape:
-    loss = a * a + tf.exp(b)
+    loss = a * a + tf.exp(b) #!
 gradients = tape.gradient(loss, [a, b])
-clipped, _ = tf.clip_by_global_norm(gradients, 1.0) #!
+clipped, _ = tf.clip_by_global_norm(gradients, 1.0) #+
 optimizer.apply_gradients(zip(clipped, [a, b]))
 bad = [a]
 """,
+        then="nan-clip",
     ),
     Way(
         "spread by the optimizer's own clip",
-        "nan-clip",
+        "nan-exp",
         """
 a, b = tf.Variable(1.0), tf.Variable(100.0)
 optimizer = keras.optimizers.SGD(0.1, global_clipnorm=1.0)
 with tf.GradientTape() as tape:
-    loss = a * a + tf.exp(b)
+    loss = a * a + tf.exp(b) #!
 gradients = tape.gradient(loss, [a, b])
-optimizer.apply_gradients(zip(gradients, [a, b])) #!
+optimizer.apply_gradients(zip(gradients, [a, b])) #+
 bad = [a]
 """,
+        then="nan-clip",
     ),
     Way(
         "in a row of a table that no step before the fourth looks up",
@@ -747,7 +757,7 @@ bad = [w]
     ),
     Way(
         "spread by a clip in a compiled step",
-        "nan-clip",
+        "nan-exp",
         """
 a, b = tf.Variable(1.0), tf.Variable(100.0)
 optimizer = keras.optimizers.SGD(0.1)
@@ -755,14 +765,15 @@ optimizer.build([a, b])
 @tf.function
 def step():
     with tf.GradientTape() as tape:
-        loss = a * a + tf.exp(b)
+        loss = a * a + tf.exp(b) #!
     gradients = tape.gradient(loss, [a, b])
-    clipped, _ = tf.clip_by_global_norm(gradients, 1.0) #!
+    clipped, _ = tf.clip_by_global_norm(gradients, 1.0) #+
     optimizer.apply_gradients(zip(clipped, [a, b]))
     return loss
 step()
 bad = [a]
 """,
+        then="nan-clip",
     ),
     Way(
         "in a compiled step that takes NaN from its batch",
