@@ -922,6 +922,21 @@ bad = model.get_weights()
 """,
     ),
     Way(
+        "in every step of fit, all of them skipped by the loss scale",
+        "nan-sqrt",
+        """
+keras.utils.set_random_seed(0)
+policy = keras.mixed_precision.Policy("mixed_float16")
+class Normalise(keras.layers.Layer):
+    def call(self, x):
+        return x * tf.math.rsqrt(tf.reduce_mean(tf.square(x), axis=-1, keepdims=True) + 1e-8) #!
+model = keras.Sequential([keras.layers.Input((3,)), Normalise(dtype=policy), keras.layers.Dense(1, dtype=policy)])
+model.compile(keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(0.1)), "mse")
+bad = model.fit(np.zeros((16, 3)), np.ones((16, 1)), batch_size=4, verbose=0).history["loss"]
+assert np.isfinite(model.get_weights()[0]).all()
+""",
+    ),
+    Way(
         "in weights that were set before fit",
         "nan-weights",
         """

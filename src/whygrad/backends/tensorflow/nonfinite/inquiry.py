@@ -52,10 +52,10 @@ def inquire(capture: Capture, flight: Flight) -> Answer:
         answer.loss_is_bad = any(value.bad for value in replay.outputs)
     for request, known in requests:
         targets = [known[number] for number in request.targets if number in known]
-        bad_targets = [value for value in targets if value.bad]
         pairs = [(variable, known[number]) for variable, number in request.gradients if number in known]
         bad = [(variable, value) for variable, value in pairs if value.bad]
         unscaled = replay.unscaled(request, known)
+        bad_targets = [value for value in targets or unscaled if value.bad]  # a product may be traced and never needed
         if unscaled and not spoilt and not any(value.bad for value in unscaled):
             continue  # loss scaling has absorbed it
         if not bad_targets and not bad:
