@@ -937,6 +937,22 @@ assert np.isfinite(model.get_weights()[0]).all()
 """,
     ),
     Way(
+        "on the way back of every step of fit, all of them skipped by the loss scale",
+        "nan-norm",
+        """
+keras.utils.set_random_seed(0)
+policy = keras.mixed_precision.Policy("mixed_float16")
+def distance(y, p):
+    return tf.norm(y - p, axis=-1) #!
+dense = keras.layers.Dense(4, dtype=policy, kernel_initializer="zeros")
+model = keras.Sequential([keras.layers.Input((3,)), dense])
+model.compile(keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(0.1)), distance, jit_compile=False)
+losses = model.fit(np.ones((32, 3)), np.zeros((32, 4)), batch_size=8, verbose=0).history["loss"]
+assert np.isfinite(losses).all() and not model.get_weights()[0].any()
+bad = [np.nan]
+""",
+    ),
+    Way(
         "in weights that were set before fit",
         "nan-weights",
         """

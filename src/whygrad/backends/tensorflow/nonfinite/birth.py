@@ -227,6 +227,18 @@ def _largest(tensor: Any) -> float:
         return float(np.nanmax(np.abs(array.astype(np.float64, copy=False))))
 
 
+def is_at_zero(value: Value) -> bool:
+    """Born in a division, a root, a logarithm, and not by overflow: no smaller scale of the loss would help."""
+    node = value.maker
+    if node is None or _kind((node.forward or node).type) not in _RISKY:
+        return False
+    return not is_finite_when_wider(node, value) and all(_largest(each.tensor) < HUGE for each in _numbers(node))
+
+
+def _numbers(node: Node) -> Iterable[Value]:
+    return (each for each in (*node.inputs, *node.incoming) if each is not None and _is_number(each))
+
+
 def nan_only(value: Value) -> bool:
     """Whether a value has a NaN, not just infinities."""
     array = array_of(getattr(value.tensor, "values", value.tensor))

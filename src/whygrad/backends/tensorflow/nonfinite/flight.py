@@ -227,6 +227,9 @@ class Flights:
             handles = [t for t in flight.last.arguments if t._id in flight.snapshot]
             if not self.bad_variables({t._id: compat.read_handle(t) for t in handles}) <= flight.bad_from_start:
                 self.capture.sentinel.compiled_went_bad(flight)
+            elif self.capture.scale_watch.skips_all(flight):
+                flight.bad_calls = flight.calls
+                self.capture.sentinel.compiled_went_bad(flight)
             elif flight.facts.has_half and not flight.searched:
                 flight.searched = True
                 self.capture.sentinel.look_for_underflow(flight)

@@ -11,10 +11,11 @@ from whygrad.backends.tensorflow.nonfinite.finite import array_of, tensor_of
 from whygrad.backends.tensorflow.op_table import kind_of
 from whygrad.backends.tensorflow.positions import span
 from whygrad.graph import OpKind
-from whygrad.graph.nonfinite import LossUnscaled
+from whygrad.graph.nonfinite import SEVERAL, LossUnscaled
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.nonfinite.flight import Flight
 
 
 @dataclass(slots=True)
@@ -65,6 +66,18 @@ class ScaleWatch:
         """An update is traced; one that is never scaled for is told in the end."""
         if hasattr(optimizer, "scale_loss") and optimizer not in self.ever:
             self._add(optimizer, place, traced=True)
+
+    def skips_all(self, flight: Flight) -> bool:
+        """Whether the optimizer of a compiled step has skipped each of several updates."""
+        if flight.calls < SEVERAL:
+            return False
+        mine = flight.written_variables
+        optimizers = [
+            None if entry.reference is None else entry.reference()
+            for entry in self.capture.updates.entries.values()
+            if entry.traced and any(pair.variable in mine for pair in entry.pairs)
+        ]
+        return any(isinstance(each, self.capture.update_watch.scalers) and _never_applied(each) for each in optimizers)
 
     def _add(self, optimizer: Any, place: Any, *, traced: bool = False) -> None:
         scale = getattr(optimizer, "dynamic_scale", None)
@@ -120,3 +133,10 @@ class ScaleWatch:
                 scale=each.scale,
                 seen=each.seen,
             )
+
+
+def _never_applied(optimizer: Any) -> bool:
+    """The optimizer inside counts the updates that were not skipped."""
+    counter = getattr(getattr(optimizer, "inner_optimizer", None), "iterations", None)
+    count = None if counter is None else array_of(tensor_of(counter))
+    return count is not None and int(count) == 0
