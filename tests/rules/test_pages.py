@@ -73,7 +73,7 @@ def ran(keras: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Runs:
     return once
 
 
-WITH_CAUSE = {"WG506": ["WG401"]}  # what goes wrong first is told too
+WITH_CAUSE = {"WG412": ["WG408"], "WG506": ["WG401"]}  # what goes wrong first is told too
 
 
 @by_code

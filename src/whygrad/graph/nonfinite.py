@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from whygrad.graph.node import OpKind, VariableId
 from whygrad.source import SourceSpan
+
+SEVERAL: Final = 3  # steps, all of them bad, that are no accident
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +47,13 @@ class Occurrence:
     loss_is_bad: bool = False
     symptom: str = "NaN"  # what the loss is, or the gradient where the loss is finite: NaN or Inf
     variables: tuple[VariableId, ...] = ()  # whose gradients were not finite
-    skipped: bool = False  # the bad gradients were dropped and training went on
+    skipped: bool = False  # the bad gradients were dropped
     compiled: bool = False
+
+    @property
+    def went_on(self) -> bool:
+        """Whether training went on without the bad gradients; it did not where every one of several steps was bad."""
+        return self.skipped and not self.seen >= max(self.of, SEVERAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,6 +50,7 @@ def _is_huge(born: NonfiniteBorn) -> bool:
 _HUGE = 1e15
 
 
+_AT_ZERO = frozenset({OpKind.SQRT, OpKind.LOG, OpKind.DIVIDE, OpKind.POWER})
 _BY_KIND = {
     OpKind.LOG: "nan-log",
     OpKind.SQRT: "nan-sqrt",
@@ -96,10 +97,8 @@ def _last_name(function: ast.expr) -> str:
 
 
 def births(recording: Recording, rule: str) -> Iterator[NonfiniteBorn]:
-    """The births that one rule explains; one whose NaN a clip has spread is told there."""
-    for born in recording.events_of(NonfiniteBorn):
-        if cause_of(born) == rule and spread_of(recording, born) is None:
-            yield born
+    """The births that one rule explains."""
+    return (born for born in recording.events_of(NonfiniteBorn) if cause_of(born) == rule)
 
 
 def spread_of(recording: Recording, born: NonfiniteBorn) -> NonfiniteSpread | None:
@@ -128,7 +127,7 @@ def finding(
         notes=(*notes, *evidence(born)),
         help=help,
         steps=Steps(born.when.seen, max(born.when.of, born.when.seen)),
-        severity=Severity.NOTE if born.when.skipped else None,
+        severity=Severity.NOTE if born.when.went_on else None,
         certain=born.exact,
     )
 
@@ -161,6 +160,8 @@ def evidence(born: NonfiniteBorn) -> tuple[str, ...]:
     if born.inputs:
         what = "the gradient of" if born.backward else "here"
         found.append(f"{what} `{born.name}`: input {described(born.inputs[0])}" + _second(born))
+    if born.kind in _AT_ZERO and any(facts.dtype == "float16" and facts.zeros for facts in born.inputs):
+        found.append("float16 has no number between 0 and 6e-8: a smaller epsilon is zero there")
     if born.backward and not born.is_masked:
         found.append("the values on the way forward are finite, the derivative is not")
     if born.rows and born.batch is not None:
@@ -171,9 +172,16 @@ def evidence(born: NonfiniteBorn) -> tuple[str, ...]:
         found.append(f"first at gradient request {born.when.step} of this place")
     if not born.exact:
         found.append("found by running the step again, from a state that may not be quite the same")
-    if born.when.skipped:
-        found.append("the bad values were not applied, and training went on")
-    return tuple(found)
+    return (*found, *what_became(born.when))
+
+
+def what_became(when: Occurrence) -> tuple[str, ...]:
+    """Of bad gradients that were not applied."""
+    if not when.skipped:
+        return ()
+    if when.went_on:
+        return ("these gradients were not applied, and training went on",)
+    return ("every step so far was bad and was skipped: the weights do not move at all",)
 
 
 def _second(born: NonfiniteBorn) -> str:
@@ -212,6 +220,11 @@ def has_zero(born: NonfiniteBorn, position: int = 0) -> bool:
 
 def has_negative(born: NonfiniteBorn, position: int = 0) -> bool:
     return len(born.inputs) > position and born.inputs[position].negatives > 0
+
+
+def small(born: NonfiniteBorn, usual: str) -> str:
+    """A number that keeps a value away from zero; what is usual is zero in float16."""
+    return "1e-3" if any(facts.dtype == "float16" for facts in born.inputs) else usual
 
 
 def expression(born: NonfiniteBorn) -> str:

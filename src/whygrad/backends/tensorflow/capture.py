@@ -31,6 +31,7 @@ from whygrad.backends.tensorflow.nonfinite.attribution import BackwardOps
 from whygrad.backends.tensorflow.nonfinite.episode import Episodes
 from whygrad.backends.tensorflow.nonfinite.flight import Flights
 from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
+from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
 from whygrad.backends.tensorflow.nonfinite.sentinel import Sentinel
 from whygrad.backends.tensorflow.nonfinite.tap import TAPPED
 from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
@@ -74,6 +75,7 @@ class Capture:
         self.guards = Guards(self.options.guard)
         self.keeper = Keeper(self, self.options.keep)
         self.update_watch = UpdateWatch(self)
+        self.scale_watch = ScaleWatch(self)
         self.sparse_updates = SparseUpdates(self)
         self.backward_ops: weakref.WeakKeyDictionary[Any, BackwardOps] = weakref.WeakKeyDictionary()
         self.recorder.on_write = self.updates.wrote

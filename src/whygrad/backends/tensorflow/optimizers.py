@@ -96,6 +96,8 @@ class Updates:
         if self.capture.current_graph() is None:
             self.capture.episodes.updating()
             self.capture.update_watch.before(optimizer, gradients, known, place)
+        elif isinstance(optimizer, self.capture.update_watch.scalers):
+            self.capture.scale_watch.traced(optimizer, place)
         return True
 
     def wrote(self, entry: VariableEntry, record: OpRecord, label: Label, graph: Any) -> None:

@@ -311,6 +311,7 @@ def _events(capture: Capture) -> Iterator[Event]:
     capture.flights.at_the_end()
     yield from capture.sentinel.events()
     yield from capture.update_watch.events()
+    yield from capture.scale_watch.events()
     last = capture.update_watch.at_the_end()
     if last is not None:
         yield last

@@ -49,7 +49,8 @@ def loss_scale_missing(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    A loss that is multiplied by a number of one's own choice counts as not scaled. Gradients that are lost in float16
+    A loss that is multiplied by a number of one's own choice counts as not scaled. In compiled steps nothing is said of
+    an optimizer that has scaled any loss of the run. Gradients that are lost in float16
     are looked for in compiled steps, and reported where whole variables get none.
     """
     for underflow in recording.events_of(GradientUnderflow):

@@ -8,7 +8,7 @@ from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import NonfiniteBorn, NonfiniteSpread
 from whygrad.rules.missing import listing, text_of
-from whygrad.rules.nonfinite import evidence, names, spread_of
+from whygrad.rules.nonfinite import names, spread_of
 from whygrad.rules.rule import Finding, rule
 
 
@@ -52,7 +52,8 @@ def nan_clip(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Inside compiled steps the spreading is seen only where the step can be replayed.
+    Inside compiled steps the spreading is seen only where the step can be replayed. Where the first bad value is known,
+    its own rule tells of it as an error, and this one is a warning beside it.
     """
     for spread in recording.events_of(NonfiniteSpread):
         born = next((b for b in recording.events_of(NonfiniteBorn) if spread_of(recording, b) is spread), None)
@@ -65,8 +66,8 @@ def nan_clip(recording: Recording) -> Iterator[Finding]:
             primary=None if spread.where is None else Label(spread.where, "one bad gradient makes the common norm NaN"),
             variables=(*victims, *culprits),
             related=origin,
-            notes=() if born is None else evidence(born),
             help="mend the first bad value, and apply nothing where the global norm is not finite: "
             "`if tf.math.is_finite(tf.linalg.global_norm(gradients))`",
+            severity=None if born is None else Severity.WARNING,  # the birth is told by its own rule, as the error
             steps=Steps() if born is None else Steps(born.when.seen, max(born.when.of, born.when.seen)),
         )

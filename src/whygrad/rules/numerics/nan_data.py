@@ -8,7 +8,7 @@ from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import NonfiniteEntered
 from whygrad.rules.missing import text_of
-from whygrad.rules.nonfinite import described, symptom
+from whygrad.rules.nonfinite import described, symptom, what_became
 from whygrad.rules.rule import Finding, rule
 
 
@@ -62,7 +62,7 @@ def nan_data(recording: Recording) -> Iterator[Finding]:
             help="drop or fill such rows before training, for example "
             "`dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x)))`",
             steps=Steps(entered.when.seen, max(entered.when.of, entered.when.seen)),
-            severity=Severity.NOTE if entered.when.skipped else None,
+            severity=Severity.NOTE if entered.when.went_on else None,
         )
 
 
@@ -75,9 +75,7 @@ def _notes(entered: NonfiniteEntered) -> tuple[str, ...]:
         )
     if entered.when.step > 1:
         found.append(f"first at gradient request {entered.when.step} of this place")
-    if entered.when.skipped:
-        found.append("these gradients were not applied, and training went on")
-    return tuple(found)
+    return (*found, *what_became(entered.when))
 
 
 def _counted(word: str, numbers: tuple[int, ...]) -> str:

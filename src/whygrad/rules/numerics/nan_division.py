@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import NonfiniteBorn
-from whygrad.rules.nonfinite import explain, expression, has_zero
+from whygrad.rules.nonfinite import explain, expression, has_zero, small
 from whygrad.rules.rule import Finding, rule
 
 
@@ -53,5 +53,6 @@ def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
         return f"the gradient of {expression(born)} divides by x² + y², which is zero", "x and y are both zero", help
     zero = has_zero(born, 1 if len(born.inputs) > 1 else 0)
     because = f"{expression(born)} divides by {'zero' if zero else 'a number close to zero'}"
-    help = "use `tf.math.divide_no_nan(a, b)`, or keep the divisor away from zero: `a / tf.maximum(b, 1e-8)`"
+    help = "use `tf.math.divide_no_nan(a, b)`, or keep the divisor away from zero: "
+    help += f"`a / tf.maximum(b, {small(born, '1e-8')})`"
     return because, "division by zero" if zero else "the quotient overflows", help

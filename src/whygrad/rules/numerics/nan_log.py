@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import NonfiniteBorn
-from whygrad.rules.nonfinite import explain, expression, has_negative
+from whygrad.rules.nonfinite import explain, expression, has_negative, small
 from whygrad.rules.rule import Finding, rule
 
 
@@ -52,5 +52,6 @@ def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
     value = "a negative number" if has_negative(born) else "zero"
     because = f"{expression(born)} takes the logarithm of {value}"
     help = "compute the loss from the logits (`tf.nn.softmax_cross_entropy_with_logits`, `tf.nn.log_softmax`, "
-    help += "`from_logits=True`), or keep the argument away from zero: `tf.math.log(tf.maximum(x, 1e-7))`"
+    help += "`from_logits=True`), or keep the argument away from zero: "
+    help += f"`tf.math.log(tf.maximum(x, {small(born, '1e-7')}))`"
     return because, f"log of {value}", help

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import NonfiniteBorn
-from whygrad.rules.nonfinite import explain, expression, has_negative
+from whygrad.rules.nonfinite import explain, expression, has_negative, small
 from whygrad.rules.rule import Finding, rule
 
 
@@ -52,5 +52,5 @@ def nan_sqrt(recording: Recording) -> Iterator[Finding]:
 def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
     value = "a negative number" if has_negative(born) else "zero"
     what = "the slope of a square root at zero is infinite" if born.backward else f"square root of {value}"
-    help = "add a small number inside the root, `tf.sqrt(x + 1e-12)`, or use the square itself"
+    help = f"add a small number inside the root, `tf.sqrt(x + {small(born, '1e-12')})`, or use the square itself"
     return f"{expression(born)} takes the square root of {value}", what, help

@@ -70,5 +70,5 @@ def nan_unplaced(recording: Recording) -> Iterator[Finding]:
             notes=(first,) if unplaced.when.step > 1 else (),
             help="run it again with `whygrad run --find-nan`, which keeps what a replay needs",
             steps=Steps(unplaced.when.seen, max(unplaced.when.of, unplaced.when.seen)),
-            severity=Severity.NOTE if unplaced.when.skipped else None,
+            severity=Severity.NOTE if unplaced.when.went_on else None,
         )

@@ -57,6 +57,15 @@ for _ in range(3):
     optimizer.apply_gradients(zip(gradients, model.trainable_variables))
 assert skipped == 3 and all(np.isfinite(w).all() for w in model.get_weights())
 """,
+    "an overflow that loss scaling absorbs in every step of a short fit": """
+keras.utils.set_random_seed(0)
+half = keras.layers.Dense(3, dtype="mixed_float16")
+model = keras.Sequential([keras.layers.Input((4,)), half, keras.layers.Dense(1)])
+model.compile(keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(1e-3), initial_scale=2.0**30), "mse")
+before = model.get_weights()
+model.fit(np.ones((16, 4)), np.ones((16, 1)), batch_size=4, verbose=0)
+assert all((old == new).all() for old, new in zip(before, model.get_weights()))
+""",
     "a variable that begins at infinity and is not trained": """
 best = tf.Variable(np.inf, trainable=False)
 w = tf.Variable(2.0)

@@ -30,6 +30,8 @@ def test_the_expression_that_made_the_first_bad_value_is_found(way: Way, tf: Any
 
     assert any(not np.isfinite(np.asarray(tensor)).all() for tensor in left["bad"]), "the program is not bad at all"
     found = run.report().diagnostics
-    assert [(each.rule, each.severity.label) for each in found] == [(way.rule, way.severity)]
-    assert found[0].primary is not None
-    assert any(found[0].primary.span.contains_line(line) for line in way.lines)
+    later = [(way.then, "warning")] if way.then else []
+    assert [(each.rule, each.severity.label) for each in found] == [(way.rule, way.severity), *later]
+    for each, lines in zip(found, (way.lines, way.later_lines), strict=False):
+        assert each.primary is not None
+        assert any(each.primary.span.contains_line(line) for line in lines)

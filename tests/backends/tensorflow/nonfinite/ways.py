@@ -1,6 +1,6 @@
 """Ways to a NaN or Inf: small programs, each with the expression that makes the first one.
 
-The line to find ends in `#!`. Each program leaves in `bad` something that is not finite.
+The line to find ends in `#!`, that of what follows from it in `#+`. Each program leaves in `bad` something that is not finite.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class Way:
     rule: str
     body: str
     severity: str = "error"
+    then: str = ""  # the rule of a warning that follows from it
 
     @property
     def source(self) -> str:
@@ -31,7 +32,14 @@ class Way:
     @property
     def lines(self) -> tuple[int, ...]:
         """Any of the lines that end in the mark."""
-        return tuple(n for n, text in enumerate(self.source.splitlines(), 1) if text.endswith("#!"))
+        return self._marked("#!")
+
+    @property
+    def later_lines(self) -> tuple[int, ...]:
+        return self._marked("#+")
+
+    def _marked(self, mark: str) -> tuple[int, ...]:
+        return tuple(n for n, text in enumerate(self.source.splitlines(), 1) if text.endswith(mark))
 
 
 @dataclass(frozen=True)
@@ -290,6 +298,24 @@ LOSSES: Final = (
         "p = tf.nn.softmax(w + mask) #!\nloss = p[0, 0]",
     ),
     Loss(
+        "softmax over scores that are all masked by a constant",
+        "nan-exp",
+        "w = tf.Variable([[1.0, 2.0]]); keep = tf.constant([[False, False]]); sources = [w]",
+        "scores = tf.where(keep, w, float('-inf'))\np = tf.nn.softmax(scores) #!\nloss = p[0, 0]",
+    ),
+    Loss(
+        "softmax over scores that are all masked by a variable",
+        "nan-exp",
+        "w = tf.Variable([[1.0, 2.0]]); m = tf.Variable([[-np.inf, -np.inf]], trainable=False); sources = [w]",
+        "p = tf.nn.softmax(w + m) #!\nloss = p[0, 0]",
+    ),
+    Loss(
+        "zero times a constant infinity",
+        "nan-op",
+        "w = tf.Variable([[1.0, 2.0]]); keep = tf.constant([[1.0, 0.0]]); sources = [w]",
+        "bias = (1.0 - keep) * float('-inf') #!\nloss = tf.nn.softmax(w + bias)[0, 0]",
+    ),
+    Loss(
         "gradient of atan2 at the origin",
         "nan-division",
         "x = tf.Variable([0.0, 1.0]); y = tf.Variable([0.0, 1.0]); sources = [x, y]",
@@ -427,6 +453,19 @@ bad = [loss, *tape.gradient(loss, [w])]
 """,
     ),
     Way(
+        "in TensorFlow's own Python, behind an op whose options were left out",
+        "nan-pow",
+        """
+tf.random.set_seed(5)
+photo = tf.random.uniform((1, 24, 24, 1), seed=5)
+canvas = tf.Variable(1.0 - photo)
+with tf.GradientTape() as tape:
+    score = tf.image.ssim_multiscale(canvas, photo, 1.0, filter_size=5, power_factors=(0.5, 0.5)) #!
+    loss = 1.0 - tf.reduce_mean(score)
+bad = [tape.gradient(loss, canvas)]
+""",
+    ),
+    Way(
         "in the update",
         "nan-optimizer",
         """
@@ -455,29 +494,47 @@ bad = [w]
     ),
     Way(
         "spread by a clip",
-        "nan-clip",
+        "nan-exp",
         """
 a, b = tf.Variable(1.0), tf.Variable(100.0)
 optimizer = keras.optimizers.SGD(0.1)
 with tf.GradientTape() as tape:
-    loss = a * a + tf.exp(b)
+    loss = a * a + tf.exp(b) #!
 gradients = tape.gradient(loss, [a, b])
-clipped, _ = tf.clip_by_global_norm(gradients, 1.0) #!
+clipped, _ = tf.clip_by_global_norm(gradients, 1.0) #+
 optimizer.apply_gradients(zip(clipped, [a, b]))
 bad = [a]
 """,
+        then="nan-clip",
     ),
     Way(
         "spread by the optimizer's own clip",
-        "nan-clip",
+        "nan-exp",
         """
 a, b = tf.Variable(1.0), tf.Variable(100.0)
 optimizer = keras.optimizers.SGD(0.1, global_clipnorm=1.0)
 with tf.GradientTape() as tape:
-    loss = a * a + tf.exp(b)
+    loss = a * a + tf.exp(b) #!
 gradients = tape.gradient(loss, [a, b])
-optimizer.apply_gradients(zip(gradients, [a, b])) #!
+optimizer.apply_gradients(zip(gradients, [a, b])) #+
 bad = [a]
+""",
+        then="nan-clip",
+    ),
+    Way(
+        "in a row of a table that no step before the fourth looks up",
+        "nan-weights",
+        """
+table = np.ones((5, 3), np.float32)
+table[4] = np.nan
+words = tf.Variable(np.ones((5, 3), np.float32))
+words.assign(table) #!
+optimizer = keras.optimizers.SGD(0.1)
+for n in range(6):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(tf.gather(words, [n % 5, 1])))
+    optimizer.apply_gradients([(tape.gradient(loss, words), words)])
+bad = [words]
 """,
     ),
     Way(
@@ -700,7 +757,7 @@ bad = [w]
     ),
     Way(
         "spread by a clip in a compiled step",
-        "nan-clip",
+        "nan-exp",
         """
 a, b = tf.Variable(1.0), tf.Variable(100.0)
 optimizer = keras.optimizers.SGD(0.1)
@@ -708,14 +765,15 @@ optimizer.build([a, b])
 @tf.function
 def step():
     with tf.GradientTape() as tape:
-        loss = a * a + tf.exp(b)
+        loss = a * a + tf.exp(b) #!
     gradients = tape.gradient(loss, [a, b])
-    clipped, _ = tf.clip_by_global_norm(gradients, 1.0) #!
+    clipped, _ = tf.clip_by_global_norm(gradients, 1.0) #+
     optimizer.apply_gradients(zip(clipped, [a, b]))
     return loss
 step()
 bad = [a]
 """,
+        then="nan-clip",
     ),
     Way(
         "in a compiled step that takes NaN from its batch",
@@ -860,6 +918,67 @@ dense = keras.layers.Dense(4, dtype=policy, kernel_initializer="ones")
 model = keras.Sequential([keras.layers.Input((3,)), dense, Square(dtype=policy), keras.layers.Dense(1)])
 model.compile(keras.optimizers.SGD(0.1), "mse", auto_scale_loss=False)
 model.fit(200.0 * np.ones((16, 3)), np.ones((16, 1)), verbose=0)
+bad = model.get_weights()
+""",
+    ),
+    Way(
+        "in every step of fit, all of them skipped by the loss scale",
+        "nan-sqrt",
+        """
+keras.utils.set_random_seed(0)
+policy = keras.mixed_precision.Policy("mixed_float16")
+class Normalise(keras.layers.Layer):
+    def call(self, x):
+        return x * tf.math.rsqrt(tf.reduce_mean(tf.square(x), axis=-1, keepdims=True) + 1e-8) #!
+model = keras.Sequential([keras.layers.Input((3,)), Normalise(dtype=policy), keras.layers.Dense(1, dtype=policy)])
+model.compile(keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(0.1)), "mse")
+bad = model.fit(np.zeros((16, 3)), np.ones((16, 1)), batch_size=4, verbose=0).history["loss"]
+assert np.isfinite(model.get_weights()[0]).all()
+""",
+    ),
+    Way(
+        "on the way back of every step of fit, all of them skipped by the loss scale",
+        "nan-norm",
+        """
+keras.utils.set_random_seed(0)
+policy = keras.mixed_precision.Policy("mixed_float16")
+def distance(y, p):
+    return tf.norm(y - p, axis=-1) #!
+dense = keras.layers.Dense(4, dtype=policy, kernel_initializer="zeros")
+model = keras.Sequential([keras.layers.Input((3,)), dense])
+model.compile(keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(0.1)), distance, jit_compile=False)
+losses = model.fit(np.ones((32, 3)), np.zeros((32, 4)), batch_size=8, verbose=0).history["loss"]
+assert np.isfinite(losses).all() and not model.get_weights()[0].any()
+bad = [np.nan]
+""",
+    ),
+    Way(
+        "in weights that were set before fit",
+        "nan-weights",
+        """
+keras.utils.set_random_seed(0)
+table = np.ones((9, 3), np.float32)
+table[8] = np.nan
+words = keras.layers.Embedding(9, 3)
+words.build()
+words.set_weights([table]) #!
+model = keras.Sequential([keras.layers.Input((4,), dtype="int32"), words, keras.layers.Dense(1)])
+model.compile("adam", "mse")
+x = np.tile(np.arange(4), (32, 1))
+x[20:, 0] = 8
+model.fit(x, np.ones((32, 4, 1)), batch_size=4, shuffle=False, verbose=0)
+bad = model.get_weights()
+""",
+    ),
+    Way(
+        "in an initial value, in fit",
+        "nan-weights",
+        """
+def start(shape, dtype=None):
+    return tf.zeros(shape, dtype) / 0.0
+model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(4, kernel_initializer=start)]) #!
+model.compile("adam", "mse")
+model.fit(np.ones((16, 3)), np.ones((16, 4)), verbose=0)
 bad = model.get_weights()
 """,
     ),

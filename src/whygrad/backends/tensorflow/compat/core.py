@@ -84,10 +84,29 @@ def run_op(op_type: str, outputs: int, inputs: list[Any], attrs: Any) -> list[An
     return list(results) if isinstance(results, (list, tuple)) else []
 
 
-def given_attributes(attrs: Any) -> tuple[Any, ...]:
-    """A listener is told of an attribute nobody gave as None, which running the op again does not take."""
+def given_attributes(op_type: str, attrs: Any) -> tuple[Any, ...]:
+    """A listener is told of an attribute nobody gave as None; running the op again, and its gradient, want a value."""
     flat = tuple(attrs or ())
-    return tuple(item for pair in zip(flat[::2], flat[1::2], strict=True) if pair[1] is not None for item in pair)
+    found: list[Any] = []
+    for name, value in zip(flat[::2], flat[1::2], strict=True):
+        known = _default_attribute(op_type, name) if value is None else value
+        found += [] if known is None else [name, known]
+    return tuple(found)
+
+
+@functools.cache
+def _default_attribute(op_type: str, name: Any) -> Any:
+    """What TensorFlow takes where nothing is given; None where it must be given."""
+    definition = None if op_def_registry is None else op_def_registry.get(op_type)
+    text = name.decode() if isinstance(name, bytes) else str(name)
+    for attribute in () if definition is None else definition.attr:
+        if attribute.name == text and attribute.HasField("default_value"):
+            value = attribute.default_value
+            kind = value.WhichOneof("value")
+            if kind == "list":
+                return [_eager_attribute(item) for _, items in value.list.ListFields() for item in items]
+            return None if kind is None else _eager_attribute(getattr(value, kind))
+    return None
 
 
 def ones_like(tensor: Any) -> Any:

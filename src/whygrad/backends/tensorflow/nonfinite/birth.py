@@ -227,24 +227,39 @@ def _largest(tensor: Any) -> float:
         return float(np.nanmax(np.abs(array.astype(np.float64, copy=False))))
 
 
+def is_at_zero(value: Value) -> bool:
+    """Born in a division, a root, a logarithm, and not by overflow: no smaller scale of the loss would help."""
+    node = value.maker
+    if node is None or _kind((node.forward or node).type) not in _RISKY:
+        return False
+    return not is_finite_when_wider(node, value) and all(_largest(each.tensor) < HUGE for each in _numbers(node))
+
+
+def _numbers(node: Node) -> Iterable[Value]:
+    return (each for each in (*node.inputs, *node.incoming) if each is not None and _is_number(each))
+
+
 def nan_only(value: Value) -> bool:
     """Whether a value has a NaN, not just infinities."""
     array = array_of(getattr(value.tensor, "values", value.tensor))
     return array is not None and array.dtype.kind in "fcV" and bool(np.isnan(array).any())
 
 
-def is_pure_infinity(value: Value) -> bool:
-    """Data may hold an infinity on purpose: a mask, a bound."""
-    return value.maker is None and value.handle is None and not nan_only(value)
+def is_pure_infinity(capture: Capture, value: Value) -> bool:
+    """Data, a constant or a variable that is not trained may hold an infinity on purpose: a mask, a bound."""
+    if nan_only(value) or (value.maker is not None and value.maker.type != "Const"):
+        return False
+    entry = None if value.handle is None else capture.variables.entries.get(value.handle)
+    return value.handle is None or (entry is not None and not entry.trainable)
 
 
-def first_birth(ends: list[Value]) -> Value | None:
+def first_birth(capture: Capture, ends: list[Value]) -> Value | None:
     """The birth to report: the earliest in time.
 
-    An infinity that was put into the data on purpose is not to blame; what made a NaN of it is.
+    An infinity that was put there on purpose is not to blame; what made a NaN of it is.
     """
     found = _earliest(births(ends))
-    if found is not None and is_pure_infinity(found):
+    if found is not None and is_pure_infinity(capture, found):
         return _earliest(births(ends, nan_only)) or found
     return found
 

@@ -91,7 +91,7 @@ class EagerReplay:
         if record.calls:
             self._call(record, inputs, site)
             return
-        attrs = compat.given_attributes(record.attrs)
+        attrs = compat.given_attributes(record.type, record.attrs)
         node = Node(record.type, inputs, site, attrs)
         results = compat.run_op(record.type, len(record.outputs), [value.tensor for value in inputs], attrs)
         self._keep(record, node, results)

@@ -95,3 +95,11 @@ def facts_of_values(tensor: Any) -> ValueFacts:
 
 def _is_small_float(name: str) -> bool:
     return name.startswith(("bfloat", "float8"))
+
+
+def tensor_of(value: Any) -> Any:
+    """The tensor of a gradient, or of a variable that is handed over in its place."""
+    value = getattr(value, "_value", value)
+    if hasattr(value, "assign") and hasattr(value, "read_value"):
+        return value.read_value()
+    return value

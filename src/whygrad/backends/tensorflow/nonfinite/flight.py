@@ -74,7 +74,7 @@ class Flight:
     too_large: bool = False
     searched: bool = False  # for gradients that are lost in float16
     harmless: set[tuple[str, int]] = field(default_factory=set)  # results that are bad and reach no update
-    bad_from_start: frozenset[int] = frozenset()  # variables that hold an infinity on purpose
+    bad_from_start: frozenset[int] = frozenset()  # variables that were not finite before the first call
     data_at: tuple[int, ...] = ()  # positions of the arguments that are not variables
     variables_at: tuple[tuple[int, int], ...] = ()  # positions and dtypes of those that are, and that it uses
 
@@ -226,6 +226,9 @@ class Flights:
                 continue
             handles = [t for t in flight.last.arguments if t._id in flight.snapshot]
             if not self.bad_variables({t._id: compat.read_handle(t) for t in handles}) <= flight.bad_from_start:
+                self.capture.sentinel.compiled_went_bad(flight)
+            elif self.capture.scale_watch.skips_all(flight):
+                flight.bad_calls = flight.calls
                 self.capture.sentinel.compiled_went_bad(flight)
             elif flight.facts.has_half and not flight.searched:
                 flight.searched = True

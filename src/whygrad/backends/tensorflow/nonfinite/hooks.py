@@ -54,8 +54,7 @@ def _note_made(capture: Capture, optimizer: Any, frame: Any) -> None:
 
 
 def _note_scaled(capture: Capture, optimizer: Any, loss: Any, result: Any) -> None:
-    calls = capture.update_watch.scale_calls
-    calls[optimizer] = calls.get(optimizer, 0) + 1
+    capture.scale_watch.scaled(optimizer)
     before, after = getattr(loss, "_id", None), getattr(result, "_id", None)
     graph, episode = capture.current_graph(), capture.recorder.episode
     if before is None or after is None:

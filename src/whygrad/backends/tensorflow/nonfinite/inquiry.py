@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from whygrad.backends.tensorflow.nonfinite.birth import first_birth
+from whygrad.backends.tensorflow.nonfinite.birth import first_birth, is_at_zero
 from whygrad.backends.tensorflow.nonfinite.compiled import CompiledReplay
 from whygrad.backends.tensorflow.nonfinite.finite import symptom_of
 from whygrad.backends.tensorflow.nonfinite.trace import Trace, Value
@@ -39,7 +39,12 @@ class Answer:
 
 
 def inquire(capture: Capture, flight: Flight) -> Answer:
-    """Replay the first bad step of a flight. Raises ReplayError."""
+    """Replay the first bad step of a flight. Raises ReplayError.
+
+    What overflows because the loss is scaled is no answer; where every step was skipped, what the scale has no part in
+    is one.
+    """
+    skips_all = capture.scale_watch.skips_all(flight)
     replay = CompiledReplay(capture, flight)
     replay.run()
     spoilt = tuple(replay.bad_variables())
@@ -47,22 +52,24 @@ def inquire(capture: Capture, flight: Flight) -> Answer:
     requests = list(replay.requests())
     if not requests:  # traced before watching began: which tensor is the loss is not known
         ends = [value for value in replay.outputs if value.bad] or _written(replay, spoilt)
-        answer.birth, answer.symptom = first_birth(ends), symptom_of(value.tensor for value in ends)
+        answer.birth, answer.symptom = first_birth(capture, ends), symptom_of(value.tensor for value in ends)
         answer.ends = ends
         answer.loss_is_bad = any(value.bad for value in replay.outputs)
     for request, known in requests:
         targets = [known[number] for number in request.targets if number in known]
-        bad_targets = [value for value in targets if value.bad]
         pairs = [(variable, known[number]) for variable, number in request.gradients if number in known]
         bad = [(variable, value) for variable, value in pairs if value.bad]
         unscaled = replay.unscaled(request, known)
-        if unscaled and not spoilt and not any(value.bad for value in unscaled):
-            continue  # loss scaling has absorbed it
+        bad_targets = [value for value in targets or unscaled if value.bad]  # a product may be traced and never needed
         if not bad_targets and not bad:
             continue
         ends = bad_targets or [value for _, value in bad]
+        birth = first_birth(capture, ends)
+        absorbed = unscaled and not spoilt and not any(value.bad for value in unscaled)
+        if absorbed and not (skips_all and birth is not None and is_at_zero(birth)):
+            continue  # it is what loss scaling is for
         answer.request = request
-        answer.birth, answer.ends = first_birth(ends), ends
+        answer.birth, answer.ends = birth, ends
         answer.loss_is_bad = bool(bad_targets)
         answer.symptom = symptom_of(value.tensor for value in ends)
         answer.culprits = tuple(variable for variable, _ in bad if variable is not None)

@@ -185,13 +185,13 @@ class Sentinel:
             ends = [value for value in replayed.sweep_back().results() if value.bad]
         if not ends and replayed.is_unscaled:
             return None
-        value = first_birth(ends)
+        value = first_birth(self.capture, ends)
         if value is None:
             return NonfiniteUnplaced(where=span(replayed.place), reason="the replay gave finite values")
         self._analysed = (replayed.trace, ends)
         return self._event(replayed.trace, value)
 
-    def _event(self, trace: Trace, value: Value) -> Any:
+    def _event(self, trace: Trace, value: Value, flight: Flight | None = None) -> Any:
         """Weights that went bad by an update are that update's doing, or a known one's consequence."""
         if value.handle is not None:
             watch = self.capture.update_watch
@@ -199,7 +199,7 @@ class Sentinel:
                 self.discoveries[-1].applied = True
                 return None
             update = watch.last_of(value.handle)
-            if update is not None:
+            if update is not None and not watch.was_bad_before(value.handle, flight):
                 return None if update.traced else watch.bad_update(update)
         return describe(self.capture, trace, value)
 
@@ -260,7 +260,7 @@ class Sentinel:
             return self.capture.update_watch.bad_update(update)
         if answer.birth is None:
             raise ReplayError("the replay gave finite values")
-        return self._event(answer.trace, answer.birth)
+        return self._event(answer.trace, answer.birth, flight)
 
     def _note_compiled(self, event: Any, answer: Answer, flight: Flight) -> None:
         if any(known.flight is flight and _is_same(known.event, event) for known in self.discoveries):

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad.backends.tensorflow.nonfinite.finite import array_of, is_finite
+from whygrad.backends.tensorflow.nonfinite.finite import is_finite, tensor_of
 from whygrad.backends.tensorflow.positions import span
 from whygrad.graph import VariableId
 from whygrad.graph.event import Event
 from whygrad.graph.nonfinite import (
-    LossUnscaled,
     NonfiniteSpread,
     NonfiniteSummed,
     NonfiniteUnplaced,
@@ -23,6 +22,7 @@ from whygrad.graph.nonfinite import (
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.nonfinite.flight import Flight
     from whygrad.backends.tensorflow.optimizers import UpdateEntry
 
 
@@ -43,16 +43,6 @@ class BadSum:
 
 
 @dataclass(slots=True)
-class Unscaled:
-    optimizer: str
-    place: Any
-    request: Any
-    made: Any
-    scale: float | None
-    seen: int = 1
-
-
-@dataclass(slots=True)
 class UpdateWatch:
     """Told before and after every eager update."""
 
@@ -61,18 +51,17 @@ class UpdateWatch:
     scalers: tuple[type, ...] = ()  # classes of optimizers that divide by a loss scale
     spreads: list[Spread] = field(default_factory=list)
     sums: dict[Any, BadSum] = field(default_factory=dict)  # by where gradients were added up
-    unscaled: dict[Any, Unscaled] = field(default_factory=dict)
-    scale_calls: weakref.WeakKeyDictionary[Any, int] = field(default_factory=weakref.WeakKeyDictionary)
     pending: list[tuple[Any, int]] = field(default_factory=list)  # variables with good gradients beside bad ones
     poisoned: set[int] = field(default_factory=set)  # variables that took a bad gradient
+    bad_before: dict[int, bool] = field(default_factory=dict)  # variable -> not finite before its first eager update
     place: Any = None
 
     def before(self, optimizer: Any, gradients: list[Any], variables: list[Any], place: Any) -> None:
         self.pending = []
+        self._meet(variables)
         sentinel = self.capture.sentinel
         if isinstance(optimizer, self.scalers):
-            if hasattr(optimizer, "scale_loss"):  # before Keras 3 the user unscales too, by hand
-                self._check_scale(optimizer, place)
+            self.capture.scale_watch.updating(optimizer, place)
             return  # what is not finite is skipped
         if not sentinel.discoveries:
             return
@@ -81,7 +70,7 @@ class UpdateWatch:
             for gradient, variable in zip(gradients, variables, strict=False)
             if gradient is not None and (entry := self.capture.variables.of(variable)) is not None
         ]
-        bad = [(gradient, number) for gradient, _, number in pairs if not is_finite(_tensor(gradient))]
+        bad = [(gradient, number) for gradient, _, number in pairs if not is_finite(tensor_of(gradient))]
         if self.capture.guards.mode is not None:
             bad = []  # it holds them back
         sentinel.applying({number for _, _, number in pairs}, {number for _, number in bad})
@@ -97,6 +86,20 @@ class UpdateWatch:
             culprits = {number for found in sentinel.discoveries for number in found.variables}
             self._note_victims([(g, n) for g, n in bad if n not in culprits], tuple(sentinel.latest))
 
+    def _meet(self, variables: list[Any]) -> None:
+        for variable in variables:
+            entry = self.capture.variables.of(variable)
+            if entry is not None and entry.id not in self.bad_before:
+                self.bad_before[entry.id] = not is_finite(tensor_of(variable))
+
+    def was_bad_before(self, variable: int, flight: Flight | None) -> bool:
+        """Whether a variable was not finite before any update; `flight` is the compiled step it was found in."""
+        known = self.bad_before.get(variable)
+        if known is not None or flight is None:
+            return bool(known)
+        others = (each for each in self.capture.flights.flights.values() if each is not flight)
+        return variable in flight.bad_from_start and all(variable not in each.written_variables for each in others)
+
     def wrote(self, variable: int) -> None:
         """User code wrote a gradient into a variable by hand."""
         if variable in self.capture.sentinel.latest:
@@ -106,7 +109,7 @@ class UpdateWatch:
     def _note_victims(self, victims: list[tuple[Any, int]], culprits: tuple[int, ...]) -> None:
         """Gradients that were finite whenever they were asked for, where the op that spoilt them is known."""
         producers = self.capture.recorder.producers
-        record = producers.get(getattr(_tensor(victims[0][0]), "_id", -1)) if victims else None
+        record = producers.get(getattr(tensor_of(victims[0][0]), "_id", -1)) if victims else None
         if record is not None:
             self._add(Spread(record.place, tuple(number for _, number in victims), culprits, False))
 
@@ -128,40 +131,12 @@ class UpdateWatch:
 
     def after(self) -> None:
         """Variables whose own gradient was finite and that are not any more: the optimizer's own clipping did it."""
-        victims = [number for variable, number in self.pending if not is_finite(_tensor(variable))]
+        victims = [number for variable, number in self.pending if not is_finite(tensor_of(variable))]
         if victims:
             culprits = tuple(self.capture.sentinel.latest)
             self.poisoned.update(victims)
             self._add(Spread(self.place, tuple(victims), culprits, True))
         self.pending = []
-
-    def _check_scale(self, optimizer: Any, place: Any) -> None:
-        """Some loss must have been scaled since the last update."""
-        calls = self.scale_calls.pop(optimizer, 0)
-        if calls or self._reads_scale(optimizer):
-            return
-        known = self.unscaled.get((id(optimizer), place))
-        if known is not None:
-            known.seen += 1
-            return
-        scale = getattr(optimizer, "dynamic_scale", None)
-        value = None if scale is None else array_of(_tensor(scale))
-        request = next(reversed(self.capture.requests.entries.values()), None)
-        self.unscaled[(id(optimizer), place)] = Unscaled(
-            str(getattr(optimizer, "name", type(optimizer).__name__)),
-            place,
-            None if request is None else request.place,
-            self.made.get(optimizer),
-            None if value is None else float(value),
-        )
-
-    def _reads_scale(self, optimizer: Any) -> bool:
-        """By hand: `loss * optimizer.dynamic_scale`."""
-        scale = getattr(optimizer, "dynamic_scale", None)
-        entry = None if scale is None else self.capture.variables.of(scale)
-        if entry is None:
-            return False
-        return any(entry.id in record.inputs and record.tapes for record in self.capture.recorder.records)
 
     def last_of(self, variable: int) -> UpdateEntry | None:
         """The update that last moved a variable."""
@@ -207,7 +182,7 @@ class UpdateWatch:
     def _is_finite(self, number: int) -> bool:
         entry = self.capture.variables.entries.get(number)
         variable = None if entry is None or entry.reference is None else entry.reference()
-        return variable is None or is_finite(_tensor(variable))
+        return variable is None or is_finite(tensor_of(variable))
 
     def events(self) -> list[Event]:
         found: list[Event] = []
@@ -231,23 +206,4 @@ class UpdateWatch:
                     bad=total.bad,
                 )
             )
-        for each in self.unscaled.values():
-            found.append(
-                LossUnscaled(
-                    optimizer=each.optimizer,
-                    where=span(each.place),
-                    request=span(each.request),
-                    made=span(each.made),
-                    scale=each.scale,
-                    seen=each.seen,
-                )
-            )
         return found
-
-
-def _tensor(value: Any) -> Any:
-    """The tensor of a gradient, or of a variable that is handed over in its place."""
-    value = getattr(value, "_value", value)
-    if hasattr(value, "assign") and hasattr(value, "read_value"):
-        return value.read_value()
-    return value

@@ -29,7 +29,7 @@ def replay(step: KeptStep) -> Recording:
     rerun = _Rerun(step)
     rerun.run()
     ends = [value for place in step.facts["ends"] if (value := rerun.values.get(place)) is not None]
-    birth = first_birth(ends)
+    birth = first_birth(capture, ends)
     when = _when(step.facts["when"])
     if birth is None:
         event: Any = NonfiniteUnplaced(where=when.request, reason="the replay gave finite values", when=when)

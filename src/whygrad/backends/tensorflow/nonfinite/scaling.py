@@ -1,0 +1,142 @@
+"""Optimizers that divide the gradients by a loss scale: whether anybody multiplied the loss by it."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow.nonfinite.finite import array_of, tensor_of
+from whygrad.backends.tensorflow.op_table import kind_of
+from whygrad.backends.tensorflow.positions import span
+from whygrad.graph import OpKind
+from whygrad.graph.nonfinite import SEVERAL, LossUnscaled
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.nonfinite.flight import Flight
+
+
+@dataclass(slots=True)
+class Unscaled:
+    """Updates at one place before which no loss was scaled."""
+
+    optimizer: Any  # weakly
+    name: str
+    place: Any
+    request: Any
+    made: Any
+    scale: float | None
+    variable: int | None = None  # the one that holds the scale
+    traced: bool = False
+    seen: int = 1
+
+
+@dataclass(slots=True)
+class ScaleWatch:
+    """Told of every loss that is scaled, and of every update by an optimizer that wants that."""
+
+    capture: Capture
+    found: dict[Any, Unscaled] = field(default_factory=dict)
+    calls: weakref.WeakKeyDictionary[Any, int] = field(default_factory=weakref.WeakKeyDictionary)
+    ever: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
+
+    def scaled(self, optimizer: Any) -> None:
+        """A traced function may be the one that scales for another: which update it was for is not known."""
+        self.calls[optimizer] = self.calls.get(optimizer, 0) + 1
+        self.ever.add(optimizer)
+        for key in [key for key, each in self.found.items() if each.traced and each.optimizer() is optimizer]:
+            del self.found[key]
+
+    def updating(self, optimizer: Any, place: Any) -> None:
+        """Before an eager update some loss must have been scaled since the last one."""
+        if not hasattr(optimizer, "scale_loss"):  # before Keras 3 the user unscales too, by hand
+            return
+        calls, variable = self.calls.pop(optimizer, 0), self._variable_of(optimizer)
+        if calls or (variable is not None and self._is_read_eagerly(variable)):
+            return
+        known = self.found.get((id(optimizer), place))
+        if known is None:
+            self._add(optimizer, place)
+        else:
+            known.seen += 1
+
+    def traced(self, optimizer: Any, place: Any) -> None:
+        """An update is traced; one that is never scaled for is told in the end."""
+        if hasattr(optimizer, "scale_loss") and optimizer not in self.ever:
+            self._add(optimizer, place, traced=True)
+
+    def skips_all(self, flight: Flight) -> bool:
+        """Whether the optimizer of a compiled step has skipped each of several updates."""
+        if flight.calls < SEVERAL:
+            return False
+        mine = flight.written_variables
+        optimizers = [
+            None if entry.reference is None else entry.reference()
+            for entry in self.capture.updates.entries.values()
+            if entry.traced and any(pair.variable in mine for pair in entry.pairs)
+        ]
+        return any(isinstance(each, self.capture.update_watch.scalers) and _never_applied(each) for each in optimizers)
+
+    def _add(self, optimizer: Any, place: Any, *, traced: bool = False) -> None:
+        scale = getattr(optimizer, "dynamic_scale", None)
+        first = getattr(optimizer, "initial_scale", None)
+        value = None if scale is None or traced else array_of(tensor_of(scale))
+        request = next(reversed(self.capture.requests.entries.values()), None)
+        self.found[(id(optimizer), place)] = Unscaled(
+            optimizer=weakref.ref(optimizer),
+            name=str(getattr(optimizer, "name", type(optimizer).__name__)),
+            place=place,
+            request=None if request is None else request.place,
+            made=self.capture.update_watch.made.get(optimizer),
+            scale=float(value) if value is not None else float(first) if isinstance(first, (int, float)) else None,
+            variable=self._variable_of(optimizer),
+            traced=traced,
+        )
+
+    def _variable_of(self, optimizer: Any) -> int | None:
+        scale = getattr(optimizer, "dynamic_scale", None)
+        entry = None if scale is None else self.capture.variables.of(scale)
+        return None if entry is None else entry.id
+
+    def _is_read_eagerly(self, variable: int | None) -> bool:
+        """By hand: `loss * optimizer.dynamic_scale`."""
+        return any(variable in record.inputs and record.tapes for record in self.capture.recorder.records)
+
+    def _is_read_in_a_trace(self, variable: int | None) -> bool:
+        """By the user's code: what the optimizer itself reads is not logged."""
+        recorder = self.capture.recorder
+        for graph, log in list(recorder.traces.items()):
+            inner = (holder._id for _, holder in getattr(graph, "captures", ()))
+            mine = {number for number in inner if recorder._outermost(number, graph) == variable}
+            reads = (record for record in log.records if kind_of(record.type) is OpKind.READ)
+            if mine and any(not mine.isdisjoint(record.inputs) for record in reads):
+                return True
+        return False
+
+    def _is_certain(self, each: Unscaled) -> bool:
+        if not each.traced:
+            return True
+        variable = each.variable if each.variable is not None else self._variable_of(each.optimizer())
+        return variable is not None and not self._is_read_in_a_trace(variable) and not self._is_read_eagerly(variable)
+
+    def events(self) -> Iterator[LossUnscaled]:
+        for each in self.found.values():
+            if not self._is_certain(each):
+                continue
+            yield LossUnscaled(
+                optimizer=each.name,
+                where=span(each.place),
+                request=span(each.request),
+                made=span(each.made),
+                scale=each.scale,
+                seen=each.seen,
+            )
+
+
+def _never_applied(optimizer: Any) -> bool:
+    """The optimizer inside counts the updates that were not skipped."""
+    counter = getattr(getattr(optimizer, "inner_optimizer", None), "iterations", None)
+    count = None if counter is None else array_of(tensor_of(counter))
+    return count is not None and int(count) == 0
