@@ -77,6 +77,8 @@ class FlagSet:
     where: SourceSpan | None
     variables: tuple[VariableId, ...] = ()
     order: int = 0
+    step: int = 0  # training steps made so far
+    without_effect: str | None = None  # a model whose `fit` was running and went on with the step it had compiled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,6 +66,7 @@ class Pairing:
     variable: VariableId
     gradient_of: frozenset[VariableId] | None  # None: its origin is not known
     missing: bool = False  # the gradient was None
+    frozen: bool = False  # the variable was not trainable then; of a compiled update, when it was traced
     requests: int = 1  # how many requests were added up in it
     scale: float | None = None  # the constant factor of each of them, the loss's included; None: not known
     mean: bool = False  # each loss was a mean over its examples

@@ -25,6 +25,7 @@ class PairEntry:
     variable: int
     label: Label | None
     missing: bool
+    frozen: bool = False  # it was not trainable then
     compiled: bool = False  # traced apart from this update: how often it ran is not known
     stale: bool = False  # it holds gradients that an earlier update has applied already
     overwritten: Any = None  # where it was given another value after its gradient was taken
@@ -103,7 +104,7 @@ class Updates:
         if graph is None:
             self.capture.update_watch.wrote(entry.id)
         self.capture.recorder.ledger.wrote_gradient(graph)
-        pair = PairEntry(entry.id, label, False)
+        pair = PairEntry(entry.id, label, False, is_frozen(entry))
         self._keep(UpdateEntry(record.place, record.type, 0, (pair,), (), record.sequence))
 
     def _pair(self, variable: int, gradient: Any) -> PairEntry:
@@ -115,6 +116,7 @@ class Updates:
             if getattr(values, "graph", None) is graph:
                 self.capture.recorder.labels.calls.await_arguments(values, graph, pair.learn)
         entry = self.capture.variables.entries.get(variable)
+        pair.frozen = entry is not None and is_frozen(entry)
         if label is not None and entry is not None and variable in label.variables:
             pair.overwritten = overwritten(self.capture.recorder, entry, label.at, graph)
         if label is not None:
@@ -182,9 +184,15 @@ class Updates:
 def _signature(pair: PairEntry) -> tuple[Any, ...]:
     label = pair.label
     if label is None:
-        return (pair.variable, pair.missing)
+        return (pair.variable, pair.missing, pair.frozen)
     facts = (label.variables, len(label.requests), label.scale, label.clipped_then_summed, label.noised)
-    return (pair.variable, pair.missing, pair.stale, pair.overwritten, *facts)
+    return (pair.variable, pair.missing, pair.frozen, pair.stale, pair.overwritten, *facts)
+
+
+def is_frozen(entry: VariableEntry) -> bool:
+    """Whether a variable is not trainable now, the flag of the layer around it included."""
+    keras = entry.keras() if entry.keras is not None else None
+    return not (entry.trainable if keras is None else keras.trainable)
 
 
 def is_stateful(optimizer: Any) -> bool:

@@ -170,12 +170,13 @@ def _runs(capture: Capture, entry: UpdateEntry) -> int | None:
 def _pairing(windows: Windows, entry: UpdateEntry, pair: PairEntry) -> Pairing:
     label, window = pair.label, windows.size(entry, pair)
     if label is None:
-        return Pairing(variable=VariableId(pair.variable), gradient_of=None, missing=pair.missing)
+        return Pairing(variable=VariableId(pair.variable), gradient_of=None, missing=pair.missing, frozen=pair.frozen)
     clipped = label.clipped_then_summed
     return Pairing(
         variable=VariableId(pair.variable),
         gradient_of=frozenset(map(VariableId, label.variables)),
         missing=pair.missing,
+        frozen=pair.frozen,
         requests=window or len(label.requests),
         scale=label.scale,
         mean=label.mean,
@@ -277,6 +278,8 @@ def _events(capture: Capture) -> Iterator[Event]:
             where=span(change.place),
             variables=tuple(map(VariableId, ids)),
             order=change.order,
+            step=change.step,
+            without_effect=change.without_effect,
         )
     for call in facts.trained.values():
         yield ModelTrained(
