@@ -77,6 +77,7 @@ class Pairing:
     mixed: SourceSpan | None = None  # where gradients of different variables were added up
     noised: bool = False
     compiled: bool = False  # it was made apart from the update, and how often is not known
+    beside: bool = False  # the variable took part in the pass that gave these gradients of others
     overwritten: SourceSpan | None = None  # where the variable got another value after its gradient was taken
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.beside import took_part
 from whygrad.backends.tensorflow.overwriting import overwritten
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class PairEntry:
     frozen: bool = False  # it was not trainable then
     compiled: bool = False  # traced apart from this update: how often it ran is not known
     stale: bool = False  # it holds gradients that an earlier update has applied already
+    beside: bool = False  # it took part in the pass that gave these gradients of others
     overwritten: Any = None  # where it was given another value after its gradient was taken
 
     def learn(self, label: Label) -> None:
@@ -177,8 +179,18 @@ class Updates:
             return
         kept = self.per_place.get(entry.place, 0)
         if kept < KEPT_PER_PLACE:
+            self._look_beside(entry)
             self.per_place[entry.place] = kept + 1
             self.entries[key] = entry
+
+    def _look_beside(self, entry: UpdateEntry) -> None:
+        strangers = [p for p in entry.pairs if p.label is not None and p.variable not in p.label.variables]
+        if strangers:
+            tapes = frozenset[int]().union(*(p.label.tapes for p in strangers if p.label is not None))
+            variables = [pair.variable for pair in strangers]
+            there = took_part(self.capture.recorder, variables, tapes, self.capture.current_graph())
+            for pair in strangers:
+                pair.beside = pair.variable in there
 
 
 def _signature(pair: PairEntry) -> tuple[Any, ...]:

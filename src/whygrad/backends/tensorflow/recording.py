@@ -187,6 +187,7 @@ def _pairing(windows: Windows, entry: UpdateEntry, pair: PairEntry) -> Pairing:
         mixed=span(label.mixed),
         noised=label.noised,
         compiled=pair.compiled and window is None,
+        beside=pair.beside,
         overwritten=span(pair.overwritten),
     )
 
