@@ -98,7 +98,31 @@ def step(x):
     return tape.gradient(loss, [w, log_rate])
 step(tf.ones(3))
 """
+MEMBERS = """
+def make():
+    return keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(3), keras.layers.Dense(1)])
+class Ensemble(keras.Model):
+    def __init__(self, size):
+        super().__init__()
+        self.members = MADE
+    def call(self, x):
+        members = self.members.values() if isinstance(self.members, dict) else self.members
+        return sum(member(x) for member in members) / 3.0
+model = Ensemble(3)
+model.compile("sgd", "mse")
+model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0)
+"""
 PROGRAMS = {
+    "a multiplied list around a function that makes a network": (
+        MEMBERS.replace("MADE", "[make()] * size"),
+        MEMBERS.replace("MADE", "[make() for _ in range(size)]"),
+        ("aliased-network", "[make()] * size"),
+    ),
+    "a dict that gives all its keys one network": (
+        MEMBERS.replace("MADE", "dict.fromkeys('abc', make())"),
+        MEMBERS.replace("MADE", "{name: make() for name in 'abc'}"),
+        ("aliased-network", "dict.fromkeys('abc', make())"),
+    ),
     "a list of variables that was read before the module made more": (
         GROWING.replace("READ", "listed"),
         GROWING.replace("READ", "model.trainable_variables"),

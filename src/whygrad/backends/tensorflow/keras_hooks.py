@@ -14,8 +14,9 @@ from whygrad.backends.tensorflow.compile_history import CompileHistory
 from whygrad.backends.tensorflow.keras_calls import CompileFacts, FlagChange, LayerCalls, ListRead, StepMade, TrainCall
 from whygrad.backends.tensorflow.keras_objects import hook_losses, hook_old_names, hook_variables
 from whygrad.backends.tensorflow.positions import span
+from whygrad.backends.tensorflow.stack import callers_of
 from whygrad.backends.tensorflow.training_flags import TrainingFlags, flag_given
-from whygrad.capture.position import CodeOwner, owner_of
+from whygrad.capture.position import CodeOwner, owner_of, user_frame
 from whygrad.graph import VariableId
 from whygrad.graph.event import AttributeRebound, CopiedOntoItself
 
@@ -35,6 +36,7 @@ class KerasFacts:
     made_variables: dict[int, tuple[weakref.ref[Any], Any]] = field(default_factory=dict)
     numbers_set: dict[tuple[int, str], tuple[Any, int]] = field(default_factory=dict)  # last change, by user code
     made: weakref.WeakKeyDictionary[Any, Any] = field(default_factory=weakref.WeakKeyDictionary)
+    made_around: weakref.WeakKeyDictionary[Any, tuple[Any, ...]] = field(default_factory=weakref.WeakKeyDictionary)
     called_at: weakref.WeakKeyDictionary[Any, set[Any]] = field(default_factory=weakref.WeakKeyDictionary)
     steps_made: weakref.WeakKeyDictionary[Any, StepMade] = field(default_factory=weakref.WeakKeyDictionary)
     compiled: weakref.WeakKeyDictionary[Any, CompileFacts] = field(default_factory=weakref.WeakKeyDictionary)
@@ -104,7 +106,9 @@ class KerasFacts:
                 self.capture.events.append(event)
 
     def was_made(self, layer: Any, frame: FrameType) -> None:
-        self.made[layer] = self.capture.recorder._place(frame)
+        found = user_frame(frame)
+        self.made[layer] = self.capture.recorder._place_of(found)
+        self.made_around[layer] = callers_of(found)
 
     def left(self) -> None:
         self.capture.recorder.layers = self.capture.recorder.layers[:-1]
