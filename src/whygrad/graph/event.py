@@ -58,6 +58,17 @@ class OutgrownList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleForgets:
+    """User code read a module's list of trainable variables, which lacks some that the module holds."""
+
+    module: str
+    where: SourceSpan | None
+    variables: tuple[VariableId, ...]  # that are missing
+    made: tuple[SourceSpan, ...] = ()  # where the layers were made that hold them
+    empty: bool = False  # the list had none at all
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CopiedOntoItself:
     """The weights of one network were copied to another that has the very same variables."""
 
@@ -273,6 +284,7 @@ Event = (
     | ForeignBody
     | LayerCalled
     | ModelTrained
+    | ModuleForgets
     | Multiplied
     | NoiseUnused
     | Recompiled

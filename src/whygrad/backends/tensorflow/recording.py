@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from whygrad.backends.tensorflow.accumulators import Windows
 from whygrad.backends.tensorflow.baked_state import baked_state
 from whygrad.backends.tensorflow.keras_hooks import KerasFacts, all_layers, listed
+from whygrad.backends.tensorflow.module_contents import module_contents
 from whygrad.backends.tensorflow.multiplied_layers import multiplied
 from whygrad.backends.tensorflow.optimizers import PairEntry, UpdateEntry
 from whygrad.backends.tensorflow.positions import span
@@ -270,6 +271,7 @@ def _events(capture: Capture) -> Iterator[Event]:
     facts = capture.keras
     yield from _list_reads(facts)
     yield from capture.module_reads.events()
+    yield from module_contents(capture)
     for change in facts.flags:
         layer = change.layer()
         ids = () if layer is None else facts._ids(listed(layer, "variables"))
