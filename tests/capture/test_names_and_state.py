@@ -136,6 +136,8 @@ def test_a_name_bound_to_a_value_made_of_itself_is_told(tmp_path: Path, statemen
         ("blocks = [Dense(4)] * 3", 3),
         ("blocks = depth * [Dense(4)]", None),
         ("blocks = [Dense(4), Relu()] * 2", 2),
+        ("blocks = dict.fromkeys(names, Dense(4))", None),
+        ("blocks = itertools.repeat(Dense(4), 3)", None),
     ],
 )
 def test_a_multiplied_list_is_found_around_what_it_repeats(tmp_path: Path, program: str, times: int | None) -> None:
@@ -146,7 +148,16 @@ def test_a_multiplied_list_is_found_around_what_it_repeats(tmp_path: Path, progr
     assert found[1] == times
 
 
-@pytest.mark.parametrize("program", ["blocks = [Dense(4) for _ in range(3)]", "y = Dense(4) * 3", "b = [Dense(4)] + c"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        "blocks = [Dense(4) for _ in range(3)]",
+        "y = Dense(4) * 3",
+        "b = [Dense(4)] + c",
+        "blocks = dict.fromkeys(Dense(4))",
+        "y = repeat(x, Dense(4))",
+    ],
+)
 def test_nothing_is_multiplied_where_each_is_made_anew(tmp_path: Path, program: str) -> None:
     assert multiplication(at(tmp_path / "p.py", f"{program}\n", "Dense(4)")) is None
 

@@ -55,15 +55,27 @@ def rebinds_itself(span: SourceSpan | None) -> bool:
 
 
 def multiplication(span: SourceSpan) -> tuple[SourceSpan, int | None] | None:
-    """`[made_here()] * 3` around the call at a span, and the number of times where it is written there."""
+    """`[made_here()] * 3` around the call at a span, and the number of times where it is written there.
+
+    `dict.fromkeys(names, made_here())` and `itertools.repeat(made_here(), 3)` repeat as well.
+    """
     found = located(span)
     if found is None or not isinstance(found[1], ast.Call):
         return None
     module, node = found
     held = module.parents.get(node)
+    if isinstance(held, ast.Call) and ast.unparse(held.func).split(".")[-1] == _REPEATING.get(_position(held, node)):
+        return module.span(held), None
     product = module.parents.get(held) if isinstance(held, (ast.List, ast.Tuple)) else None
     if not isinstance(product, ast.BinOp) or not isinstance(product.op, ast.Mult):
         return None
     other = product.right if product.left is held else product.left
     times = other.value if isinstance(other, ast.Constant) and isinstance(other.value, int) else None
     return module.span(product), times
+
+
+_REPEATING = {0: "repeat", 1: "fromkeys"}  # by the position of what is repeated
+
+
+def _position(call: ast.Call, argument: ast.AST) -> int:
+    return call.args.index(argument) if argument in call.args else -1

@@ -306,4 +306,5 @@ def _pairing(moved: Variable, origin: Variable | None) -> Pairing:
         variable=moved.id,
         gradient_of=None if origin is None else frozenset({origin.id}),
         missing=origin is None,
+        frozen=not moved.trainable,
     )

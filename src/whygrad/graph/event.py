@@ -58,6 +58,17 @@ class OutgrownList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleForgets:
+    """User code read a module's list of trainable variables, which lacks some that the module holds."""
+
+    module: str
+    where: SourceSpan | None
+    variables: tuple[VariableId, ...]  # that are missing
+    made: tuple[SourceSpan, ...] = ()  # where the layers were made that hold them
+    empty: bool = False  # the list had none at all
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CopiedOntoItself:
     """The weights of one network were copied to another that has the very same variables."""
 
@@ -77,6 +88,8 @@ class FlagSet:
     where: SourceSpan | None
     variables: tuple[VariableId, ...] = ()
     order: int = 0
+    step: int = 0  # training steps made so far
+    without_effect: str | None = None  # a model whose `fit` was running and went on with the step it had compiled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,6 +293,7 @@ Event = (
     | ForeignBody
     | LayerCalled
     | ModelTrained
+    | ModuleForgets
     | Multiplied
     | NoiseUnused
     | Recompiled

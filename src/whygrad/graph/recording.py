@@ -66,6 +66,7 @@ class Pairing:
     variable: VariableId
     gradient_of: frozenset[VariableId] | None  # None: its origin is not known
     missing: bool = False  # the gradient was None
+    frozen: bool = False  # the variable was not trainable then; of a compiled update, when it was traced
     requests: int = 1  # how many requests were added up in it
     scale: float | None = None  # the constant factor of each of them, the loss's included; None: not known
     mean: bool = False  # each loss was a mean over its examples
@@ -76,6 +77,7 @@ class Pairing:
     mixed: SourceSpan | None = None  # where gradients of different variables were added up
     noised: bool = False
     compiled: bool = False  # it was made apart from the update, and how often is not known
+    beside: bool = False  # the variable took part in the pass that gave these gradients of others
     overwritten: SourceSpan | None = None  # where the variable got another value after its gradient was taken
 
 

@@ -108,3 +108,33 @@ def test_a_total_under_one_persistent_tape(tf: Any, running: bool, rules: set[st
         w.assign_sub(0.1 * gradient / 3.0)
 
     assert told(program) == rules
+
+
+@pytest.mark.parametrize("keras_weights", [True, False])
+@pytest.mark.parametrize("compiled", [True, False])
+def test_weights_moved_along_their_gradient_and_back_are_no_accumulators(
+    tf: Any, keras: Any, compiled: bool, keras_weights: bool
+) -> None:
+    def program() -> None:
+        w = (keras.Variable if keras_weights else tf.Variable)([1.0, 2.0], name="w")
+        optimizer = keras.optimizers.SGD(0.1)
+        optimizer.build([w])
+
+        def gradient(x: Any) -> Any:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(tf.square(w - x))
+            return tape.gradient(loss, w)
+
+        def step(x: Any) -> None:
+            first = gradient(x)
+            away = first * (0.05 / tf.norm(first))
+            w.assign_add(away)
+            second = gradient(x)
+            w.assign_sub(away)
+            optimizer.apply_gradients([(second, w)])
+
+        run = tf.function(step) if compiled else step
+        for number in range(4):
+            run(tf.constant([1.0, 3.0]) + number)
+
+    assert told(program) == set()

@@ -178,3 +178,46 @@ def test_random_chains_and_permutations(tf: ModuleType, keras: ModuleType) -> No
         assert misrouted(run) is (order != sorted(order))
 
     check()
+
+
+TWO = """
+import numpy as np
+import tensorflow as tf
+import keras
+
+def network():
+    return keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(1)])
+
+one, two = network(), network()
+optimizers = [keras.optimizers.SGD(0.1), keras.optimizers.SGD(0.1)]
+for each, optimizer in zip([one, two], optimizers):
+    optimizer.build(each.trainable_variables)
+x, y = tf.ones((4, 3)), tf.zeros((4, 1))
+def step():
+    with tf.GradientTape(persistent=True) as tape:
+        PASS
+    gradients = tape.gradient(first, one.trainable_variables)
+    for each, optimizer in zip([one, two], optimizers):
+        OWN
+        optimizer.apply_gradients(zip(gradients, each.trainable_variables))
+run = STEP
+for _ in range(3):
+    run()
+"""
+BOTH = "first, second = tf.reduce_mean((one(x) - y) ** 2), tf.reduce_mean((two(x) - y) ** 2)"
+FILLED = "[a.assign(b + 0.1) for a, b in zip(one.variables, two.variables)]; first = tf.reduce_mean((one(x) - y) ** 2)"
+OWN = "gradients = tape.gradient(first if each is one else second, each.trainable_variables)"
+
+
+@pytest.mark.parametrize("how", ["step", "tf.function(step)"])
+@pytest.mark.parametrize(
+    ("forward", "own", "rules"),
+    [(BOTH, "pass", {"misrouted-gradient"}), (BOTH, OWN, set()), (FILLED, "pass", set())],
+    ids=["one gradient for both", "each its own", "a copy filled under the tape"],
+)
+def test_a_network_that_ran_beside_is_moved_by_its_own_gradients_only(
+    loud: Any, how: str, forward: str, own: str, rules: set[str]
+) -> None:
+    program = TWO.replace("PASS", forward).replace("OWN", own).replace("STEP", how)
+
+    assert {rule for rule, _ in loud(program, head="")} == rules

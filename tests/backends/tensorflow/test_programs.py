@@ -98,7 +98,87 @@ def step(x):
     return tape.gradient(loss, [w, log_rate])
 step(tf.ones(3))
 """
+MEMBERS = """
+def make():
+    return keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(3), keras.layers.Dense(1)])
+class Ensemble(keras.Model):
+    def __init__(self, size):
+        super().__init__()
+        self.members = MADE
+    def call(self, x):
+        members = self.members.values() if isinstance(self.members, dict) else self.members
+        return sum(member(x) for member in members) / 3.0
+model = Ensemble(3)
+model.compile("sgd", "mse")
+model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0)
+"""
+HOLDING = """
+class Scales:
+    def __init__(self):
+        self.scale = tf.Variable(2.0, name="scale")
+class Net(BASE):
+    def __init__(self):
+        super().__init__()
+        self.own = tf.Variable(1.0, name="own") if OWN else None
+        self.parts = [PART]
+    def __call__(self, x):
+        y = self.parts[0].scale * x if PLAIN else self.parts[0](x)
+        return y * self.own if OWN else y
+net = Net()
+x = tf.ones((4, 2))
+net(x)
+DECORATED
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(net(x) ** 2)
+    variables = LISTED
+    for g, v in zip(tape.gradient(loss, variables), variables):
+        v.assign_sub(0.1 * g)
+for _ in range(3):
+    step()
+"""
+
+
+def holding(own: bool, plain: bool, listed: str = "net.trainable_variables", decorated: str = "") -> str:
+    words = {"OWN": str(own), "PLAIN": str(plain), "LISTED": listed, "DECORATED": decorated, "BASE": "tf.Module"}
+    words["PART"] = "Scales()" if plain else "keras.layers.Dense(1)"
+    program = HOLDING
+    for word, value in words.items():
+        program = program.replace(word, value)
+    return program
+
+
 PROGRAMS = {
+    "a tf.Module that holds a Keras layer": (
+        holding(own=False, plain=False),
+        holding(own=False, plain=False, listed="net.parts[0].trainable_variables"),
+        ("untracked-variable", "net.trainable_variables"),
+    ),
+    "a compiled step of a tf.Module that holds a Keras layer": (
+        holding(own=False, plain=False, decorated="@tf.function"),
+        holding(own=False, plain=False, decorated="@tf.function", listed="net.parts[0].trainable_variables"),
+        ("untracked-variable", "net.trainable_variables"),
+    ),
+    "a tf.Module that holds a Keras layer beside a variable of its own": (
+        holding(own=True, plain=False),
+        holding(own=True, plain=False, listed="[*net.trainable_variables, *net.parts[0].trainable_variables]"),
+        ("untracked-variable", "net.trainable_variables"),
+    ),
+    "a tf.Module that holds a variable in a plain object": (
+        holding(own=True, plain=True),
+        holding(own=True, plain=True, listed="[*net.trainable_variables, net.parts[0].scale]"),
+        ("untracked-variable", "net.trainable_variables"),
+    ),
+    "a multiplied list around a function that makes a network": (
+        MEMBERS.replace("MADE", "[make()] * size"),
+        MEMBERS.replace("MADE", "[make() for _ in range(size)]"),
+        ("aliased-network", "[make()] * size"),
+    ),
+    "a dict that gives all its keys one network": (
+        MEMBERS.replace("MADE", "dict.fromkeys('abc', make())"),
+        MEMBERS.replace("MADE", "{name: make() for name in 'abc'}"),
+        ("aliased-network", "dict.fromkeys('abc', make())"),
+    ),
     "a list of variables that was read before the module made more": (
         GROWING.replace("READ", "listed"),
         GROWING.replace("READ", "model.trainable_variables"),

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rules.diagnosis import at, codes, loud, one
-from whygrad.graph import OpKind, Variable
+from whygrad.graph import OpKind, Pairing, Variable
 from whygrad.graph.build import GraphBuilder
 from whygrad.graph.event import FlagSet, ModelTrained
 
@@ -194,5 +194,36 @@ def test_silent_when_the_whole_model_is_frozen_after_compiling_as_in_a_gan() -> 
     g = GraphBuilder()
     for event in compiled_before(g.variable("w"), "model"):
         g.event(event)
+
+    assert codes(g.finish()) == []
+
+
+def test_silent_when_the_variable_was_frozen_after_its_last_update() -> None:
+    g = GraphBuilder()
+    w = g.variable("w", trainable=False)
+    g.update([Pairing(variable=w.id, gradient_of=frozenset({w.id}))])
+
+    assert codes(g.finish()) == []
+
+
+def test_fires_at_a_flag_that_a_running_training_takes_no_notice_of() -> None:
+    g = GraphBuilder()
+    w, head = g.variable("w"), g.variable("head")
+    g.event(replace(flag(True, w), without_effect="model"))
+    g.update([(head, head)])
+    found = one(g.finish())
+
+    assert found.message == (
+        "`base.trainable = True` while `model` is being trained has no effect: `w` is still not trained"
+    )
+    assert found.primary is not None
+    assert found.primary.span == at(4)
+
+
+def test_silent_when_the_running_training_moves_the_thawed_variable() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    g.event(replace(flag(True, w), without_effect="model"))
+    g.update([(w, w)])
 
     assert codes(g.finish()) == []

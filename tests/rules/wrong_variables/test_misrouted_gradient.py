@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from rules.diagnosis import at, codes, one
 from whygrad.diagnostics import Severity
 from whygrad.graph import OpKind, Pairing, Recording
@@ -118,3 +120,13 @@ def test_updates_by_hand_at_two_places_are_two() -> None:
     g.update([(b, a)], optimizer="AssignSub", optimizer_id=0, where=at(8))
 
     assert codes(g.finish()) == []
+
+
+@pytest.mark.parametrize(("beside", "expected"), [(True, ["WG206"]), (False, [])])
+def test_fires_as_likely_when_what_is_moved_took_part_in_the_same_pass(beside: bool, expected: list[str]) -> None:
+    g = GraphBuilder()
+    first, second = g.variable("first"), g.variable("second")
+    g.update([(first, first)], where=at(7))
+    g.update([Pairing(variable=second.id, gradient_of=frozenset({first.id}), beside=beside)], where=at(8))
+
+    assert codes(g.finish()) == expected

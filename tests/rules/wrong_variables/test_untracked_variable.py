@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 from rules.diagnosis import at, codes, one
-from whygrad.graph import OpKind
+from whygrad.graph import OpKind, Recording
 from whygrad.graph.build import GraphBuilder
+from whygrad.graph.event import ModuleForgets
 
 
 def test_fires_when_a_layer_holds_a_variable_that_its_lists_do_not_have() -> None:
@@ -96,3 +97,29 @@ def test_silent_when_another_model_tracks_it() -> None:
     loss = g.op(OpKind.CONTRACT, (fake, critic), layers=("critic",))
 
     assert codes(g.finish(loss=loss, sources=[generator])) == []
+
+
+def module(*, asked: bool, empty: bool = True) -> Recording:
+    """A loss of two variables, both held by a module whose list lacks the second."""
+    g = GraphBuilder()
+    own, held = g.variable("own"), g.variable("held")
+    g.event(ModuleForgets(module="Net", where=at(7), variables=(held.id,), made=(at(3),), empty=empty))
+    return g.finish(loss=g.op(OpKind.SMOOTH, (own, held)), sources=[own, held] if asked else [own], where=at(7))
+
+
+def test_fires_where_a_module_s_list_lacks_what_it_holds() -> None:
+    found = one(module(asked=False))
+
+    assert found.code == "WG201"
+    assert found.variables == ("held",)
+    assert found.primary is not None
+    assert found.primary.span == at(7)
+    assert [label.span for label in found.related] == [at(3)]
+
+
+def test_fires_as_likely_where_the_module_s_list_has_others() -> None:
+    assert not one(module(asked=False, empty=False)).certain
+
+
+def test_silent_where_what_the_module_s_list_lacks_is_asked_for_all_the_same() -> None:
+    assert codes(module(asked=True)) == []

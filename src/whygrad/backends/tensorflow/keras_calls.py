@@ -26,6 +26,19 @@ class FlagChange:
     value: bool
     place: Any
     order: int
+    step: int = 0  # training steps made so far
+    running: tuple[Any, Any] | None = None  # a model that is being trained, and its training step, which has run before
+    without_effect: str | None = None  # the model that went on with the training step it had
+
+
+@dataclass(slots=True)
+class StepMade:
+    """What a model's training step was made for."""
+
+    trainable: frozenset[int]
+    known: frozenset[int]  # all variables that were there
+    since: int  # training steps made by then
+    settled: bool = False  # a model that builds itself has done so
 
 
 @dataclass(slots=True)

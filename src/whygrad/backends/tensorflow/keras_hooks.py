@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.autograph import caller_of
 from whygrad.backends.tensorflow.compile_history import CompileHistory
-from whygrad.backends.tensorflow.keras_calls import CompileFacts, FlagChange, LayerCalls, ListRead, TrainCall
+from whygrad.backends.tensorflow.keras_calls import CompileFacts, FlagChange, LayerCalls, ListRead, StepMade, TrainCall
 from whygrad.backends.tensorflow.keras_objects import hook_losses, hook_old_names, hook_variables
 from whygrad.backends.tensorflow.positions import span
+from whygrad.backends.tensorflow.stack import callers_of
 from whygrad.backends.tensorflow.training_flags import TrainingFlags, flag_given
-from whygrad.capture.position import CodeOwner, owner_of
+from whygrad.capture.position import CodeOwner, owner_of, user_frame
 from whygrad.graph import VariableId
 from whygrad.graph.event import AttributeRebound, CopiedOntoItself
 
@@ -35,8 +36,9 @@ class KerasFacts:
     made_variables: dict[int, tuple[weakref.ref[Any], Any]] = field(default_factory=dict)
     numbers_set: dict[tuple[int, str], tuple[Any, int]] = field(default_factory=dict)  # last change, by user code
     made: weakref.WeakKeyDictionary[Any, Any] = field(default_factory=weakref.WeakKeyDictionary)
+    made_around: weakref.WeakKeyDictionary[Any, tuple[Any, ...]] = field(default_factory=weakref.WeakKeyDictionary)
     called_at: weakref.WeakKeyDictionary[Any, set[Any]] = field(default_factory=weakref.WeakKeyDictionary)
-    steps_made: weakref.WeakKeyDictionary[Any, frozenset[int]] = field(default_factory=weakref.WeakKeyDictionary)
+    steps_made: weakref.WeakKeyDictionary[Any, StepMade] = field(default_factory=weakref.WeakKeyDictionary)
     compiled: weakref.WeakKeyDictionary[Any, CompileFacts] = field(default_factory=weakref.WeakKeyDictionary)
     trained: dict[Any, TrainCall] = field(default_factory=dict)
     layers_seen: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
@@ -104,7 +106,9 @@ class KerasFacts:
                 self.capture.events.append(event)
 
     def was_made(self, layer: Any, frame: FrameType) -> None:
-        self.made[layer] = self.capture.recorder._place(frame)
+        found = user_frame(frame)
+        self.made[layer] = self.capture.recorder._place_of(found)
+        self.made_around[layer] = callers_of(found)
 
     def left(self) -> None:
         self.capture.recorder.layers = self.capture.recorder.layers[:-1]
@@ -126,7 +130,10 @@ class KerasFacts:
         if owner_of(frame.f_code) is CodeOwner.USER and len(self.flags) < 1024:
             recorder = self.capture.recorder
             place = recorder._place(frame)
-            self.flags.append(FlagChange(weakref.ref(layer), _path(layer), bool(value), place, recorder.now))
+            change = FlagChange(weakref.ref(layer), _path(layer), bool(value), place, recorder.now, recorder.ledger.step)
+            if self.training and self.capture.current_graph() is None:
+                change.running = self._running(self.training[-1][0])
+            self.flags.append(change)
 
     def attribute_was_set(self, layer: Any, name: str, value: Any, frame: FrameType) -> None:
         if owner_of(frame.f_code) is not CodeOwner.USER:
@@ -166,7 +173,7 @@ class KerasFacts:
         compiled = self.compiled.get(model)
         before = compiled.trainable if compiled is not None else frozenset(trainable)
         frozen = self._ids(_flagged_off(model))
-        stepped = self.steps_made.setdefault(model, frozenset(trainable)) if trainable else frozenset()
+        stale = self._changed_since_made(model, trainable)
         as_compiled = compat.trains_as_compiled(model) and compiled is not None
         thawed_since = tuple(number for number in trainable if number not in before)
         frozen_since = tuple(number for number in frozen if number in before)
@@ -182,7 +189,7 @@ class KerasFacts:
             frozen,
             thawed_since,
             frozen_since,
-            stale=0 if as_compiled else len(stepped ^ set(trainable)),
+            stale=0 if as_compiled else stale,
             as_compiled=as_compiled,
             order=self.capture.recorder.now,
         )
@@ -192,8 +199,36 @@ class KerasFacts:
             if call.layer() is model:
                 call.raised = f"{type(error).__name__}: {error}"
 
+    def _step_made(self, model: Any, trainable: tuple[int, ...]) -> StepMade:
+        known = frozenset(self._ids(listed(model, "variables")))
+        return StepMade(frozenset(trainable), known, self.capture.recorder.ledger.step)
+
+    def _running(self, model: Any) -> tuple[Any, Any] | None:
+        """The compiled training step of a model, if it has been traced: then it reads no flags any more."""
+        made, step = self.steps_made.get(model), compat.compiled_step(model)
+        late = made is not None and made.since < self.capture.recorder.ledger.step
+        return (model, step) if late and step is not None else None
+
+    def _changed_since_made(self, model: Any, trainable: tuple[int, ...]) -> int:
+        """Variables whose flag has changed since the model's training step was made; new ones do not count."""
+        made = self.steps_made.get(model)
+        if made is None and trainable:
+            self.steps_made[model] = self._step_made(model, trainable)
+        return 0 if made is None else len((made.trainable ^ set(trainable)) & made.known)
+
     def training_ended(self) -> None:
-        self.training.pop()
+        model, _ = self.training.pop()
+        made = self.steps_made.get(model)
+        if made is not None and not made.settled:
+            made.settled, now = True, self._step_made(model, self._ids(listed(model, "trainable_variables")))
+            made.trainable |= now.trainable - made.known
+            made.known |= now.known
+        for change in self.flags:
+            if change.running is not None and change.running[0] is model:
+                went_on = change.step < self.capture.recorder.ledger.step
+                if went_on and change.running[1] is compat.compiled_step(model):
+                    change.without_effect = _path(model)
+                change.running = None
         self.capture.recorder.ledger.steps_per_run = 1
 
     def _ids(self, variables: Any) -> tuple[int, ...]:

@@ -114,7 +114,9 @@ class Labels:
     def _write(self, record: OpRecord, handle: int, found: list[tuple[int, Label]]) -> None:
         adds = record.type in ("AssignAddVariableOp", "AssignSubVariableOp", "ResourceScatterAdd")
         before = self.variables.get(handle) if adds else None
-        if found:
+        if found and handle in found[0][1].variables:  # a step along its own gradient: what it holds is no gradient
+            self.variables.pop(handle, None)
+        elif found:
             label = found[0][1] if before is None else merge(before, found[0][1], record.place)
             if adds and label.graph and label.clipped:  # a traced sum runs once for each micro-batch
                 label = replace(label, clipped_then_summed=(label.clipped, record.place))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow.module_contents import forgotten
 from whygrad.backends.tensorflow.positions import span
 from whygrad.capture.position import CodeOwner, owner_of
 from whygrad.graph import VariableId
@@ -19,14 +20,18 @@ if TYPE_CHECKING:
 
 LISTS = ("trainable_variables", "variables")
 MOST = 256  # places that are remembered
+LOOKS = 3  # at what a module holds, for each place
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ModuleRead:
     module: weakref.ref[Any]
+    name: str  # of its class
     attribute: str
     place: Any
     variables: tuple[int, ...]
+    looks: int = 0
+    forgotten: dict[int, Any] = field(default_factory=dict)  # variables it holds beside, and where their layers were made
 
 
 class ModuleReads:
@@ -37,12 +42,19 @@ class ModuleReads:
         self.reads: dict[Any, ModuleRead] = {}
 
     def note(self, module: Any, attribute: str, value: Any, frame: FrameType) -> None:
-        if owner_of(frame.f_code) is not CodeOwner.USER or len(self.reads) >= MOST:
+        if owner_of(frame.f_code) is not CodeOwner.USER:
             return
         place = self.capture.recorder._place_of(frame)
         key = (id(module), attribute, place)
-        if key not in self.reads:
-            self.reads[key] = ModuleRead(weakref.ref(module), attribute, place, self._ids(value))
+        read = self.reads.get(key)
+        if read is None and len(self.reads) >= MOST:
+            return
+        if read is None:
+            name = type(module).__name__
+            read = self.reads[key] = ModuleRead(weakref.ref(module), name, attribute, place, self._ids(value))
+        if read.looks < LOOKS:  # what a module holds may be built late; at the end the module may be gone
+            read.looks += 1
+            read.forgotten.update(forgotten(self.capture, module, self._ids(value)))
 
     def events(self) -> Iterator[OutgrownList]:
         """The lists that have grown since."""

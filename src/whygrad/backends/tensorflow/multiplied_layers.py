@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def multiplied(capture: Capture) -> Iterator[Multiplied]:
     facts = capture.keras
     for layer in list(facts.layers_seen):
-        found = _multiplication_of(layer, facts.made.get(layer))
+        found = _multiplication_of(layer, facts.made.get(layer)) or _made_in(layer, facts.made_around.get(layer, ()))
         if found is not None:
             ids = facts._ids(listed(layer, "variables"))
             name = str(getattr(layer, "path", None) or layer.name)
@@ -41,6 +41,14 @@ def _multiplication_of(thing: Any, made: Any) -> Any:
     return place if (times is not None and times > 1) or _is_repeated(thing) else None
 
 
+def _made_in(thing: Any, around: tuple[Any, ...]) -> Any:
+    """The same where a function made it: of all that the function made, what it returned is repeated."""
+    spans = (where for place in around if (where := span(place)) is not None)
+    found = next((place for where in spans if (place := multiplication(where)) is not None), None)
+    return found[0] if found is not None and _is_repeated(thing) else None
+
+
 def _is_repeated(thing: Any) -> bool:
-    lists = (holder for holder in gc.get_referrers(thing) if isinstance(holder, list))
-    return any(sum(item is thing for item in holder) > 1 for holder in lists)
+    holders = [holder for holder in gc.get_referrers(thing) if isinstance(holder, (list, tuple, dict))]
+    items = (holder.values() if isinstance(holder, dict) else holder for holder in holders)
+    return any(sum(item is thing for item in each) > 1 for each in items)

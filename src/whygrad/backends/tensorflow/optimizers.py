@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.beside import took_part
 from whygrad.backends.tensorflow.overwriting import overwritten
 
 if TYPE_CHECKING:
@@ -25,8 +26,10 @@ class PairEntry:
     variable: int
     label: Label | None
     missing: bool
+    frozen: bool = False  # it was not trainable then
     compiled: bool = False  # traced apart from this update: how often it ran is not known
     stale: bool = False  # it holds gradients that an earlier update has applied already
+    beside: bool = False  # it took part in the pass that gave these gradients of others
     overwritten: Any = None  # where it was given another value after its gradient was taken
 
     def learn(self, label: Label) -> None:
@@ -105,7 +108,7 @@ class Updates:
         if graph is None:
             self.capture.update_watch.wrote(entry.id)
         self.capture.recorder.ledger.wrote_gradient(graph)
-        pair = PairEntry(entry.id, label, False)
+        pair = PairEntry(entry.id, label, False, is_frozen(entry))
         self._keep(UpdateEntry(record.place, record.type, 0, (pair,), (), record.sequence))
 
     def _pair(self, variable: int, gradient: Any) -> PairEntry:
@@ -117,6 +120,7 @@ class Updates:
             if getattr(values, "graph", None) is graph:
                 self.capture.recorder.labels.calls.await_arguments(values, graph, pair.learn)
         entry = self.capture.variables.entries.get(variable)
+        pair.frozen = entry is not None and is_frozen(entry)
         if label is not None and entry is not None and variable in label.variables:
             pair.overwritten = overwritten(self.capture.recorder, entry, label.at, graph)
         if label is not None:
@@ -177,16 +181,32 @@ class Updates:
             return
         kept = self.per_place.get(entry.place, 0)
         if kept < KEPT_PER_PLACE:
+            self._look_beside(entry)
             self.per_place[entry.place] = kept + 1
             self.entries[key] = entry
+
+    def _look_beside(self, entry: UpdateEntry) -> None:
+        strangers = [p for p in entry.pairs if p.label is not None and p.variable not in p.label.variables]
+        if strangers:
+            tapes = frozenset[int]().union(*(p.label.tapes for p in strangers if p.label is not None))
+            variables = [pair.variable for pair in strangers]
+            there = took_part(self.capture.recorder, variables, tapes, self.capture.current_graph())
+            for pair in strangers:
+                pair.beside = pair.variable in there
 
 
 def _signature(pair: PairEntry) -> tuple[Any, ...]:
     label = pair.label
     if label is None:
-        return (pair.variable, pair.missing)
+        return (pair.variable, pair.missing, pair.frozen)
     facts = (label.variables, len(label.requests), label.scale, label.clipped_then_summed, label.noised)
-    return (pair.variable, pair.missing, pair.stale, pair.overwritten, *facts)
+    return (pair.variable, pair.missing, pair.frozen, pair.stale, pair.overwritten, *facts)
+
+
+def is_frozen(entry: VariableEntry) -> bool:
+    """Whether a variable is not trainable now, the flag of the layer around it included."""
+    keras = entry.keras() if entry.keras is not None else None
+    return not (entry.trainable if keras is None else keras.trainable)
 
 
 def is_stateful(optimizer: Any) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from whygrad.backends.tensorflow.accumulators import Windows
 from whygrad.backends.tensorflow.baked_state import baked_state
 from whygrad.backends.tensorflow.keras_hooks import KerasFacts, all_layers, listed
+from whygrad.backends.tensorflow.module_contents import module_contents
 from whygrad.backends.tensorflow.multiplied_layers import multiplied
 from whygrad.backends.tensorflow.optimizers import PairEntry, UpdateEntry
 from whygrad.backends.tensorflow.positions import span
@@ -170,12 +171,13 @@ def _runs(capture: Capture, entry: UpdateEntry) -> int | None:
 def _pairing(windows: Windows, entry: UpdateEntry, pair: PairEntry) -> Pairing:
     label, window = pair.label, windows.size(entry, pair)
     if label is None:
-        return Pairing(variable=VariableId(pair.variable), gradient_of=None, missing=pair.missing)
+        return Pairing(variable=VariableId(pair.variable), gradient_of=None, missing=pair.missing, frozen=pair.frozen)
     clipped = label.clipped_then_summed
     return Pairing(
         variable=VariableId(pair.variable),
         gradient_of=frozenset(map(VariableId, label.variables)),
         missing=pair.missing,
+        frozen=pair.frozen,
         requests=window or len(label.requests),
         scale=label.scale,
         mean=label.mean,
@@ -186,6 +188,7 @@ def _pairing(windows: Windows, entry: UpdateEntry, pair: PairEntry) -> Pairing:
         mixed=span(label.mixed),
         noised=label.noised,
         compiled=pair.compiled and window is None,
+        beside=pair.beside,
         overwritten=span(pair.overwritten),
     )
 
@@ -268,6 +271,7 @@ def _events(capture: Capture) -> Iterator[Event]:
     facts = capture.keras
     yield from _list_reads(facts)
     yield from capture.module_reads.events()
+    yield from module_contents(capture)
     for change in facts.flags:
         layer = change.layer()
         ids = () if layer is None else facts._ids(listed(layer, "variables"))
@@ -277,6 +281,8 @@ def _events(capture: Capture) -> Iterator[Event]:
             where=span(change.place),
             variables=tuple(map(VariableId, ids)),
             order=change.order,
+            step=change.step,
+            without_effect=change.without_effect,
         )
     for call in facts.trained.values():
         yield ModelTrained(

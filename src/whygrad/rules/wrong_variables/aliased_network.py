@@ -52,7 +52,8 @@ def aliased_network(recording: Recording) -> Iterator[Finding]:
 
     ## Known limits
     Only a plain assignment of one name to the other is recognised, and only where both are called in one loss; and a list
-    multiplied around the very expression that makes a layer or variable (`[Dense(4)] * 3`).
+    multiplied around the very expression that makes a layer or variable (`[Dense(4)] * 3`, `[make_block()] * n`), or
+    `dict.fromkeys` in its place.
     """
     yield from _multiplied(recording)
     yield from _copied_onto_itself(recording)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import OpKind, Pairing, Recording, VariableId
 from whygrad.graph.event import FlagSet, ModelTrained
+from whygrad.graph.ledger import WriterKind
 from whygrad.rules.missing import listing, variable_name
 from whygrad.rules.rule import Finding, rule
 
@@ -55,6 +56,7 @@ def frozen_by_flag(recording: Recording) -> Iterator[Finding]:
     """
     yield from _nothing_to_train(recording)
     yield from _updated_though_frozen(recording)
+    yield from _changed_while_training(recording)
     yield from _changed_after_training(recording)
     yield from _thawed_in_vain(recording)
     yield from _thawed_around(recording)
@@ -83,8 +85,9 @@ def _last_flag(recording: Recording, event: ModelTrained) -> FlagSet | None:
 
 
 def _updated_though_frozen(recording: Recording) -> Iterator[Finding]:
+    late = _frozen_too_late(recording)
     for update in recording.updates:
-        frozen = [p for p in update.pairs if _is_frozen(recording, p)]
+        frozen = [p for p in update.pairs if _is_frozen(recording, p, late)]
         if not frozen:
             continue
         names = tuple(variable_name(recording.variables[pair.variable]) for pair in frozen)
@@ -97,15 +100,54 @@ def _updated_though_frozen(recording: Recording) -> Iterator[Finding]:
         )
 
 
-def _is_frozen(recording: Recording, pair: Pairing) -> bool:
+def _is_frozen(recording: Recording, pair: Pairing, late: set[VariableId]) -> bool:
     variable = recording.variables.get(pair.variable)
-    return variable is not None and not variable.trainable and variable.is_floating and not pair.missing
+    if variable is None or variable.trainable or not variable.is_floating or pair.missing:
+        return False
+    return pair.frozen or pair.variable in late
+
+
+def _frozen_too_late(recording: Recording) -> set[VariableId]:
+    """Variables that a step, compiled before they were frozen, goes on updating; what `fit` does is told elsewhere."""
+    flags = list(recording.events_of(FlagSet))
+    told = {number for flag in flags if flag.without_effect is not None for number in flag.variables}
+    told |= {number for event in recording.events_of(ModelTrained) if event.stale for number in event.frozen}
+    set_at = {number: flag.step for flag in flags for number in flag.variables}
+    return {
+        write.variable
+        for write in recording.ledger
+        if write.compiled
+        and write.kind is WriterKind.OPTIMIZER
+        and any(stretch.last > set_at.get(write.variable, stretch.last) for stretch in write.steps)
+    } - told
+
+
+def _changed_while_training(recording: Recording) -> Iterator[Finding]:
+    """A callback sets a flag while `fit` runs: the step it calls was compiled with the old list."""
+    moved = {pair.variable for update in recording.updates for pair in update.pairs if not pair.missing}
+    for flag in recording.events_of(FlagSet):
+        if flag.without_effect is None or flag.where is None:
+            continue
+        others = [n for n in flag.variables if n in recording.variables and (n in moved) is not flag.value]
+        changed = [n for n in others if recording.variables[n].trainable is flag.value]
+        if not changed:
+            continue
+        names = tuple(variable_name(recording.variables[number]) for number in changed)
+        outcome = "is still not trained" if flag.value else "is still trained"
+        yield Finding(
+            message=f"`{flag.layer}.trainable = {flag.value}` while `{flag.without_effect}` is being trained has no "
+            f"effect: {listing(names)} {outcome}",
+            primary=Label(flag.where, "the training step was compiled before this"),
+            variables=names,
+            help=f"end `fit` here, set the flag, call `{flag.without_effect}.compile(...)` again and go on with a new "
+            "`fit`",
+        )
 
 
 def _changed_after_training(recording: Recording) -> Iterator[Finding]:
     """`fit`, a flag, `fit` again without `compile`: the compiled step still has the old list."""
     for event in recording.events_of(ModelTrained):
-        if not event.stale:
+        if not event.stale or any(f.without_effect == event.model for f in recording.events_of(FlagSet)):
             continue
         flag = _last_flag(recording, event)
         where = event.where if flag is None or flag.where is None else flag.where

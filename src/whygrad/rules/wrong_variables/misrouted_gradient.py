@@ -49,14 +49,17 @@ def misrouted_gradient(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    A gradient of one network applied to another network as a whole (workers and a shared copy) is taken as meant.
+    A gradient of one network applied to another network as a whole (workers and a shared copy) is taken as meant,
+    unless the other one took part in the same pass.
     """
     for update in _together(recording.updates):
         wrong = [pair for pair in update.pairs if _is_misrouted(update, pair)]
         if wrong:
             yield _finding(recording, update, wrong)
         elif _is_of_another_network(recording, update):
-            yield _of_another_network(recording, update)
+            yield _of_another_network(recording, update, ", which nothing moves")
+        elif _is_beside(update):
+            yield _of_another_network(recording, update, ", though it took part in the same pass")
 
 
 def _together(updates: tuple[Update, ...]) -> Iterator[Update]:
@@ -91,13 +94,19 @@ def _finding(recording: Recording, update: Update, wrong: list[Pairing]) -> Find
     )
 
 
-def _of_another_network(recording: Recording, update: Update) -> Finding:
+def _is_beside(update: Update) -> bool:
+    """Each variable was used under the very tape that was asked for the gradients of others, and is moved by these."""
+    strange = [pair.gradient_of is not None and pair.variable not in pair.gradient_of for pair in update.pairs]
+    return bool(strange) and all(strange) and any(pair.beside for pair in update.pairs)
+
+
+def _of_another_network(recording: Recording, update: Update, remark: str) -> Finding:
     names = tuple(variable_name(recording.variables[pair.variable]) for pair in update.pairs)
     origins = {number: None for pair in update.pairs for number in sorted(pair.gradient_of or ())}
     owners = tuple(variable_name(recording.variables[number]) for number in origins)
     return replace(
         _finding(recording, update, list(update.pairs)),
-        message=f"{listing(names)} likely moved by mistake: by the gradients of {listing(owners)}, which nothing moves",
+        message=f"{listing(names)} likely moved by mistake: by the gradients of {listing(owners)}{remark}",
         certain=False,
     )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Op, Recording, Request, Variable
+from whygrad.graph import Op, Recording, Request, Variable, VariableId
+from whygrad.graph.event import ModuleForgets
 from whygrad.graph.query import index_of
 from whygrad.rules.missing import listing, variable_name
 from whygrad.rules.rule import Finding, rule
@@ -63,6 +64,7 @@ def untracked_variable(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     A network that is used but not trained on purpose is not reported where it is a tracked part of some model.
     """
+    yield from _forgotten_by_modules(recording)
     seen: dict[object, list[Variable]] = {}
     for request in recording.requests:
         for variable in _forgotten(recording, request):
@@ -75,7 +77,14 @@ def untracked_variable(recording: Recording) -> Iterator[Finding]:
 
 
 def _forgotten(recording: Recording, request: Request) -> Iterator[Variable]:
-    """Trainable variables that this loss would train, that no request asks for and nothing writes."""
+    """Trainable variables of this loss that are in no list of a model."""
+    for variable, live in _left_out(recording, request):
+        if variable.trainable and variable.is_floating and _is_unknown(recording, request, variable, live):
+            yield variable
+
+
+def _left_out(recording: Recording, request: Request) -> Iterator[tuple[Variable, list[Op]]]:
+    """Variables that this loss would train, that no request asks for and nothing writes, with their reads."""
     asked = {source.variable for each in recording.requests for source in each.sources}
     updated = {pair.variable for update in recording.updates for pair in update.pairs}
     index = index_of(request.graph)
@@ -85,8 +94,33 @@ def _forgotten(recording: Recording, request: Request) -> Iterator[Variable]:
         if variable is None or number in asked or number in updated or variable.writes:
             continue
         live = [op for op in reads if request.tape in op.tapes and any(t in reached for t in op.outputs)]
-        if live and variable.trainable and variable.is_floating and _is_unknown(recording, request, variable, live):
-            yield variable
+        if live:
+            yield variable, live
+
+
+def _forgotten_by_modules(recording: Recording) -> Iterator[Finding]:
+    """A `tf.Module` that holds Keras layers or plain objects has none of their variables in its lists."""
+    events = list(recording.events_of(ModuleForgets))
+    if not events:
+        return
+    left_out = {variable.id: None for request in recording.requests for variable, _ in _left_out(recording, request)}
+    asked_at = {request.where.line for request in recording.requests if request.where is not None}
+    told: set[VariableId] = set()
+    for event in sorted(events, key=lambda each: each.where is None or each.where.line not in asked_at):
+        missing = [number for number in left_out if number in event.variables and number not in told]
+        if not missing or event.where is None:
+            continue
+        told.update(missing)
+        names = tuple(variable_name(recording.variables[number]) for number in missing)
+        yield Finding(
+            message=f"`{event.module}` holds {listing(names)}, but its `trainable_variables` does not: a `tf.Module` "
+            "sees neither Keras layers nor plain objects",
+            primary=Label(event.where, "an empty list: nothing is trained" if event.empty else "lacks them"),
+            variables=names,
+            related=tuple(Label(place, "made here") for place in event.made[:3]),
+            help=f"derive `{event.module}` from `keras.Model`, or add up the `trainable_variables` of its layers",
+            certain=event.empty,
+        )
 
 
 def _computed_once(recording: Recording, request: Request) -> Iterator[Finding]:

@@ -30,6 +30,14 @@ def native(variable: Any) -> Any:
     return variable.value if inside else variable
 
 
+def compiled_step(model: Any) -> Any:
+    """The training step of a model that `fit` calls as a graph; None if it has none, or runs op by op."""
+    import tensorflow as tf
+
+    eager = getattr(model, "run_eagerly", False) or tf.config.functions_run_eagerly()
+    return None if eager else getattr(model, "train_function", None)
+
+
 def unknown_to(optimizer: Any, variables: Iterable[Any]) -> list[Any]:
     """The variables that a built optimizer has no slots for; empty where it cannot be told."""
     known = getattr(optimizer, "_trainable_variables_indices", None)  # Keras 3
