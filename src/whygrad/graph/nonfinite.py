@@ -127,6 +127,7 @@ class NonfiniteUpdate:
     epsilon_vanishes: bool = False  # it is zero in the variable's dtype
     dtype: str = ""
     step: int = 1
+    born: NonfiniteBorn | None = None  # the op of the user's own optimizer or schedule that made the first bad value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -493,6 +493,24 @@ bad = [w]
 """,
     ),
     Way(
+        "in an optimizer of one's own",
+        "nan-optimizer",
+        """
+class Own(keras.optimizers.Optimizer):
+    def update_step(self, gradient, variable, learning_rate):
+        size = tf.sqrt(tf.reduce_sum(tf.square(gradient)))
+        step = gradient / size #!
+        self.assign_sub(variable, learning_rate * step)
+a, b = tf.Variable([1.0, 2.0]), tf.Variable([1.0, 2.0])
+optimizer = Own(0.1)
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(a * a + 0.0 * b)
+    optimizer.apply_gradients(zip(tape.gradient(loss, [a, b]), [a, b]))
+bad = [b]
+""",
+    ),
+    Way(
         "spread by a clip",
         "nan-exp",
         """
@@ -979,6 +997,36 @@ def start(shape, dtype=None):
 model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(4, kernel_initializer=start)]) #!
 model.compile("adam", "mse")
 model.fit(np.ones((16, 3)), np.ones((16, 4)), verbose=0)
+bad = model.get_weights()
+""",
+    ),
+    Way(
+        "in an optimizer of one's own, in fit",
+        "nan-optimizer",
+        """
+keras.utils.set_random_seed(0)
+class Own(keras.optimizers.Optimizer):
+    def update_step(self, gradient, variable, learning_rate):
+        size = tf.sqrt(tf.reduce_sum(tf.square(gradient)))
+        step = gradient / size #!
+        self.assign_sub(variable, learning_rate * step)
+model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(4, use_bias=False), keras.layers.Dense(1)])
+model.compile(Own(0.1), "mse")
+model.fit(np.zeros((16, 3)), np.ones((16, 1)), batch_size=4, verbose=0)
+bad = model.get_weights()
+""",
+    ),
+    Way(
+        "in a learning rate of one's own, in fit",
+        "nan-optimizer",
+        """
+keras.utils.set_random_seed(0)
+class Decay(keras.optimizers.schedules.LearningRateSchedule):
+    def __call__(self, step):
+        return 0.1 * tf.math.rsqrt(tf.cast(step, tf.float32)) #!
+model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(4)])
+model.compile(keras.optimizers.Adam(Decay()), "mse")
+model.fit(np.ones((16, 3)), np.ones((16, 4)), batch_size=4, verbose=0)
 bad = model.get_weights()
 """,
     ),

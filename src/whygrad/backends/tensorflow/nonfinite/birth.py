@@ -41,7 +41,7 @@ def _born(trace: Trace, value: Value, node: Node) -> NonfiniteBorn:
     batch = _batch_size(trace)
     upstream = next((came for came in node.incoming if came is not None), None)
     return NonfiniteBorn(
-        kind=_kind(forward.type),
+        kind=kind_of_failure(forward.type),
         name=forward.type,
         where=span(node.site.place),
         backward=backward,
@@ -60,7 +60,7 @@ def _born(trace: Trace, value: Value, node: Node) -> NonfiniteBorn:
     )
 
 
-def _kind(op_type: str) -> OpKind:
+def kind_of_failure(op_type: str) -> OpKind:
     """`SqrtGrad` fails where `Sqrt` does."""
     kind = kind_of(op_type)
     return kind_of(op_type.removesuffix("Grad")) if kind is OpKind.OTHER else kind
@@ -69,7 +69,7 @@ def _kind(op_type: str) -> OpKind:
 def _entered(capture: Capture, trace: Trace, value: Value) -> NonfiniteEntered | NonfiniteBorn:
     before = None if value.handle is not None else _suspect(capture, value.number)
     if before is not None:  # its inputs are gone: what it is says enough
-        kind = _kind(before.type)
+        kind = kind_of_failure(before.type)
         return NonfiniteBorn(kind=kind, name=before.type, where=span(before.place), output=_facts(value), exact=False)
     mask = _mask(value)
     rows = _rows(mask) if mask is not None and mask.ndim else ()
@@ -105,7 +105,7 @@ def _suspect(capture: Capture, number: int | None) -> OpRecord | None:
         if record is None or record.sequence in seen:
             continue
         seen.add(record.sequence)
-        if _kind(record.type) in _RISKY:
+        if kind_of_failure(record.type) in _RISKY:
             return record
         todo.extend(record.inputs)
     return None
@@ -230,7 +230,7 @@ def _largest(tensor: Any) -> float:
 def is_at_zero(value: Value) -> bool:
     """Born in a division, a root, a logarithm, and not by overflow: no smaller scale of the loss would help."""
     node = value.maker
-    if node is None or _kind((node.forward or node).type) not in _RISKY:
+    if node is None or kind_of_failure((node.forward or node).type) not in _RISKY:
         return False
     return not is_finite_when_wider(node, value) and all(_largest(each.tensor) < HUGE for each in _numbers(node))
 
