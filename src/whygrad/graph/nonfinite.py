@@ -87,6 +87,7 @@ class NonfiniteEntered:
     facts: ValueFacts
     variable: VariableId | None = None  # None: it is data
     used_at: SourceSpan | None = None
+    masked_by: SourceSpan | None = None  # a select that takes the other branch at these elements
     written_at: SourceSpan | None = None  # the write by user code that made the variable so
     rows: tuple[int, ...] = ()
     columns: tuple[int, ...] = ()

@@ -1001,6 +1001,23 @@ bad = model.get_weights()
 """,
     ),
     Way(
+        "in labels that a loss of one's own masks too late, in fit",
+        "nan-data",
+        """
+keras.utils.set_random_seed(0)
+def known_only(y, p):
+    known = tf.math.is_finite(y)
+    squared = tf.square(p - y) #!
+    return tf.reduce_sum(tf.where(known, squared, 0.0), axis=-1)
+labels = np.ones((16, 4), np.float32)
+labels[::3, 1] = np.nan
+model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(4)])
+model.compile("sgd", known_only)
+model.fit(np.ones((16, 3)), labels, batch_size=4, verbose=0)
+bad = model.get_weights()
+""",
+    ),
+    Way(
         "in an optimizer of one's own, in fit",
         "nan-optimizer",
         """

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whygrad.backends.tensorflow.nonfinite.finite import array_of, facts_of_values
+from whygrad.backends.tensorflow.nonfinite.taking import first_taker
 from whygrad.backends.tensorflow.nonfinite.trace import Node, Trace, Value, births
 from whygrad.backends.tensorflow.nonfinite.wider import is_finite_when_wider
 from whygrad.backends.tensorflow.op_table import kind_of
@@ -74,8 +75,8 @@ def _entered(capture: Capture, trace: Trace, value: Value) -> NonfiniteEntered |
     mask = _mask(value)
     rows = _rows(mask) if mask is not None and mask.ndim else ()
     columns = _rows(np.moveaxis(mask, -1, 0)) if mask is not None and mask.ndim > 1 else ()
-    uses = (node for node in trace.nodes if any(each is value for each in node.inputs))
-    used_at = next((found for node in uses if (found := span(node.site.place)) is not None), None)
+    taker = first_taker(trace, value)
+    used_at = None if taker is None else span(taker.site.place)
     if value.handle is not None:
         entry = capture.variables.entries.get(value.handle)
         return NonfiniteEntered(
@@ -87,10 +88,12 @@ def _entered(capture: Capture, trace: Trace, value: Value) -> NonfiniteEntered |
             rows=rows,
             columns=columns,
         )
+    select = None if taker is None else _masking_select(trace, taker, taker, mask)
     return NonfiniteEntered(
         where=_origin(capture, value, used_at),
         facts=_facts(value),
         used_at=used_at,
+        masked_by=None if select is None else span(select.site.place),
         rows=rows,
         columns=columns,
     )
