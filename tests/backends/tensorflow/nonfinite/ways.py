@@ -1,6 +1,7 @@
 """Ways to a NaN or Inf: small programs, each with the expression that makes the first one.
 
-The line to find ends in `#!`, that of what follows from it in `#+`. Each program leaves in `bad` something that is not finite.
+The line to find ends in `#!`, that of what follows from it in `#+`. Each program leaves in `bad` something that is not
+finite.
 """
 
 from __future__ import annotations

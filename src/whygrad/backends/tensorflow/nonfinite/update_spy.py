@@ -46,12 +46,12 @@ class UpdateSpy:
 def has_users_code(optimizer: Any) -> bool:
     """Whether a class of the user's own makes the update."""
     parts = (optimizer, *(getattr(optimizer, name, None) for name in _PARTS))
-    return any(_is_users(type(part)) for part in parts if part is not None)
+    return any(_are_users(type(part).__mro__) for part in parts if part is not None)
 
 
 @functools.lru_cache(maxsize=256)
-def _is_users(kind: type) -> bool:
-    methods = (method for each in kind.__mro__ for method in vars(each).values() if isinstance(method, FunctionType))
+def _are_users(classes: tuple[type, ...]) -> bool:
+    methods = (method for each in classes for method in vars(each).values() if isinstance(method, FunctionType))
     return any(owner_of(method.__code__) is CodeOwner.USER for method in methods)
 
 
