@@ -87,6 +87,7 @@ class NonfiniteEntered:
     facts: ValueFacts
     variable: VariableId | None = None  # None: it is data
     used_at: SourceSpan | None = None
+    masked_by: SourceSpan | None = None  # a select that takes the other branch at these elements
     written_at: SourceSpan | None = None  # the write by user code that made the variable so
     rows: tuple[int, ...] = ()
     columns: tuple[int, ...] = ()
@@ -127,6 +128,7 @@ class NonfiniteUpdate:
     epsilon_vanishes: bool = False  # it is zero in the variable's dtype
     dtype: str = ""
     step: int = 1
+    born: NonfiniteBorn | None = None  # the op of the user's own optimizer or schedule that made the first bad value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

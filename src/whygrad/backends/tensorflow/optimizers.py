@@ -99,6 +99,7 @@ class Updates:
         if self.capture.current_graph() is None:
             self.capture.episodes.updating()
             self.capture.update_watch.before(optimizer, gradients, known, place)
+            self.capture.update_watch.listen(optimizer, [pair.variable for pair in pairs], sys._getframe(3))
         elif isinstance(optimizer, self.capture.update_watch.scalers):
             self.capture.scale_watch.traced(optimizer, place)
         return True

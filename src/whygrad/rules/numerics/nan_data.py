@@ -51,19 +51,38 @@ def nan_data(recording: Recording) -> Iterator[Finding]:
             continue
         facts = entered.facts
         what = "NaN" if facts.nans else "Inf"
-        used = entered.used_at
         yield Finding(
             message=f"{symptom(recording, entered.when)}: {what} is in the data already",
             primary=None
             if entered.where is None
             else Label(entered.where, f"{facts.nans + facts.infs} bad of {facts.size} values come in here"),
-            related=() if used is None or used == entered.where else (Label(used, "and are used here"),),
+            related=_related(entered),
             notes=_notes(entered),
-            help="drop or fill such rows before training, for example "
-            "`dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x)))`",
+            help=_help(entered),
             steps=Steps(entered.when.seen, max(entered.when.of, entered.when.seen)),
             severity=Severity.NOTE if entered.when.went_on else None,
         )
+
+
+def _related(entered: NonfiniteEntered) -> tuple[Label, ...]:
+    places = {
+        entered.used_at: "and are used here",
+        entered.masked_by: "hidden here, on the way forward only",
+        entered.when.request: "seen here",
+    }
+    return tuple(Label(place, text) for place, text in places.items() if place not in (None, entered.where))
+
+
+def _help(entered: NonfiniteEntered) -> str:
+    if entered.masked_by is not None:
+        return (
+            "put numbers in their place before they are used, `safe = tf.where(tf.math.is_finite(y), y, 0.0)`: "
+            "a `tf.where` afterwards hides them from the loss, and 0 * NaN is NaN on the way back"
+        )
+    return (
+        "drop or fill such rows before training, for example "
+        "`dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x)))`"
+    )
 
 
 def _notes(entered: NonfiniteEntered) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import NonfiniteUpdate
 from whygrad.rules.missing import listing
-from whygrad.rules.nonfinite import names
+from whygrad.rules.nonfinite import evidence, names
 from whygrad.rules.rule import Finding, rule
 
 
@@ -49,29 +49,47 @@ def nan_optimizer(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    An update is noticed at the next gradient that is asked for, or at the end of the run.
+    An update is noticed at the next gradient that is asked for, or at the end of the run. The expression that makes the
+    first bad value is shown where it is in an optimizer or a schedule of one's own.
     """
     for update in recording.events_of(NonfiniteUpdate):
         variables = names(recording, update.variables)
-        made = () if update.made is None else (Label(update.made, "made here"),)
         yield Finding(
             message=f"the update by `{update.optimizer}` leaves {listing(variables)} not finite: "
             "its gradient and its value were finite before",
-            primary=None if update.where is None else Label(update.where, "the first bad value is made in here"),
+            primary=_primary(update),
             variables=variables,
-            related=made,
+            related=_related(update),
             notes=_notes(update),
             help=_help(update),
         )
 
 
+def _primary(update: NonfiniteUpdate) -> Label | None:
+    if update.born is not None and update.born.where is not None:
+        return Label(update.born.where, "the first bad value is made here")
+    return None if update.where is None else Label(update.where, "the first bad value is made in here")
+
+
+def _related(update: NonfiniteUpdate) -> tuple[Label, ...]:
+    asked = () if update.born is None or update.where is None else (Label(update.where, "in this update"),)
+    return asked if update.made is None else (*asked, Label(update.made, "made here"))
+
+
 def _notes(update: NonfiniteUpdate) -> tuple[str, ...]:
+    if update.born is not None:
+        return evidence(update.born)
     if update.epsilon_vanishes:
         return (f"epsilon={update.epsilon:g} is zero in {update.dtype}: where a gradient is zero, 0/0 is NaN",)
     return (f"{update.dtype} variables",) if update.dtype else ()
 
 
 def _help(update: NonfiniteUpdate) -> str:
+    if update.born is not None:
+        return (
+            "a gradient, a weight or the step number may be zero: keep this finite then, for example "
+            "`ops.where(norm > 0, ratio, 1.0)` around a divisor that is never zero itself"
+        )
     if update.epsilon_vanishes:
         return (
             "keep the variables in float32 (`mixed_float16` does), or use `epsilon=1e-4` or more for float16 variables"

@@ -1,6 +1,7 @@
 """Ways to a NaN or Inf: small programs, each with the expression that makes the first one.
 
-The line to find ends in `#!`, that of what follows from it in `#+`. Each program leaves in `bad` something that is not finite.
+The line to find ends in `#!`, that of what follows from it in `#+`. Each program leaves in `bad` something that is not
+finite.
 """
 
 from __future__ import annotations
@@ -493,6 +494,24 @@ bad = [w]
 """,
     ),
     Way(
+        "in an optimizer of one's own",
+        "nan-optimizer",
+        """
+class Own(keras.optimizers.Optimizer):
+    def update_step(self, gradient, variable, learning_rate):
+        size = tf.sqrt(tf.reduce_sum(tf.square(gradient)))
+        step = gradient / size #!
+        self.assign_sub(variable, learning_rate * step)
+a, b = tf.Variable([1.0, 2.0]), tf.Variable([1.0, 2.0])
+optimizer = Own(0.1)
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(a * a + 0.0 * b)
+    optimizer.apply_gradients(zip(tape.gradient(loss, [a, b]), [a, b]))
+bad = [b]
+""",
+    ),
+    Way(
         "spread by a clip",
         "nan-exp",
         """
@@ -979,6 +998,53 @@ def start(shape, dtype=None):
 model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(4, kernel_initializer=start)]) #!
 model.compile("adam", "mse")
 model.fit(np.ones((16, 3)), np.ones((16, 4)), verbose=0)
+bad = model.get_weights()
+""",
+    ),
+    Way(
+        "in labels that a loss of one's own masks too late, in fit",
+        "nan-data",
+        """
+keras.utils.set_random_seed(0)
+def known_only(y, p):
+    known = tf.math.is_finite(y)
+    squared = tf.square(p - y) #!
+    return tf.reduce_sum(tf.where(known, squared, 0.0), axis=-1)
+labels = np.ones((16, 4), np.float32)
+labels[::3, 1] = np.nan
+model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(4)])
+model.compile("sgd", known_only)
+model.fit(np.ones((16, 3)), labels, batch_size=4, verbose=0)
+bad = model.get_weights()
+""",
+    ),
+    Way(
+        "in an optimizer of one's own, in fit",
+        "nan-optimizer",
+        """
+keras.utils.set_random_seed(0)
+class Own(keras.optimizers.Optimizer):
+    def update_step(self, gradient, variable, learning_rate):
+        size = tf.sqrt(tf.reduce_sum(tf.square(gradient)))
+        step = gradient / size #!
+        self.assign_sub(variable, learning_rate * step)
+model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(4, use_bias=False), keras.layers.Dense(1)])
+model.compile(Own(0.1), "mse")
+model.fit(np.zeros((16, 3)), np.ones((16, 1)), batch_size=4, verbose=0)
+bad = model.get_weights()
+""",
+    ),
+    Way(
+        "in a learning rate of one's own, in fit",
+        "nan-optimizer",
+        """
+keras.utils.set_random_seed(0)
+class Decay(keras.optimizers.schedules.LearningRateSchedule):
+    def __call__(self, step):
+        return 0.1 * tf.math.rsqrt(tf.cast(step, tf.float32)) #!
+model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(4)])
+model.compile(keras.optimizers.Adam(Decay()), "mse")
+model.fit(np.ones((16, 3)), np.ones((16, 4)), batch_size=4, verbose=0)
 bad = model.get_weights()
 """,
     ),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whygrad.backends.tensorflow.nonfinite.finite import array_of, facts_of_values
+from whygrad.backends.tensorflow.nonfinite.taking import first_taker
 from whygrad.backends.tensorflow.nonfinite.trace import Node, Trace, Value, births
 from whygrad.backends.tensorflow.nonfinite.wider import is_finite_when_wider
 from whygrad.backends.tensorflow.op_table import kind_of
@@ -41,7 +42,7 @@ def _born(trace: Trace, value: Value, node: Node) -> NonfiniteBorn:
     batch = _batch_size(trace)
     upstream = next((came for came in node.incoming if came is not None), None)
     return NonfiniteBorn(
-        kind=_kind(forward.type),
+        kind=kind_of_failure(forward.type),
         name=forward.type,
         where=span(node.site.place),
         backward=backward,
@@ -60,7 +61,7 @@ def _born(trace: Trace, value: Value, node: Node) -> NonfiniteBorn:
     )
 
 
-def _kind(op_type: str) -> OpKind:
+def kind_of_failure(op_type: str) -> OpKind:
     """`SqrtGrad` fails where `Sqrt` does."""
     kind = kind_of(op_type)
     return kind_of(op_type.removesuffix("Grad")) if kind is OpKind.OTHER else kind
@@ -69,13 +70,13 @@ def _kind(op_type: str) -> OpKind:
 def _entered(capture: Capture, trace: Trace, value: Value) -> NonfiniteEntered | NonfiniteBorn:
     before = None if value.handle is not None else _suspect(capture, value.number)
     if before is not None:  # its inputs are gone: what it is says enough
-        kind = _kind(before.type)
+        kind = kind_of_failure(before.type)
         return NonfiniteBorn(kind=kind, name=before.type, where=span(before.place), output=_facts(value), exact=False)
     mask = _mask(value)
     rows = _rows(mask) if mask is not None and mask.ndim else ()
     columns = _rows(np.moveaxis(mask, -1, 0)) if mask is not None and mask.ndim > 1 else ()
-    uses = (node for node in trace.nodes if any(each is value for each in node.inputs))
-    used_at = next((found for node in uses if (found := span(node.site.place)) is not None), None)
+    taker = first_taker(trace, value)
+    used_at = None if taker is None else span(taker.site.place)
     if value.handle is not None:
         entry = capture.variables.entries.get(value.handle)
         return NonfiniteEntered(
@@ -87,10 +88,12 @@ def _entered(capture: Capture, trace: Trace, value: Value) -> NonfiniteEntered |
             rows=rows,
             columns=columns,
         )
+    select = None if taker is None else _masking_select(trace, taker, taker, mask)
     return NonfiniteEntered(
         where=_origin(capture, value, used_at),
         facts=_facts(value),
         used_at=used_at,
+        masked_by=None if select is None else span(select.site.place),
         rows=rows,
         columns=columns,
     )
@@ -105,7 +108,7 @@ def _suspect(capture: Capture, number: int | None) -> OpRecord | None:
         if record is None or record.sequence in seen:
             continue
         seen.add(record.sequence)
-        if _kind(record.type) in _RISKY:
+        if kind_of_failure(record.type) in _RISKY:
             return record
         todo.extend(record.inputs)
     return None
@@ -230,7 +233,7 @@ def _largest(tensor: Any) -> float:
 def is_at_zero(value: Value) -> bool:
     """Born in a division, a root, a logarithm, and not by overflow: no smaller scale of the loss would help."""
     node = value.maker
-    if node is None or _kind((node.forward or node).type) not in _RISKY:
+    if node is None or kind_of_failure((node.forward or node).type) not in _RISKY:
         return False
     return not is_finite_when_wider(node, value) and all(_largest(each.tensor) < HUGE for each in _numbers(node))
 

@@ -29,6 +29,7 @@ class Answer:
     symptom: str = "NaN"
     culprits: tuple[int, ...] = ()  # variables whose gradients are bad
     spoilt: tuple[int, ...] = ()  # variables that the step leaves bad
+    in_update: Value | None = None  # the first bad value of an update that was given finite gradients
     victims: tuple[int, ...] = ()  # those of them whose own gradient was finite
     spread_at: Any = None
 
@@ -78,6 +79,8 @@ def inquire(capture: Capture, flight: Flight) -> Answer:
         if answer.victims:
             answer.spread_at = _first_place(replay.interpreter.written.get(answer.victims[0], ()))
         break
+    if requests and answer.request is None:
+        answer.in_update = first_birth(capture, _written(replay, spoilt))
     return answer
 
 

@@ -257,7 +257,11 @@ class Sentinel:
             update = self.capture.update_watch.last_of(answer.spoilt[0])
             if update is None:
                 raise ReplayError("it is made in the update, and no update of these variables was seen")
-            return self.capture.update_watch.bad_update(update)
+            made = answer.in_update
+            born = None if made is None else describe(self.capture, answer.trace, made)
+            return self.capture.update_watch.bad_update(
+                update, answer.spoilt, born if isinstance(born, NonfiniteBorn) else None
+            )
         if answer.birth is None:
             raise ReplayError("the replay gave finite values")
         return self._event(answer.trace, answer.birth, flight)

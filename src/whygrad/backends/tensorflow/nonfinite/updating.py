@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from whygrad.backends.tensorflow.nonfinite.finite import is_finite, tensor_of
+from whygrad.backends.tensorflow.nonfinite.update_spy import UpdateSpy, has_users_code
 from whygrad.backends.tensorflow.positions import span
 from whygrad.graph import VariableId
 from whygrad.graph.event import Event
 from whygrad.graph.nonfinite import (
+    NonfiniteBorn,
     NonfiniteSpread,
     NonfiniteSummed,
     NonfiniteUnplaced,
     NonfiniteUpdate,
     Occurrence,
 )
+from whygrad.source import SourceSpan
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -55,6 +59,8 @@ class UpdateWatch:
     poisoned: set[int] = field(default_factory=set)  # variables that took a bad gradient
     bad_before: dict[int, bool] = field(default_factory=dict)  # variable -> not finite before its first eager update
     place: Any = None
+    spy: UpdateSpy | None = None
+    born: dict[int, NonfiniteBorn] = field(default_factory=dict)  # variable -> what an update of the user's made bad
 
     def before(self, optimizer: Any, gradients: list[Any], variables: list[Any], place: Any) -> None:
         self.pending = []
@@ -85,6 +91,21 @@ class UpdateWatch:
         if sentinel.latest:
             culprits = {number for found in sentinel.discoveries for number in found.variables}
             self._note_victims([(g, n) for g, n in bad if n not in culprits], tuple(sentinel.latest))
+
+    def listen(self, optimizer: Any, variables: list[int], above: FrameType) -> None:
+        """To an update in which code of the user's takes part."""
+        recorder = self.capture.recorder
+        if recorder.spy is None and not self.born and has_users_code(optimizer):
+            self.spy = UpdateSpy(recorder, variables, above)
+            recorder.spy = self.spy.on_op
+
+    def _heard(self) -> None:
+        spy, self.spy = self.spy, None
+        if spy is None:
+            return
+        self.capture.recorder.spy = None
+        if spy.born is not None:
+            self.born = {number: spy.born for number in spy.variables if not self._is_finite(number)}
 
     def _meet(self, variables: list[Any]) -> None:
         for variable in variables:
@@ -131,6 +152,7 @@ class UpdateWatch:
 
     def after(self) -> None:
         """Variables whose own gradient was finite and that are not any more: the optimizer's own clipping did it."""
+        self._heard()
         victims = [number for variable, number in self.pending if not is_finite(tensor_of(variable))]
         if victims:
             culprits = tuple(self.capture.sentinel.latest)
@@ -147,24 +169,34 @@ class UpdateWatch:
         ]
         return entries[-1] if entries else None
 
-    def bad_update(self, update: UpdateEntry) -> NonfiniteUpdate | None:
-        """The variables that an update left not finite; ask only where its gradients were seen to be finite."""
-        bad = [pair.variable for pair in update.pairs if not self._is_finite(pair.variable)]
+    def bad_update(
+        self, update: UpdateEntry, left: tuple[int, ...] = (), born: NonfiniteBorn | None = None
+    ) -> NonfiniteUpdate | None:
+        """The variables that an update left not finite; ask only where its gradients were seen to be finite.
+
+        `left` has them where they are known, and `born` the op of the replayed update that made the first bad value.
+        """
+        bad = list(left) or [pair.variable for pair in update.pairs if not self._is_finite(pair.variable)]
         if not bad:
             return None
         entry = self.capture.variables.entries[bad[0]]
         optimizer = None if update.reference is None else update.reference()
         epsilon = getattr(optimizer, "epsilon", None)
         number = float(epsilon) if isinstance(epsilon, (int, float)) else None
+        asked = span(update.place)
+        born = born or self.born.get(bad[0])
+        if born is not None and (born.where is None or (asked is not None and _is_within(born.where, asked))):
+            born = None  # the framework's own code, which has no line to show
         return NonfiniteUpdate(
             optimizer=update.optimizer,
-            where=span(update.place),
+            where=asked,
             made=span(self.made.get(optimizer)) if optimizer is not None else None,
             variables=tuple(map(VariableId, bad)),
             epsilon=number,
             epsilon_vanishes=number is not None and not (np.float16(number) if entry.dtype == "float16" else number),
             dtype=entry.dtype,
             step=update.count,
+            born=born,
         )
 
     def at_the_end(self) -> NonfiniteUpdate | NonfiniteUnplaced | None:
@@ -207,3 +239,7 @@ class UpdateWatch:
                 )
             )
         return found
+
+
+def _is_within(inner: SourceSpan, outer: SourceSpan) -> bool:
+    return inner.file == outer.file and outer.contains_line(inner.line)
