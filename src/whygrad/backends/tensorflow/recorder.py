@@ -185,7 +185,9 @@ class Recorder:
         if entry is not None and is_users_own(frame):
             entry.writes += 1
             if record.type == "AssignVariableOp":
-                entry.resets += not adds_to_itself(self, entry.id, inputs[1], graph)
+                resets = not adds_to_itself(self, entry.id, inputs[1], graph)
+                entry.resets += resets and graph is None
+                entry.resets_traced += resets and graph is not None
                 entry.assigned = record
             if self.on_write is not None and entry.trainable and len(record.inputs) > 1:
                 self._note_gradient(entry, record, inputs[1], graph)
