@@ -148,7 +148,24 @@ def holding(own: bool, plain: bool, listed: str = "net.trainable_variables", dec
     return program
 
 
+MEANS = """
+optimizer = keras.optimizers.SGD(0.1)
+def loss_of(x):
+    return tf.reduce_mean((w - x) ** 2) / 2.0
+for _ in range(3):
+    total = tf.zeros(3)
+    for x in (1.0, 2.0):
+        with tf.GradientTape() as tape:
+            loss = loss_of(x)
+        total = total + tape.gradient(loss, w)
+    optimizer.apply_gradients([(MEAN, w)])
+"""
 PROGRAMS = {
+    "a loss divided, and the sum of the gradients too": (
+        MEANS.replace("MEAN", "total / 2.0"),
+        MEANS.replace("MEAN", "total"),
+        ("accumulation-averaged-twice", "total / 2.0"),
+    ),
     "a tf.Module that holds a Keras layer": (
         holding(own=False, plain=False),
         holding(own=False, plain=False, listed="net.parts[0].trainable_variables"),

@@ -186,6 +186,8 @@ def _pairing(windows: Windows, entry: UpdateEntry, pair: PairEntry) -> Pairing:
         clipped=None if clipped is None else span(clipped[0]),
         summed=span(label.summed),
         mixed=span(label.mixed),
+        divided=span(label.divided),
+        loss_divided=span(label.loss_divided),
         noised=label.noised,
         compiled=pair.compiled and window is None,
         beside=pair.beside,
