@@ -316,6 +316,7 @@ def _events(capture: Capture) -> Iterator[Event]:
     yield from capture.recorder.row_writes.events()
     yield from capture.sparse_updates.events()
     yield from capture.recorder.discarded.events()
+    yield from capture.recorder.rebound_names.events()
     capture.flights.at_the_end()
     yield from capture.sentinel.events()
     yield from capture.update_watch.events()
