@@ -278,6 +278,7 @@ class UpdateDiscarded:
     variable: VariableId
     where: SourceSpan | None
     seen: int = 1
+    name: str | None = None  # any value at all, bound to this name, which held the variable and is not read again
 
 
 Event = (

@@ -72,6 +72,38 @@ def test_slots_of_a_compiled_step(
     assert told(lambda: accumulating(tf, keras, divide=divide, reset=reset, keras_slots=keras_slots)) == rules
 
 
+@pytest.mark.parametrize("restored", [0, 500])
+@pytest.mark.parametrize(("every", "rules"), [(2, set()), (4, {"accumulation-not-reset"})])
+def test_slots_of_a_compiled_step_that_are_set_back_outside_of_it(
+    tf: Any, keras: Any, every: int, rules: set[str], restored: int
+) -> None:
+    """Each second micro-batch is an update; the slot is set back after each `every` of them."""
+
+    def program() -> None:
+        w = keras.Variable([1.0, 2.0], name="w")
+        slot = keras.Variable([0.0, 0.0], trainable=False)
+        turn = tf.Variable(0, trainable=False)
+        optimizer = keras.optimizers.SGD(0.1)
+        optimizer.build([w])
+        if restored:
+            optimizer.iterations.assign(restored)
+
+        @tf.function
+        def step(x: Any) -> None:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(tf.square(w - x)) / 2.0
+            slot.assign_add(tape.gradient(loss, w))
+            turn.assign_add(1)
+            tf.cond(turn % 2 == 0, lambda: optimizer.apply([slot.value], [w]), lambda: None)
+
+        for number in range(1, 13):
+            step(tf.constant([1.0, 3.0]) + float(number))
+            if number % every == 0:
+                slot.assign([0.0, 0.0])
+
+    assert told(program) == (rules if not restored else set())
+
+
 @pytest.mark.parametrize(("divide", "rules"), [(1.0, set()), (4.0, {"accumulation-averaged-twice"})])
 @pytest.mark.parametrize("compiled", [True, False])
 def test_an_optimizer_that_averages_by_itself(

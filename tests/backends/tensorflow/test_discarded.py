@@ -42,3 +42,43 @@ def test_a_step_is_thrown_away_where_nothing_uses_it(tf: Any, decorator: str, us
         found = list(run.recording().events_of(UpdateDiscarded))
 
     assert len(found) == thrown_away
+
+
+SOFT = """
+kernels = [tf.Variable([1.0, 2.0]), tf.Variable([3.0])]
+others = [tf.Variable([2.0, 2.0]), tf.Variable([2.0])]
+DECORATED
+def update():
+    for t, v in zip(kernels, others):
+        STATEMENT
+for _ in range(3):
+    update()
+for t in kernels:
+    t.assign(t * 1.0)
+"""
+
+
+@pytest.mark.parametrize("decorated", ["", "@tf.function", "@tf.function(autograph=False)"])
+@pytest.mark.parametrize(
+    ("statement", "thrown_away"),
+    [
+        ("t = 0.1 * v + 0.9 * t", True),
+        ("t = tf.clip_by_value(t, -1.0, 1.0)", True),
+        ("t.assign(0.1 * v + 0.9 * t)", False),
+        ("t = t.assign(0.1 * v + 0.9 * t)", False),
+        ("t = 0.1 * v + 0.9 * t; tf.reduce_sum(t)", False),
+    ],
+)
+def test_a_value_bound_to_a_loop_s_name_and_never_read_is_thrown_away(
+    loud: Any, decorated: str, statement: str, thrown_away: bool
+) -> None:
+    found = loud(SOFT.replace("DECORATED", decorated).replace("STATEMENT", statement))
+
+    assert [rule for rule, _ in found] == (["variable-rebound"] if thrown_away else [])
+
+
+@pytest.mark.parametrize("statement", ["t *= 0.9", "t = 0.1 * v + 0.9 * t"])
+def test_the_same_holds_for_variables_of_keras(loud: Any, statement: str) -> None:
+    program = SOFT.replace("DECORATED", "").replace("STATEMENT", statement).replace("tf.Variable", "keras.Variable")
+
+    assert [rule for rule, _ in loud(program)] == ["variable-rebound"]

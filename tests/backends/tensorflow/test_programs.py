@@ -148,7 +148,54 @@ def holding(own: bool, plain: bool, listed: str = "net.trainable_variables", dec
     return program
 
 
+MEANS = """
+optimizer = keras.optimizers.SGD(0.1)
+def loss_of(x):
+    return tf.reduce_mean((w - x) ** 2) / 2.0
+for _ in range(3):
+    total = tf.zeros(3)
+    for x in (1.0, 2.0):
+        with tf.GradientTape() as tape:
+            loss = loss_of(x)
+        total = total + tape.gradient(loss, w)
+    optimizer.apply_gradients([(MEAN, w)])
+"""
+WEIGHED = """
+class Weighed(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.line = keras.layers.Dense(1)
+    def call(self, x):
+        return self.line(x)
+    def train_step(self, data):
+        x, y, weights = data
+        with tf.GradientTape() as tape:
+            losses = keras.losses.mean_squared_error(y, self(x, training=True))
+            loss = tf.reduce_mean(PRODUCT)
+        variables = self.trainable_variables
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+        return {"loss": loss}
+model = Weighed()
+model.compile(keras.optimizers.SGD(0.1))
+x = np.linspace(-1.0, 1.0, 10, dtype="float32")[:, None]
+model.fit(tf.data.Dataset.from_tensor_slices((x, 2.0 * x, x * x)).batch(5), shuffle=False, verbose=0)
+"""
 PROGRAMS = {
+    "a column of weights times a row of losses": (
+        WEIGHED.replace("PRODUCT", "weights * losses"),
+        WEIGHED.replace("PRODUCT", "weights[:, 0] * losses"),
+        ("loss-shape-broadcast", "weights * losses"),
+    ),
+    "a row of losses over a column of norms": (
+        WEIGHED.replace("PRODUCT", "losses / (1.0 + weights)"),
+        WEIGHED.replace("PRODUCT", "losses[:, None] * losses"),
+        ("loss-shape-broadcast", "losses / (1.0 + weights)"),
+    ),
+    "a loss divided, and the sum of the gradients too": (
+        MEANS.replace("MEAN", "total / 2.0"),
+        MEANS.replace("MEAN", "total"),
+        ("accumulation-averaged-twice", "total / 2.0"),
+    ),
     "a tf.Module that holds a Keras layer": (
         holding(own=False, plain=False),
         holding(own=False, plain=False, listed="net.parts[0].trainable_variables"),

@@ -31,6 +31,14 @@ def test_fires_when_each_loss_and_the_sum_are_divided() -> None:
     assert codes(applied(requests=4, scale=1 / 16)) == ["WG507"]
 
 
+def test_shows_the_second_division_and_the_first_beside_it() -> None:
+    found = one(applied(requests=4, scale=1 / 16, divided=at(7), loss_divided=at(3)))
+
+    assert found.primary is not None
+    assert found.primary.span == at(7)
+    assert [label.span for label in found.related] == [at(3), at(9)]
+
+
 def test_fires_when_the_user_divides_by_what_the_optimizer_divides_by() -> None:
     found = one(applied(scale=0.25, averages=4))
 

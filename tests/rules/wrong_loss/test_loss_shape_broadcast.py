@@ -74,3 +74,52 @@ def test_silent_when_the_difference_is_a_metric() -> None:
     g.op(OpKind.REDUCE, (difference(g, (8, 1), (8,)),))
 
     assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (g.variable("v"),)), sources=[])) == []
+
+
+def weighed(g: GraphBuilder, column: Tensor, row: Tensor, name: str = "Mul") -> Tensor:
+    return g.op(OpKind.ELEMENTWISE, (column, row), name=name, where=at(5))
+
+
+@pytest.mark.parametrize("name", ["Mul", "RealDiv"])
+@pytest.mark.parametrize("size", [8, None])
+def test_fires_when_a_column_of_weights_meets_a_row_of_losses(name: str, size: int | None) -> None:
+    g = GraphBuilder()
+    losses = g.op(OpKind.CONTRACT, (g.variable("w"),), shape=(size,))
+    found = one(g.finish(loss=g.op(OpKind.REDUCE, (weighed(g, g.constant(shape=(size, 1)), losses, name),))))
+
+    assert (found.code, found.severity) == ("WG703", Severity.WARNING)
+    assert found.message.startswith("values of the examples likely broadcast against each other")
+    assert found.primary is not None
+    assert found.primary.span == at(5)
+
+
+def test_fires_when_two_networks_give_a_column_and_a_row() -> None:
+    g = GraphBuilder()
+    column = g.op(OpKind.CONTRACT, (g.variable("critic"),), shape=(8, 1))
+    row = g.op(OpKind.CONTRACT, (g.variable("actor"),), shape=(8,))
+
+    assert codes(g.finish(loss=g.op(OpKind.REDUCE, (weighed(g, column, row),)))) == ["WG703"]
+
+
+def test_silent_when_the_column_was_made_of_a_row_on_purpose() -> None:
+    g = GraphBuilder()
+    row = g.op(OpKind.CONTRACT, (g.variable("w"),), shape=(8,))
+    column = g.op(OpKind.MOVE, (row,), name="ExpandDims", shape=(8, 1))
+    column = g.op(OpKind.SMOOTH, (column,), shape=(8, 1))
+
+    assert codes(g.finish(loss=g.op(OpKind.REDUCE, (weighed(g, column, row),)))) == []
+
+
+def test_silent_when_a_bare_parameter_meets_a_column() -> None:
+    g = GraphBuilder()
+    frequencies = g.variable("frequencies", shape=(8,))
+    waves = g.op(OpKind.ELEMENTWISE, (g.constant(shape=(8, 1)), frequencies), name="Mul", where=at(5))
+
+    assert codes(g.finish(loss=g.op(OpKind.REDUCE, (waves,)))) == []
+
+
+def test_silent_when_a_column_and_a_row_are_only_added_up() -> None:
+    g = GraphBuilder()
+    losses = g.op(OpKind.CONTRACT, (g.variable("w"),), shape=(8,))
+
+    assert codes(g.finish(loss=g.op(OpKind.REDUCE, (weighed(g, g.constant(shape=(8, 1)), losses, "AddV2"),)))) == []

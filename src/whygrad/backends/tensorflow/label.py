@@ -27,6 +27,8 @@ class Label:
     slot: int = 0  # the variable it was read from
     at: int = 0  # the clock when it was asked for; of a sum, the last
     parts: tuple[Any, ...] = ()  # several gradients joined in one tensor, one `Part` each
+    divided: Any = None  # where it was multiplied by a constant last
+    loss_divided: Any = None  # the same of the loss
     carries: frozenset[int] = frozenset()  # requests whose targets were added up in this one's target
 
 
@@ -57,6 +59,8 @@ def merge(first: Label, second: Label, place: Any) -> Label:
         graph=first.graph if first.graph == second.graph else -1,
         slot=first.slot or second.slot,
         at=max(first.at, second.at),
+        divided=first.divided or second.divided,
+        loss_divided=first.loss_divided or second.loss_divided,
         parts=_merged_parts(first, second, place),
         carries=_latest(first.carries | second.carries),
     )

@@ -170,7 +170,8 @@ class Labels:
         factor = self.scalars.get(others[0]) if len(others) == 1 else None
         if factor is None or label.scale is None or (record.type != "Mul" and factor == 0):
             return replace(label, scale=None)
-        return replace(label, scale=label.scale * factor if record.type == "Mul" else label.scale / factor)
+        scale = label.scale * factor if record.type == "Mul" else label.scale / factor
+        return replace(label, scale=scale, divided=record.place)
 
     def forget(self, number: int) -> None:
         self.tensors.pop(number, None)

@@ -51,6 +51,7 @@ class UpdateEntry:
     traced: bool = False  # what went in and came out was not seen
     distinct: bool = False  # no other optimizer has its name
     averages: int = 1  # calls that the optimizer takes the mean of
+    iterations: int | None = None  # updates that it had made before; None: not known
     count: int = 1
 
 
@@ -87,7 +88,8 @@ class Updates:
         update.reference = weakref.ref(optimizer)
         update.distinct = self.names.setdefault(update.optimizer, number) == number
         update.averages = int(getattr(optimizer, "gradient_accumulation_steps", None) or 1)
-        self._keep(update)
+        if self._keep(update):
+            update.iterations = self._iterations(optimizer)
         inputs = [tensor for g in gradients if (tensor := getattr(getattr(g, "values", g), "_id", None)) is not None]
         record = recorder.add_virtual("ApplyGradients", inputs, (), place, self.capture.current_graph())
         record.attrs = tuple(pair.variable for pair in pairs if not pair.missing)
@@ -171,7 +173,8 @@ class Updates:
         found = (book.of(variable) for variable in variables)
         return tuple(entry.id for entry in found if entry is not None and entry.id not in mine)
 
-    def _keep(self, entry: UpdateEntry) -> None:
+    def _keep(self, entry: UpdateEntry) -> bool:
+        """False where one like it is kept, or many from the same place."""
         self.total += 1
         entry.traced = self.capture.current_graph() is not None
         self.capture.recorder.updated = True
@@ -179,12 +182,21 @@ class Updates:
         known = self.entries.get(key)
         if known is not None:
             known.count += 1
-            return
+            return False
         kept = self.per_place.get(entry.place, 0)
         if kept < KEPT_PER_PLACE:
             self._look_beside(entry)
             self.per_place[entry.place] = kept + 1
             self.entries[key] = entry
+        return kept < KEPT_PER_PLACE
+
+    def _iterations(self, optimizer: Any) -> int | None:
+        recorder = self.capture.recorder
+        recorder.paused += 1
+        try:
+            return compat.value_now(optimizer.iterations)
+        finally:
+            recorder.paused -= 1
 
     def _look_beside(self, entry: UpdateEntry) -> None:
         strangers = [p for p in entry.pairs if p.label is not None and p.variable not in p.label.variables]

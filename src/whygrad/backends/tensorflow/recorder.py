@@ -22,6 +22,7 @@ from whygrad.backends.tensorflow.ledger import LedgerBook
 from whygrad.backends.tensorflow.nonfinite.episode import Episode
 from whygrad.backends.tensorflow.op_record import CUSTOM, Departure, Leaf, OpRecord, Place, TraceLog, facts_of
 from whygrad.backends.tensorflow.op_table import WRITE_PREFIXES
+from whygrad.backends.tensorflow.rebound_names import ReboundNames
 from whygrad.backends.tensorflow.row_writes import OVERWRITING, RowWrites
 from whygrad.backends.tensorflow.stack import callers_of, is_users_own, variable_in_caller
 from whygrad.backends.tensorflow.traced_code import TracedCode, is_news, is_traced, outermost, traced_code
@@ -74,6 +75,7 @@ class Recorder:
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
         self.row_writes = RowWrites()
         self.discarded = Discarded(self)
+        self.rebound_names = ReboundNames(self)
         self.on_calls: Callable[[], None] | None = None
         self.on_write: Callable[[VariableEntry, OpRecord, Label, Any], None] | None = None
         self._generation_starts: deque[int] = deque([0])
@@ -129,6 +131,7 @@ class Recorder:
         self.labels.follow(record, ids[0] if ids and ids[0] in self.variables.entries else None, inputs, outputs, None)
         if self.labels.tensors:
             self._look_for_steps(record, inputs, None)
+        self.rebound_names.look(record, found)
         for facts in record.outputs:
             known[facts.id] = record
         self.records.append(record)
@@ -185,7 +188,9 @@ class Recorder:
         if entry is not None and is_users_own(frame):
             entry.writes += 1
             if record.type == "AssignVariableOp":
-                entry.resets += not adds_to_itself(self, entry.id, inputs[1], graph)
+                resets = not adds_to_itself(self, entry.id, inputs[1], graph)
+                entry.resets += resets and graph is None
+                entry.resets_traced += resets and graph is not None
                 entry.assigned = record
             if self.on_write is not None and entry.trainable and len(record.inputs) > 1:
                 self._note_gradient(entry, record, inputs[1], graph)
@@ -233,6 +238,7 @@ class Recorder:
         self.labels.follow(record, outer if outer in self.variables.entries else None, inputs, outputs, graph)
         if self.labels.tensors:
             self._look_for_steps(record, inputs, graph)
+        self.rebound_names.look(record, found)
 
     def _look_for_steps(self, record: OpRecord, inputs: Any, graph: Any) -> None:
         if self.discarded.waiting:

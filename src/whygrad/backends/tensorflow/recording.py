@@ -186,6 +186,8 @@ def _pairing(windows: Windows, entry: UpdateEntry, pair: PairEntry) -> Pairing:
         clipped=None if clipped is None else span(clipped[0]),
         summed=span(label.summed),
         mixed=span(label.mixed),
+        divided=span(label.divided),
+        loss_divided=span(label.loss_divided),
         noised=label.noised,
         compiled=pair.compiled and window is None,
         beside=pair.beside,
@@ -314,6 +316,7 @@ def _events(capture: Capture) -> Iterator[Event]:
     yield from capture.recorder.row_writes.events()
     yield from capture.sparse_updates.events()
     yield from capture.recorder.discarded.events()
+    yield from capture.recorder.rebound_names.events()
     capture.flights.at_the_end()
     yield from capture.sentinel.events()
     yield from capture.update_watch.events()

@@ -165,12 +165,12 @@ class Requests:
     def _label(self, ticket: Ticket, gradients: list[Any]) -> None:
         """Remember whose gradient each result is; an unrecorded request is an op of its own."""
         recorder, entry = self.capture.recorder, ticket.entry
-        scale, mean = self._loss_scale(entry.targets, ticket.tf_graph)
+        scale, mean, divided = self._loss_scale(entry.targets, ticket.tf_graph)
         graph = 0 if ticket.tf_graph is None else id(ticket.tf_graph)
         asked = (entry.place, self._made_at(entry.targets, ticket.tf_graph))
         label = Label(frozenset(), frozenset({self.total}), asked, scale, mean, graph=graph)
         label = replace(label, tapes=frozenset({entry.tape}), at=recorder.now)
-        label = replace(label, carries=self._carries(ticket))
+        label = replace(label, carries=self._carries(ticket), loss_divided=divided)
         tensors = []
         for source, gradient in zip(entry.sources, gradients, strict=False):
             values = getattr(gradient, "values", gradient)
@@ -207,11 +207,12 @@ class Requests:
         record = self.capture.recorder.producers.get(targets[0])
         return None if record is None else (record.place, record.callers[:1])
 
-    def _loss_scale(self, targets: tuple[int, ...], tf_graph: Any) -> tuple[float | None, bool]:
-        """The constant factor in front of the loss, and whether the loss is a mean."""
+    def _loss_scale(self, targets: tuple[int, ...], tf_graph: Any) -> tuple[float | None, bool, Any]:
+        """The constant factor in front of the loss, whether the loss is a mean, and where the factor stands."""
         recorder = self.capture.recorder
         made = self._makers(tf_graph)
         scale: float | None = 1.0
+        place = None
         todo, seen = list(targets), 0
         while todo and seen < 64:
             seen += 1
@@ -219,15 +220,16 @@ class Requests:
             if record is None:
                 continue
             if record.type == "Mean" or (record.type in ("DivNoNan", "RealDiv") and self._counts(record, made)):
-                return scale, True
+                return scale, True, place
             if record.type in ("Mul", "RealDiv") and scale is not None:
                 factors = [recorder.labels.scalars[n] for n in record.inputs if n in recorder.labels.scalars]
                 if len(factors) == 1 and factors[0]:
                     scale = scale * factors[0] if record.type == "Mul" else scale / factors[0]
+                    place = record.place
                 todo.extend(n for n in record.inputs if n not in recorder.labels.scalars)
             elif record.type in ("Neg", "Identity", "AddV2", "Sub", "Cast", "AddN"):
                 todo.extend(record.inputs)
-        return scale, False
+        return scale, False, place
 
     def _counts(self, record: OpRecord, made: Mapping[int, OpRecord | None]) -> bool:
         """A sum divided by a number that was computed, as Keras losses do."""

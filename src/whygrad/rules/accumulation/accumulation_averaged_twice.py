@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Pairing, Recording, Update
@@ -57,19 +58,33 @@ def accumulation_averaged_twice(recording: Recording) -> Iterator[Finding]:
     for update in recording.updates:
         short = [pair for pair in update.pairs if _is_twice(pair)]
         if short:
-            count = short[0].requests
-            where = (
-                None
-                if update.where is None
-                else Label(update.where, f"{count} micro-batches, each weighed 1/{count * count}")
-            )
-            yield _finding(recording, update, short, where, f"divide once: either each loss or the sum by {count}")
+            yield _twice(recording, update, short)
         by_hand = [pair for pair in update.pairs if _is_averaged_already(pair, update.averages)]
         if by_hand:
             label = f"divided by {update.averages}, and the optimizer takes the mean of {update.averages} such calls"
             where = None if update.where is None else Label(update.where, label)
             advice = "leave the division to the optimizer: it averages over `gradient_accumulation_steps` itself"
             yield _finding(recording, update, by_hand, where, advice)
+
+
+def _twice(recording: Recording, update: Update, pairs: list[Pairing]) -> Finding:
+    """Shown at the second division, with the first one beside it where both are known."""
+    count = pairs[0].requests
+    first, second = pairs[0].loss_divided, pairs[0].divided
+    places = [place for place in (second, first) if place is not None] if first != second else []
+    text = f"{count} micro-batches, each weighed 1/{count * count}"
+    where = places[0] if places else update.where
+    finding = _finding(
+        recording,
+        update,
+        pairs,
+        None if where is None else Label(where, f"the second division: {text}" if len(places) > 1 else text),
+        f"divide once: either each loss or the sum by {count}",
+    )
+    if len(places) < 2:
+        return finding
+    applied = () if update.where is None else (Label(update.where, "applied here"),)
+    return replace(finding, related=(Label(places[1], f"each loss is divided by {count} already"), *applied))
 
 
 def _finding(recording: Recording, update: Update, pairs: list[Pairing], where: Label | None, advice: str) -> Finding:

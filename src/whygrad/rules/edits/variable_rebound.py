@@ -81,16 +81,20 @@ def _discarded(recording: Recording) -> Iterator[Finding]:
     moved |= {write.variable for write in recording.ledger if write.kind is not WriterKind.OTHER}
     found: dict[object, list[UpdateDiscarded]] = {}
     for event in recording.events_of(UpdateDiscarded):
-        if event.variable not in moved and recording.variables[event.variable].writes == 0:
+        unmoved = event.variable not in moved and recording.variables[event.variable].writes == 0
+        if unmoved or event.name is not None:
             found.setdefault(event.where, []).append(event)
     for events in found.values():
-        names = tuple(variable_name(recording.variables[event.variable]) for event in events)
+        names = tuple(dict.fromkeys(variable_name(recording.variables[event.variable]) for event in events))
         where, seen = events[0].where, events[0].seen
+        bound = next((f"`{event.name}`" for event in events if event.name is not None), "a name")
         yield Finding(
-            message=f"the step of {listing(names)} is computed and thrown away: a name is bound to the result, the "
+            message=f"the step of {listing(names)} is computed and thrown away: {bound} is bound to the result, the "
             f"{'variable stays' if len(names) == 1 else 'variables stay'} as {'it was' if len(names) == 1 else 'they were'}",
             primary=None if where is None else Label(where, "makes a tensor that nothing uses"),
             variables=names,
-            help="change the variable in place: `variable.assign_sub(rate * gradient)`",
+            help=f"change the variable in place: `{bound.strip('`')}.assign(...)`"
+            if events[0].name is not None
+            else "change the variable in place: `variable.assign_sub(rate * gradient)`",
             steps=Steps(seen, seen),
         )

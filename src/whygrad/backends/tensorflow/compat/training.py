@@ -38,6 +38,17 @@ def compiled_step(model: Any) -> Any:
     return None if eager else getattr(model, "train_function", None)
 
 
+def value_now(counter: Any) -> int | None:
+    """What a counter holds, also while a graph is traced; None where it cannot be read."""
+    import tensorflow as tf
+
+    try:
+        with tf.init_scope():
+            return int(native(counter).numpy())
+    except Exception:  # a graph of version 1 around it, or a copy on each device
+        return None
+
+
 def unknown_to(optimizer: Any, variables: Iterable[Any]) -> list[Any]:
     """The variables that a built optimizer has no slots for; empty where it cannot be told."""
     known = getattr(optimizer, "_trainable_variables_indices", None)  # Keras 3
