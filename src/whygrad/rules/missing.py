@@ -301,8 +301,20 @@ def _severity(recording: Recording, group: Iterable[MissingCut]) -> Severity | N
 
 
 def is_deliberate(recording: Recording, request: Request, sources: Iterable[Source]) -> bool:
+    """Whether nobody misses these gradients; not where the optimizer was left without any, and raised."""
+    if _is_fatal(recording, request):
+        return False
     return request.zeros_accepted or all(
         source.variable is not None and is_trained_elsewhere(recording, source.variable, request) for source in sources
+    )
+
+
+def _is_fatal(recording: Recording, request: Request) -> bool:
+    failure = recording.failure
+    return (
+        failure is not None
+        and failure.message.startswith("No gradients provided")
+        and all(source.outcome in ABSENT for source in request.sources)
     )
 
 

@@ -31,7 +31,7 @@ def add_escapes(capture: Capture, graph: Graph, entry: RequestEntry, sources: It
         ahead = index.ahead(starts)
         link = (
             _by_departure(capture, ahead, leaves)
-            or _by_code(index, entry.tape, ahead, leaves)
+            or _by_code(capture, index, entry.tape, ahead, leaves)
             or _by_time(capture, entry.tape, index, ahead, leaves)
         )
         if link is not None and all(op.where != link.where or op.inputs != link.inputs for op in added):
@@ -83,8 +83,13 @@ def _by_time(capture: Capture, tape: int, index: Index, ahead: set[TensorId], le
     return None
 
 
-def _by_code(index: Index, tape: int, ahead: set[TensorId], leaves: list[Op]) -> Op | None:
-    """NumPy read the tensor's memory unseen; the code that feeds what came in shows the call."""
+def _by_code(capture: Capture, index: Index, tape: int, ahead: set[TensorId], leaves: list[Op]) -> Op | None:
+    """NumPy read the tensor's memory unseen; the code that feeds what came in shows the call.
+
+    A call that tensors were seen to leave by is no such thing: those that matter here were looked at before.
+    """
+    seen = [where for each in capture.recorder.departures if (where := span(each.place)) is not None]
+    watched = {(where.file, line) for where in seen for line in range(where.line, where.last_line + 1)}
     lines: dict[int, TensorId] = {}
     files = set()
     made = [op for op in index.ops if op.where is not None and any(tensor in ahead for tensor in op.outputs)]
@@ -98,6 +103,8 @@ def _by_code(index: Index, tape: int, ahead: set[TensorId], leaves: list[Op]) ->
         if leaf.where is None or leaf.where.file not in files:
             continue
         for way_out in exits(leaf.where):
+            if (way_out.span.file, way_out.span.line) in watched:
+                continue
             fed = [lines[line] for line in sorted(way_out.feeding) if line in lines]
             if fed:
                 return _foreign(way_out.how, fed[-1], leaf, way_out.span)

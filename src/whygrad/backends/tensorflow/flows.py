@@ -61,7 +61,7 @@ def _probe(function: Any, op_type: str, inputs: Sequence[Any], outputs: Sequence
             ins = [_placeholder(fact) for fact in inputs]
             outs = [_placeholder(fact) for fact in outputs]
             grads = [_placeholder(fact) for fact in outputs]
-            mock = compat.MockOp(attrs or (), ins, outs, op_type, ())
+            mock = compat.MockOp(compat.given_attributes(op_type, attrs), ins, outs, op_type, ())
             result = function(mock, *grads)
             if not isinstance(result, (list, tuple)):
                 result = [result]

@@ -70,9 +70,19 @@ def wrong_source_object(recording: Recording) -> Iterator[Finding]:
             primary=Label(failure.where, "no value ever goes through this tensor"),
             help="watch the real input tensor (`tape.watch(x)`), call the model on it under the tape, and ask for `x`",
         )
+    if failure is not None and failure.attribute == "_id" and (failure.called or "").startswith(_ASKED):
+        kind = (failure.object_type or "object").removeprefix("builtins.")
+        yield Finding(
+            message=f"a gradient was asked for a `{kind}`: a value that the loss never saw, not a variable or tensor",
+            primary=None
+            if failure.where is None
+            else Label(failure.where, "not all of these are variables or tensors"),
+            help="ask for the variables themselves (`model.trainable_variables`); `get_weights()` and `.numpy()` give copies",
+        )
 
 
 _WATCHED = r"Passed in object .*<KerasTensor"  # what `tape.watch` says
+_ASKED = "tensorflow.python.eager.backprop.GradientTape."
 _SYMBOLIC = ("KerasTensor", "SymbolicTensor")
 
 

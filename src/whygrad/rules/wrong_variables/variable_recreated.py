@@ -70,6 +70,17 @@ def variable_recreated(recording: Recording) -> Iterator[Finding]:
                 help="make the variable (or layer) once, before the loop or in `__init__`/`build`, and use it in every step",
             )
 
+    failure = recording.failure
+    if failure is not None and _ADDED in failure.message:
+        yield Finding(
+            message="a layer makes variables or layers each time that it is called: they would never be trained",
+            primary=None if failure.where is None else Label(failure.where, "makes something new in every call"),
+            help="make it once, in `__init__` or `build`, and use it in `call`",
+        )
+
+
+_ADDED = "You cannot add new elements of state"  # what Keras 3 says
+
 
 def _by_place(recording: Recording) -> dict[SourceSpan, list[Variable]]:
     places: dict[SourceSpan, list[Variable]] = defaultdict(list)

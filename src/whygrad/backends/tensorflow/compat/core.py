@@ -85,11 +85,14 @@ def run_op(op_type: str, outputs: int, inputs: list[Any], attrs: Any) -> list[An
 
 
 def given_attributes(op_type: str, attrs: Any) -> tuple[Any, ...]:
-    """A listener is told of an attribute nobody gave as None; running the op again, and its gradient, want a value."""
+    """A listener is told of an attribute nobody gave as None, and of those of a graph's op as messages.
+
+    Running the op again, and its gradient, want values.
+    """
     flat = tuple(attrs or ())
     found: list[Any] = []
     for name, value in zip(flat[::2], flat[1::2], strict=True):
-        known = _default_attribute(op_type, name) if value is None else value
+        known = _default_attribute(op_type, name) if value is None else _value_of(value)
         found += [] if known is None else [name, known]
     return tuple(found)
 
@@ -101,12 +104,18 @@ def _default_attribute(op_type: str, name: Any) -> Any:
     text = name.decode() if isinstance(name, bytes) else str(name)
     for attribute in () if definition is None else definition.attr:
         if attribute.name == text and attribute.HasField("default_value"):
-            value = attribute.default_value
-            kind = value.WhichOneof("value")
-            if kind == "list":
-                return [_eager_attribute(item) for _, items in value.list.ListFields() for item in items]
-            return None if kind is None else _eager_attribute(getattr(value, kind))
+            return _value_of(attribute.default_value)
     return None
+
+
+def _value_of(attribute: Any) -> Any:
+    """The value in a message; anything else is one already."""
+    if not hasattr(attribute, "WhichOneof"):
+        return attribute
+    kind = attribute.WhichOneof("value")
+    if kind == "list":
+        return [_eager_attribute(item) for _, items in attribute.list.ListFields() for item in items]
+    return None if kind is None else _eager_attribute(getattr(attribute, kind))
 
 
 def ones_like(tensor: Any) -> Any:
