@@ -25,7 +25,7 @@ def test_fires_when_each_step_has_an_optimizer_of_its_own() -> None:
     found = one(trained(5))
 
     assert found.code == "WG604"
-    assert found.message == "5 optimizers were made to train the same variables, one for each step"
+    assert found.message == "5 optimizers were made to train the same variables, one for every step"
     assert found.primary is not None
     assert found.primary.span == at(4)
 
@@ -35,8 +35,22 @@ def test_fires_when_each_compiled_step_ran_once_though_it_was_traced_twice() -> 
 
 
 def test_silent_when_each_optimizer_made_several_steps() -> None:
-    assert codes(trained(4, seen=8)) == []
+    assert codes(trained(4, seen=9)) == []
     assert codes(trained(4, seen=1, runs=8)) == []
+
+
+def test_fires_when_a_loop_makes_an_optimizer_for_every_few_steps() -> None:
+    found = one(trained(4, seen=2))
+
+    assert found.message == "4 optimizers were made to train the same variables, one for every 2 steps"
+    assert codes(trained(2, seen=2)) == []
+
+
+def test_silent_when_the_optimizers_of_a_few_steps_are_those_of_a_plan() -> None:
+    recording = trained(4, seen=2)
+    updates = tuple(replace(u, made=at(i)) for i, u in enumerate(recording.updates, 1))
+
+    assert codes(replace(recording, updates=updates)) == []
 
 
 def test_silent_when_a_model_was_compiled_twice() -> None:

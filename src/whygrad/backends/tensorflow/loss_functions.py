@@ -35,16 +35,24 @@ def note_loss_function(capture: Capture, frame: FrameType | None, graph: Any) ->
         if frame is None or owner_of(frame.f_code) is CodeOwner.USER or recorder.paused:
             break
         name = frame.f_code.co_name
-        if name in _ARGUMENTS and _ARGUMENTS[name][0] in frame.f_locals:
+        if name in _ARGUMENTS and _names_in(frame) is not None:
             found = frame
         elif name == "__call__" and "/losses/" in frame.f_code.co_filename.replace("\\", "/"):
             return
         frame = frame.f_back
     if found is None or frame is None or recorder.paused:
         return
-    label, prediction = _ARGUMENTS[found.f_code.co_name]
+    label, prediction = _names_in(found) or ("", "")
     ids = [getattr(found.f_locals.get(name), "_id", None) for name in (prediction, label)]
     place = recorder._place_of(frame)
     if None not in ids and capture.last_loss != (place, *ids):
         capture.last_loss = (place, *ids)
         recorder.add_virtual(f"LossCall:{found.f_code.co_name}", filter(None, ids), (), place, graph)
+
+
+def _names_in(frame: FrameType) -> tuple[str, str] | None:
+    """What label and prediction are called in a loss function; `keras.ops` has names of its own."""
+    for names in (_ARGUMENTS[frame.f_code.co_name], ("target", "output")):
+        if names[0] in frame.f_locals:
+            return names
+    return None

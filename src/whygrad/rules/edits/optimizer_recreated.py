@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Steps
-from whygrad.graph import Recording, Update
+from whygrad.graph import Recording, Update, VariableId
 from whygrad.graph.event import Recompiled
 from whygrad.graph.ledger import WriterKind
 from whygrad.rules.rule import Finding, rule
@@ -48,8 +48,9 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Plain SGD keeps nothing between steps and is not reported. A model that is compiled anew for a longer phase of
-    training, for other layers, or after its weights were set back, is taken as meant.
+    Plain SGD keeps nothing between steps and is not reported. An optimizer that is made anew for more than eight steps,
+    or a model that is compiled anew for a longer phase of training, for other layers, or after its weights were set
+    back, is taken as meant.
     """
     compiled_anew = _compiled_anew(recording)
     yield from map(_given_up, compiled_anew)
@@ -63,18 +64,29 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
             by_place.setdefault((update.where, variables), []).append(update)
     for group in by_place.values():
         optimizers = {update.optimizer_id for update in group}
+        most = max(map(_times, group))
         compiled = any(update.runs is not None for update in group)
-        if len(optimizers) < (3 if compiled else 2) or any(_times(update) > 1 for update in group):
+        if len(optimizers) < (3 if compiled or most > 1 else 2) or most > (1 if compiled else _SHORT):
             continue
-        first = group[0]
-        where = first.made or first.where
+        if most > 1 and (_set_back(recording) & {pair.variable for pair in group[0].pairs} or not _made_alike(group)):
+            continue
+        last, often = group[-1], "every step" if most == 1 else f"every {most} steps"
+        where = last.made or last.where
         yield Finding(
-            message=f"{len(optimizers)} optimizers were made to train the same variables, one for each step",
-            primary=None if where is None else Label(where, "a new optimizer every step: its moments are lost"),
-            related=() if first.where in (None, where) else (Label(first.where, "used once here"),),
-            help="make the optimizer once, before the loop",
+            message=f"{len(optimizers)} optimizers were made to train the same variables, one for {often}",
+            primary=None if where is None else Label(where, f"a new optimizer {often}: its moments are lost"),
+            related=() if last.where in (None, where) else (Label(last.where, "used here"),),
+            help="make the optimizer once, before the loop; change its rate with `optimizer.learning_rate.assign(...)`",
             steps=Steps(len(optimizers), len(optimizers)),
         )
+
+
+_SHORT = 8  # steps: who makes an optimizer for a longer phase may mean it
+
+
+def _made_alike(group: list[Update]) -> bool:
+    """All but the first at one place: in a loop, not for phases of a plan."""
+    return len({update.made for update in group[1:]}) == 1 and group[-1].made is not None
 
 
 def _times(update: Update) -> int:
@@ -83,13 +95,18 @@ def _times(update: Update) -> int:
 
 def _compiled_anew(recording: Recording) -> list[Recompiled]:
     """Models that got a new optimizer for every round; not those whose weights were set back for a fresh start."""
-    set_back = {
+    set_back = _set_back(recording)
+    events = recording.events_of(Recompiled)
+    return [event for event in events if event.replaced > 1 and not set_back & set(event.variables)]
+
+
+def _set_back(recording: Recording) -> set[VariableId]:
+    """Variables that were given a value after training had begun."""
+    return {
         write.variable
         for write in recording.ledger
         if write.kind in _SETTING and any(stretch.last > 0 for stretch in write.steps)
     }
-    events = recording.events_of(Recompiled)
-    return [event for event in events if event.replaced > 1 and not set_back & set(event.variables)]
 
 
 def _given_up(event: Recompiled) -> Finding:
