@@ -8,7 +8,7 @@ from typing import Final
 from whygrad.graph.node import OpKind, VariableId
 from whygrad.source import SourceSpan
 
-SEVERAL: Final = 3  # steps, all of them bad, that are no accident
+SEVERAL: Final = 3  # steps, the gradients of all of which are bad, that are no accident of a loss scale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +52,12 @@ class Occurrence:
 
     @property
     def went_on(self) -> bool:
-        """Whether training went on without the bad gradients; it did not where every one of several steps was bad."""
-        return self.skipped and not self.seen >= max(self.of, SEVERAL)
+        """Whether training went on without the bad gradients; it did not where every step was bad.
+
+        A loss scale that is too high spoils the first gradients, but makes no NaN of the loss itself.
+        """
+        nan = self.loss_is_bad and self.symptom == "NaN"
+        return self.skipped and not self.seen >= max(self.of, 1 if nan else SEVERAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

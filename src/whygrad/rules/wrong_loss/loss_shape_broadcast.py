@@ -59,6 +59,7 @@ def loss_shape_broadcast(recording: Recording) -> Iterator[Finding]:
 
 
 _COMPARING = ("Sub", "SquaredDifference")
+_ADDING = ("AddV2", "Sub")
 _WEIGHING = ("Mul", "RealDiv", "DivNoNan")  # a sum of all pairs has the mean of the sum of each
 
 
@@ -75,11 +76,18 @@ def _finding(where: SourceSpan, compares: bool, left: str, right: str, result: s
 
 
 def _mixed(index: Index, request: Request, op: Op, reached: set[TensorId]) -> tuple[str, str, str] | None:
-    """(N, 1) against (N,) in a difference or product whose one side is trained and whose other side is data."""
-    if op.name not in (*_COMPARING, *_WEIGHING) or request.tape not in op.tapes or len(op.inputs) != 2:
+    """(N, 1) against (N,) in a difference or product whose one side is trained and whose other side is data.
+
+    Or in what makes a target for it: there, a network's answer and data.
+    """
+    if len(op.inputs) != 2 or not op.outputs:
+        return None
+    trains = request.tape in op.tapes and op.outputs[0] in reached
+    names = (*_COMPARING, *_WEIGHING) if trains else (*_ADDING, *_WEIGHING)
+    if op.name not in names or not (trains or op.outputs[0] in index.behind(request.targets)):
         return None
     shapes = [index.tensors[tensor].shape for tensor in op.inputs]
-    if shapes[0] is None or shapes[1] is None or op.outputs[0] not in reached:
+    if shapes[0] is None or shapes[1] is None:
         return None
     short, long = sorted(shapes, key=lambda shape: len(shape or ()))
     if short is None or long is None or len(short) != 1 or len(long) != 2 or long[1] != 1:
@@ -90,7 +98,7 @@ def _mixed(index: Index, request: Request, op: Op, reached: set[TensorId]) -> tu
     trained = [tensor for tensor in op.inputs if _variables_behind(index, tensor)]
     if not trained or not all(_is_predicted(index, tensor) for tensor in trained):
         return None
-    if op.name in _WEIGHING:
+    if op.name in _WEIGHING or not trains:
         column = next(tensor for tensor in op.inputs if index.tensors[tensor].shape == long)
         meant = _is_spelled_out(index, column)
     else:
