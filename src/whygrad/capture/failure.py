@@ -58,14 +58,14 @@ def _innermost_user_span(trace: TracebackType | None) -> SourceSpan | None:
 
 
 def _called_by_user(trace: TracebackType | None) -> str | None:
-    """What the innermost expression of user code called; None where it raised by itself."""
+    """What the innermost expression of user code called, hooks of ours apart; None where it raised by itself."""
     called: str | None = None
     after_user = False
     while trace is not None:
         frame = trace.tb_frame
         if owner_of(frame.f_code) is CodeOwner.USER:
             called, after_user = None, True
-        elif after_user:
+        elif after_user and not str(frame.f_globals.get("__name__")).startswith("whygrad."):
             called, after_user = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}", False
         trace = trace.tb_next
     return called

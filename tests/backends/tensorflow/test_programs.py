@@ -379,3 +379,76 @@ model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0)
 """)
 
     assert found == [(rule, 'self.add_weight(shape=(2, 2), name="spare")') for rule in rules]
+
+
+@pytest.mark.parametrize(("built", "rules"), [("online(x), target(x)", []), ("pass", ["unbuilt-model"])])
+def test_weights_copied_before_there_are_any_are_told(loud: Any, built: str, rules: list[str]) -> None:
+    found = loud(f"""
+x = tf.ones((4, 2))
+online, target = (keras.Sequential([keras.layers.Dense(1)]) for _ in range(2))
+{built}
+target.set_weights(online.get_weights())
+for _ in range(3):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(online(x) - target(x) - 1.0))
+    for v, g in zip(online.trainable_variables, tape.gradient(loss, online.trainable_variables)):
+        v.assign_sub(0.1 * g)
+""")
+
+    assert found == [(rule, "target.set_weights(online.get_weights())") for rule in rules]
+
+
+def test_a_traced_op_is_asked_which_of_its_inputs_it_gives_a_gradient(loud: Any) -> None:
+    found = loud("""
+shift = tf.Variable([[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]], name="shift")
+image = tf.ones((1, 4, 4, 1))
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        warped = keras.ops.image.affine_transform(image, shift)
+        loss = tf.reduce_sum(tf.square(warped))
+    return tape.gradient(loss, shift)
+step(), step()
+""")
+
+    assert found == [("non-differentiable-op", "keras.ops.image.affine_transform(image, shift)")]
+
+
+def test_a_gradient_asked_for_copies_of_weights_is_told(loud: Any) -> None:
+    found = loud("""
+model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1)])
+weights = model.get_weights()
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(model(tf.ones((4, 2))))
+tape.gradient(loss, weights)
+""")
+
+    assert found == [("wrong-source-object", "tape.gradient(loss, weights)")]
+
+
+def test_a_weight_that_a_layer_makes_in_every_call_is_told(loud: Any) -> None:
+    found = loud("""
+class Mixing(keras.layers.Layer):
+    def call(self, x):
+        return x @ self.add_weight(shape=(2, 2), name="mix")
+model = keras.Sequential([Mixing(), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0)
+""")
+
+    assert found == [("variable-recreated", 'self.add_weight(shape=(2, 2), name="mix")')]
+
+
+def test_a_loss_that_is_a_constant_in_the_step_that_fails_is_told(loud: Any) -> None:
+    found = loud("""
+optimizer = keras.optimizers.SGD(0.1)
+def loss_of(count):
+    return tf.reduce_sum(tf.square(w)) / count if count else tf.constant(0.0)
+for count in (2, 1, 0):
+    with tf.GradientTape() as tape:
+        loss = loss_of(int(tf.constant(count)))
+    gradients = tape.gradient(loss, [w])
+    optimizer.apply_gradients(zip(gradients, [w]))
+""")
+
+    assert found == [("constant-target", "tape.gradient(loss, [w])")]

@@ -89,8 +89,12 @@ class KerasFacts:
                 del self.weights_read[next(iter(self.weights_read))]
 
     def weights_were_set(self, layer: Any, values: Any, frame: FrameType) -> None:
-        """A copy from one network to another that has the very same variables copies nothing."""
-        if not isinstance(values, (list, tuple)) or not values or owner_of(frame.f_code) is not CodeOwner.USER:
+        """A copy from one network to another that has the very same variables copies nothing, nor does an empty one."""
+        if not isinstance(values, (list, tuple)) or owner_of(frame.f_code) is not CodeOwner.USER:
+            return
+        if not values:
+            self.list_was_read(layer, "weights", values, frame)
+            self.list_was_used(values)
             return
         first, giver = self.weights_read.get(id(values[0]), (None, None))
         other = giver() if giver is not None and first is not None and first() is values[0] else None
