@@ -61,7 +61,7 @@ class Windows:
         return self._runs.get(label.slot, 0) // updates if updates else None
 
     def never_set_back(self, entry: UpdateEntry, pair: PairEntry) -> bool:
-        """A traced accumulator that was applied more often than it was set to a new value: some gradients count twice."""
+        """A traced accumulator that was applied more often than it was set back: some gradients count twice."""
         label = pair.label
         slot = self.capture.variables.entries.get(label.slot) if label is not None and pair.compiled else None
         optimizer = entry.reference() if entry.reference is not None else None
@@ -70,7 +70,9 @@ class Windows:
         updates = int(optimizer.iterations.numpy())
         if not slot.resets:
             return updates > 1
-        return entry.iterations is not None and updates - entry.iterations > slot.resets + 1 and not self._set(optimizer)
+        return (
+            entry.iterations is not None and updates - entry.iterations > slot.resets + 1 and not self._set(optimizer)
+        )
 
     def _set(self, optimizer: Any) -> bool:
         """Whether anybody but the optimizer itself has set its counter, as when a checkpoint is restored."""

@@ -130,7 +130,9 @@ class KerasFacts:
         if owner_of(frame.f_code) is CodeOwner.USER and len(self.flags) < 1024:
             recorder = self.capture.recorder
             place = recorder._place(frame)
-            change = FlagChange(weakref.ref(layer), _path(layer), bool(value), place, recorder.now, recorder.ledger.step)
+            change = FlagChange(
+                weakref.ref(layer), _path(layer), bool(value), place, recorder.now, recorder.ledger.step
+            )
             if self.training and self.capture.current_graph() is None:
                 change.running = self._running(self.training[-1][0])
             self.flags.append(change)
