@@ -61,7 +61,7 @@ class Windows:
         return self._runs.get(label.slot, 0) // updates if updates else None
 
     def never_set_back(self, entry: UpdateEntry, pair: PairEntry) -> bool:
-        """A traced accumulator that was applied more often than it was set anew: some gradients count twice."""
+        """A traced accumulator that was applied more often than it was set back: some gradients count twice."""
         label = pair.label
         slot = self.capture.variables.entries.get(label.slot) if label is not None and pair.compiled else None
         optimizer = entry.reference() if entry.reference is not None else None

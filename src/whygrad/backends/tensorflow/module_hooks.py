@@ -31,9 +31,7 @@ class ModuleRead:
     place: Any
     variables: tuple[int, ...]
     looks: int = 0
-    forgotten: dict[int, Any] = field(
-        default_factory=dict
-    )  # variables it holds beside, and where their layers were made
+    forgotten: dict[int, Any] = field(default_factory=dict)  # what it holds beside, and where that was made
 
 
 class ModuleReads:
