@@ -81,9 +81,10 @@ def run(program: Program, pipe: int) -> None:
     file = str(program.file.resolve())
     sys.argv = [file]
     sys.path.insert(0, str(program.file.resolve().parent))
+    names: dict[str, Any] = {}  # of the program; they live until the report is made, as in `whygrad run`
     with watch() as watched:
         try:
-            runpy.run_path(file, run_name="__main__")
+            names |= runpy.run_path(file, run_name="__main__")
         except BaseException as error:
             watched.failed(error)
     text = render(watched.report(), "json").encode()

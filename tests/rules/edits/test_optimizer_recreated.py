@@ -43,7 +43,7 @@ def test_fires_when_a_loop_makes_an_optimizer_for_every_few_steps() -> None:
     found = one(trained(4, seen=2))
 
     assert found.message == "4 optimizers were made to train the same variables, one for every 2 steps"
-    assert codes(trained(2, seen=2)) == []
+    assert codes(trained(3, seen=2)) == []
 
 
 def test_silent_when_the_optimizers_of_a_few_steps_are_those_of_a_plan() -> None:

@@ -17,6 +17,7 @@ class ListRead:
     place: Any
     value: list[Any]
     used: bool = False
+    later: tuple[int, ...] | None = None  # the variables of the list since the model was built; None: it was not yet
 
 
 @dataclass(slots=True)

@@ -124,9 +124,17 @@ class KerasFacts:
         self.list_reads.append(ListRead(weakref.ref(layer), _path(layer), attribute, place, value))
 
     def list_was_used(self, value: Any) -> None:
+        self.look_at_lists()
         for read in self.list_reads:
             if read.value is value:
                 read.used = True
+
+    def look_at_lists(self) -> None:
+        """Keep what the lists hold by now: the models may be gone when the report is made."""
+        for read in self.list_reads:
+            layer = read.layer() if read.later is None else None
+            if layer is not None and _is_built(layer):
+                read.later = tuple(self._ids(listed(layer, read.attribute)))
 
     def flag_was_set(self, layer: Any, value: bool, frame: FrameType) -> None:
         while frame.f_code.co_name == "__setattr__" and frame.f_back is not None:

@@ -327,18 +327,19 @@ def _events(capture: Capture) -> Iterator[Event]:
 
 
 def _list_reads(facts: KerasFacts) -> Iterator[Event]:
+    facts.look_at_lists()
     for read in facts.list_reads:
         layer = read.layer()
-        later = len(listed(layer, read.attribute)) if layer is not None else len(read.value)
+        later = read.later if read.later is not None or layer is None else facts._ids(listed(layer, read.attribute))
         yield UnbuiltRead(
             model=read.name,
             attribute=read.attribute,
             where=span(read.place),
             length=len(read.value),
-            length_later=later,
+            length_later=len(read.value) if later is None else len(later),
             used=read.used,
             consumed=is_looped_over(span(read.place)),
-            variables=() if layer is None else tuple(map(VariableId, facts._ids(listed(layer, read.attribute)))),
+            variables=tuple(map(VariableId, later or ())),
         )
 
 

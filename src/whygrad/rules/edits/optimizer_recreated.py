@@ -48,7 +48,7 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Plain SGD keeps nothing between steps and is not reported. An optimizer that is made anew for more than eight steps,
+    Plain SGD keeps nothing between steps and is not reported. An optimizer that is made anew for more than four steps,
     or a model that is compiled anew for a longer phase of training, for other layers, or after its weights were set
     back, is taken as meant.
     """
@@ -66,7 +66,7 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
         optimizers = {update.optimizer_id for update in group}
         most = max(map(_times, group))
         compiled = any(update.runs is not None for update in group)
-        if len(optimizers) < (3 if compiled or most > 1 else 2) or most > (1 if compiled else _SHORT):
+        if len(optimizers) < (4 if most > 1 else 3 if compiled else 2) or most > (1 if compiled else _SHORT):
             continue
         if most > 1 and (_set_back(recording) & {pair.variable for pair in group[0].pairs} or not _made_alike(group)):
             continue
@@ -81,7 +81,7 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
         )
 
 
-_SHORT = 8  # steps: who makes an optimizer for a longer phase may mean it
+_SHORT = 4  # steps: who makes an optimizer for a longer phase may mean it
 
 
 def _made_alike(group: list[Update]) -> bool:
