@@ -16,7 +16,7 @@ from whygrad.errors import UsageError
 from whygrad.graph import Failure, Ledger, Outcome, Recording, Request
 from whygrad.report import LossReach, Report
 from whygrad.rules import all_rules, diagnose
-from whygrad.rules.missing import target_expression
+from whygrad.rules.wording import target_expression
 from whygrad.source import refresh_sources
 
 __all__ = ["Report", "Run", "explain", "watch"]

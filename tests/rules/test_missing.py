@@ -9,10 +9,10 @@ import pytest
 from rules.diagnosis import Script, at
 from whygrad.graph import OpKind
 from whygrad.graph.build import GraphBuilder
-from whygrad.rules.missing import (
+from whygrad.rules.missing import missing_of
+from whygrad.rules.wording import (
     UNNAMED,
     listing,
-    missing_of,
     names_of,
     source_expression,
     steps_of,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable, VariableId
 from whygrad.graph.event import AttributeRebound
 from whygrad.graph.query import Cut, CutGroup, Index, Reason, cut_groups, index_of, is_connected, later_cuts
 from whygrad.rules.rule import Finding
-from whygrad.source import SourceSpan, source_text
+from whygrad.rules.wording import listing, names_of, steps_of
+from whygrad.source import SourceSpan
 
 ABSENT = (Outcome.MISSING, Outcome.FAILED)
 
@@ -352,82 +352,3 @@ def _notes(recording: Recording, missing: MissingCut) -> tuple[str, ...]:
         else f"{len(others)} other sources of this request get"
     )
     return (f"{who} a gradient",)
-
-
-def steps_of(recording: Recording, requests: Iterable[Request]) -> Steps:
-    """How often these were seen, of all requests made at the same places."""
-    group = list(requests)
-    places = {request.where for request in group}
-    distinct = {id(request): request for request in group}
-    of = sum(request.seen for request in recording.requests if request.where in places)
-    return Steps(sum(request.seen for request in distinct.values()), of)
-
-
-def names_of(recording: Recording, request: Request, sources: Iterable[Source]) -> tuple[str, ...]:
-    """The names of sources as the user knows them, each once."""
-    return tuple(dict.fromkeys(name_of(recording, request, source) for source in sources))
-
-
-UNNAMED = "the source tensor"
-
-
-def name_of(recording: Recording, request: Request, source: Source) -> str:
-    if source.variable is not None:
-        return variable_name(recording.variables[source.variable])
-    return source_expression(request, source) or UNNAMED
-
-
-def source_expression(request: Request, source: Source | None = None) -> str | None:
-    """The user's own words for what the gradient was asked of; with `source`, for that one of a list."""
-    asked = _argument(request, 1, ("sources", "source"))
-    if source is not None and isinstance(asked, (ast.List, ast.Tuple)):
-        plain = not any(isinstance(each, ast.Starred) for each in asked.elts)
-        if plain and len(asked.elts) == len(request.sources):
-            asked = asked.elts[next(i for i, each in enumerate(request.sources) if each is source)]
-    return None if asked is None else ast.unparse(asked)
-
-
-def target_expression(request: Request) -> str | None:
-    """The user's own words for what was differentiated."""
-    target = _argument(request, 0, ("target",))
-    return None if target is None else ast.unparse(target)
-
-
-def _argument(request: Request, position: int, names: tuple[str, ...]) -> ast.expr | None:
-    text = None if request.where is None else source_text(request.where)
-    try:
-        call = ast.parse((text or "").strip(), mode="eval").body
-    except SyntaxError:
-        return None
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
-        return None
-    if call.func.attr not in ("gradient", "jacobian", "batch_jacobian"):
-        return None
-    if len(call.args) > position:
-        return call.args[position]
-    return next((k.value for k in call.keywords if k.arg in names), None)
-
-
-def variable_name(variable: Variable) -> str:
-    if variable.name in ("Variable", "variable") and variable.owner and variable.attribute:
-        return f"{variable.owner}.{variable.attribute}"
-    return variable.name
-
-
-def listing(names: tuple[str, ...]) -> str:
-    """`a`; `a` and `b`; 6 variables of `encoder`."""
-    quoted = [name if name.startswith("the ") else f"`{name}`" for name in names]
-    if len(names) <= 2:
-        return " and ".join(quoted) or "the sources"
-    roots = {name.split("/")[0] for name in names}
-    if len(roots) == 1 and "/" in names[0]:
-        return f"{len(names)} variables of `{roots.pop()}`"
-    return f"{quoted[0]}, {quoted[1]} and {len(names) - 2} more"
-
-
-def text_of(span: SourceSpan | None) -> str:
-    """The user's expression in backticks, shortened; `this` where it cannot be had."""
-    text = None if span is None else source_text(span)
-    if not text:
-        return "this"
-    return f"`{text}`" if len(text) <= 60 else f"`{text[:57]}...`"

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import OpKind, Recording, VariableId
 from whygrad.graph.nonfinite import NonfiniteBorn, NonfiniteSpread, Occurrence, ValueFacts
-from whygrad.rules.missing import listing, text_of, variable_name
 from whygrad.rules.rule import Finding
+from whygrad.rules.wording import listing, text_of, variable_name
 from whygrad.source import SourceSpan, source_line
 
 NORMS = frozenset({"norm", "norm_v2", "reduce_euclidean_norm", "euclidean_norm", "l2_norm", "pairwise_distance"})

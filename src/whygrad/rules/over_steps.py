@@ -14,9 +14,9 @@ from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import GradientNumbers, Op, OpKind, Recording, Request, Source, Variable
 from whygrad.graph.query import index_of
 from whygrad.graph.series import TrackSeries, VariableInfo, VariableSeries
-from whygrad.rules.missing import listing, name_of
 from whygrad.rules.rule import Finding
 from whygrad.rules.series import DEFAULT, RECTIFIED, SATURATING, Check
+from whygrad.rules.wording import listing, name_of
 
 LEAST: Final = DEFAULT.least_steps
 HUGE_NORMALISED: Final = 1e7  # norm of a gradient behind a division by a norm

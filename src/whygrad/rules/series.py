@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from whygrad.diagnostics import Severity, Steps
 from whygrad.graph.series import TrackSeries, VariableSeries
-from whygrad.rules.missing import listing
 from whygrad.rules.rule import Finding
+from whygrad.rules.wording import listing
 
 if TYPE_CHECKING:
     from whygrad.graph.series import Numbers

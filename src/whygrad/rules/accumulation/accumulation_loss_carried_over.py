@@ -8,8 +8,8 @@ from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Op, OpKind, Recording, Request, TensorId, VariableId
 from whygrad.graph.event import RunningTotal
 from whygrad.graph.query import Index, index_of
-from whygrad.rules.missing import steps_of
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import steps_of
 
 
 @rule("WG504", "accumulation-loss-carried-over", severity=Severity.ERROR, since="0.1.0")

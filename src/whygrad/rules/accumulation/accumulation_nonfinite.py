@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import NonfiniteSummed
-from whygrad.rules.missing import variable_name
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import variable_name
 
 
 @rule("WG506", "accumulation-nonfinite", severity=Severity.ERROR, since="0.1.0")

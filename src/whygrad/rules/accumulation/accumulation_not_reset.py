@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
-from whygrad.rules.missing import listing, variable_name
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import listing, variable_name
 
 
 @rule("WG502", "accumulation-not-reset", severity=Severity.ERROR, since="0.1.0")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Op, Outcome, Recording, Request, TensorId, VariableId
 from whygrad.graph.query import Index, index_of
-from whygrad.rules.missing import listing, steps_of, variable_name
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import listing, steps_of, variable_name
 
 
 @rule("WG601", "assign-between-forward-and-gradient", severity=Severity.ERROR, since="0.1.0")

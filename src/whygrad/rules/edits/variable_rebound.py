@@ -8,8 +8,9 @@ from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
 from whygrad.graph.event import AttributeRebound, UpdateDiscarded
 from whygrad.graph.ledger import WriterKind
-from whygrad.rules.missing import listing, missing_of, source_expression, steps_of, variable_name
+from whygrad.rules.missing import missing_of
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import listing, source_expression, steps_of, variable_name
 
 
 @rule("WG602", "variable-rebound", severity=Severity.ERROR, since="0.1.0")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
 from whygrad.graph.ledger import Write, WriterKind
-from whygrad.rules.missing import listing
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import listing
 from whygrad.source import SourceSpan
 
 ENOUGH = 3  # steps that both write in

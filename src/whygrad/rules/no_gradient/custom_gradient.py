@@ -8,8 +8,9 @@ from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.event import CustomGradientForgets, CustomGradientWithholds
 from whygrad.graph.query import Reason
-from whygrad.rules.missing import claim, listing
+from whygrad.rules.missing import claim
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import listing
 
 
 @rule("WG114", "custom-gradient", severity=Severity.ERROR, since="0.1.0")

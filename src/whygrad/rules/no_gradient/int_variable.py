@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
-from whygrad.rules.missing import ABSENT, steps_of
+from whygrad.rules.missing import ABSENT
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import steps_of
 
 
 @rule("WG110", "int-variable", severity=Severity.ERROR, since="0.1.0")

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording, Request
 from whygrad.graph.query import Reason, index_of
-from whygrad.rules.missing import claim, listing, missing_of, names_of, steps_of
+from whygrad.rules.missing import claim, missing_of
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import listing, names_of, steps_of
 
 
 @rule("WG102", "no-registered-gradient", severity=Severity.ERROR, since="0.1.0")

@@ -8,8 +8,9 @@ from whygrad.diagnostics import Label, Severity
 from whygrad.graph import OpKind, Recording, Request, Source
 from whygrad.graph.event import ForeignBody
 from whygrad.graph.query import Cut, Reason, index_of
-from whygrad.rules.missing import claim, listing, names_of, steps_of, text_of
+from whygrad.rules.missing import claim
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import listing, names_of, steps_of, text_of
 
 
 @rule("WG104", "numpy-escape", severity=Severity.ERROR, since="0.1.0")

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Severity
 from whygrad.graph import OpKind, Recording
 from whygrad.graph.query import Cut, Reason
-from whygrad.rules.missing import MissingCut, claim, text_of
+from whygrad.rules.missing import MissingCut, claim
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import text_of
 
 
 @rule("WG105", "outside-tape", severity=Severity.ERROR, since="0.1.0")

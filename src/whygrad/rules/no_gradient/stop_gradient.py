@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
 from whygrad.graph.query import Reason
-from whygrad.rules.missing import claim, text_of
+from whygrad.rules.missing import claim
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import text_of
 
 
 @rule("WG103", "stop-gradient", severity=Severity.ERROR, since="0.1.0")

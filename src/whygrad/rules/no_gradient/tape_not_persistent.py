@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
-from whygrad.rules.missing import names_of, steps_of
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import names_of, steps_of
 
 
 @rule("WG115", "tape-not-persistent", severity=Severity.ERROR, since="0.1.0")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording, Request
-from whygrad.rules.missing import names_of, source_expression, steps_of, target_expression
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import names_of, source_expression, steps_of, target_expression
 
 
 @rule("WG116", "tensorarray-not-stacked", severity=Severity.ERROR, since="0.1.0")

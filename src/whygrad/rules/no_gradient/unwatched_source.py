@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
-from whygrad.rules.missing import UNNAMED, listing, missing_of, names_of, steps_of
+from whygrad.rules.missing import missing_of
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import UNNAMED, listing, names_of, steps_of
 
 
 @rule("WG108", "unwatched-source", severity=Severity.ERROR, since="0.1.0")

@@ -8,16 +8,9 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Op, OpKind, Recording, Request, Source
 from whygrad.graph.query import Index, index_of
-from whygrad.rules.missing import (
-    Unconnected,
-    is_explained,
-    listing,
-    missing_of,
-    name_of,
-    source_expression,
-    steps_of,
-)
+from whygrad.rules.missing import Unconnected, is_explained, missing_of
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import listing, name_of, source_expression, steps_of
 
 
 @rule("WG109", "wrong-source-object", severity=Severity.ERROR, since="0.1.0")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import GradientUnderflow, LossUnscaled
-from whygrad.rules.missing import listing
 from whygrad.rules.nonfinite import names
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import listing
 
 
 @rule("WG416", "loss-scale-missing", severity=Severity.ERROR, since="0.1.0")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import NonfiniteEntered
-from whygrad.rules.missing import text_of
 from whygrad.rules.nonfinite import described, symptom, what_became
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import text_of
 
 
 @rule("WG414", "nan-data", severity=Severity.ERROR, since="0.1.0")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Severity
 from whygrad.graph import OpKind, Recording
 from whygrad.graph.nonfinite import NonfiniteBorn
-from whygrad.rules.missing import text_of
 from whygrad.rules.nonfinite import explain, expression
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import text_of
 
 
 @rule("WG408", "nan-exp", severity=Severity.ERROR, since="0.1.0")

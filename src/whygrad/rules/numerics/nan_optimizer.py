@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import NonfiniteUpdate
-from whygrad.rules.missing import listing
 from whygrad.rules.nonfinite import evidence, names
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import listing
 
 
 @rule("WG413", "nan-optimizer", severity=Severity.ERROR, since="0.1.0")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
 from whygrad.graph.event import RowsMisread, RowsOverwritten
-from whygrad.rules.missing import text_of, variable_name
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import text_of, variable_name
 
 
 @rule("WG304", "duplicate-sparse-rows", severity=Severity.ERROR, since="0.1.0")

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording, Request
-from whygrad.rules.missing import listing
 from whygrad.rules.over_steps import Followed, always, asked, measured, track_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.series import find_vanishing
+from whygrad.rules.wording import listing
 
 
 @rule("WG309", "never-updated", severity=Severity.WARNING, since="0.1.0")

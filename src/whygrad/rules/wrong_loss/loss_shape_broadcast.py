@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Op, OpKind, Recording, Request, TensorId
 from whygrad.graph.query import Index, index_of
-from whygrad.rules.missing import steps_of
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import steps_of
 from whygrad.source import SourceSpan
 
 

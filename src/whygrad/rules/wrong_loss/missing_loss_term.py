@@ -8,8 +8,8 @@ from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.event import LayerCalled
 from whygrad.graph.query import index_of
-from whygrad.rules.missing import listing
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import listing
 from whygrad.source import SourceSpan
 
 

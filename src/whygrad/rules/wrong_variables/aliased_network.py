@@ -8,8 +8,8 @@ from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording, Request, TensorId
 from whygrad.graph.event import CopiedOntoItself, Multiplied, SharedCalls
 from whygrad.graph.query import Index, index_of
-from whygrad.rules.missing import variable_name
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import variable_name
 from whygrad.source import SourceSpan
 
 

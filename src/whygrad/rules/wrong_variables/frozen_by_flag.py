@@ -8,8 +8,8 @@ from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import OpKind, Pairing, Recording, VariableId
 from whygrad.graph.event import FlagSet, ModelTrained
 from whygrad.graph.ledger import WriterKind
-from whygrad.rules.missing import listing, variable_name
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import listing, variable_name
 
 
 @rule("WG208", "frozen-by-flag", severity=Severity.ERROR, since="0.1.0")

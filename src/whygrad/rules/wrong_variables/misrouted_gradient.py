@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Pairing, Recording, Update
-from whygrad.rules.missing import listing, variable_name
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import listing, variable_name
 from whygrad.source import SourceSpan
 
 

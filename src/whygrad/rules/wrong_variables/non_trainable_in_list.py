@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Outcome, Recording
-from whygrad.rules.missing import listing, steps_of, variable_name
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import listing, steps_of, variable_name
 
 
 @rule("WG207", "non-trainable-in-list", severity=Severity.ERROR, since="0.1.0")

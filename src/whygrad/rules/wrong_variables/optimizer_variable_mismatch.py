@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording, Update
 from whygrad.graph.event import BakedState
-from whygrad.rules.missing import listing, variable_name
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import listing, variable_name
 
 
 @rule("WG205", "optimizer-variable-mismatch", severity=Severity.ERROR, since="0.1.0")

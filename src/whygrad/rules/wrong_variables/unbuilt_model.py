@@ -8,8 +8,8 @@ from whygrad.diagnostics import Label, Severity
 from whygrad.graph import OpKind, Recording
 from whygrad.graph.event import OutgrownList, UnbuiltRead
 from whygrad.graph.query import index_of
-from whygrad.rules.missing import listing, variable_name
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import listing, variable_name
 
 
 @rule("WG202", "unbuilt-model", severity=Severity.ERROR, since="0.1.0")

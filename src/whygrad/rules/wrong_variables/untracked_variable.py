@@ -8,8 +8,8 @@ from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Op, Recording, Request, Variable, VariableId
 from whygrad.graph.event import ModuleForgets
 from whygrad.graph.query import index_of
-from whygrad.rules.missing import listing, variable_name
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import listing, variable_name
 
 
 @rule("WG201", "untracked-variable", severity=Severity.ERROR, since="0.1.0")

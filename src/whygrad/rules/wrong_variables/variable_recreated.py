@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import OpKind, Recording, Variable, VariableId
-from whygrad.rules.missing import variable_name
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import variable_name
 from whygrad.source import SourceSpan
 
 
