@@ -19,10 +19,6 @@ class UsageError(WhygradError):
     """whygrad was asked for something it cannot do: a wrong option, file, rule name or argument."""
 
 
-class NoBackendError(WhygradError):
-    """No framework that whygrad knows is installed, or none owns the given object."""
-
-
 class MissingGradientError(WhygradError, AssertionError):
     """An assertion of `whygrad.testing` found a variable without a gradient."""
 

@@ -24,6 +24,7 @@ from whygrad.backends.tensorflow import (
 )
 from whygrad.backends.tensorflow.guard_hooks import Guards
 from whygrad.backends.tensorflow.hooks import Hooks
+from whygrad.backends.tensorflow.keras_facts import KerasFacts
 from whygrad.backends.tensorflow.loss_functions import TELLING, note_loss_function
 from whygrad.backends.tensorflow.nonfinite import attribution, call_hooks
 from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
@@ -66,7 +67,7 @@ class Capture:
         self.requests = Requests(self)
         self.updates = Updates(self)
         self.numbers = StepNumbers(self)
-        self.keras = keras_hooks.KerasFacts(self)
+        self.keras = KerasFacts(self)
         self.module_reads = module_hooks.ModuleReads(self)
         self.episodes = Episodes(self.recorder)
         self.sentinel = Sentinel(self)

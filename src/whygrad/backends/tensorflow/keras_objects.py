@@ -13,7 +13,7 @@ from whygrad.graph.event import DeadAttribute
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.keras_hooks import KerasFacts
+    from whygrad.backends.tensorflow.keras_facts import KerasFacts
 
 
 def hook_variables(capture: Capture, module: ModuleType) -> None:

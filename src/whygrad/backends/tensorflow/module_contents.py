@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from whygrad.backends.tensorflow.keras_hooks import listed
+from whygrad.backends.tensorflow.keras_facts import listed
 from whygrad.backends.tensorflow.positions import span
 from whygrad.graph import VariableId
 from whygrad.graph.event import ModuleForgets

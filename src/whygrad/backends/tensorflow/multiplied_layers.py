@@ -6,7 +6,7 @@ import gc
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from whygrad.backends.tensorflow.keras_hooks import listed
+from whygrad.backends.tensorflow.keras_facts import listed
 from whygrad.backends.tensorflow.positions import span
 from whygrad.capture.naming import multiplication
 from whygrad.graph import VariableId

@@ -1,6 +1,6 @@
 """Every private or version-dependent TensorFlow and Keras name, behind a capability check.
 
-A name that is missing is None, and `missing_capabilities` says which feature goes without.
+A name that is missing is None, and what needs it goes without.
 """
 
 from __future__ import annotations
@@ -82,40 +82,6 @@ def run_op(op_type: str, outputs: int, inputs: list[Any], attrs: Any) -> list[An
     assert context is not None
     results = execute.quick_execute(op_type, outputs, inputs, attrs, context.context())
     return list(results) if isinstance(results, (list, tuple)) else []
-
-
-def given_attributes(op_type: str, attrs: Any) -> tuple[Any, ...]:
-    """A listener is told of an attribute nobody gave as None, and of those of a graph's op as messages.
-
-    Running the op again, and its gradient, want values.
-    """
-    flat = tuple(attrs or ())
-    found: list[Any] = []
-    for name, value in zip(flat[::2], flat[1::2], strict=True):
-        known = _default_attribute(op_type, name) if value is None else _value_of(value)
-        found += [] if known is None else [name, known]
-    return tuple(found)
-
-
-@functools.cache
-def _default_attribute(op_type: str, name: Any) -> Any:
-    """What TensorFlow takes where nothing is given; None where it must be given."""
-    definition = None if op_def_registry is None else op_def_registry.get(op_type)
-    text = name.decode() if isinstance(name, bytes) else str(name)
-    for attribute in () if definition is None else definition.attr:
-        if attribute.name == text and attribute.HasField("default_value"):
-            return _value_of(attribute.default_value)
-    return None
-
-
-def _value_of(attribute: Any) -> Any:
-    """The value in a message; anything else is one already."""
-    if not hasattr(attribute, "WhichOneof"):
-        return attribute
-    kind = attribute.WhichOneof("value")
-    if kind == "list":
-        return [_eager_attribute(item) for _, items in attribute.list.ListFields() for item in items]
-    return None if kind is None else _eager_attribute(getattr(attribute, kind))
 
 
 def ones_like(tensor: Any) -> Any:
@@ -203,23 +169,6 @@ def constant_of(operation: Any) -> Any:
     assert tensor_util is not None
     assert ops is not None
     return ops.convert_to_tensor(tensor_util.MakeNdarray(operation.get_attr("value")), operation.outputs[0].dtype)
-
-
-def attributes_of(operation: Any) -> tuple[Any, ...]:
-    """The attributes of a traced op in the form eager execution takes them."""
-    found: list[Any] = []
-    for attribute in operation.op_def.attr:
-        found += [attribute.name, _eager_attribute(operation.get_attr(attribute.name))]
-    return tuple(found)
-
-
-def _eager_attribute(value: Any) -> Any:
-    """Shapes come as protocol buffers, and are taken as lists."""
-    if isinstance(value, list):
-        return [_eager_attribute(each) for each in value]
-    if hasattr(value, "unknown_rank"):
-        return None if value.unknown_rank else [side.size for side in value.dim]
-    return value
 
 
 def read_handle(handle: Any) -> Any:
@@ -389,16 +338,3 @@ def stop_listening(callback: Callable[..., Any]) -> None:
 def others_listen() -> bool:
     """Whether somebody else listens to ops in this thread too."""
     return context is not None and len(context.context().op_callbacks) > 1
-
-
-def missing_capabilities() -> tuple[str, ...]:
-    """What cannot be watched with the TensorFlow that is installed."""
-    needs = {
-        "ops": add_op_callback and remove_op_callback,
-        "gradient requests": GradientTape,
-        "values that leave TensorFlow": EagerTensorBase,
-        "which ops have a gradient": gradient_registry,
-        "creation of variables": BaseResourceVariable,
-        "custom gradients": _attribute(custom_gradient, "_eager_mode_decorator"),
-    }
-    return tuple(feature for feature, present in needs.items() if not present)

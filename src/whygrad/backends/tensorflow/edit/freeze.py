@@ -13,7 +13,7 @@ from whygrad.backends.tensorflow.edit.fit_callback import Logs
 from whygrad.backends.tensorflow.edit.owned_variables import Pattern, fits, selected, variables_of
 from whygrad.backends.tensorflow.edit.planned_edit import Held, PlannedEdit
 from whygrad.backends.tensorflow.edit.replicas import scope_of, write
-from whygrad.backends.tensorflow.keras_hooks import all_layers
+from whygrad.backends.tensorflow.keras_facts import all_layers
 from whygrad.backends.tensorflow.variable_set import name_of
 from whygrad.errors import UsageError
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.keras_hooks import listed
+from whygrad.backends.tensorflow.keras_facts import listed
 from whygrad.backends.tensorflow.variable_set import name_of
 from whygrad.errors import UsageError
 
