@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from whygrad.source import SourceSpan, source_lines
 
 MAX_STATEMENTS = 400
-_ESCAPE_METHODS = {"numpy", "predict", "predict_on_batch", "tolist", "item", "eval_numpy"}
+_ESCAPE_METHODS = {"numpy", "convert_to_numpy", "predict", "predict_on_batch", "tolist", "item", "eval_numpy"}
 _ESCAPE_BUILTINS = {"float", "int"}
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 

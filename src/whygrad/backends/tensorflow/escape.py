@@ -88,8 +88,13 @@ def _by_code(capture: Capture, index: Index, tape: int, ahead: set[TensorId], le
 
     A call that tensors were seen to leave by is no such thing: those that matter here were looked at before.
     """
-    seen = [where for each in capture.recorder.departures if (where := span(each.place)) is not None]
-    watched = {(where.file, line) for where in seen for line in range(where.line, where.last_line + 1)}
+    seen: dict[bool, set[tuple[str, int]]] = {True: set(), False: set()}
+    for departure in capture.recorder.departures:
+        where = span(departure.place)
+        if where is not None:
+            lines_of = ((where.file, line) for line in range(where.line, where.last_line + 1))
+            seen[TensorId(departure.tensor) in ahead].update(lines_of)
+    watched = seen[False] - seen[True]
     lines: dict[int, TensorId] = {}
     files = set()
     made = [op for op in index.ops if op.where is not None and any(tensor in ahead for tensor in op.outputs)]

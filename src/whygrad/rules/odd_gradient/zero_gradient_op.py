@@ -158,7 +158,7 @@ def _suspect(index: Index, request: Request, source: Source, differences: Cancel
     for op in ops:
         flat = op.kind in _FLAT or _is_constant(index, op)
         flat = flat or _drops_imaginary(index, op)
-        if flat and _carries_all(index, request, starts, (op,)):
+        if flat and _carries_all(index, request, starts, (op,)) and not _lets_others_through(index, request, op):
             return op
         if op.kind is OpKind.CUSTOM:
             alike = tuple(each for each in ops if each.kind is OpKind.CUSTOM and each.custom == op.custom)
@@ -168,6 +168,15 @@ def _suspect(index: Index, request: Request, source: Source, differences: Cancel
 
 
 _FLAT = (OpKind.CLIP, OpKind.SELECT, OpKind.SIGN, OpKind.ROUND)
+
+
+def _lets_others_through(index: Index, request: Request, op: Op) -> bool:
+    """Whether another source has a gradient that can only have come through the op: it is not the op that makes zeros."""
+    return not _drops_imaginary(index, op) and any(
+        _carries_all(index, request, set(index.starts(source)), (op,))
+        for source in request.sources
+        if source.outcome is Outcome.PRESENT
+    )
 
 
 def _drops_imaginary(index: Index, op: Op) -> bool:

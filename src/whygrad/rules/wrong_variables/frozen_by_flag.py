@@ -91,13 +91,29 @@ def _updated_though_frozen(recording: Recording) -> Iterator[Finding]:
         if not frozen:
             continue
         names = tuple(variable_name(recording.variables[pair.variable]) for pair in frozen)
+        flag = _flag_that_came_late(recording, {pair.variable for pair in frozen} & late)
+        where = update.where if flag is None else flag.where
+        reason = (
+            "the flag does not reach this list" if flag is None else "the step was compiled before the flag was set"
+        )
         yield Finding(
-            message=f"{listing(names)} updated although `trainable` is False: the flag does not reach this list",
-            primary=None if update.where is None else Label(update.where, "applied to frozen variables"),
+            message=f"{listing(names)} updated although `trainable` is False: {reason}",
+            primary=None if where is None else Label(where, _APPLIED if flag is None else "the compiled step goes on"),
             variables=names,
-            help="ask for, and apply to, `trainable_variables` only",
+            related=() if flag is None or update.where is None else (Label(update.where, _APPLIED),),
+            help="ask for, and apply to, `trainable_variables` only"
+            if flag is None
+            else "set the flag before the step is traced, or make a new `tf.function` for the next phase",
             steps=Steps(update.seen, update.seen),
         )
+
+
+_APPLIED = "applied to frozen variables"
+
+
+def _flag_that_came_late(recording: Recording, variables: set[VariableId]) -> FlagSet | None:
+    flags = recording.events_of(FlagSet)
+    return next((f for f in flags if f.where is not None and not f.value and variables & set(f.variables)), None)
 
 
 def _is_frozen(recording: Recording, pair: Pairing, late: set[VariableId]) -> bool:

@@ -110,7 +110,8 @@ def _live_one_step(recording: Recording, step_of: dict[VariableId, int]) -> bool
     """Those of three steps or more were updated, each after its first and only gradient."""
     asked: Counter[VariableId] = Counter()
     for request in recording.requests:
-        asked.update({s.variable: request.seen for s in request.sources if s.variable in step_of})
+        times = request.seen + request.compiled  # what is compiled may run any number of times
+        asked.update({s.variable: times for s in request.sources if s.variable in step_of})
     updated = {pair.variable for update in recording.updates for pair in update.pairs if pair.variable in step_of}
     steps = {step_of[number] for number in updated}
     return len(steps) > 2 and all(asked[number] == 1 for number in updated)
