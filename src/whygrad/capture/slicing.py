@@ -203,10 +203,10 @@ class _Slice:
         while True:
             bound = list(self._bindings(name, scope))
             yield from bound
-            if isinstance(scope, ast.Module) or bound:
-                return
             if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) and name in _parameters(scope):
-                yield from self._callers(scope)
+                yield from self._callers(scope)  # also where it is given another value: `x = x.numpy()`
+                return
+            if isinstance(scope, ast.Module) or bound:
                 return
             scope = self.module.scope(scope)
 
