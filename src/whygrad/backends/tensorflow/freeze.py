@@ -103,7 +103,6 @@ class GraphWriter:
         self.fresh = itertools.count(-1, -1)  # ids for what function bodies hold, below all real ones
         self.handles: dict[int, int] = {}
         self.moments: list[int] = []  # when the record of each op ran
-        self.trained = capture.keras.training_place()
         self.branches = 0  # how many loops and branches are open
         self._tapes: dict[tuple[int, ...], frozenset[TapeId]] = {}
 
@@ -207,9 +206,7 @@ class GraphWriter:
             for caller in (record.place, *record.callers):
                 if isinstance(caller, Position) and _is_in(caller.code, self.home):
                     return span(caller)
-        if record.layers and record.place == self.trained:
-            return span(self.capture.keras.places.get(record.layers[-1]) or record.place)
-        return span(record.place)
+        return span(self.capture.keras.shown_at(record.place, record.layers))
 
     def _handle(self, number: int) -> int:
         known = self.handles.get(number)

@@ -14,7 +14,7 @@ from whygrad.backends.tensorflow.keras_calls import CompileFacts, FlagChange, La
 from whygrad.backends.tensorflow.positions import span
 from whygrad.backends.tensorflow.stack import callers_of
 from whygrad.backends.tensorflow.training_flags import TrainingFlags, flag_given
-from whygrad.capture.position import CodeOwner, owner_of, user_frame
+from whygrad.capture.position import CodeOwner, Position, owner_of, user_frame
 from whygrad.graph import VariableId
 from whygrad.graph.event import AttributeRebound, CopiedOntoItself
 
@@ -54,6 +54,17 @@ class KerasFacts:
 
     def training_place(self) -> Place:
         return self.training[-1][1] if self.training else None
+
+    def shown_at(self, place: Place, layers: tuple[str, ...]) -> Place:
+        """Where an op is shown that ran in these layers: a layer that Keras calls by itself, where it was made.
+
+        As in `fit`, or inside a functional or sequential model; in a `call` of the user's own the expression is better.
+        """
+        made = self.places.get(layers[-1]) if layers else None
+        by_keras = any(key[2] == place for key in self.trained) or (
+            len(layers) > 1 and isinstance(place, Position) and place.code.co_name not in ("call", "__call__")
+        )
+        return made if made is not None and by_keras else place
 
     def entered(self, layer: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
         """A layer call begins."""

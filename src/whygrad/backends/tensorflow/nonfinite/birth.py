@@ -30,10 +30,10 @@ def describe(capture: Capture, trace: Trace, value: Value) -> NonfiniteBorn | No
     """The event of one birth, still without its occurrence."""
     if value.maker is None or value.maker.type == "Const":
         return _entered(capture, trace, value)
-    return _born(trace, value, value.maker)
+    return _born(capture, trace, value, value.maker)
 
 
-def _born(trace: Trace, value: Value, node: Node) -> NonfiniteBorn:
+def _born(capture: Capture, trace: Trace, value: Value, node: Node) -> NonfiniteBorn:
     forward = node.forward or node
     backward = node.forward is not None
     mask = _mask(value)
@@ -44,7 +44,7 @@ def _born(trace: Trace, value: Value, node: Node) -> NonfiniteBorn:
     return NonfiniteBorn(
         kind=kind_of_failure(forward.type),
         name=forward.type,
-        where=span(node.site.place),
+        where=span(capture.keras.shown_at(node.site.place, node.site.layers)),
         backward=backward,
         inputs=tuple(_facts(each) for each in (forward.inputs or node.inputs) if each is not None and _is_number(each)),
         output=_facts(value),
