@@ -106,6 +106,7 @@ class ModelTrained:
     raised: str | None = None  # the exception it ended with
     order: int = 0  # when it was called last
     stale: int = 0  # variables whose flag changed after the training step had been compiled
+    added: tuple[VariableId, ...] = ()  # made after the training step had been compiled
     as_compiled: bool = False  # flags that were set after compiling have no effect
     seen: int = 1
 

@@ -70,6 +70,7 @@ class TrainCall:
     thawed_since: tuple[int, ...]
     frozen_since: tuple[int, ...]
     stale: int = 0
+    added: tuple[int, ...] = ()
     as_compiled: bool = False
     raised: str | None = None
     count: int = 1

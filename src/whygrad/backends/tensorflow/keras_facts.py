@@ -17,6 +17,7 @@ from whygrad.backends.tensorflow.training_flags import TrainingFlags, flag_given
 from whygrad.capture.position import CodeOwner, Position, owner_of, user_frame
 from whygrad.graph import VariableId
 from whygrad.graph.event import AttributeRebound, CopiedOntoItself
+from whygrad.source import SourceSpan
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -196,7 +197,8 @@ class KerasFacts:
         compiled = self.compiled.get(model)
         before = compiled.trainable if compiled is not None else frozenset(trainable)
         frozen = self._ids(_flagged_off(model))
-        stale = self._changed_since_made(model, trainable)
+        stale, added = self._changed_since_made(model, trainable), self._added_since_made(model, trainable)
+        self._note_own_loss(model)
         as_compiled = compat.trains_as_compiled(model) and compiled is not None
         thawed_since = tuple(number for number in trainable if number not in before)
         frozen_since = tuple(number for number in frozen if number in before)
@@ -213,6 +215,7 @@ class KerasFacts:
             thawed_since,
             frozen_since,
             stale=0 if as_compiled else stale,
+            added=added,
             as_compiled=as_compiled,
             order=self.capture.recorder.now,
         )
@@ -237,7 +240,22 @@ class KerasFacts:
         made = self.steps_made.get(model)
         if made is None and trainable:
             self.steps_made[model] = self._step_made(model, trainable)
-        return 0 if made is None else len((made.trainable ^ set(trainable)) & made.known)
+        still = set(self._ids(listed(model, "variables")))
+        return 0 if made is None else len((made.trainable ^ set(trainable)) & made.known & still)
+
+    def _added_since_made(self, model: Any, trainable: tuple[int, ...]) -> tuple[int, ...]:
+        """Variables of layers that came after the model's training step was compiled, and that it will not train."""
+        made = self.steps_made.get(model)
+        if made is None or not made.settled or compat.compiled_step(model) is None:
+            return ()
+        return tuple(number for number in trainable if number not in made.known)
+
+    def _note_own_loss(self, model: Any) -> None:
+        """A `compute_loss` of the user's own has to add the penalties itself: it counts as a call of the model."""
+        code = getattr(getattr(type(model), "compute_loss", None), "__code__", None)
+        if code is not None and owner_of(code) is CodeOwner.USER and model not in self.calls:
+            self.calls[model] = LayerCalls(_path(model), SourceSpan(code.co_filename, code.co_firstlineno))
+            self.calls[model].flagged = True
 
     def training_ended(self) -> None:
         model, _ = self.training.pop()

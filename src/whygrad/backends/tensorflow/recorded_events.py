@@ -59,6 +59,7 @@ def events_of(capture: Capture) -> Iterator[Event]:
             frozen_since_compile=tuple(map(VariableId, call.frozen_since)),
             thawed_since_compile=tuple(map(VariableId, call.thawed_since)),
             stale=call.stale,
+            added=tuple(map(VariableId, call.added)),
             as_compiled=call.as_compiled,
             raised=call.raised,
             order=call.order,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording, Update
-from whygrad.graph.event import BakedState
+from whygrad.graph.event import BakedState, ModelTrained
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
 
@@ -61,6 +61,7 @@ def optimizer_variable_mismatch(recording: Recording) -> Iterator[Finding]:
     tf_keras optimizers accept new variables where they can; there only the failure itself is reported.
     """
     yield from _traced_for_another(recording)
+    yield from _grown_since(recording)
     for update in recording.updates:
         if not update.unknown:
             continue
@@ -84,6 +85,22 @@ def _traced_for_another(recording: Recording) -> Iterator[Finding]:
                 if event.read is None
                 else Label(event.read, "stands for the object of the first call, for ever"),
                 help="make the `tf.function` anew together with the object, or pass the object to it as an argument",
+            )
+
+
+def _grown_since(recording: Recording) -> Iterator[Finding]:
+    """`fit`, another layer, `fit` again without `compile`: the compiled step has the old network."""
+    moved = {pair.variable for update in recording.updates for pair in update.pairs if not pair.missing}
+    for event in recording.events_of(ModelTrained):
+        added = [number for number in event.added if number in recording.variables and number not in moved]
+        if added:
+            names = tuple(variable_name(recording.variables[number]) for number in added)
+            yield Finding(
+                message=f"`{event.model}` was changed after its training step had been compiled: "
+                f"{listing(names)} not trained",
+                primary=None if event.where is None else Label(event.where, "goes on with the step of the old network"),
+                variables=names,
+                help="call `compile` again after layers were added or taken away",
             )
 
 
