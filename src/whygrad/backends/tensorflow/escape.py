@@ -99,11 +99,13 @@ def _by_code(capture: Capture, index: Index, tape: int, ahead: set[TensorId], le
     files = set()
     made = [op for op in index.ops if op.where is not None and any(tensor in ahead for tensor in op.outputs)]
     under_tape = [op for op in made if TapeId(tape) in op.tapes]
+    called = capture.keras.calls_by_name()
     for op in under_tape or made:
-        if op.where is not None:
-            files.add(op.where.file)
-            for line in range(op.where.line, op.where.last_line + 1):
-                lines[line] = next(tensor for tensor in op.outputs if tensor in ahead)
+        for where in (op.where, *(span(place) for name in op.layers[:1] for place in called.get(name, ()))):
+            if where is not None:
+                files.add(where.file)
+                for line in range(where.line, where.last_line + 1):
+                    lines[line] = next(tensor for tensor in op.outputs if tensor in ahead)
     for leaf in leaves:
         if leaf.where is None or leaf.where.file not in files:
             continue

@@ -14,7 +14,7 @@ from whygrad.backends.tensorflow.keras_calls import CompileFacts, FlagChange, La
 from whygrad.backends.tensorflow.positions import span
 from whygrad.backends.tensorflow.stack import callers_of
 from whygrad.backends.tensorflow.training_flags import TrainingFlags, flag_given
-from whygrad.capture.position import CodeOwner, Position, owner_of, user_frame
+from whygrad.capture.position import CodeOwner, owner_of, user_frame
 from whygrad.graph import VariableId
 from whygrad.graph.event import AttributeRebound, CopiedOntoItself
 from whygrad.source import SourceSpan
@@ -45,6 +45,7 @@ class KerasFacts:
     losses_added: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
     losses_seen: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
     weights_read: dict[int, tuple[Any, weakref.ref[Any]]] = field(default_factory=dict)
+    called_from: set[Place] = field(default_factory=set)  # where user code called a layer that is in no other
     places: dict[str, Place] = field(default_factory=dict)  # where each layer that was called was made
     training: list[tuple[Any, Place]] = field(default_factory=list)  # models being trained, and where
     history: CompileHistory = field(default_factory=CompileHistory)
@@ -59,13 +60,18 @@ class KerasFacts:
     def shown_at(self, place: Place, layers: tuple[str, ...]) -> Place:
         """Where an op is shown that ran in these layers: a layer that Keras calls by itself, where it was made.
 
-        As in `fit`, or inside a functional or sequential model; in a `call` of the user's own the expression is better.
+        As in `fit`, or inside a functional or sequential model; in code of the user's own the expression is better.
         """
         made = self.places.get(layers[-1]) if layers else None
-        by_keras = any(key[2] == place for key in self.trained) or (
-            len(layers) > 1 and isinstance(place, Position) and place.code.co_name not in ("call", "__call__")
-        )
+        by_keras = any(key[2] == place for key in self.trained) or (len(layers) > 1 and place in self.called_from)
         return made if made is not None and by_keras else place
+
+    def calls_by_name(self) -> dict[str, set[Place]]:
+        """Where user code called each layer that is in no other."""
+        found: dict[str, set[Place]] = {}
+        for layer, places in self.called_at.items():
+            found.setdefault(_path(layer), set()).update(places)
+        return found
 
     def entered(self, layer: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
         """A layer call begins."""
@@ -73,6 +79,7 @@ class KerasFacts:
         recorder = self.capture.recorder
         if not recorder.layers and not recorder.paused and owner_of(frame.f_code) is CodeOwner.USER:
             self.flag_uses.called(layer, flag_given(args, kwargs), frame, recorder)
+            self.called_from.add(recorder._place_of(frame))
             places = self.called_at.setdefault(layer, set())
             if len(places) < 32:
                 places.add(recorder._place_of(frame))
