@@ -1,7 +1,7 @@
 # case: unscaled_inputs_into_tanh
 # verdict: bug; static: no
 # cause: saturated-units | vanishing-gradient
-# expect_line: 27
+# expect_line: 15 27
 # expect_variables: squash/*
 # symptom_today: silent: tanh is at its limits for every unit and input; the first layer hardly moves
 # exit: 0

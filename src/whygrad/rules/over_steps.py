@@ -116,9 +116,24 @@ def _hardly_any(recording: Recording, request: Request, group: Sequence[Followed
     by_name = {each.name: each for each in group}
     for finding in check(track_of(request, group), DEFAULT):
         layer = by_name[finding.variables[0]]
+        wall = _wall_behind(group, layer)
+        if wall is not None:
+            layer, units = wall, "all units" if wall.numbers.units != 1 else "the only unit"
+            finding = replace(finding, message=f"{units} of `{wall.layer}` likely dead: nothing before it learns")
         where = layer.numbers.activated or layer.variable.created or request.where
         label = None if where is None else Label(where, "hardly any gradient passes here")
         yield replace(finding, primary=label, related=asked(request), steps=always(request))
+
+
+def _wall_behind(group: Sequence[Followed], layer: Followed) -> Followed | None:
+    """The rectified layer nearest the loss all of whose units are silent: what comes before it is silent for it."""
+    silent = [
+        each
+        for each in group
+        if each.numbers.activation in RECTIFIED and each.numbers.units and each.numbers.silent == each.numbers.units
+    ]
+    last = max(silent, key=lambda each: each.numbers.order, default=None)
+    return last if last is not None and last.numbers.order > layer.numbers.order else None
 
 
 def zero_elsewhere(group: Sequence[Followed]) -> list[Followed]:

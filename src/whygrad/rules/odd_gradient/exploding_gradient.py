@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from whygrad.diagnostics import Severity
+from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import GradientAmplified, NonfiniteBorn, NonfiniteEntered, NonfiniteUnplaced
-from whygrad.rules.nonfinite import explain, expression
+from whygrad.rules.nonfinite import births, expression, finding
 from whygrad.rules.over_steps import LEAST, Followed, always, asked, measured, normalising_op, track_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.series import find_exploding
@@ -62,7 +62,7 @@ def exploding_gradient(recording: Recording) -> Iterator[Finding]:
     Growth is told from a thousandfold on, over ten steps or more; a size of its own from 1e9 per element on. Where a
     value that is not finite, or a normalisation near zero, was found as well, that is reported and not this.
     """
-    yield from explain(recording, "exploding-gradient", _overflow)
+    yield from _diverged(recording)
     others = (GradientAmplified, NonfiniteBorn, NonfiniteEntered, NonfiniteUnplaced)
     if any(isinstance(event, others) for event in recording.events):
         return
@@ -70,19 +70,26 @@ def exploding_gradient(recording: Recording) -> Iterator[Finding]:
         if normalising_op(request, group) is not None:
             continue
         growth = list(find_exploding(track_of(request, group))) if len(request.steps) >= LEAST else []
-        for finding in growth or _huge(group):
-            yield replace(finding, primary=next(iter(asked(request)), None), steps=always(request))
+        for told in growth or _huge(group):
+            yield replace(told, primary=next(iter(asked(request)), None), steps=always(request))
 
 
-def _overflow(born: NonfiniteBorn) -> tuple[str, str, str]:
-    help = (
-        "training diverges: use a smaller learning rate, clip the gradients by their norm, or scale inputs and targets"
-    )
-    return (
-        f"the values have grown from step to step, until {expression(born)} overflows",
-        "too large for its dtype",
-        help,
-    )
+def _diverged(recording: Recording) -> Iterator[Finding]:
+    """Shown at the expression that overflows first; where that is inside a layer, which is not to blame, at the step."""
+    for born in births(recording, "exploding-gradient"):
+        told = finding(
+            recording,
+            born,
+            because=f"the values have grown from step to step, until {expression(born)} overflows",
+            label="too large for its dtype",
+            help="training diverges: use a smaller learning rate, clip the gradients by their norm, or scale inputs and "
+            "targets",
+        )
+        step = born.when.request
+        if born.layers and step is not None and told.primary is not None and told.primary.span != step:
+            others = tuple(label for label in told.related if label.span != step)
+            told = replace(told, primary=Label(step, "training diverges here"), related=(told.primary, *others))
+        yield told
 
 
 def _huge(group: Sequence[Followed]) -> Iterator[Finding]:
