@@ -452,3 +452,116 @@ for count in (2, 1, 0):
 """)
 
     assert found == [("constant-target", "tape.gradient(loss, [w])")]
+
+
+@pytest.mark.parametrize(("again", "found"), [("model.compile('sgd', 'mse')", 0), ("pass", 1)])
+def test_layers_that_came_after_the_compiled_step_are_told(loud: Any, again: str, found: int) -> None:
+    told = loud(f"""
+x = np.ones((8, 2), "float32")
+model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(2), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(x, x[:, :1], verbose=0)
+model.pop()
+model.add(keras.layers.Dense(1, name="late"))
+{again}
+model.fit(x, x[:, :1], verbose=0, epochs=2)
+""")
+
+    assert told == [("optimizer-variable-mismatch", "model.fit(x, x[:, :1], verbose=0, epochs=2)")] * found
+
+
+@pytest.mark.parametrize(("added", "found"), [(" + sum(self.losses)", 0), ("", 1)])
+def test_penalties_that_a_loss_of_ones_own_forgets_are_told(loud: Any, added: str, found: int) -> None:
+    told = loud(f"""
+class Own(keras.Model):
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+        return keras.ops.mean((y - y_pred) ** 2){added}
+inputs = keras.Input((2,))
+model = Own(inputs, keras.layers.Dense(1, kernel_regularizer="l2")(inputs))
+model.compile("sgd")
+model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0)
+""")
+
+    assert [rule for rule, _ in told] == ["missing-loss-term"] * found
+
+
+def test_a_flag_that_comes_after_the_step_was_traced_is_told_where_it_is_set(loud: Any) -> None:
+    told = loud("""
+model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(2), keras.layers.Dense(1)])
+optimizer = keras.optimizers.SGD(0.1)
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(x, training=True) - 1.0) ** 2)
+    variables = model.trainable_variables
+    optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+for turn in range(6):
+    if turn == 3:
+        model.layers[0].trainable = False
+    step(tf.ones((4, 2)))
+""")
+
+    assert told == [("frozen-by-flag", "model.layers[0].trainable")]
+
+
+def test_a_bias_that_two_towers_share_cancels_out_in_peace(loud: Any) -> None:
+    told = loud("""
+tower = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(3, activation="tanh"), keras.layers.Dense(2)])
+a, b = tf.random.normal((8, 2), seed=1), tf.random.normal((8, 2), seed=2)
+optimizer = keras.optimizers.SGD(0.1)
+for _ in range(12):
+    with tf.GradientTape() as tape:
+        squares = tf.reduce_sum((tower(a) - tower(b)) ** 2, axis=1)
+        loss = tf.reduce_mean(tf.sqrt(tf.maximum(squares, 1e-7)))
+    variables = tower.trainable_variables
+    optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+""")
+
+    assert told == []
+
+
+def test_a_model_and_a_compiled_step_for_every_fold_are_no_variables_made_anew(loud: Any) -> None:
+    told = loud("""
+def step_of(model, optimizer):
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((model(x, training=True) - 1.0) ** 2)
+        variables = model.trainable_variables
+        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+    return step
+for fold in range(4):
+    model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1)])
+    optimizer = keras.optimizers.Adam(0.1)
+    optimizer.build(model.trainable_variables)
+    step = step_of(model, optimizer)
+    for _ in range(5):
+        step(tf.ones((4, 2)))
+""")
+
+    assert told == []
+
+
+def test_a_layer_inside_a_model_is_shown_where_it_was_made(loud: Any) -> None:
+    told = loud("""
+model = keras.Sequential([
+    keras.layers.Input((2,)), keras.layers.Dense(3), keras.layers.Lambda(tf.round), keras.layers.Dense(1)])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean(model(tf.ones((4, 2))) ** 2)
+tape.gradient(loss, model.trainable_variables)
+""")
+
+    assert told == [("non-differentiable-op", "keras.layers.Lambda(tf.round)")]
+
+
+def test_a_parameter_that_becomes_an_array_is_a_way_out(loud: Any) -> None:
+    told = loud("""
+def total(values):
+    values = keras.ops.convert_to_numpy(values)
+    return keras.ops.convert_to_tensor(values.sum())
+with tf.GradientTape() as tape:
+    loss = total(w * 2.0)
+tape.gradient(loss, w)
+""")
+
+    assert [rule for rule, _ in told] == ["numpy-escape"]
