@@ -82,8 +82,8 @@ def measure(name: str, jit: bool, pairs: int) -> None:
     budget = "1.06" if length < SHORT else "1.03"
     where = f"{name}{', jit_compile' if jit else ''}"
     record(
-        f"`wg.guard`, {where}, {length:.0f} ms",
-        f"{figure}; null {statistics.median(null):.3f}",
+        f"`wg.guard`, {where}",
+        f"{figure}; null {statistics.median(null):.3f}; a step of {length:.0f} ms",
         f"<= {budget}x",
         "python benchmarks/guard.py" + (" --jit" if jit else ""),
     )

@@ -309,10 +309,9 @@ Compiled as graphs: TensorFlow's debugging tools do not work under XLA. All proc
 
 def keep(name: str, jit: bool, result: dict[str, Any]) -> None:
     budget = 1.06 if result["milliseconds"] < SHORT else 1.03
-    figure = f"{spread(result['ratio'])}, null {spread(result['null'])}"
-    what = (
-        f"`Monitor`, every step, {name} {'under XLA' if jit else 'as a graph'} ({result['milliseconds']:.0f} ms a step)"
-    )
+    length = f"a step of {result['milliseconds']:.1f} ms"
+    figure = f"{spread(result['ratio'])}, null {spread(result['null'])}; {length}"
+    what = f"`Monitor`, every step, {name} {'under XLA' if jit else 'as a graph'}"
     record(what, figure, f"<= {budget}", "python benchmarks/monitor.py")
 
 
