@@ -565,3 +565,22 @@ tape.gradient(loss, w)
 """)
 
     assert [rule for rule, _ in told] == ["numpy-escape"]
+
+
+def test_one_network_under_two_names_is_found_after_it_is_gone(loud: Any) -> None:
+    found = loud("""
+import gc
+def train():
+    online = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1)])
+    target = online
+    for _ in range(2):
+        goal = 1.0 + 0.9 * target(tf.ones((4, 2)))
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((online(tf.ones((4, 2))) - goal) ** 2)
+        for g, v in zip(tape.gradient(loss, online.trainable_variables), online.trainable_variables):
+            v.assign_sub(0.1 * g)
+train()
+gc.collect()
+""")
+
+    assert found == [("aliased-network", "target = online")]

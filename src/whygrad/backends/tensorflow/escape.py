@@ -99,7 +99,7 @@ def _by_code(capture: Capture, index: Index, tape: int, ahead: set[TensorId], le
     files = set()
     made = [op for op in index.ops if op.where is not None and any(tensor in ahead for tensor in op.outputs)]
     under_tape = [op for op in made if TapeId(tape) in op.tapes]
-    called = capture.keras.calls_by_name()
+    called = capture.keras.called_at.by_name()
     for op in under_tape or made:
         for where in (op.where, *(span(place) for name in op.layers[:1] for place in called.get(name, ()))):
             if where is not None:

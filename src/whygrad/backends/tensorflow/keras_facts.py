@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from dataclasses import dataclass, field
 from types import FrameType
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.autograph import caller_of
+from whygrad.backends.tensorflow.called_places import CalledPlaces
 from whygrad.backends.tensorflow.compile_history import CompileHistory
 from whygrad.backends.tensorflow.keras_calls import CompileFacts, FlagChange, LayerCalls, ListRead, StepMade, TrainCall
 from whygrad.backends.tensorflow.positions import span
@@ -36,7 +38,7 @@ class KerasFacts:
     numbers_set: dict[tuple[int, str], tuple[Any, int]] = field(default_factory=dict)  # last change, by user code
     made: weakref.WeakKeyDictionary[Any, Any] = field(default_factory=weakref.WeakKeyDictionary)
     made_around: weakref.WeakKeyDictionary[Any, tuple[Any, ...]] = field(default_factory=weakref.WeakKeyDictionary)
-    called_at: weakref.WeakKeyDictionary[Any, set[Any]] = field(default_factory=weakref.WeakKeyDictionary)
+    called_at: CalledPlaces = field(default_factory=CalledPlaces)  # layers that are in no other, by user code
     steps_made: weakref.WeakKeyDictionary[Any, StepMade] = field(default_factory=weakref.WeakKeyDictionary)
     compiled: weakref.WeakKeyDictionary[Any, CompileFacts] = field(default_factory=weakref.WeakKeyDictionary)
     trained: dict[Any, TrainCall] = field(default_factory=dict)
@@ -45,7 +47,6 @@ class KerasFacts:
     losses_added: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
     losses_seen: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
     weights_read: dict[int, tuple[Any, weakref.ref[Any]]] = field(default_factory=dict)
-    called_from: set[Place] = field(default_factory=set)  # where user code called a layer that is in no other
     places: dict[str, Place] = field(default_factory=dict)  # where each layer that was called was made
     training: list[tuple[Any, Place]] = field(default_factory=list)  # models being trained, and where
     history: CompileHistory = field(default_factory=CompileHistory)
@@ -63,15 +64,10 @@ class KerasFacts:
         As in `fit`, or inside a functional or sequential model; in code of the user's own the expression is better.
         """
         made = self.places.get(layers[-1]) if layers else None
-        by_keras = any(key[2] == place for key in self.trained) or (len(layers) > 1 and place in self.called_from)
-        return made if made is not None and by_keras else place
-
-    def calls_by_name(self) -> dict[str, set[Place]]:
-        """Where user code called each layer that is in no other."""
-        found: dict[str, set[Place]] = {}
-        for layer, places in self.called_at.items():
-            found.setdefault(_path(layer), set()).update(places)
-        return found
+        if made is None:
+            return place
+        by_keras = (len(layers) > 1 and place in self.called_at) or any(key[2] == place for key in self.trained)
+        return made if by_keras else place
 
     def entered(self, layer: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
         """A layer call begins."""
@@ -79,10 +75,8 @@ class KerasFacts:
         recorder = self.capture.recorder
         if not recorder.layers and not recorder.paused and owner_of(frame.f_code) is CodeOwner.USER:
             self.flag_uses.called(layer, flag_given(args, kwargs), frame, recorder)
-            self.called_from.add(recorder._place_of(frame))
-            places = self.called_at.setdefault(layer, set())
-            if len(places) < 32:
-                places.add(recorder._place_of(frame))
+            variables = functools.partial(self._trainable, layer)
+            self.called_at.note(layer, _path(layer), recorder._place_of(frame), variables)
         if recorder.tapes and not recorder.layers and not recorder.paused and owner_of(frame.f_code) is CodeOwner.USER:
             facts = self.calls.get(layer)
             if facts is None:
@@ -186,7 +180,7 @@ class KerasFacts:
         has_loss = kwargs.get("loss", args[1] if len(args) > 1 else None) is not None
         self.steps_made.pop(model, None)
         place = self.capture.recorder._place(frame)
-        trainable = frozenset(self._ids(listed(model, "trainable_variables")))
+        trainable = frozenset(self._trainable(model))
         self.compiled[model] = CompileFacts(place, has_loss, trainable)
         self.history.compiled(model, place, trainable)
 
@@ -196,7 +190,7 @@ class KerasFacts:
         self.training.append((model, place))
         key = (id(model), method, place)
         known = self.trained.get(key)
-        trainable = self._ids(listed(model, "trainable_variables"))
+        trainable = self._trainable(model)
         if known is not None and known.trainable == trainable:
             known.count += 1
             known.order = self.capture.recorder.now
@@ -268,7 +262,7 @@ class KerasFacts:
         model, _ = self.training.pop()
         made = self.steps_made.get(model)
         if made is not None and not made.settled:
-            made.settled, now = True, self._step_made(model, self._ids(listed(model, "trainable_variables")))
+            made.settled, now = True, self._step_made(model, self._trainable(model))
             made.trainable |= now.trainable - made.known
             made.known |= now.known
         for change in self.flags:
@@ -278,6 +272,9 @@ class KerasFacts:
                     change.without_effect = _path(model)
                 change.running = None
         self.capture.recorder.ledger.steps_per_run = 1
+
+    def _trainable(self, layer: Any) -> tuple[int, ...]:
+        return self._ids(listed(layer, "trainable_variables"))
 
     def _ids(self, variables: Any) -> tuple[int, ...]:
         found = (self.capture.variables.of(variable) for variable in variables)

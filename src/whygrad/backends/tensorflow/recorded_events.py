@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from whygrad.backends.tensorflow.keras_facts import KerasFacts, all_layers, list
 from whygrad.backends.tensorflow.module_contents import module_contents
 from whygrad.backends.tensorflow.multiplied_layers import multiplied
 from whygrad.backends.tensorflow.positions import span
-from whygrad.capture.naming import alias_assignment, callee, is_looped_over
+from whygrad.capture.naming import is_looped_over
 from whygrad.graph import (
     Event,
     VariableId,
@@ -23,10 +22,8 @@ from whygrad.graph.event import (
     LayerCalled,
     ModelTrained,
     RunningTotal,
-    SharedCalls,
     UnbuiltRead,
 )
-from whygrad.source import SourceSpan
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -69,7 +66,7 @@ def events_of(capture: Capture) -> Iterator[Event]:
         yield Compiled(model=model.name, where=span(compiled.place), has_loss=compiled.has_loss)
     yield from facts.history.events()
     yield from _layer_calls(facts)
-    yield from _shared_calls(facts)
+    yield from facts.called_at.events()
     yield from multiplied(capture)
     yield from tuple(dict.fromkeys(capture.events))
     for (clipped, summed), noised in capture.recorder.labels.clipped_sums.items():
@@ -123,25 +120,6 @@ def _layer_calls(facts: KerasFacts) -> Iterator[Event]:
             refused=None if refusal is None else refusal[0],
             refused_for=None if refusal is None else refusal[1],
         )
-
-
-def _shared_calls(facts: KerasFacts) -> Iterator[Event]:
-    for layer, places in facts.called_at.items():
-        spans = [s for place in places if (s := span(place)) is not None]
-        names: dict[str, SourceSpan] = {}
-        for each in spans:
-            name = callee(each)
-            if name is not None:
-                names.setdefault(name, each)
-        for first, second in itertools.permutations(names, 2):
-            assigned = alias_assignment(names[first].file, first, second)
-            if assigned is not None:
-                yield SharedCalls(
-                    names=(first, second),
-                    assigned=assigned,
-                    places=(names[first], names[second]),
-                    variables=tuple(map(VariableId, facts._ids(listed(layer, "trainable_variables")))),
-                )
 
 
 def _mode_dependent(layer: Any) -> str | None:
