@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from whygrad.capture.returning import return_of_none
 
 SCRIPT = """\
@@ -22,39 +24,34 @@ plain = outer
 """
 
 
-def test_the_return_with_a_none_in_it_comes_first(tmp_path: Path) -> None:
+@pytest.fixture
+def script(tmp_path: Path) -> str:
     file = tmp_path / "script.py"
     file.write_text(SCRIPT)
+    return str(file)
 
-    found = return_of_none(str(file), 2)
+
+def test_the_return_with_a_none_in_it_comes_first(script: str) -> None:
+    found = return_of_none(script, 2)
 
     assert found is not None
     assert found.line == 4
 
 
-def test_else_the_last_one_of_the_function_itself(tmp_path: Path) -> None:
-    file = tmp_path / "script.py"
-    file.write_text(SCRIPT)
-
-    found = return_of_none(str(file), 1)
+def test_else_the_last_one_of_the_function_itself(script: str) -> None:
+    found = return_of_none(script, 1)
 
     assert found is not None
     assert found.line == 8
 
 
-def test_a_lambda_returns_its_body(tmp_path: Path) -> None:
-    file = tmp_path / "script.py"
-    file.write_text(SCRIPT)
-
-    found = return_of_none(str(file), 11)
+def test_a_lambda_returns_its_body(script: str) -> None:
+    found = return_of_none(script, 11)
 
     assert found is not None
     assert (found.line, found.column) == (11, 25)
 
 
-def test_a_function_whose_source_is_gone_has_none(tmp_path: Path) -> None:
-    file = tmp_path / "script.py"
-    file.write_text(SCRIPT)
-
-    assert return_of_none(str(file), 99) is None
-    assert return_of_none(str(tmp_path / "gone.py"), 1) is None
+def test_a_function_whose_source_is_gone_has_none(script: str) -> None:
+    assert return_of_none(script, 99) is None
+    assert return_of_none(f"{script}.gone", 1) is None

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from whygrad.backends.tensorflow.requests import RequestEntry
 
 
+_Line = tuple[str, int]
+
+
 def add_escapes(capture: Capture, graph: Graph, entry: RequestEntry, sources: Iterable[Any]) -> Graph:
     """Add an inferred FOREIGN op for each source that reaches the targets only through Python."""
     index = Index(graph)
@@ -88,34 +91,43 @@ def _by_code(capture: Capture, index: Index, tape: int, ahead: set[TensorId], le
 
     A call that tensors were seen to leave by is no such thing: those that matter here were looked at before.
     """
-    seen: dict[bool, set[tuple[str, int]]] = {True: set(), False: set()}
-    for departure in capture.recorder.departures:
-        where = span(departure.place)
-        if where is not None:
-            lines_of = ((where.file, line) for line in range(where.line, where.last_line + 1))
-            seen[TensorId(departure.tensor) in ahead].update(lines_of)
-    watched = seen[False] - seen[True]
-    lines: dict[int, TensorId] = {}
-    files = set()
-    made = [op for op in index.ops if op.where is not None and any(tensor in ahead for tensor in op.outputs)]
-    under_tape = [op for op in made if TapeId(tape) in op.tapes]
-    called = capture.keras.called_at.by_name()
-    for op in under_tape or made:
-        for where in (op.where, *(span(place) for name in op.layers[:1] for place in called.get(name, ()))):
-            if where is not None:
-                files.add(where.file)
-                for line in range(where.line, where.last_line + 1):
-                    lines[line] = next(tensor for tensor in op.outputs if tensor in ahead)
+    lines, cleared = _lines_of(capture, index, tape, ahead), _cleared(capture, ahead)
+    files, tensors = {file for file, _ in lines}, {line: tensor for (_, line), tensor in lines.items()}
     for leaf in leaves:
         if leaf.where is None or leaf.where.file not in files:
             continue
         for way_out in exits(leaf.where):
-            if (way_out.span.file, way_out.span.line) in watched:
-                continue
-            fed = [lines[line] for line in sorted(way_out.feeding) if line in lines]
-            if fed:
+            fed = [tensors[line] for line in sorted(way_out.feeding) if line in tensors]
+            if fed and (way_out.span.file, way_out.span.line) not in cleared:
                 return _foreign(way_out.how, fed[-1], leaf, way_out.span)
     return None
+
+
+def _lines_of(capture: Capture, index: Index, tape: int, ahead: set[TensorId]) -> dict[_Line, TensorId]:
+    """The lines that compute something of the source, under the tape if any do, and what the last op of each made.
+
+    A network computes where it was called, wherever its layers are shown.
+    """
+    made = [op for op in index.ops if op.where is not None and any(tensor in ahead for tensor in op.outputs)]
+    under_tape = [op for op in made if TapeId(tape) in op.tapes]
+    called, lines = capture.keras.called_at.by_name(), dict[_Line, TensorId]()
+    for op in under_tape or made:
+        tensor = next(tensor for tensor in op.outputs if tensor in ahead)
+        for where in (op.where, *(span(place) for name in op.layers[:1] for place in called.get(name, ()))):
+            lines.update((line, tensor) for line in _lines_in(where))
+    return lines
+
+
+def _cleared(capture: Capture, ahead: set[TensorId]) -> set[_Line]:
+    """The lines by which tensors were seen to leave, but none of those that matter."""
+    seen: dict[bool, set[_Line]] = {True: set(), False: set()}
+    for departure in capture.recorder.departures:
+        seen[TensorId(departure.tensor) in ahead].update(_lines_in(span(departure.place)))
+    return seen[False] - seen[True]
+
+
+def _lines_in(where: SourceSpan | None) -> list[_Line]:
+    return [] if where is None else [(where.file, line) for line in range(where.line, where.last_line + 1)]
 
 
 def _foreign(how: str, tensor: TensorId, leaf: Op, where: SourceSpan) -> Op:

@@ -13,7 +13,8 @@ from whygrad.backends.tensorflow.choose import choose
 from whygrad.backends.tensorflow.forward_state import EagerState, ForwardState, written_before
 from whygrad.backends.tensorflow.guard_record import GuardRecord
 from whygrad.backends.tensorflow.kept_states import KeptStates
-from whygrad.backends.tensorflow.statistics import PLAIN, Reducer
+from whygrad.backends.tensorflow.statistics import Reducer
+from whygrad.backends.tensorflow.step_means import Means
 from whygrad.errors import NonfiniteError, UsageError
 
 MODES: Final = ("skip", "raise", "zero", "rollback")
@@ -160,7 +161,7 @@ def all_finite(gradients: Sequence[Any]) -> Any:
     """A tensor that says whether every element is; one pass, and a closer look only where the squares overflow."""
     if not gradients:
         return tf.constant(True)
-    reducer = Reducer(compat.xla_barrier) if compat.inside_xla() else PLAIN
+    reducer = Means(tf.float32, compat.inside_xla()).reducer
     total = tf.add_n([_half_square_sum(gradient, reducer) for gradient in gradients])
 
     def look_closer() -> Any:

@@ -55,7 +55,7 @@ class SparseUpdates:
         if not update.stateful or hasattr(update.reference(), "wrapped"):
             return
         for gradient, variable in zip(gradients, variables, strict=False):
-            if hasattr(gradient, "indices") and hasattr(gradient, "values"):
+            if gradient is not None and not compat.is_tensor(gradient) and hasattr(gradient, "indices"):
                 self._hooks.safely(self._note, update, gradient, variable)
 
     def events(self) -> Iterator[RowsMisread]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Flow, Op, OpId, OpKind, Outcome, Recording, Request, Source, TensorId
 from whygrad.graph.cancellation import DIFFERENCES, Cancellation
-from whygrad.graph.query import Cut, Index, Reason, closed, cut_groups, index_of
+from whygrad.graph.query import Cut, Index, Reason, cut_groups, index_of
 from whygrad.rules.over_steps import Followed, always, asked, followed, silenced, zero_elsewhere
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of, text_of
@@ -172,11 +172,11 @@ _FLAT = (OpKind.CLIP, OpKind.SELECT, OpKind.SIGN, OpKind.ROUND)
 
 def _lets_others_through(index: Index, request: Request, op: Op) -> bool:
     """Whether another source has a gradient that can only have come through the op: it is not the op that makes zeros."""
-    return not _drops_imaginary(index, op) and any(
-        _carries_all(index, request, set(index.starts(source)), (op,))
-        for source in request.sources
-        if source.outcome is Outcome.PRESENT
-    )
+    if _drops_imaginary(index, op):
+        return False
+    around = index.open_behind(request.targets, request.tape, avoiding=set(op.outputs))
+    present = (source for source in request.sources if source.outcome is Outcome.PRESENT)
+    return any(around.isdisjoint(index.starts(source)) for source in present)
 
 
 def _drops_imaginary(index: Index, op: Op) -> bool:
@@ -210,16 +210,8 @@ def _is_mean_of_one(index: Index, tensor: TensorId, own: TensorId) -> bool:
 
 def _carries_all(index: Index, request: Request, starts: set[TensorId], ops: tuple[Op, ...]) -> bool:
     """Whether every way from the starts to the target goes through one of these ops."""
-    blocked = {tensor for op in ops for tensor in op.outputs}
-    seen, todo = set(starts), list(starts)
-    while todo:
-        for user, position in index.users.get(todo.pop(), ()):
-            if closed(user, position, request.tape) is None:
-                for tensor in user.outputs:
-                    if tensor not in seen and tensor not in blocked:
-                        seen.add(tensor)
-                        todo.append(tensor)
-    return not any(target in seen for target in request.targets)
+    through = {tensor for op in ops for tensor in op.outputs}
+    return starts.isdisjoint(index.open_behind(request.targets, request.tape, avoiding=through))
 
 
 @dataclass(frozen=True, slots=True)

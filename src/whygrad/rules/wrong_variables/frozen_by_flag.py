@@ -80,8 +80,12 @@ def _nothing_to_train(recording: Recording) -> Iterator[Finding]:
 
 
 def _last_flag(recording: Recording, event: ModelTrained) -> FlagSet | None:
-    fitting = [f for f in recording.events_of(FlagSet) if not f.value and set(f.variables) & set(event.frozen)]
-    return fitting[-1] if fitting else None
+    return next(reversed(_freezing(recording, set(event.frozen))), None)
+
+
+def _freezing(recording: Recording, variables: set[VariableId]) -> list[FlagSet]:
+    """The flags that froze one of these, in order."""
+    return [f for f in recording.events_of(FlagSet) if not f.value and variables & set(f.variables)]
 
 
 def _updated_though_frozen(recording: Recording) -> Iterator[Finding]:
@@ -112,8 +116,7 @@ _APPLIED = "applied to frozen variables"
 
 
 def _flag_that_came_late(recording: Recording, variables: set[VariableId]) -> FlagSet | None:
-    flags = recording.events_of(FlagSet)
-    return next((f for f in flags if f.where is not None and not f.value and variables & set(f.variables)), None)
+    return next((flag for flag in _freezing(recording, variables) if flag.where is not None), None)
 
 
 def _is_frozen(recording: Recording, pair: Pairing, late: set[VariableId]) -> bool:
