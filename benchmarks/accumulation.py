@@ -69,7 +69,7 @@ def model_for(workload: str, size: Size, microbatches: int = 1) -> tuple[Any, An
 def optimizer_for(contestant: str, steps: int) -> Any:
     import keras
 
-    from whygrad.backends.tensorflow.accumulate import accumulate
+    from whygrad.training.accumulation.accumulate import accumulate
 
     if contestant.startswith("keras"):
         return keras.optimizers.Adam(1e-4, gradient_accumulation_steps=steps)
@@ -84,7 +84,7 @@ def window_for(contestant: str, workload: str, size: Size, steps: int) -> Callab
         return fitted_window(contestant, size, steps)
     import tensorflow as tf
 
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     whole = contestant == "big batch"
     model, x, y = model_for(workload, size, steps if whole else 1)

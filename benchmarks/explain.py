@@ -96,7 +96,7 @@ def real(steps: int) -> tuple[int, float, float]:
     """An unrolled recurrent model in eager mode: ops captured, seconds to freeze, seconds to explain."""
     import tensorflow as tf
 
-    from whygrad.backends.tensorflow.freeze import freeze
+    from whygrad.backends.tensorflow.freeze.request_graph import freeze
     from whygrad.watch import Run
 
     cell = tf.Variable(tf.random.normal((8, 8), stddev=0.1), name="cell")

@@ -38,7 +38,7 @@ SHORT = 6.0  # milliseconds: below it the budget is 1.06, else 1.03
 
 def trainers(name: str, jit: bool, folder: str) -> tuple[list[Any], Any]:
     """Two bare models and a monitored one, each with the function that `fit` would call, and the Monitor."""
-    from whygrad.backends.tensorflow.monitor import Monitor
+    from whygrad.training.monitor.monitor import Monitor
 
     monitor = Monitor(folder=folder)
     made = []
@@ -104,7 +104,7 @@ def alone(name: str, tool: str, jit: bool, steps: int, folder: str) -> dict[str,
 
     callbacks: list[Any] = []
     if tool == "Monitor":
-        from whygrad.backends.tensorflow.monitor import Monitor
+        from whygrad.training.monitor.monitor import Monitor
 
         callbacks.append(Monitor(folder=folder))
     elif tool == "check_numerics":

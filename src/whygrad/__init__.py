@@ -10,32 +10,32 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow import edit, sampling
-    from whygrad.backends.tensorflow.accumulate import accumulate
-    from whygrad.backends.tensorflow.accumulator import Accumulator
-    from whygrad.backends.tensorflow.deduplicate import deduplicate
-    from whygrad.backends.tensorflow.gradient_check.check import check_gradient
-    from whygrad.backends.tensorflow.guard import guard
-    from whygrad.backends.tensorflow.monitor import Monitor
-    from whygrad.backends.tensorflow.summary import summarize
-    from whygrad.backends.tensorflow.summary_print import print_summary
-    from whygrad.backends.tensorflow.summary_table import Summary
-    from whygrad.backends.tensorflow.verify_accumulation import verify_accumulation
+    from whygrad.training import edit, sampling
+    from whygrad.training.accumulation.accumulate import accumulate
+    from whygrad.training.accumulation.accumulator import Accumulator
+    from whygrad.training.accumulation.verify import verify_accumulation
+    from whygrad.training.deduplication.deduplicate import deduplicate
+    from whygrad.training.gradient_check.check import check_gradient
+    from whygrad.training.guard.guard import guard
+    from whygrad.training.monitor.monitor import Monitor
+    from whygrad.training.summary.in_graph import print_summary
+    from whygrad.training.summary.summarize import summarize
+    from whygrad.training.summary.table import Summary
     from whygrad.watch import Report, explain, watch
 
-_TENSORFLOW = "whygrad.backends.tensorflow"
+_TRAINING = "whygrad.training"
 
 _HOMES = {
-    "Accumulator": f"{_TENSORFLOW}.accumulator",
-    "accumulate": f"{_TENSORFLOW}.accumulate",
-    "check_gradient": f"{_TENSORFLOW}.gradient_check.check",
-    "deduplicate": f"{_TENSORFLOW}.deduplicate",
-    "Monitor": f"{_TENSORFLOW}.monitor",
-    "Summary": f"{_TENSORFLOW}.summary_table",
-    "print_summary": f"{_TENSORFLOW}.summary_print",
-    "summarize": f"{_TENSORFLOW}.summary",
-    "guard": f"{_TENSORFLOW}.guard",
-    "verify_accumulation": f"{_TENSORFLOW}.verify_accumulation",
+    "Accumulator": f"{_TRAINING}.accumulation.accumulator",
+    "accumulate": f"{_TRAINING}.accumulation.accumulate",
+    "check_gradient": f"{_TRAINING}.gradient_check.check",
+    "deduplicate": f"{_TRAINING}.deduplication.deduplicate",
+    "Monitor": f"{_TRAINING}.monitor.monitor",
+    "Summary": f"{_TRAINING}.summary.table",
+    "print_summary": f"{_TRAINING}.summary.in_graph",
+    "summarize": f"{_TRAINING}.summary.summarize",
+    "guard": f"{_TRAINING}.guard.guard",
+    "verify_accumulation": f"{_TRAINING}.accumulation.verify",
     "Report": "whygrad.watch",
     "explain": "whygrad.watch",
     "watch": "whygrad.watch",
@@ -43,7 +43,7 @@ _HOMES = {
     "unload_ipython_extension": "whygrad.integrations.notebook",
 }
 
-_MODULES = {"edit": f"{_TENSORFLOW}.edit", "sampling": f"{_TENSORFLOW}.sampling", "testing": "whygrad.testing"}
+_MODULES = {"edit": f"{_TRAINING}.edit", "sampling": f"{_TRAINING}.sampling", "testing": "whygrad.testing"}
 
 __all__ = [
     "Accumulator",

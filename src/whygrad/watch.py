@@ -7,10 +7,10 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from whygrad.backends import Watcher, WatchOptions
-from whygrad.capture.failure import describe_failure
+from whygrad.backends.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import UsageError
 from whygrad.graph import Failure, Ledger, Outcome, Recording, Request
@@ -18,6 +18,10 @@ from whygrad.report import LossReach, Report
 from whygrad.rules import all_rules, diagnose
 from whygrad.rules.wording import target_expression
 from whygrad.source import refresh_sources
+from whygrad.training.guard.every_optimizer import Guards
+
+if TYPE_CHECKING:
+    from whygrad.training.monitor.loop_recorder import LoopRecorder
 
 __all__ = ["Report", "Run", "explain", "watch"]
 
@@ -32,6 +36,7 @@ class Run:
         name: str = "",
         folder: str | os.PathLike[str] | None = None,
         options: WatchOptions | None = None,
+        guards: Guards | None = None,
     ) -> None:
         self._selection = selection
         self._name, self._folder = name, folder
@@ -39,6 +44,8 @@ class Run:
         self._shown: set[tuple[object, ...]] = set()
         self._failure: Failure | None = None
         self._watcher = Watcher(None if on_certain is None else self._tell, options)
+        self._guards = guards
+        self._steps: LoopRecorder | None = None
         self._final: Report | None = None
         self._ledger: Ledger | None = None
 
@@ -53,8 +60,13 @@ class Run:
         Further: `step`, its number, where calls are not to be counted; `applied`, the gradients after clipping;
         `track`, what to call this optimizer where the loop has several.
         """
+        from whygrad.training.monitor.loop_recorder import LoopRecorder
+
         for backend in self._watcher.backends.values():
-            backend.record_step(self._name, self._folder, numbers)
+            with backend.paused():
+                if self._steps is None:
+                    self._steps = LoopRecorder(self._name, folder=self._folder)
+                self._steps.record(**numbers)
             return
         raise UsageError("there is no framework to record", help="import TensorFlow before the first step")
 
@@ -102,6 +114,8 @@ class Run:
 
     def _stop(self) -> None:
         self._watcher.stop()
+        for line in () if self._guards is None else self._guards.take_reports():
+            print(line, file=sys.stderr)
         try:
             recording = self.recording()
             self._ledger = recording.ledger
@@ -109,8 +123,9 @@ class Run:
         except Exception as error:
             print(f"whygrad: warning: no report: {type(error).__name__}: {error}", file=sys.stderr)
             self._final = Report()
-        for backend in self._watcher.backends.values():
-            backend.close_steps(self._failure, self._final.diagnostics)
+        steps, self._steps = self._steps, None
+        if steps is not None:
+            steps.close("finished" if self._failure is None else "failed", self._final.diagnostics)
 
 
 @contextlib.contextmanager
@@ -132,7 +147,10 @@ def watch(
     does with this mode; this one does change what is computed. `keep`: a folder in which a step that goes bad is kept
     for `whygrad replay`.
     """
-    run = Run(selection, on_certain, name, folder, WatchOptions(find_nan=find_nan, guard=guard, keep=keep))
+    guards = None if guard is None else Guards(guard)
+    on_optimizer = None if guards is None else guards.install
+    options = WatchOptions(find_nan=find_nan, keep=keep, on_optimizer=on_optimizer)
+    run = Run(selection, on_certain, name, folder, options, guards)
     run._start()
     try:
         yield run

@@ -10,17 +10,14 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
-import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Protocol
 
-from whygrad.diagnostics import Diagnostic
 from whygrad.graph import Failure, Recording
-
-Folder = str | os.PathLike[str] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +26,7 @@ class WatchOptions:
 
     find_nan: bool = False  # keep what every compiled step needs to be replayed, whatever it costs
     keep: str | None = None  # the folder in which steps that go bad are kept; None: nowhere
-    guard: str | None = None  # what to do with updates that are not finite; None: nothing
+    on_optimizer: Callable[[Any, Any], None] | None = None  # given the hooks and a class of optimizers, before ours
 
 
 class Backend(Protocol):
@@ -39,8 +36,7 @@ class Backend(Protocol):
     def join(self, module: ModuleType) -> None: ...
     def stop(self) -> None: ...
     def record(self, failure: Failure | None = None) -> Recording: ...
-    def record_step(self, name: str, folder: Folder, numbers: Mapping[str, Any]) -> None: ...
-    def close_steps(self, failure: Failure | None, found: Sequence[Diagnostic]) -> None: ...
+    def paused(self) -> AbstractContextManager[None]: ...
 
 
 # The module that makes a backend, by the framework module whose import calls for it; companions join later.

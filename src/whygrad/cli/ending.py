@@ -13,7 +13,7 @@ from typing import Final
 from whygrad.cli.output import flush_script_output
 
 _PACKAGE: Final = str(Path(__file__).parents[1]) + os.sep
-_HOOKS: Final = (str(Path(_PACKAGE, "backends")) + os.sep, str(Path(_PACKAGE, "capture")) + os.sep)
+_HOOKS: Final = (str(Path(_PACKAGE, "backends")) + os.sep, str(Path(_PACKAGE, "source")) + os.sep)
 _STARTERS: Final = ("<frozen runpy>", "<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
 
 

@@ -13,7 +13,7 @@ def assert_gradient_correct(f: Callable[..., Any], inputs: Any, **options: Any) 
 
     Takes what `whygrad.check_gradient` takes. Kinks are no error.
     """
-    from whygrad.backends.tensorflow.gradient_check.check import check_gradient
+    from whygrad.training.gradient_check.check import check_gradient
 
     check = check_gradient(f, inputs, **options)
     if not check:

@@ -34,7 +34,7 @@ OPTIMIZERS: dict[str, Make] = {
 
 
 def accumulate(optimizer: Any, steps: int, **options: Any) -> Any:
-    from whygrad.backends.tensorflow.accumulate import accumulate
+    from whygrad.training.accumulation.accumulate import accumulate
 
     return accumulate(optimizer, steps, **options)
 

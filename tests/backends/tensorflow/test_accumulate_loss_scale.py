@@ -15,7 +15,7 @@ pytestmark = pytest.mark.tensorflow
 
 
 def accumulate(optimizer: Any, steps: int = 3, **options: Any) -> Any:
-    from whygrad.backends.tensorflow.accumulate import accumulate
+    from whygrad.training.accumulation.accumulate import accumulate
 
     return accumulate(optimizer, steps, **options)
 

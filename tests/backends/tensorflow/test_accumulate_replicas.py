@@ -29,7 +29,7 @@ def test_replicas_together_make_the_big_batchs_update(name: str) -> None:
 
 
 def test_an_optimizer_made_outside_of_the_scope_says_so(tf: Any, keras: Any) -> None:
-    from whygrad.backends.tensorflow.accumulate import accumulate
+    from whygrad.training.accumulation.accumulate import accumulate
 
     v = tf.Variable([1.0])
     optimizer = accumulate(keras.optimizers.SGD(), 2, weight="equal")

@@ -25,7 +25,7 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 
 
 def build(kit: Kit, *, rows: int, jit: bool = False, scaled: bool = False) -> Any:
-    from whygrad.backends.tensorflow.accumulate import accumulate
+    from whygrad.training.accumulation.accumulate import accumulate
 
     start = kit.keras.initializers.RandomNormal(seed=1)
     table = kit.keras.layers.Embedding(rows, 4, embeddings_initializer=start)
@@ -118,7 +118,7 @@ def test_the_settings_come_back_with_the_model(kit: Kit, tmp_path: Path) -> None
 
 
 def test_a_weight_function_comes_back_with_the_model(tf: Any, kit: Kit, tmp_path: Path) -> None:
-    from whygrad.backends.tensorflow.accumulate import accumulate
+    from whygrad.training.accumulation.accumulate import accumulate
 
     @kit.keras.saving.register_keras_serializable(package="test")
     def tokens(x: Any, y: Any, sample_weight: Any) -> Any:
@@ -163,7 +163,7 @@ def test_a_saved_model_loads_in_a_process_that_has_only_imported_accumulate(kera
 
 
 def test_a_legacy_optimizer_of_tf_keras_goes_on_too(tf_keras: Any, tmp_path: Path) -> None:
-    from whygrad.backends.tensorflow.accumulate import accumulate
+    from whygrad.training.accumulation.accumulate import accumulate
 
     kit = Kit(tf_keras, old=True)
     x, y = np.random.default_rng(0).normal(size=(4, 3)), np.ones((4, 2))
@@ -181,7 +181,7 @@ def test_a_legacy_optimizer_of_tf_keras_goes_on_too(tf_keras: Any, tmp_path: Pat
 
 
 def test_an_accumulator_is_saved_half_full(tf: Any, keras: Any, tmp_path: Path) -> None:
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     def gradient(i: int) -> Any:
         return [tf.constant([float(i + 1)])]
@@ -201,7 +201,7 @@ def test_an_accumulator_is_saved_half_full(tf: Any, keras: Any, tmp_path: Path) 
 
 
 def test_a_window_saved_with_other_variables_is_refused(tf: Any, tmp_path: Path) -> None:
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     a, b = tf.Variable([0.0]), tf.Variable([0.0])
     first, second = Accumulator(), Accumulator()
@@ -220,7 +220,7 @@ def test_a_window_saved_with_other_variables_is_refused(tf: Any, tmp_path: Path)
 
 def test_a_window_saved_by_another_kind_of_step_is_refused(tf: Any, tmp_path: Path) -> None:
     """Sums kept by row do not fit where a dense sum is kept; going on would lose them without a word."""
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     table = tf.Variable(tf.zeros([1000, 2]))
     first, second = Accumulator(), Accumulator()

@@ -60,7 +60,7 @@ def test_the_update_is_the_big_batchs(tf: Any, keras: Any, name: str, data: st.D
 
 
 def _accumulator(reduction: str) -> Any:
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     return Accumulator(reduction="sum" if reduction == "sum" else "mean")
 
@@ -87,7 +87,7 @@ def _gradients(tf: Any, network: Network, x: Any, y: Any, tokens: Any, reduction
 @pytest.mark.parametrize("compiled", ["eagerly", "tf.function", "jit_compile"])
 @pytest.mark.parametrize("table", [0, 5, 400], ids=["dense", "many rows touched", "few rows touched"])
 def test_it_works_eagerly_in_a_function_and_under_xla(tf: Any, keras: Any, compiled: str, table: int) -> None:
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     big, small = (Network(tf, seed=1, width=4, table=table) for _ in range(2))
     ours, theirs = keras.optimizers.Adam(0.01), keras.optimizers.Adam(0.01)
@@ -112,7 +112,7 @@ def test_it_works_eagerly_in_a_function_and_under_xla(tf: Any, keras: Any, compi
 
 
 def test_tokens_weigh_what_a_mean_of_means_would_not(tf: Any, keras: Any) -> None:
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     v = tf.Variable([0.0], dtype=tf.float64)
     accumulator = Accumulator()
@@ -125,7 +125,7 @@ def test_tokens_weigh_what_a_mean_of_means_would_not(tf: Any, keras: Any) -> Non
 
 
 def test_without_weights_it_gives_the_bits_of_the_plain_mean(tf: Any) -> None:
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     rng = np.random.default_rng(0)
     gradients = rng.normal(size=(4, 100)).astype("float32")
@@ -139,7 +139,7 @@ def test_without_weights_it_gives_the_bits_of_the_plain_mean(tf: Any) -> None:
 
 
 def test_sparse_gradients_reach_the_optimizer_sparse_with_every_row_once(tf: Any) -> None:
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     table = tf.Variable(tf.zeros([1000, 2]))
     accumulator = Accumulator()
@@ -154,7 +154,7 @@ def test_sparse_gradients_reach_the_optimizer_sparse_with_every_row_once(tf: Any
 
 
 def test_few_touched_rows_take_the_room_of_these_rows(tf: Any) -> None:
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     table = tf.Variable(tf.zeros([10_000, 8]))
     accumulator = Accumulator(steps=4)
@@ -168,7 +168,7 @@ def test_few_touched_rows_take_the_room_of_these_rows(tf: Any) -> None:
 
 
 def test_more_rows_than_the_table_has_do_not_take_more_room_than_the_table(tf: Any) -> None:
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     table = tf.Variable(tf.zeros([50, 2]))
     accumulator = Accumulator()
@@ -183,7 +183,7 @@ def test_more_rows_than_the_table_has_do_not_take_more_room_than_the_table(tf: A
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_float32_buffers_keep_what_half_precision_loses(tf: Any, dtype: str) -> None:
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     v = tf.Variable(tf.zeros([1], dtype))
     totals = {}
@@ -198,7 +198,7 @@ def test_float32_buffers_keep_what_half_precision_loses(tf: Any, dtype: str) -> 
 
 
 def test_large_weights_do_not_overflow_float16(tf: Any) -> None:
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     v = tf.Variable(tf.zeros([1], tf.float16))
     accumulator = Accumulator()

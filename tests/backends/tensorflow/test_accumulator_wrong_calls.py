@@ -21,7 +21,7 @@ WEIGHT = "help: the weight is how many examples or tokens the loss was averaged 
 
 def half_full(tf: Any, variables: list[Any]) -> Any:
     """An accumulator with two micro-batches in its window."""
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     accumulator = Accumulator(steps=4)
     for _ in range(2):
@@ -147,7 +147,7 @@ def test_a_weight_that_only_the_graph_knows(tf: Any, weight: float) -> None:
 
 
 def test_a_weight_where_the_others_had_none(tf: Any) -> None:
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     v = tf.Variable([1.0])
     accumulator = Accumulator()
@@ -252,7 +252,7 @@ def test_between_windows_the_variables_may_change(tf: Any, keras: Any) -> None:
 
 
 def test_apply_before_any_micro_batch(tf: Any, keras: Any) -> None:
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     accumulator = Accumulator(steps=2)
     text = (
@@ -295,7 +295,7 @@ def test_apply_on_a_window_that_turns_out_empty_in_a_graph(tf: Any, keras: Any) 
 
 @pytest.mark.parametrize("steps", [0, -1, 2.5, True, "4"])
 def test_steps_that_make_no_window(tf: Any, steps: Any) -> None:
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     with pytest.raises(AccumulationError) as caught:
         Accumulator(steps=steps)
@@ -307,7 +307,7 @@ def test_steps_that_make_no_window(tf: Any, steps: Any) -> None:
 
 
 def test_a_reduction_there_is_not(tf: Any) -> None:
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     with pytest.raises(AccumulationError) as caught:
         Accumulator(reduction="median")
@@ -345,7 +345,7 @@ def test_an_error_inside_tf_function_keeps_its_type_and_text(tf: Any) -> None:
 
 
 def test_none_counts_as_zero_and_is_noted(tf: Any, keras: Any) -> None:
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     always, sometimes = tf.Variable([0.0], name="always"), tf.Variable([0.0], name="sometimes")
     accumulator = Accumulator()
@@ -363,7 +363,7 @@ def test_none_counts_as_zero_and_is_noted(tf: Any, keras: Any) -> None:
 def test_a_variable_that_never_had_a_gradient_is_left_alone_as_by_the_big_batch(
     tf: Any, keras: Any, compiled: bool
 ) -> None:
-    from whygrad.backends.tensorflow.accumulator import Accumulator
+    from whygrad.training.accumulation.accumulator import Accumulator
 
     used, unused = tf.Variable([1.0]), tf.Variable([1.0])
     accumulator = Accumulator()

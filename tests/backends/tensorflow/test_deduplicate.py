@@ -19,13 +19,13 @@ ADAPTIVE = ["Adam", "AdamW", "RMSprop", "Adagrad", "Nadam", "Ftrl", "Lamb"]
 
 
 def deduplicate(optimizer: Any) -> Any:
-    from whygrad.backends.tensorflow.deduplicate import deduplicate
+    from whygrad.training.deduplication.deduplicate import deduplicate
 
     return deduplicate(optimizer)
 
 
 def compare(optimizer: Any, gradient: Any, variable: Any) -> Any:
-    from whygrad.backends.tensorflow.duplicate_rows import compare_repeated_rows
+    from whygrad.backends.tensorflow.measure.duplicate_rows import compare_repeated_rows
 
     return compare_repeated_rows(optimizer, gradient, variable)
 
@@ -38,7 +38,7 @@ def sparse(tf: Any, rows: list[int], table: int = 6, seed: int = 0) -> Any:
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True)
 @given(rows=st.lists(st.integers(0, 5), max_size=12))
 def test_summing_repeated_rows_changes_nothing_but_the_repetition(tf: Any, rows: list[int]) -> None:
-    from whygrad.backends.tensorflow.sparse_rows import sum_repeated_rows
+    from whygrad.backends.tensorflow.measure.sparse_rows import sum_repeated_rows
 
     gradient = sparse(tf, rows)
 

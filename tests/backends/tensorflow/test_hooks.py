@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from whygrad.backends.tensorflow.hooks import Hooks
+from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.watch import Run, watch
 
 pytestmark = pytest.mark.tensorflow

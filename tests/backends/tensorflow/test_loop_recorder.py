@@ -69,7 +69,7 @@ def loop(
 def test_numbers_are_those_of_numpy(
     tf: ModuleType, keras: ModuleType, tmp_path: Path, inside: bool, traced: bool
 ) -> None:
-    from whygrad.backends.tensorflow.loop_recorder import LoopRecorder
+    from whygrad.training.monitor.loop_recorder import LoopRecorder
 
     with LoopRecorder("by hand", folder=tmp_path) as recorder:
         _, hand = loop(tf, keras, recorder, inside=inside, traced=traced)
@@ -92,7 +92,7 @@ def test_numbers_are_those_of_numpy(
 
 
 def test_recording_changes_no_bit(tf: ModuleType, keras: ModuleType, tmp_path: Path) -> None:
-    from whygrad.backends.tensorflow.loop_recorder import LoopRecorder
+    from whygrad.training.monitor.loop_recorder import LoopRecorder
 
     bare, _ = loop(tf, keras, None, inside=False)
     with LoopRecorder(folder=tmp_path) as recorder:
@@ -102,7 +102,7 @@ def test_recording_changes_no_bit(tf: ModuleType, keras: ModuleType, tmp_path: P
 
 
 def test_more_calls_than_the_ring_holds_are_all_there(tf: ModuleType, tmp_path: Path) -> None:
-    from whygrad.backends.tensorflow.loop_recorder import LoopRecorder
+    from whygrad.training.monitor.loop_recorder import LoopRecorder
 
     v = tf.Variable([1.0, 2.0], name="v")
     with LoopRecorder(folder=tmp_path) as recorder:
@@ -119,7 +119,7 @@ def test_more_calls_than_the_ring_holds_are_all_there(tf: ModuleType, tmp_path: 
 
 
 def test_missing_gradients_and_several_tracks(tf: ModuleType, tmp_path: Path) -> None:
-    from whygrad.backends.tensorflow.loop_recorder import LoopRecorder
+    from whygrad.training.monitor.loop_recorder import LoopRecorder
 
     v, w = tf.Variable([1.0], name="v"), tf.Variable([1.0], name="w")
     with LoopRecorder(folder=tmp_path) as recorder:
@@ -137,8 +137,8 @@ def test_missing_gradients_and_several_tracks(tf: ModuleType, tmp_path: Path) ->
 def test_a_failure_of_ours_is_told_once_and_the_loop_goes_on(
     tf: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from whygrad.backends.tensorflow.loop_recorder import LoopRecorder
     from whygrad.errors import UsageError
+    from whygrad.training.monitor.loop_recorder import LoopRecorder
 
     v = tf.Variable([1.0], name="v")
     with LoopRecorder(folder=tmp_path) as recorder:

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.tensorflow
 
 @pytest.fixture
 def monitor(tf: ModuleType, tmp_path: Path) -> Any:
-    from whygrad.backends.tensorflow.monitor import Monitor
+    from whygrad.training.monitor.monitor import Monitor
 
     return Monitor("test", folder=tmp_path)
 
@@ -135,7 +135,7 @@ def test_a_fit_that_ends_elsewhere_leaves_the_model_as_it_was(keras: ModuleType,
         train(model, callbacks=[monitor, Stop()])
     train(model, epochs=1)  # without a Monitor: finds its own function again
 
-    from whygrad.backends.tensorflow.monitored_function import MonitoredFunction
+    from whygrad.training.monitor.monitored_function import MonitoredFunction
 
     assert not isinstance(model.train_function, MonitoredFunction)
     train(model, epochs=1, callbacks=[monitor])
@@ -145,7 +145,7 @@ def test_a_fit_that_ends_elsewhere_leaves_the_model_as_it_was(keras: ModuleType,
 def test_a_failure_of_ours_leaves_the_training_alone(
     keras: ModuleType, monitor: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from whygrad.backends.tensorflow import step_recorder
+    from whygrad.training.monitor import step_recorder
 
     def broken(*args: Any) -> None:
         raise ArithmeticError("on purpose")
@@ -163,8 +163,8 @@ def test_a_failure_of_ours_leaves_the_training_alone(
 def test_a_folder_that_cannot_be_written_leaves_the_training_alone(
     tf: ModuleType, keras: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from whygrad.backends.tensorflow.monitor import Monitor
     from whygrad.store import run_file
+    from whygrad.training.monitor.monitor import Monitor
 
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(run_file, "spare_folder", lambda: tmp_path / "file")
@@ -219,7 +219,7 @@ def test_rows_are_there_while_the_training_runs(keras: ModuleType, monitor: Any)
 def test_more_steps_than_the_ring_holds_are_all_there(
     keras: ModuleType, monitor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from whygrad.backends.tensorflow import step_recorder
+    from whygrad.training.monitor import step_recorder
 
     monkeypatch.setattr(step_recorder, "_LEAST_ROWS", 2)
     monkeypatch.setattr(step_recorder, "_MOST_ROWS", 4)
@@ -230,8 +230,8 @@ def test_more_steps_than_the_ring_holds_are_all_there(
 
 
 def test_wrong_schedules_are_refused(tf: ModuleType) -> None:
-    from whygrad.backends.tensorflow.monitor import Monitor
     from whygrad.errors import UsageError
+    from whygrad.training.monitor.monitor import Monitor
 
     with pytest.raises(UsageError, match="at least every so many steps"):
         Monitor(every=0)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.tensorflow
 
 @pytest.fixture
 def monitor(tf: ModuleType, tmp_path: Path) -> Any:
-    from whygrad.backends.tensorflow.monitor import Monitor
+    from whygrad.training.monitor.monitor import Monitor
 
     return Monitor("test", folder=tmp_path)
 
@@ -101,7 +101,7 @@ def test_clipping_by_hand_is_seen_before_and_after(tf: ModuleType, keras: Module
 def test_scaled_gradients_are_recorded_unscaled(
     tf: ModuleType, request: pytest.FixtureRequest, tmp_path: Path, flavour: str
 ) -> None:
-    from whygrad.backends.tensorflow.monitor import Monitor
+    from whygrad.training.monitor.monitor import Monitor
 
     keras = request.getfixturevalue(flavour)
     runs = []

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.tensorflow
 
 
 def same_bits(make: Callable[[], Any], tmp_path: Path, x: Any = X, **monitor_options: Any) -> None:
-    from whygrad.backends.tensorflow.monitor import Monitor
+    from whygrad.training.monitor.monitor import Monitor
 
     bare, watched = make(), make()
     train(bare, x=x)
@@ -140,7 +140,7 @@ def test_in_mixed_precision(tf: ModuleType, request: pytest.FixtureRequest, tmp_
 
 def test_random_numbers_of_the_program_stay_the_same(tf: ModuleType, keras: ModuleType, tmp_path: Path) -> None:
     """Also those that are drawn between the updates of a step, and after the training."""
-    from whygrad.backends.tensorflow.monitor import Monitor
+    from whygrad.training.monitor.monitor import Monitor
 
     class Noisy(keras.Model):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:

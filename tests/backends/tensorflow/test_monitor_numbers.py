@@ -76,7 +76,7 @@ def variable_name(variable: Any) -> str:
 def test_every_number_is_that_of_training_by_hand(
     tf: ModuleType, request: pytest.FixtureRequest, tmp_path: Path, flavour: str, jit: bool, at_once: int
 ) -> None:
-    from whygrad.backends.tensorflow.monitor import Monitor
+    from whygrad.training.monitor.monitor import Monitor
 
     keras = request.getfixturevalue(flavour)
     rate = keras.optimizers.schedules.ExponentialDecay(0.1, 4, 0.5)
@@ -111,7 +111,7 @@ def test_every_number_is_that_of_training_by_hand(
 
 
 def test_big_variables_are_looked_at_closely_now_and_then(tf: ModuleType, keras: ModuleType, tmp_path: Path) -> None:
-    from whygrad.backends.tensorflow.monitor import Monitor
+    from whygrad.training.monitor.monitor import Monitor
 
     model = small(keras, "sgd", width=3000)
     monitor = Monitor(folder=tmp_path, closely_every=4)
@@ -132,7 +132,7 @@ def test_big_variables_are_looked_at_closely_now_and_then(tf: ModuleType, keras:
 def test_gradients_that_are_not_finite_are_counted(
     tf: ModuleType, keras: ModuleType, tmp_path: Path, jit: bool
 ) -> None:
-    from whygrad.backends.tensorflow.monitor import Monitor
+    from whygrad.training.monitor.monitor import Monitor
 
     x = X[:32].copy()
     x[16, 2] = np.nan
@@ -156,7 +156,7 @@ def test_gradients_that_are_not_finite_are_counted(
 
 
 def test_tiny_gradients_are_not_taken_for_zero(tf: ModuleType, keras: ModuleType, tmp_path: Path) -> None:
-    from whygrad.backends.tensorflow.monitor import Monitor
+    from whygrad.training.monitor.monitor import Monitor
 
     keras.utils.set_random_seed(3)
     model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(1)])
@@ -172,7 +172,7 @@ def test_tiny_gradients_are_not_taken_for_zero(tf: ModuleType, keras: ModuleType
 
 
 def test_one_step_in_so_many_is_recorded(tf: ModuleType, keras: ModuleType, tmp_path: Path) -> None:
-    from whygrad.backends.tensorflow.monitor import Monitor
+    from whygrad.training.monitor.monitor import Monitor
 
     runs: list[Run] = []
     for every in (1, 4):
@@ -191,7 +191,7 @@ def test_one_step_in_so_many_is_recorded(tf: ModuleType, keras: ModuleType, tmp_
 
 
 def test_slices_are_recorded_as_the_gradient_they_stand_for(tf: ModuleType, keras: ModuleType, tmp_path: Path) -> None:
-    from whygrad.backends.tensorflow.monitor import Monitor
+    from whygrad.training.monitor.monitor import Monitor
 
     def make() -> Any:
         keras.utils.set_random_seed(3)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from whygrad.backends.tensorflow import recorder as module
+from whygrad.backends.tensorflow.log import recorder as module
 from whygrad.watch import Run, watch
 
 pytestmark = pytest.mark.tensorflow

@@ -65,7 +65,7 @@ def test_rows_that_occur_once_are_no_matter(tf: Any, keras: Any, how: str) -> No
 
 @pytest.mark.parametrize("how", ["eager", "fit"])
 def test_optimizers_that_add_up_repetitions_are_not_named(tf: Any, keras: Any, how: str) -> None:
-    from whygrad.backends.tensorflow.deduplicate import deduplicate
+    from whygrad.training.deduplication.deduplicate import deduplicate
 
     for optimizer in (keras.optimizers.SGD(0.1, momentum=0.9), deduplicate(keras.optimizers.Adam(0.1))):
         assert misread(tf, keras, optimizer, how, REPEATED)[0] == []
@@ -81,5 +81,5 @@ def test_an_optimizer_that_its_settings_cannot_make_again_is_passed_over(tf: Any
 
 
 def test_tables_too_wide_for_a_sample_are_passed_over(tf: Any, keras: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("whygrad.backends.tensorflow.sparse_updates._MOST_NUMBERS", 9)
+    monkeypatch.setattr("whygrad.backends.tensorflow.numbers.sparse_updates._MOST_NUMBERS", 9)
     assert misread(tf, keras, keras.optimizers.Adam(0.1), "eager", REPEATED)[0] == []

@@ -90,7 +90,7 @@ def check(columns: Any, twins: list[Twin | None]) -> None:
 @relaxed
 @given(given_gradients=gradients())
 def test_every_number_is_that_of_the_twin(tf: ModuleType, given_gradients: list[Any]) -> None:
-    from whygrad.backends.tensorflow.statistics import measure
+    from whygrad.backends.tensorflow.measure.statistics import measure
 
     tensors = [tensor(tf, gradient) for gradient in given_gradients]
 
@@ -99,7 +99,7 @@ def test_every_number_is_that_of_the_twin(tf: ModuleType, given_gradients: list[
 
 @pytest.mark.parametrize("jit", [False, True])
 def test_traced_and_compiled_give_the_numbers_of_the_twin(tf: ModuleType, jit: bool) -> None:
-    from whygrad.backends.tensorflow.statistics import Columns, measure
+    from whygrad.backends.tensorflow.measure.statistics import Columns, measure
 
     rng = np.random.default_rng(0)
     cases = [
@@ -132,7 +132,7 @@ def test_traced_and_compiled_give_the_numbers_of_the_twin(tf: ModuleType, jit: b
 def test_repeated_rows_of_slices_count_once_added_up(
     tf: ModuleType, rows: list[int], spare: int, width: int, dtype: str, data: st.DataObject
 ) -> None:
-    from whygrad.backends.tensorflow.statistics import measure
+    from whygrad.backends.tensorflow.measure.statistics import measure
 
     whole = st.integers(-9, 9).map(float)  # sums of these are exact, so that cancelled rows are exactly zero
     values = data.draw(hnp.arrays(storage(dtype), (len(rows), width), elements=whole))
@@ -145,7 +145,7 @@ def test_repeated_rows_of_slices_count_once_added_up(
 
 
 def test_slices_are_never_written_out(tf: ModuleType) -> None:
-    from whygrad.backends.tensorflow.statistics import measure
+    from whygrad.backends.tensorflow.measure.statistics import measure
 
     rows, width = 1 << 40, 1 << 20  # four exabytes, were it dense
     slices = tf.IndexedSlices(tf.ones([2, 3]), tf.constant([5, 5], tf.int64), tf.constant([rows, width], tf.int64))
@@ -159,7 +159,7 @@ def test_slices_are_never_written_out(tf: ModuleType) -> None:
 
 
 def test_sparse_and_ragged_tensors_count_what_they_stand_for(tf: ModuleType) -> None:
-    from whygrad.backends.tensorflow.statistics import measure
+    from whygrad.backends.tensorflow.measure.statistics import measure
 
     sparse = tf.SparseTensor([[0, 1], [2, 0]], [-3.0, 4.0], [3, 2])
     ragged = tf.ragged.constant([[1.0], [], [2.0, -5.0]])
@@ -168,7 +168,7 @@ def test_sparse_and_ragged_tensors_count_what_they_stand_for(tf: ModuleType) -> 
 
 
 def test_half_precision_is_added_up_in_float32(tf: ModuleType) -> None:
-    from whygrad.backends.tensorflow.statistics import measure
+    from whygrad.backends.tensorflow.measure.statistics import measure
 
     many = tf.fill([70000], tf.constant(1.0, tf.float16))  # more than float16 can hold
 
@@ -176,7 +176,7 @@ def test_half_precision_is_added_up_in_float32(tf: ModuleType) -> None:
 
 
 def test_shapes_that_are_only_known_later_are_measured(tf: ModuleType) -> None:
-    from whygrad.backends.tensorflow.statistics import measure
+    from whygrad.backends.tensorflow.measure.statistics import measure
 
     @tf.function(input_signature=[tf.TensorSpec([None, 3]), tf.TensorSpec(None)])
     def run(a: Any, b: Any) -> Any:
@@ -191,7 +191,7 @@ def test_shapes_that_are_only_known_later_are_measured(tf: ModuleType) -> None:
 
 
 def test_what_is_no_tensor_is_named(tf: ModuleType) -> None:
-    from whygrad.backends.tensorflow.statistics import measure
+    from whygrad.backends.tensorflow.measure.statistics import measure
     from whygrad.errors import UsageError
 
     with pytest.raises(UsageError, match="a gradient is a `object`, which is no tensor"):
@@ -199,7 +199,7 @@ def test_what_is_no_tensor_is_named(tf: ModuleType) -> None:
 
 
 def test_norms_are_right_where_squares_overflow_or_vanish(tf: ModuleType) -> None:
-    from whygrad.backends.tensorflow.statistics import norms
+    from whygrad.backends.tensorflow.measure.statistics import norms
 
     found = norms([tf.constant([3e25, 4e25]), tf.constant([3e-28, 4e-28]), tf.constant([3.0, 4.0])])
 

@@ -63,7 +63,7 @@ def check_row(row: dict[str, Any], arrays: list[np.ndarray]) -> None:
 def test_rows_are_the_gradients_of_a_group_put_end_to_end(
     gradients: list[Any], arrays: list[np.ndarray], by: Any, groups: dict[str, list[int]]
 ) -> None:
-    from whygrad.backends.tensorflow.summary import summarize
+    from whygrad.training.summary.summarize import summarize
 
     summary = summarize(gradients, NAMES, by=by)
 
@@ -74,7 +74,7 @@ def test_rows_are_the_gradients_of_a_group_put_end_to_end(
 
 
 def test_missing_is_shown_as_missing_and_not_as_zero(tf: ModuleType, gradients: list[Any], arrays: list[Any]) -> None:
-    from whygrad.backends.tensorflow.summary import summarize
+    from whygrad.training.summary.summarize import summarize
 
     some = [gradients[0], None, gradients[2], tf.zeros([4])]
     by_variable = summarize(some, NAMES)
@@ -91,14 +91,14 @@ def test_missing_is_shown_as_missing_and_not_as_zero(tf: ModuleType, gradients: 
 
 
 def test_nothing_but_missing_gradients_is_a_table_too(tf: ModuleType) -> None:
-    from whygrad.backends.tensorflow.summary import summarize
+    from whygrad.training.summary.summarize import summarize
 
     assert summarize([None, None], NAMES[:2]).total["missing"] == 2
     assert len(summarize([], [])) == 0
 
 
 def test_a_nan_stays_in_its_row_and_in_the_total(tf: ModuleType, gradients: list[Any]) -> None:
-    from whygrad.backends.tensorflow.summary import summarize
+    from whygrad.training.summary.summarize import summarize
 
     bad = tf.constant([1.0, np.nan, np.inf])
     summary = summarize([gradients[0], bad, *gradients[2:]], NAMES)
@@ -112,7 +112,7 @@ def test_a_nan_stays_in_its_row_and_in_the_total(tf: ModuleType, gradients: list
 
 
 def test_update_ratio_is_rate_times_gradient_over_weight(tf: ModuleType, keras: ModuleType) -> None:
-    from whygrad.backends.tensorflow.summary import summarize
+    from whygrad.training.summary.summarize import summarize
 
     plain = tf.Variable([3.0, 4.0], name="plain")
     wrapped = keras.Variable(np.array([6.0, 8.0], "float32"), name="wrapped")
@@ -129,7 +129,7 @@ def test_update_ratio_is_rate_times_gradient_over_weight(tf: ModuleType, keras: 
 def test_inside_a_function_it_is_tensors_and_outside_a_table(
     tf: ModuleType, gradients: list[Any], arrays: list[np.ndarray]
 ) -> None:
-    from whygrad.backends.tensorflow.summary import summarize
+    from whygrad.training.summary.summarize import summarize
 
     seen = []
 
@@ -147,8 +147,8 @@ def test_inside_a_function_it_is_tensors_and_outside_a_table(
 
 
 def test_rows_sort_by_any_column_with_missing_last(gradients: list[Any]) -> None:
-    from whygrad.backends.tensorflow.summary import summarize
     from whygrad.errors import UsageError
+    from whygrad.training.summary.summarize import summarize
 
     summary = summarize([None, *gradients[1:]], NAMES)
     down, up = summary.sort("norm"), summary.sort("norm", descending=False)
@@ -162,7 +162,7 @@ def test_rows_sort_by_any_column_with_missing_last(gradients: list[Any]) -> None
 
 
 def test_table_is_aligned_and_complete(tf: ModuleType) -> None:
-    from whygrad.backends.tensorflow.summary import summarize
+    from whygrad.training.summary.summarize import summarize
 
     text = str(summarize([tf.constant([3.0, -4.0, 0.0, 1.0]), None], ["w", "a/longer/name"]))
 
@@ -177,7 +177,7 @@ def test_table_is_aligned_and_complete(tf: ModuleType) -> None:
 
 
 def test_non_finite_elements_have_a_column_where_there_are_any(tf: ModuleType) -> None:
-    from whygrad.backends.tensorflow.summary import summarize
+    from whygrad.training.summary.summarize import summarize
 
     head, _, bad, fine, *_ = str(summarize([tf.constant([3.0, np.nan]), tf.ones(3)], ["w", "z"])).splitlines()
 
@@ -187,14 +187,14 @@ def test_non_finite_elements_have_a_column_where_there_are_any(tf: ModuleType) -
 
 
 def test_bars_are_as_long_as_the_norms_are_large() -> None:
-    from whygrad.backends.tensorflow.summary_view import bar
+    from whygrad.training.summary.view import bar
 
     assert [bar(norm, 2.0) for norm in (2.0, 1.0, 0.5, 1e-9, 0.0)] == ["████████", "████", "██", "▏", ""]
     assert bar(None, 1.0) == bar(float("nan"), 1.0) == ""
 
 
 def test_dict_frame_and_html_hold_the_same_numbers(tf: ModuleType) -> None:
-    from whygrad.backends.tensorflow.summary import summarize
+    from whygrad.training.summary.summarize import summarize
 
     pandas = pytest.importorskip("pandas")
     summary = summarize([tf.constant([3.0, -4.0]), None], ["w<1>", "b"])
@@ -209,7 +209,7 @@ def test_dict_frame_and_html_hold_the_same_numbers(tf: ModuleType) -> None:
 
 
 def test_gradients_may_come_as_pairs_dict_or_one_tensor(tf: ModuleType) -> None:
-    from whygrad.backends.tensorflow.summary import summarize
+    from whygrad.training.summary.summarize import summarize
 
     v = tf.Variable([1.0, 2.0], name="v")
     g = tf.constant([3.0, 4.0])
@@ -222,8 +222,8 @@ def test_gradients_may_come_as_pairs_dict_or_one_tensor(tf: ModuleType) -> None:
 
 
 def test_lists_that_do_not_match_and_patterns_that_do_not_parse_are_refused(gradients: list[Any]) -> None:
-    from whygrad.backends.tensorflow.summary import summarize
     from whygrad.errors import UsageError
+    from whygrad.training.summary.summarize import summarize
 
     with pytest.raises(UsageError, match="4 gradients do not match 3 variables"):
         summarize(gradients, NAMES[:3])
@@ -232,7 +232,7 @@ def test_lists_that_do_not_match_and_patterns_that_do_not_parse_are_refused(grad
 
 
 def test_complex_sum_is_complex(tf: ModuleType) -> None:
-    from whygrad.backends.tensorflow.summary import summarize
+    from whygrad.training.summary.summarize import summarize
 
     summary = summarize([tf.constant([1 + 2j, 3 - 1j], tf.complex64), tf.constant([1.0])], ["c", "r"])
 
@@ -242,7 +242,7 @@ def test_complex_sum_is_complex(tf: ModuleType) -> None:
 
 
 def test_print_in_a_function_comes_every_so_many_steps(tf: ModuleType, capfd: pytest.CaptureFixture[str]) -> None:
-    from whygrad.backends.tensorflow.summary_print import print_summary
+    from whygrad.training.summary.in_graph import print_summary
 
     traced = []
 
@@ -263,7 +263,7 @@ def test_print_in_a_function_comes_every_so_many_steps(tf: ModuleType, capfd: py
 
 
 def test_print_outside_counts_at_its_own_place(tf: ModuleType) -> None:
-    from whygrad.backends.tensorflow.summary_print import print_summary
+    from whygrad.training.summary.in_graph import print_summary
 
     out = io.StringIO()
     for _ in range(5):

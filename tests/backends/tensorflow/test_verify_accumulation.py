@@ -14,7 +14,7 @@ pytestmark = pytest.mark.tensorflow
 
 
 def verify(step: Any, batch: Any, splits: Any = (16, 16, 8), **options: Any) -> Any:
-    from whygrad.backends.tensorflow.verify_accumulation import verify_accumulation
+    from whygrad.training.accumulation.verify import verify_accumulation
 
     return verify_accumulation(step, batch, splits, **options)
 

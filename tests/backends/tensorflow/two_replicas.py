@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from backends.tensorflow.big_batch import distance
 from backends.tensorflow.keras_pair import Kit, train, weights
-from whygrad.backends.tensorflow.accumulate import accumulate
+from whygrad.training.accumulation.accumulate import accumulate
 
 
 def build(kit: Kit, *, unused: bool = False) -> Any:

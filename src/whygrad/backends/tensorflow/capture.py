@@ -10,40 +10,33 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from whygrad.backends import WatchOptions
-from whygrad.backends.tensorflow import (
-    compat,
-    custom,
-    departure,
-    foreign,
-    guard_hooks,
-    keras_hooks,
-    module_hooks,
-    optimizers,
-    tape,
-    variable_hooks,
-)
-from whygrad.backends.tensorflow.guard_hooks import Guards
-from whygrad.backends.tensorflow.hooks import Hooks
-from whygrad.backends.tensorflow.keras_facts import KerasFacts
-from whygrad.backends.tensorflow.loss_functions import TELLING, note_loss_function
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.keras import hooks as keras_hooks
+from whygrad.backends.tensorflow.keras import module_hooks
+from whygrad.backends.tensorflow.keras.facts import KerasFacts
+from whygrad.backends.tensorflow.keras.loss_functions import TELLING, note_loss_function
+from whygrad.backends.tensorflow.listen import custom_gradient as custom
+from whygrad.backends.tensorflow.listen import departure, optimizers, tape, variable_hooks
+from whygrad.backends.tensorflow.listen import foreign_body as foreign
+from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.listen.optimizers import Updates
+from whygrad.backends.tensorflow.listen.tape import TapeFacts, Tapes
+from whygrad.backends.tensorflow.log.op_record import Place
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.requests import Requests
+from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.nonfinite import attribution, call_hooks
 from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
 from whygrad.backends.tensorflow.nonfinite.attribution import BackwardOps
-from whygrad.backends.tensorflow.nonfinite.episode import Episodes
-from whygrad.backends.tensorflow.nonfinite.flight import Flights
 from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
+from whygrad.backends.tensorflow.nonfinite.replay.episode import Episodes
+from whygrad.backends.tensorflow.nonfinite.replay.flight import Flights
+from whygrad.backends.tensorflow.nonfinite.replay.tap import TAPPED
 from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
 from whygrad.backends.tensorflow.nonfinite.sentinel import Sentinel
-from whygrad.backends.tensorflow.nonfinite.tap import TAPPED
 from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
-from whygrad.backends.tensorflow.op_record import Place
-from whygrad.backends.tensorflow.optimizers import Updates
-from whygrad.backends.tensorflow.recorder import Recorder
-from whygrad.backends.tensorflow.requests import Requests
-from whygrad.backends.tensorflow.sparse_updates import SparseUpdates
-from whygrad.backends.tensorflow.step_numbers import StepNumbers
-from whygrad.backends.tensorflow.tape import TapeFacts, Tapes
-from whygrad.backends.tensorflow.variables import VariableBook
+from whygrad.backends.tensorflow.numbers.sparse_updates import SparseUpdates
+from whygrad.backends.tensorflow.numbers.step_numbers import StepNumbers
 from whygrad.graph import Event
 
 _running: list[Capture] = []
@@ -73,7 +66,6 @@ class Capture:
         self.sentinel = Sentinel(self)
         self.flights = Flights(self)
         self.flights.every_call = self.options.find_nan
-        self.guards = Guards(self.options.guard)
         self.keeper = Keeper(self, self.options.keep)
         self.update_watch = UpdateWatch(self)
         self.scale_watch = ScaleWatch(self)
@@ -118,8 +110,8 @@ class Capture:
         keras_hooks.install(self, module)
         nonfinite_hooks.install(self, module)
         base = module.optimizers.Optimizer
-        if self.options.guard is not None:
-            guard_hooks.install(self, base)
+        if self.options.on_optimizer is not None:
+            self.options.on_optimizer(self.hooks, base)
         optimizers.install(self, base, "apply" if hasattr(base, "apply") else "apply_gradients")
 
     def listen(self) -> None:

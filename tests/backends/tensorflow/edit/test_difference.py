@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import whygrad as wg
-from whygrad.backends.tensorflow.edit.difference import Change
 from whygrad.errors import UsageError
+from whygrad.training.edit.difference import Change
 
 pytestmark = pytest.mark.tensorflow
 

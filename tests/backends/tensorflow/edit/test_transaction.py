@@ -10,8 +10,8 @@ import pytest
 import whygrad as wg
 from backends.tensorflow.edit.networks import arrays, dense, same
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.edit.owned_variables import variables_of
 from whygrad.errors import NonfiniteError, UsageError
+from whygrad.training.edit.owned_variables import variables_of
 
 pytestmark = pytest.mark.tensorflow
 

@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whygrad.backends.tensorflow.gradient_check.differences import Tolerance, Verdict, compare
+from whygrad.training.gradient_check.differences import Tolerance, Verdict, compare
 
 TOLERANCE = Tolerance(relative=1e-6, absolute=1e-9, step=1e-4, noise=1e-16)
 SLOPES = st.floats(-50.0, 50.0)

@@ -14,7 +14,7 @@ Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 @pytest.fixture(scope="session")
 def sampling(tf: ModuleType) -> ModuleType:
-    return importlib.import_module("whygrad.backends.tensorflow.sampling")
+    return importlib.import_module("whygrad.training.sampling")
 
 
 @pytest.fixture(params=["eager", "function", "jit"])

@@ -22,7 +22,7 @@ def loss(tf: ModuleType) -> Any:
 
 
 def test_the_reference_is_the_exact_gradient(tf: ModuleType, sampling: ModuleType, loss: Any) -> None:
-    package = "whygrad.backends.tensorflow.sampling.comparison"
+    package = "whygrad.training.sampling.comparison"
     families = importlib.import_module(f"{package}.family").FAMILIES
     exact = importlib.import_module(f"{package}.gradients").exact
 

@@ -16,7 +16,7 @@ RNG = np.random.default_rng
 
 @pytest.fixture(scope="module")
 def statistics(tf: ModuleType) -> ModuleType:
-    return importlib.import_module("whygrad.backends.tensorflow.sampling.comparison.statistics")
+    return importlib.import_module("whygrad.training.sampling.comparison.statistics")
 
 
 @pytest.mark.parametrize("shape", [(12, 3), (5, 40)])
@@ -92,12 +92,12 @@ def row(result: Any, name: str, error: float, **changes: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def result(tf: ModuleType) -> ModuleType:
-    return importlib.import_module("whygrad.backends.tensorflow.sampling.comparison.result")
+    return importlib.import_module("whygrad.training.sampling.comparison.result")
 
 
 @pytest.fixture(scope="module")
 def recommend(tf: ModuleType) -> Any:
-    return importlib.import_module("whygrad.backends.tensorflow.sampling.comparison.recommendation").recommend
+    return importlib.import_module("whygrad.training.sampling.comparison.recommendation").recommend
 
 
 def test_the_smallest_error_is_recommended(result: ModuleType, recommend: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -211,26 +210,6 @@ def dynamic_scale_of(optimizer: Any) -> Any:
     if scale is None and getattr(optimizer, "dynamic", False):  # tf_keras
         scale = optimizer.loss_scale
     return None if scale is None else tf.identity(tf.convert_to_tensor(scale))
-
-
-def register_wrappers(kind: str) -> None:
-    """Make the wrappers of the Kerases in use known to their loaders."""
-    for name in ("keras", "tf_keras"):
-        if name in sys.modules:
-            importlib.import_module(f"whygrad.backends.tensorflow.{kind}_{name}")
-
-
-def wrapper_class(kind: str, optimizer: Any) -> Any:
-    """The class that wraps this optimizer to `accumulate`, `deduplicate` or `guard`, in its own Keras."""
-    scaled = hasattr(optimizer, "inner_optimizer") and hasattr(optimizer, "dynamic_growth_steps")
-    old = any(cls.__module__.split(".")[0] == "tf_keras" for cls in type(optimizer).__mro__)
-    module = importlib.import_module(f"whygrad.backends.tensorflow.{kind}_{'tf_keras' if old else 'keras'}")
-    names = {
-        "accumulate": "AccumulatingOptimizer",
-        "deduplicate": "DeduplicatingOptimizer",
-        "guard": "GuardedOptimizer",
-    }
-    return getattr(module, f"LossScaled{names[kind]}" if scaled else names[kind])
 
 
 def new_optimizer(optimizer: Any, variable: Any, value: Any) -> tuple[Any, Any]:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from whygrad.backends.tensorflow.log.op_table import kind_of
+from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.nonfinite.finite import array_of
-from whygrad.backends.tensorflow.nonfinite.replayed import Replayed
-from whygrad.backends.tensorflow.nonfinite.trace import Node, Value
-from whygrad.backends.tensorflow.op_table import kind_of
-from whygrad.backends.tensorflow.positions import span
+from whygrad.backends.tensorflow.nonfinite.replay.replayed import Replayed
+from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Value
 from whygrad.graph import OpKind
 from whygrad.graph.nonfinite import GradientAmplified
 

@@ -12,7 +12,7 @@ from whygrad.backends.tensorflow import compat
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.op_record import OpRecord
+    from whygrad.backends.tensorflow.log.op_record import OpRecord
 
 # `tf.gradients` names what it builds after the op it differentiates; it builds the gradients of functions and loops.
 _NAMED_AFTER = re.compile(r"(?:^|/)gradients(?:_\d+)?/(.+)_grad(?:/|$)")

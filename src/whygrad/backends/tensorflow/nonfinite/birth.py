@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from whygrad.backends.tensorflow.log.op_table import kind_of
+from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.nonfinite.finite import array_of, facts_of_values
-from whygrad.backends.tensorflow.nonfinite.taking import first_taker
-from whygrad.backends.tensorflow.nonfinite.trace import Node, Trace, Value, births
+from whygrad.backends.tensorflow.nonfinite.replay.taking import first_taker
+from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Trace, Value, births
 from whygrad.backends.tensorflow.nonfinite.wider import is_finite_when_wider
-from whygrad.backends.tensorflow.op_table import kind_of
-from whygrad.backends.tensorflow.positions import span
 from whygrad.graph import OpKind, VariableId
 from whygrad.graph.nonfinite import NonfiniteBorn, NonfiniteEntered, ValueFacts
 from whygrad.source import SourceSpan
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.op_record import OpRecord
+    from whygrad.backends.tensorflow.log.op_record import OpRecord
 
 ROWS_SHOWN = 8
 HUGE = 1e8  # a factor of this size explains an overflow

@@ -6,7 +6,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from whygrad.backends.tensorflow import optimizers
+from whygrad.backends.tensorflow.listen import optimizers
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.nonfinite.birth import first_birth, is_at_zero
-from whygrad.backends.tensorflow.nonfinite.compiled import CompiledReplay
 from whygrad.backends.tensorflow.nonfinite.finite import symptom_of
-from whygrad.backends.tensorflow.nonfinite.trace import Trace, Value
+from whygrad.backends.tensorflow.nonfinite.replay.compiled import CompiledReplay
+from whygrad.backends.tensorflow.nonfinite.replay.trace import Trace, Value
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.nonfinite.flight import Flight, TracedRequest
+    from whygrad.backends.tensorflow.nonfinite.replay.flight import Flight, TracedRequest
 
 
 @dataclass(slots=True)

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow.log.op_table import kind_of
+from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.nonfinite.finite import array_of, tensor_of
-from whygrad.backends.tensorflow.op_table import kind_of
-from whygrad.backends.tensorflow.positions import span
 from whygrad.graph import OpKind
 from whygrad.graph.nonfinite import SEVERAL, LossUnscaled
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.nonfinite.flight import Flight
+    from whygrad.backends.tensorflow.nonfinite.replay.flight import Flight
 
 
 @dataclass(slots=True)

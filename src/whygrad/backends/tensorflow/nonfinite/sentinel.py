@@ -13,18 +13,18 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.op_table import kind_of
+from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.nonfinite.amplifier import find_amplifier
 from whygrad.backends.tensorflow.nonfinite.birth import describe, first_birth
-from whygrad.backends.tensorflow.nonfinite.compiled import CompiledReplay
 from whygrad.backends.tensorflow.nonfinite.finite import is_finite, square_sum, symptom_of
-from whygrad.backends.tensorflow.nonfinite.flight import MAX_INQUIRIES, Flight
 from whygrad.backends.tensorflow.nonfinite.inquiry import Answer, inquire
-from whygrad.backends.tensorflow.nonfinite.replayed import Replayed, replay_request
-from whygrad.backends.tensorflow.nonfinite.trace import ReplayError, Trace, Value
+from whygrad.backends.tensorflow.nonfinite.replay.compiled import CompiledReplay
+from whygrad.backends.tensorflow.nonfinite.replay.flight import MAX_INQUIRIES, Flight
+from whygrad.backends.tensorflow.nonfinite.replay.replayed import Replayed, replay_request
+from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError, Trace, Value
 from whygrad.backends.tensorflow.nonfinite.underflow import find_underflow
 from whygrad.backends.tensorflow.nonfinite.updating import Spread
-from whygrad.backends.tensorflow.op_table import kind_of
-from whygrad.backends.tensorflow.positions import span
 from whygrad.graph import OpKind, Outcome, VariableId
 from whygrad.graph.event import Event
 from whygrad.graph.nonfinite import (
@@ -39,7 +39,7 @@ from whygrad.graph.nonfinite import (
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.requests import RequestEntry, Ticket
+    from whygrad.backends.tensorflow.log.requests import RequestEntry, Ticket
 
 MAX_REPLAYS = 6  # a run
 MAX_REPLAYS_A_PLACE = 2

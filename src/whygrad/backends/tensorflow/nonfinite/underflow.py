@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.nonfinite.finite import array_of
-from whygrad.backends.tensorflow.nonfinite.trace import Node, Trace, Value
-from whygrad.backends.tensorflow.positions import span
+from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Trace, Value
 from whygrad.graph import VariableId
 from whygrad.graph.nonfinite import GradientUnderflow
 

@@ -6,14 +6,14 @@ import functools
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.nonfinite.birth import kind_of_failure
 from whygrad.backends.tensorflow.nonfinite.finite import facts_of_values, is_finite
-from whygrad.backends.tensorflow.positions import span
-from whygrad.capture.position import CodeOwner, owner_of
 from whygrad.graph.nonfinite import NonfiniteBorn
+from whygrad.source.position import CodeOwner, owner_of
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.recorder import Recorder
+    from whygrad.backends.tensorflow.log.recorder import Recorder
 
 _PARTS = ("inner_optimizer", "_learning_rate")
 

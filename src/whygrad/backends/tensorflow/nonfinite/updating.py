@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.nonfinite.finite import is_finite, tensor_of
 from whygrad.backends.tensorflow.nonfinite.update_spy import UpdateSpy, has_users_code
-from whygrad.backends.tensorflow.positions import span
 from whygrad.graph import VariableId
 from whygrad.graph.event import Event
 from whygrad.graph.nonfinite import (
@@ -26,8 +26,8 @@ from whygrad.source import SourceSpan
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.nonfinite.flight import Flight
-    from whygrad.backends.tensorflow.optimizers import UpdateEntry
+    from whygrad.backends.tensorflow.listen.optimizers import UpdateEntry
+    from whygrad.backends.tensorflow.nonfinite.replay.flight import Flight
 
 
 @dataclass(slots=True)
@@ -77,8 +77,8 @@ class UpdateWatch:
             if gradient is not None and (entry := self.capture.variables.of(variable)) is not None
         ]
         bad = [(gradient, number) for gradient, _, number in pairs if not is_finite(tensor_of(gradient))]
-        if self.capture.guards.mode is not None:
-            bad = []  # it holds them back
+        if self.capture.options.on_optimizer is not None:
+            bad = []  # a guard holds them back
         sentinel.applying({number for _, _, number in pairs}, {number for _, number in bad})
         if not bad:
             return

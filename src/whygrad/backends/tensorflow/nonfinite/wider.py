@@ -6,7 +6,7 @@ from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.nonfinite.finite import is_finite
-from whygrad.backends.tensorflow.nonfinite.trace import Node, Value
+from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Value
 
 HALF = "float16"
 

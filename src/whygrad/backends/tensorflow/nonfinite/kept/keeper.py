@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.backends import kept_steps as folder
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.nonfinite.kept.program import CannotKeepError, Program, Writer, span_to_list
-from whygrad.backends.tensorflow.nonfinite.trace import Trace, Value
-from whygrad.backends.tensorflow.positions import span
+from whygrad.backends.tensorflow.nonfinite.replay.trace import Trace, Value
 from whygrad.graph.nonfinite import Occurrence
 from whygrad.source import is_on_disk, source_lines
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.variables import VariableEntry
+    from whygrad.backends.tensorflow.log.variables import VariableEntry
 
 MAX_SOURCE = 2**20  # characters of one file
 MAX_STEPS = 3  # a run

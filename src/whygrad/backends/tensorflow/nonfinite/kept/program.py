@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.nonfinite.kept.attributes import AttributeKindError, encoded
-from whygrad.backends.tensorflow.nonfinite.trace import Node, Trace, Value
-from whygrad.backends.tensorflow.positions import span
+from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Trace, Value
 from whygrad.source import SourceSpan
 
 MAX_NODES = 100_000

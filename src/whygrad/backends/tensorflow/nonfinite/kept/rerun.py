@@ -11,11 +11,11 @@ from typing import Any
 from whygrad.backends.kept_steps import KeptStep
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.capture import Capture
+from whygrad.backends.tensorflow.log.variables import VariableEntry
 from whygrad.backends.tensorflow.nonfinite.birth import describe, first_birth
 from whygrad.backends.tensorflow.nonfinite.kept.attributes import decoded
 from whygrad.backends.tensorflow.nonfinite.kept.program import span_from_list
-from whygrad.backends.tensorflow.nonfinite.trace import Node, Site, Trace, Value
-from whygrad.backends.tensorflow.variables import VariableEntry
+from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Site, Trace, Value
 from whygrad.graph import Recording, Variable, VariableId
 from whygrad.graph.nonfinite import NonfiniteUnplaced, Occurrence
 

@@ -1,0 +1,253 @@
+"""The frozen recording of a capture: TensorFlow's objects go in, neutral data comes out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow.keras.facts import listed
+from whygrad.backends.tensorflow.listen.optimizers import PairEntry, UpdateEntry
+from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.log.variables import VariableEntry
+from whygrad.backends.tensorflow.provenance.accumulators import Windows
+from whygrad.graph import (
+    Failure,
+    GradientNumbers,
+    Ledger,
+    Outcome,
+    Pairing,
+    Recording,
+    Request,
+    Source,
+    Tape,
+    TapeId,
+    TensorId,
+    Update,
+    Variable,
+    VariableId,
+)
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.log.requests import RequestEntry, SourceEntry
+from whygrad.backends.tensorflow.freeze.recorded_events import events_of
+
+
+def record(capture: Capture, failure: Failure | None = None) -> Recording:
+    """Everything seen so far; the capture may go on afterwards."""
+    capture.recorder.paused += 1
+    try:
+        capture.numbers.look_again()
+        owners = dict(_owners(capture))
+        variables = {
+            VariableId(entry.id): _variable(capture, entry, owners.get(entry.id))
+            for entry in list(capture.variables.entries.values())
+        }
+        return Recording(
+            requests=tuple(_request(capture, entry) for entry in list(capture.requests.entries.values())),
+            updates=tuple(_updates(capture)),
+            variables=variables,
+            tapes={TapeId(number): _tape(facts) for number, facts in capture.tape_facts.items()},
+            events=tuple(events_of(capture)),
+            holders=_holders(capture),
+            failure=failure,
+            ledger=_ledger(capture, variables),
+        )
+    finally:
+        capture.recorder.paused -= 1
+
+
+def ledger_of(capture: Capture) -> Ledger:
+    """Who wrote to which variable so far."""
+    entries = list(capture.variables.entries.values())
+    return _ledger(capture, {VariableId(entry.id): _variable(capture, entry, None) for entry in entries})
+
+
+def _ledger(capture: Capture, variables: dict[VariableId, Variable]) -> Ledger:
+    book = capture.recorder.ledger
+    copies = {number for number, variable in variables.items() if _REPLICA.search(variable.name)}
+    writes = tuple(write for write in book.writes() if write.variable not in copies)
+    written = {write.variable for write in writes}
+    names = {number: variable.name for number, variable in variables.items() if number in written}
+    return Ledger(variables=names, writes=writes, steps=book.step, dropped=book.dropped)
+
+
+_REPLICA = re.compile(r"/replica_\d+$")  # the copies of a mirrored variable are written together
+
+
+def _tape(facts: Any) -> Tape:
+    return Tape(
+        id=TapeId(facts.number),
+        persistent=facts.persistent,
+        watches_variables=facts.watches_variables,
+        entered=span(facts.entered),
+        spent=span(facts.used_up),
+    )
+
+
+def _request(capture: Capture, entry: RequestEntry) -> Request:
+    sizes = capture.numbers.sizes(entry)
+    return Request(
+        tape=TapeId(entry.tape),
+        targets=tuple(map(TensorId, entry.targets)),
+        sources=tuple(_source(source, entry.looks, sizes.of.get(i)) for i, source in enumerate(entry.sources)),
+        graph=entry.graph,
+        where=span(entry.place),
+        seen=entry.count,
+        order=entry.order,
+        compiled=entry.compiled,
+        zeros_accepted=entry.zeros_accepted,
+        target_type=entry.target_type,
+        method=entry.method,
+        model=entry.model,
+        error=entry.error,
+        steps=sizes.steps,
+        ran=sizes.ran,
+    )
+
+
+def _source(source: SourceEntry, looks: int, numbers: GradientNumbers | None) -> Source:
+    outcome = source.outcome
+    if outcome is Outcome.PRESENT and (
+        (looks and source.zero_looks == looks) or (not looks and _is_always_zero(numbers))
+    ):
+        outcome = Outcome.ZERO
+    return Source(
+        variable=None if source.variable is None else VariableId(source.variable),
+        tensor=None if source.tensor is None else TensorId(source.tensor),
+        type_name=source.type_name,
+        outcome=outcome,
+        watched=source.watched,
+        numbers=numbers,
+    )
+
+
+def _is_always_zero(numbers: GradientNumbers | None) -> bool:
+    """Whether a compiled step has seen nothing but zeros; one step says nothing."""
+    return numbers is not None and len(numbers.norms) > 1 and not any(numbers.norms)
+
+
+def _updates(capture: Capture) -> Iterator[Update]:
+    windows = Windows(capture)
+    for entry in list(capture.updates.entries.values()):
+        yield Update(
+            optimizer=entry.optimizer,
+            optimizer_id=entry.optimizer_id,
+            pairs=tuple(_pairing(windows, entry, pair) for pair in entry.pairs),
+            stateful=entry.stateful,
+            made=span(entry.made),
+            where=span(entry.place),
+            seen=entry.count,
+            order=entry.order,
+            unknown=tuple(map(VariableId, entry.unknown)),
+            runs=_runs(capture, entry) if entry.traced else None,
+            averages=entry.averages,
+        )
+
+
+def _runs(capture: Capture, entry: UpdateEntry) -> int | None:
+    """How often a compiled update ran, told by what it wrote; None where others of its name cannot be told apart."""
+    moved = {pair.variable for pair in entry.pairs}
+    return capture.recorder.ledger.runs_of(entry.optimizer, moved) if entry.distinct else None
+
+
+def _pairing(windows: Windows, entry: UpdateEntry, pair: PairEntry) -> Pairing:
+    label, window = pair.label, windows.size(entry, pair)
+    if label is None:
+        return Pairing(variable=VariableId(pair.variable), gradient_of=None, missing=pair.missing, frozen=pair.frozen)
+    clipped = label.clipped_then_summed
+    return Pairing(
+        variable=VariableId(pair.variable),
+        gradient_of=frozenset(map(VariableId, label.variables)),
+        missing=pair.missing,
+        frozen=pair.frozen,
+        requests=window or len(label.requests),
+        scale=label.scale,
+        mean=label.mean,
+        stale=pair.stale or windows.never_set_back(entry, pair),
+        same_place=label.asked is not None and len(label.tapes) == len(label.requests),
+        clipped=None if clipped is None else span(clipped[0]),
+        summed=span(label.summed),
+        mixed=span(label.mixed),
+        divided=span(label.divided),
+        loss_divided=span(label.loss_divided),
+        noised=label.noised,
+        compiled=pair.compiled and window is None,
+        beside=pair.beside,
+        overwritten=span(pair.overwritten),
+    )
+
+
+def _variable(capture: Capture, entry: VariableEntry, owner: tuple[str, str, bool] | None) -> Variable:
+    keras = entry.keras() if entry.keras is not None else None
+    reference, made = capture.keras.made_variables.get(id(keras), (None, None))
+    if keras is None or reference is None or reference() is not keras:
+        made = entry.created
+    name = str(getattr(keras, "path", None) or entry.name)
+    trainable = bool(keras.trainable) if keras is not None else entry.trainable
+    return Variable(
+        id=VariableId(entry.id),
+        name=name,
+        dtype=entry.dtype,
+        shape=entry.shape,
+        trainable=trainable,
+        watchable=entry.trainable,
+        created=span(made),
+        owner=None if owner is None else owner[0],
+        attribute=None if owner is None else owner[1],
+        writes=entry.writes,
+        made_in_step=entry.made_in_step,
+        in_constructor=entry.in_constructor,
+        tracked=True if owner is None else owner[2],
+    )
+
+
+def _owners(capture: Capture) -> Iterator[tuple[int, tuple[str, str, bool]]]:
+    """Variables that a layer or loss holds in an attribute, and whether its own lists have them."""
+    facts = capture.keras
+    for holder in [*facts.layers_seen, *facts.losses_seen]:
+        own = listed(holder, "variables")
+        tracked = {id(variable) for variable in own} | {id(getattr(variable, "_value", variable)) for variable in own}
+        for attribute, value in list(vars(holder).items()):
+            if attribute.startswith("_") and attribute not in ("_kernel",):
+                continue
+            for variable in _variables_in(value, 3):
+                entry = capture.variables.of(variable)
+                if entry is not None:
+                    known = id(variable) in tracked or id(getattr(variable, "_value", None)) in tracked
+                    yield entry.id, (type(holder).__name__, attribute, known)
+
+
+def _variables_in(value: Any, depth: int) -> Iterator[Any]:
+    """Variables in an attribute's value: itself, in containers, in plain objects."""
+    if hasattr(value, "assign") and (hasattr(type(value), "handle") or hasattr(value, "_value")):
+        yield value
+    elif depth == 0:
+        return
+    elif isinstance(value, (list, tuple, set)):
+        for item in value:
+            yield from _variables_in(item, depth - 1)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _variables_in(item, depth - 1)
+    elif _is_plain_object(value):
+        for item in list(vars(value).values()):
+            yield from _variables_in(item, depth - 1)
+
+
+def _is_plain_object(value: Any) -> bool:
+    """An object of the user's own that is no layer."""
+    package = type(value).__module__.split(".")[0]
+    foreign = package in ("builtins", "numpy", "keras", "tensorflow", "tf_keras")
+    return not foreign and not hasattr(value, "built") and hasattr(value, "__dict__")
+
+
+def _holders(capture: Capture) -> dict[str, frozenset[VariableId]]:
+    facts = capture.keras
+    found: dict[str, frozenset[VariableId]] = {}
+    for layer in [*facts.layers_seen]:
+        ids = facts._ids(listed(layer, "variables"))
+        name = str(getattr(layer, "path", None) or layer.name)
+        found[name] = found.get(name, frozenset()) | frozenset(map(VariableId, ids))
+    return found

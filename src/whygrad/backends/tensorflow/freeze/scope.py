@@ -1,0 +1,135 @@
+"""The records that one request can see, and which of them it needs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.op_record import CUSTOM, Leaf, OpRecord, TensorFacts, facts_of
+from whygrad.backends.tensorflow.log.op_table import kind_of
+from whygrad.backends.tensorflow.log.trace_log import trace_records
+from whygrad.graph import OpKind
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+
+
+class Scope:
+    """The eager log, or the log of the function being traced and of those around it."""
+
+    def __init__(self, capture: Capture, tf_graph: Any) -> None:
+        recorder = capture.recorder
+        self.aliases: dict[int, int] = dict(capture.variables.copies)  # handle inside a function -> handle outside
+        self.leaves: Mapping[int, Leaf] = recorder.leaves
+        self.passed: list[tuple[int, Any]] = []  # (outside, inside) tensors that a traced function captured
+        self.facts: dict[int, TensorFacts] = {}
+        self.records: list[OpRecord] = list(recorder.records)
+        if tf_graph is not None:
+            self.records += self._traced(recorder, tf_graph)
+        self.makers: dict[int, list[OpRecord]] = defaultdict(list)
+        self.writes: dict[int, list[OpRecord]] = defaultdict(list)
+        self.shadowed: set[int] = set()  # ops whose outputs a custom gradient took over
+        types = {record.type for record in self.records}
+        self.draws = {name for name in types if kind_of(name) is OpKind.NOISE}
+        self._writing = {name for name in types if kind_of(name) is OpKind.WRITE}
+        self._reading = {name for name in types if kind_of(name) is OpKind.READ}
+        self._index()
+        for _, inside in self.passed:
+            self.facts.setdefault(inside._id, facts_of(inside))
+
+    def _index(self) -> None:
+        for record in self.records:
+            for facts in record.outputs:
+                if record.type == CUSTOM:
+                    self.shadowed.update(maker.sequence for maker in self.makers.pop(facts.id, ()))
+                self.makers[facts.id].append(record)
+                self.facts[facts.id] = facts
+            if record.type in self._writing:
+                for handle in self.written(record):
+                    self.writes[handle].append(record)
+
+    def _traced(self, recorder: Any, tf_graph: Any) -> list[OpRecord]:
+        records: list[OpRecord] = []
+        taken: set[int] = set()
+        while tf_graph is not None and hasattr(tf_graph, "captures"):
+            for outside, inside in tf_graph.captures:
+                if inside.dtype is compat.resource_dtype:
+                    self.aliases[inside._id] = outside._id
+                else:
+                    self.passed.append((outside._id, inside))
+                    taken.add(inside._id)
+            # A small tensor from outside becomes a constant of the function: what made it is outside all the same.
+            log = trace_records(recorder, tf_graph)
+            own = [record for record in log if record.type != "Const" or record.outputs[0].id not in taken]
+            records = [*own, *records]
+            tf_graph = tf_graph.outer_graph
+        return records
+
+    def handle(self, number: int) -> int:
+        while number in self.aliases:
+            number = self.aliases[number]
+        return number
+
+    def written(self, record: OpRecord) -> Iterable[int]:
+        """The variables a record writes."""
+        if record.type == "ApplyGradients":
+            return tuple(record.attrs or ())
+        if record.type in self._writing and record.inputs:
+            return (self.handle(record.inputs[0]),)
+        return ()
+
+    def behind(self, targets: Iterable[int]) -> set[int]:
+        """Sequence numbers of all records the targets depend on, through variables too."""
+        outer = {inside._id: (outside,) for outside, inside in self.passed}
+        found: set[int] = set()
+        todo = list(targets)
+        seen: set[int] = set(todo)
+        while todo:
+            number = todo.pop()
+            sources: list[int] = list(outer.get(number, ()))
+            for record in self.makers.get(number, ()):
+                if record.sequence not in found:
+                    found.add(record.sequence)
+                    sources += record.inputs
+                    if record.type in self._reading:
+                        sources += self._written_before(record, found)
+            for source in sources:
+                if source not in seen:
+                    seen.add(source)
+                    todo.append(source)
+        return found
+
+    def _written_before(self, read: OpRecord, found: set[int]) -> Iterable[int]:
+        for write in self.writes.get(self.handle(read.inputs[0]), ()) if read.inputs else ():
+            if write.sequence < read.sequence and write.sequence not in found:
+                found.add(write.sequence)
+                yield from write.inputs
+
+    def ahead(self, sources: Iterable[Any]) -> set[int]:
+        """Sequence numbers of all records that depend on a source."""
+        inner = defaultdict(list)
+        for outside, inside in self.passed:
+            inner[outside].append(inside._id)
+        variables = {source.variable for source in sources if source.variable is not None}
+        handles = variables | {alias for alias in self.aliases if self.handle(alias) in variables}
+        marked = {source.tensor for source in sources if source.tensor is not None} | handles
+        todo = list(marked)
+        found: set[int] = set()
+        for record in self.records:
+            while todo:
+                for inside in inner.get(todo.pop(), ()):
+                    if inside not in marked:
+                        marked.add(inside)
+                        todo.append(inside)
+            if marked.isdisjoint(record.inputs):
+                continue
+            found.add(record.sequence)
+            todo = [facts.id for facts in record.outputs]
+            if record.type in self._writing and not marked.isdisjoint(record.inputs[1:]):
+                fresh = set(self.written(record)) - marked
+                todo += fresh
+                todo += [alias for alias in self.aliases if fresh and self.handle(alias) in fresh]
+            marked.update(todo)
+        return found

@@ -1,0 +1,1 @@
+"""Who wrote to which variable, from where, and at which steps."""

@@ -1,0 +1,62 @@
+"""Writes in functions that were compiled before anybody watched, told from the ops of their graphs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from whygrad.backends.tensorflow.ledger.write_origin import Origin, kind_of_file
+from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES
+from whygrad.backends.tensorflow.log.variables import VariableEntry
+from whygrad.graph.ledger import WriterKind
+from whygrad.source import SourceSpan
+from whygrad.source.position import CodeOwner, file_owner
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.log.recorder import Recorder
+
+_OURS: Final = str(Path(__file__).parents[3]) + os.sep
+
+
+class OlderWrite(NamedTuple):
+    entry: VariableEntry
+    origin: Origin
+    type: str
+    place: SourceSpan | None
+
+
+def older_writes(recorder: Recorder, graph: Any) -> Iterator[OlderWrite]:
+    """What a graph writes; nothing for one that was traced while watching, which is known better."""
+    if graph in recorder.traces:
+        return
+    for variable in getattr(graph, "variables", ()):
+        recorder.variables.of(variable)
+    for op in graph.get_operations():
+        if not op.type.startswith(WRITE_PREFIXES) or not op.inputs:
+            continue
+        entry = recorder.variables.entries.get(recorder._outermost(op.inputs[0]._id, graph))
+        if entry is not None:
+            frames = [(frame.filename, frame.lineno) for frame in op.traceback]
+            yield OlderWrite(entry, _origin(frames, op.name), op.type, _place(frames))
+
+
+def _origin(frames: list[tuple[str, int]], name: str) -> Origin:
+    """The innermost part of Keras that asked for it, down to the user's own line."""
+    for file, _ in reversed(frames):
+        if file.startswith(_OURS):  # the counters of a guard, in the branches that it makes
+            return Origin(WriterKind.OTHER, "")
+        if file_owner(file) is not CodeOwner.MACHINERY:
+            return Origin(WriterKind.USER, "")
+        kind = kind_of_file(file)
+        if kind is not None:
+            return Origin(kind, name.split("/")[0])
+    return Origin(WriterKind.OTHER, "")
+
+
+def _place(frames: list[tuple[str, int]]) -> SourceSpan | None:
+    for file, line in reversed(frames):
+        if file_owner(file) is CodeOwner.USER:
+            return SourceSpan(file, line)
+    return None

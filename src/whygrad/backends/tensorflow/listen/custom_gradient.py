@@ -1,0 +1,159 @@
+"""Custom gradients: which function, which inputs, and which of them it gave None."""
+
+from __future__ import annotations
+
+import sys
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.op_record import CUSTOM
+from whygrad.backends.tensorflow.nonfinite.replay.episode import WayBack
+from whygrad.graph.event import CustomGradientForgets, CustomGradientWithholds
+from whygrad.source import SourceSpan
+from whygrad.source.position import CodeOwner, file_owner
+from whygrad.source.returning import return_of_none
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+
+
+def install(capture: Capture) -> None:
+    hooks, recorder = capture.hooks, capture.recorder
+
+    def inside(original: Any) -> Any:
+        def decorator(f: Any, *args: Any, **kwargs: Any) -> Any:
+            hooks.safely(_enter, recorder, getattr(f, "__name__", "custom_gradient"))
+            try:
+                return original(f, *args, **kwargs)
+            except TypeError as error:
+                hooks.safely(_note_forgotten, capture, f, error)
+                raise
+            finally:
+                hooks.safely(_leave, recorder)
+
+        return decorator
+
+    def recording(original: Any) -> Any:
+        def record_operation(
+            op_type: Any, output_tensors: Any, input_tensors: Any, backward_function: Any, *args: Any, **kwargs: Any
+        ) -> Any:
+            if recorder.episode is not None and not recorder.paused:
+                hooks.safely(_note_way_back, recorder, output_tensors, input_tensors, backward_function)
+            if recorder.custom and not recorder.paused and not hooks.broken:
+                given = (op_type, output_tensors, input_tensors, backward_function)
+                observed = hooks.safely(_note, capture, *given)
+                backward_function = observed or backward_function
+            return original(op_type, output_tensors, input_tensors, backward_function, *args, **kwargs)
+
+        return record_operation
+
+    for name in ("_eager_mode_decorator", "_graph_mode_decorator"):
+        hooks.replace(compat.custom_gradient, name, inside)
+    hooks.replace(compat.record, "record_operation", recording)
+
+
+def _enter(recorder: Any, name: str) -> None:
+    recorder.custom = (*recorder.custom, name)
+
+
+def _leave(recorder: Any) -> None:
+    recorder.custom = recorder.custom[:-1]
+
+
+def _note_way_back(recorder: Any, outputs: Any, inputs: Any, backward: Any) -> None:
+    """A replay must ask this function for the gradient: a custom gradient's, or a compiled function's."""
+    if outputs and hasattr(outputs[0], "numpy"):
+        ids = tuple(tensor._id for tensor in outputs)
+        recorder.episode.closures[ids[0]] = WayBack(backward, ids, tuple(tensor._id for tensor in inputs))
+
+
+def _note(capture: Capture, op_type: Any, outputs: Any, inputs: Any, backward: Any) -> Any:
+    """Log the whole function as one op; what ran inside it feeds the outputs without a gradient."""
+    hooks, recorder = capture.hooks, capture.recorder
+    graph = getattr(outputs[0], "graph", None) if outputs and not hasattr(outputs[0], "numpy") else None
+    hidden: list[int] = []
+    if graph is None:
+        for tensor in outputs:
+            producer = recorder.producers.get(tensor._id)
+            hidden.extend(producer.inputs[:1] if producer is not None else ())
+    ids = [tensor._id for tensor in inputs]
+    record = recorder.add_virtual(CUSTOM, (*ids, *hidden), outputs, recorder._place(sys._getframe(2)), graph)
+    record.custom = str(op_type)
+    results = 0 if graph is None else _passed_on(ids, recorder, graph)
+    record.blocked = frozenset((*range(results), *range(len(ids), len(ids) + len(hidden))))
+
+    def observed(*gradients: Any) -> Any:
+        hooks.safely(_enter, recorder, str(op_type))
+        try:
+            answer = backward(*gradients)
+        finally:
+            hooks.safely(_leave, recorder)
+        if isinstance(answer, (list, tuple)):
+            withheld = {i for i, g in enumerate(answer) if g is None}
+            record.blocked = (record.blocked or frozenset()) | withheld
+            if withheld:
+                hooks.safely(_note_withheld, capture, str(op_type), backward)
+        return answer
+
+    return observed
+
+
+def _note_withheld(capture: Capture, name: str, backward: Any) -> None:
+    code = _users_code(backward, depth=3)
+    event = CustomGradientWithholds(
+        function=name, where=None if code is None else return_of_none(code.co_filename, code.co_firstlineno)
+    )
+    if event not in capture.events:
+        capture.events.append(event)
+
+
+def _users_code(function: Any, depth: int) -> CodeType | None:
+    """The code of the gradient function that the user wrote, inside the ones that TensorFlow put around it."""
+    code = getattr(function, "__code__", None)
+    if code is None or file_owner(code.co_filename) is CodeOwner.USER:
+        return code
+    for cell in (getattr(function, "__closure__", None) or ()) if depth else ():
+        inside = cell.cell_contents
+        found = _users_code(inside, depth - 1) if callable(inside) else None
+        if found is not None and file_owner(found.co_filename) is CodeOwner.USER:
+            return found
+    return None
+
+
+def _passed_on(ids: list[int], recorder: Any, graph: Any) -> int:
+    """In a traced function the results come first among the inputs; they get no gradient."""
+    log = recorder.traces.get(graph)
+    made_inside = {
+        facts.id
+        for record in (log.records if log else ())
+        if record.custom is not None and record.type != CUSTOM
+        for facts in record.outputs
+    }
+    count = 0
+    for number in ids:
+        if number not in made_inside:
+            break
+        count += 1
+    return count
+
+
+def _note_forgotten(capture: Capture, function: Any, error: TypeError) -> None:
+    """TensorFlow raises where the gradient takes no `variables`; the frame that raised still knows them."""
+    trace = error.__traceback__
+    while trace is not None:
+        held = trace.tb_frame.f_locals
+        gradient = held.get("grad_fn")
+        code = getattr(gradient, "__code__", None)
+        if trace.tb_frame.f_code.co_name.endswith("_mode_decorator") and code is not None:
+            last = max((line for _, _, line in code.co_lines() if line), default=code.co_firstlineno)
+            names = [entry.name for v in held.get("variables", ()) if (entry := capture.variables.of(v)) is not None]
+            capture.events.append(
+                CustomGradientForgets(
+                    function=getattr(function, "__name__", "custom_gradient"),
+                    where=SourceSpan(code.co_filename, code.co_firstlineno, end_line=last),
+                    variables=tuple(names),
+                )
+            )
+            return
+        trace = trace.tb_next

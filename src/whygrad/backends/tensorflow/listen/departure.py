@@ -1,0 +1,43 @@
+"""Values that leave TensorFlow: `.numpy()`, `float()`, `int()`, arrays made of tensors, Python functions."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.listen import foreign_body as foreign
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+
+_WAYS = {
+    "numpy": ".numpy()",
+    "__array__": "an array",
+    "__float__": "float()",
+    "__int__": "int()",
+    "__index__": "int()",
+    "__complex__": "complex()",
+}
+
+
+def install(capture: Capture) -> None:
+    """NumPy may also read a tensor's memory without asking; what came back then tells (see `escape`)."""
+    hooks, recorder = capture.hooks, capture.recorder
+
+    def leaving(how: str) -> Any:
+        def wrap(original: Any) -> Any:
+            def leave(self: Any, *args: Any, **kwargs: Any) -> Any:
+                value = original(self, *args, **kwargs)
+                if capture.bodies.running:
+                    hooks.safely(foreign.note_departure, capture, how, sys._getframe(1))
+                elif not recorder.paused and hasattr(self, "_id"):
+                    hooks.safely(recorder.on_departure, self, how, value, sys._getframe(1))
+                return value
+
+            return leave
+
+        return wrap
+
+    for name, how in _WAYS.items():
+        hooks.replace(compat.EagerTensorBase, name, leaving(how))

@@ -1,0 +1,259 @@
+"""Updates: which gradient an optimizer is given for which variable."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import weakref
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.provenance.beside import took_part
+from whygrad.backends.tensorflow.provenance.overwriting import overwritten
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.log.op_record import OpRecord
+    from whygrad.backends.tensorflow.log.variables import VariableEntry
+    from whygrad.backends.tensorflow.provenance.label import Label
+
+KEPT_PER_PLACE = 64
+
+
+@dataclass(slots=True)
+class PairEntry:
+    variable: int
+    label: Label | None
+    missing: bool
+    frozen: bool = False  # it was not trainable then
+    compiled: bool = False  # traced apart from this update: how often it ran is not known
+    stale: bool = False  # it holds gradients that an earlier update has applied already
+    beside: bool = False  # it took part in the pass that gave these gradients of others
+    overwritten: Any = None  # where it was given another value after its gradient was taken
+
+    def learn(self, label: Label) -> None:
+        """What the gradient is, known only when the traced update is called."""
+        self.label, self.compiled = label, True
+
+
+@dataclass(slots=True)
+class UpdateEntry:
+    place: Any
+    optimizer: str
+    optimizer_id: int
+    pairs: tuple[PairEntry, ...]
+    unknown: tuple[int, ...]
+    order: int
+    stateful: bool = False
+    made: Any = None  # where the optimizer was made
+    reference: Any = None  # the optimizer, weakly
+    traced: bool = False  # what went in and came out was not seen
+    distinct: bool = False  # no other optimizer has its name
+    averages: int = 1  # calls that the optimizer takes the mean of
+    iterations: int | None = None  # updates that it had made before; None: not known
+    count: int = 1
+
+
+class Updates:
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+        self.entries: dict[Any, UpdateEntry] = {}
+        self.per_place: dict[Any, int] = {}
+        self.numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self.counter = itertools.count(1)
+        self.names: dict[str, int] = {}  # the first optimizer of each name
+        self.applied: dict[int, int] = {}  # variable -> the number of the last request that was applied to it
+        self.total = 0
+
+    def begin(self, optimizer: Any, gradients: Any, variables: Any) -> bool:
+        """Log the update; the optimizer's own ops are of no interest and are not logged."""
+        recorder = self.capture.recorder
+        recorder.applying += 1
+        if recorder.applying > 1:
+            return False
+        place = recorder._place(sys._getframe(3)) or self.capture.training_place()
+        gradients = list(gradients)
+        known = list(variables) if variables is not None else list(getattr(optimizer, "_trainable_variables", ()))
+        pairs = tuple(
+            self._pair(entry.id, gradient)
+            for gradient, variable in zip(gradients, known, strict=False)
+            if (entry := self.capture.variables.of(variable)) is not None
+        )
+        number = self.numbers.get(optimizer) or next(self.counter)
+        self.numbers[optimizer] = number
+        unknown = self._unknown(optimizer, known)
+        update = UpdateEntry(place, _name(optimizer), number, pairs, unknown, recorder.now + 1)
+        update.stateful, update.made = is_stateful(optimizer), self._made(optimizer)
+        update.reference = weakref.ref(optimizer)
+        update.distinct = self.names.setdefault(update.optimizer, number) == number
+        update.averages = int(getattr(optimizer, "gradient_accumulation_steps", None) or 1)
+        if self._keep(update):
+            update.iterations = self._iterations(optimizer)
+        inputs = [tensor for g in gradients if (tensor := getattr(getattr(g, "values", g), "_id", None)) is not None]
+        record = recorder.add_virtual("ApplyGradients", inputs, (), place, self.capture.current_graph())
+        record.attrs = tuple(pair.variable for pair in pairs if not pair.missing)
+        recorder.paused += 1
+        recorder.merging += compat.in_replica()
+        if recorder.merging <= 1:  # replicas update together
+            recorder.ledger.updating(_name(optimizer), self.capture.current_graph(), place)
+        self.capture.sparse_updates.note(update, gradients, known)
+        if self.capture.current_graph() is None:
+            self.capture.episodes.updating()
+            self.capture.update_watch.before(optimizer, gradients, known, place)
+            self.capture.update_watch.listen(optimizer, [pair.variable for pair in pairs], sys._getframe(3))
+        elif isinstance(optimizer, self.capture.update_watch.scalers):
+            self.capture.scale_watch.traced(optimizer, place)
+        return True
+
+    def wrote(self, entry: VariableEntry, record: OpRecord, label: Label, graph: Any) -> None:
+        """A user's own update: `w.assign_sub(rate * gradient)`."""
+        if graph is None:
+            self.capture.update_watch.wrote(entry.id)
+        self.capture.recorder.ledger.wrote_gradient(graph)
+        pair = PairEntry(entry.id, label, False, is_frozen(entry))
+        self._keep(UpdateEntry(record.place, record.type, 0, (pair,), (), record.sequence))
+
+    def _pair(self, variable: int, gradient: Any) -> PairEntry:
+        label = self.label_of(gradient)
+        pair = PairEntry(variable, label, gradient is None)
+        graph = self.capture.current_graph()
+        if label is None and gradient is not None and graph is not None:
+            values = getattr(gradient, "values", gradient)
+            if getattr(values, "graph", None) is graph:
+                self.capture.recorder.labels.calls.await_arguments(values, graph, pair.learn)
+        entry = self.capture.variables.entries.get(variable)
+        pair.frozen = entry is not None and is_frozen(entry)
+        if label is not None and entry is not None and variable in label.variables:
+            pair.overwritten = overwritten(self.capture.recorder, entry, label.at, graph)
+        if label is not None:
+            pair.compiled = label.graph != (0 if graph is None else id(graph))
+        if label is not None and not label.graph:
+            last = self.applied.get(variable)
+            pair.stale = last is not None and len(label.requests) > 1 and min(label.requests) <= last
+            self.applied[variable] = max(label.requests)
+        return pair
+
+    def label_of(self, gradient: Any) -> Label | None:
+        """What went into a gradient, which may be held by a variable."""
+        labels = self.capture.recorder.labels
+        values = getattr(gradient, "values", gradient)
+        if hasattr(values, "assign"):
+            entry = self.capture.variables.of(values)
+            label = None if entry is None else labels.variables.get(entry.id)
+            return None if entry is None or label is None or label.parts else replace(label, slot=entry.id)
+        return labels.of(values)
+
+    def _made(self, optimizer: Any) -> Any:
+        """An optimizer's own counters are made with it."""
+        for name in ("_learning_rate", "_iterations", "iterations"):
+            entry = self.capture.variables.of(getattr(optimizer, name, None))
+            if entry is not None and entry.created is not None:
+                return entry.created
+        return None
+
+    def end(self, began: bool | None) -> None:
+        recorder = self.capture.recorder
+        recorder.applying -= 1
+        if began:
+            if self.capture.current_graph() is None:
+                self.capture.update_watch.after()
+            recorder.paused -= 1
+            recorder.merging -= compat.in_replica()
+            if not recorder.merging:
+                recorder.ledger.updated()
+
+    def _unknown(self, optimizer: Any, variables: list[Any]) -> tuple[int, ...]:
+        """Variables that a built Keras 3 optimizer does not know."""
+        built_for = getattr(optimizer, "_trainable_variables", None)
+        if not getattr(optimizer, "built", False) or not built_for:
+            return ()
+        book = self.capture.variables
+        mine = {entry.id for variable in built_for if (entry := book.of(variable)) is not None}
+        found = (book.of(variable) for variable in variables)
+        return tuple(entry.id for entry in found if entry is not None and entry.id not in mine)
+
+    def _keep(self, entry: UpdateEntry) -> bool:
+        """False where one like it is kept, or many from the same place."""
+        self.total += 1
+        entry.traced = self.capture.current_graph() is not None
+        self.capture.recorder.updated = True
+        key = (entry.place, entry.optimizer_id, tuple(map(_signature, entry.pairs)), entry.unknown)
+        known = self.entries.get(key)
+        if known is not None:
+            known.count += 1
+            return False
+        kept = self.per_place.get(entry.place, 0)
+        if kept < KEPT_PER_PLACE:
+            self._look_beside(entry)
+            self.per_place[entry.place] = kept + 1
+            self.entries[key] = entry
+        return kept < KEPT_PER_PLACE
+
+    def _iterations(self, optimizer: Any) -> int | None:
+        recorder = self.capture.recorder
+        recorder.paused += 1
+        try:
+            return compat.value_now(optimizer.iterations)
+        finally:
+            recorder.paused -= 1
+
+    def _look_beside(self, entry: UpdateEntry) -> None:
+        strangers = [p for p in entry.pairs if p.label is not None and p.variable not in p.label.variables]
+        if strangers:
+            tapes = frozenset[int]().union(*(p.label.tapes for p in strangers if p.label is not None))
+            variables = [pair.variable for pair in strangers]
+            there = took_part(self.capture.recorder, variables, tapes, self.capture.current_graph())
+            for pair in strangers:
+                pair.beside = pair.variable in there
+
+
+def _signature(pair: PairEntry) -> tuple[Any, ...]:
+    label = pair.label
+    if label is None:
+        return (pair.variable, pair.missing, pair.frozen)
+    facts = (label.variables, len(label.requests), label.scale, label.clipped_then_summed, label.noised)
+    return (pair.variable, pair.missing, pair.frozen, pair.stale, pair.overwritten, *facts)
+
+
+def is_frozen(entry: VariableEntry) -> bool:
+    """Whether a variable is not trainable now, the flag of the layer around it included."""
+    keras = entry.keras() if entry.keras is not None else None
+    return not (entry.trainable if keras is None else keras.trainable)
+
+
+def is_stateful(optimizer: Any) -> bool:
+    """Whether it keeps more than its counters: momentum, moments."""
+    return any(getattr(optimizer, name, None) for name in ("momentum", "beta_1", "rho", "initial_accumulator_value"))
+
+
+def _name(optimizer: Any) -> str:
+    return str(getattr(optimizer, "name", None) or type(optimizer).__name__)
+
+
+def install(capture: Capture, base: Any, method: str) -> None:
+    """Hook `apply(gradients, variables)` of Keras 3, or `apply_gradients(pairs)` of tf_keras."""
+    hooks, updates = capture.hooks, capture.updates
+
+    def wrap_apply(original: Any) -> Any:
+        def apply(self: Any, grads: Any, trainable_variables: Any = None, **kwargs: Any) -> Any:
+            began = hooks.safely(updates.begin, self, grads, trainable_variables)
+            try:
+                return original(self, grads, trainable_variables, **kwargs)
+            finally:
+                hooks.safely(updates.end, began)
+
+        return apply
+
+    def wrap_pairs(original: Any) -> Any:
+        def apply_gradients(self: Any, grads_and_vars: Any, *args: Any, **kwargs: Any) -> Any:
+            pairs = list(grads_and_vars)
+            began = hooks.safely(updates.begin, self, [g for g, _ in pairs], [v for _, v in pairs])
+            try:
+                return original(self, pairs, *args, **kwargs)
+            finally:
+                hooks.safely(updates.end, began)
+
+        return apply_gradients
+
+    hooks.replace(base, method, wrap_apply if method == "apply" else wrap_pairs)

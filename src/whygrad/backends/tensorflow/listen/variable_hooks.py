@@ -1,0 +1,44 @@
+"""Where variables are made."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.measure.hidden_name import is_hidden
+from whygrad.source.position import user_frame
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+
+
+def _is_constructor(frame: FrameType | None) -> bool:
+    if frame is None or frame.f_code.co_name not in ("__init__", "build"):
+        return False
+    return hasattr(type(frame.f_locals.get("self")), "trainable_variables")
+
+
+def install(capture: Capture) -> None:
+    hooks, recorder = capture.hooks, capture.recorder
+
+    def note(variable: Any, frame: Any) -> None:
+        if is_hidden(variable):
+            return
+        entry = capture.variables.add(variable, None, recorder.now)
+        if entry is not None and not entry.noted:
+            entry.noted = True
+            entry.created = entry.born = recorder._place(frame)
+            entry.made_in_step = capture.requests.total
+            entry.in_constructor = _is_constructor(user_frame(frame))
+            entry.made_in_trace = capture.current_graph() is not None
+
+    def wrap(original: Any) -> Any:
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+            original(self, *args, **kwargs)
+            hooks.safely(note, self, sys._getframe(1))
+
+        return __init__
+
+    hooks.replace(compat.BaseResourceVariable, "__init__", wrap)

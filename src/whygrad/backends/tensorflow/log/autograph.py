@@ -1,0 +1,143 @@
+"""From AutoGraph's generated code back to the expression the user wrote."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from types import CodeType, FrameType
+from typing import Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.source import SourceSpan, source_lines
+from whygrad.source.position import CodeOwner, file_owner, position_in, span_of
+
+_MARK = "__autograph_generated_file"
+
+
+def caller_of(frame: FrameType) -> FrameType:
+    """The frame that asked for a call; AutoGraph puts its own between."""
+    while "/tensorflow/python/autograph/" in frame.f_code.co_filename and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+def is_generated(code: CodeType) -> bool:
+    return _MARK in code.co_filename
+
+
+def original_span(frame: FrameType) -> SourceSpan:
+    """The user's line from AutoGraph's source map; the columns by finding the same expression there."""
+    generated = span_of(position_in(frame))
+    mapping = compat.source_map()
+    for line in range(generated.line, generated.last_line + 1):
+        origin = mapping.get((generated.file, line))
+        if origin is not None:
+            return _with_columns(generated, origin[0], origin[1])
+    return generated
+
+
+def owner_of(frame: FrameType) -> CodeOwner:
+    """Whose code a frame runs; generated code belongs to whom it was made from."""
+    code = frame.f_code
+    return file_owner(original_span(frame).file if is_generated(code) else code.co_filename)
+
+
+@functools.lru_cache(maxsize=4096)
+def _with_columns(generated: SourceSpan, file: str, line: int) -> SourceSpan:
+    wanted = _expression_at(generated)
+    tree = _tree(file)
+    if wanted is None or tree is None:
+        return SourceSpan(file, line)
+    statement = _statement_at(tree, line)
+    if statement is None:
+        return SourceSpan(file, line)
+    for node in ast.walk(statement):
+        if isinstance(node, ast.expr) and ast.dump(node) == wanted:
+            return _span(file, node)
+    return SourceSpan(file, line)
+
+
+def _span(file: str, node: ast.expr) -> SourceSpan:
+    lines = source_lines(file)
+
+    def characters(number: int, offset: int) -> int:
+        text = lines[number - 1] if number <= len(lines) else ""
+        return len(text.encode()[:offset].decode(errors="ignore"))
+
+    end_line = node.end_lineno or node.lineno
+    end = node.end_col_offset or node.col_offset
+    return SourceSpan(file, node.lineno, characters(node.lineno, node.col_offset), end_line, characters(end_line, end))
+
+
+@functools.lru_cache(maxsize=64)
+def _tree(file: str) -> ast.Module | None:
+    try:
+        return ast.parse("\n".join(source_lines(file)))
+    except SyntaxError:
+        return None
+
+
+def _statement_at(tree: ast.Module, line: int) -> ast.stmt | None:
+    """The innermost statement that covers a line."""
+    best: ast.stmt | None = None
+    for node in ast.walk(tree):
+        covers = isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
+        if covers and isinstance(node, ast.stmt) and (best is None or node.lineno >= best.lineno):
+            best = node
+    return best
+
+
+def _expression_at(generated: SourceSpan) -> str | None:
+    """The generated expression with AutoGraph's wrappers taken off, in comparable form."""
+    tree = _tree(generated.file)
+    if tree is None or generated.column is None:
+        return None
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.expr)
+            and (node.lineno, node.col_offset) == (generated.line, generated.column)
+            and (node.end_lineno, node.end_col_offset) == (generated.end_line, generated.end_column)
+        ):
+            return ast.dump(_Unwrap().visit(ast.fix_missing_locations(_copy(node))))
+    return None
+
+
+def _copy(node: ast.expr) -> ast.expr:
+    return ast.parse(ast.unparse(node), mode="eval").body
+
+
+class _Unwrap(ast.NodeTransformer):
+    """`ag__.ld(x)` -> `x`; `ag__.converted_call(f, (a,), dict(k=b), scope)` -> `f(a, k=b)`."""
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        name = _autograph_name(node.func)
+        if name == "ld" and len(node.args) == 1:
+            return node.args[0]
+        if name == "converted_call" and len(node.args) >= 3:
+            function, arguments, keywords = node.args[:3]
+            return ast.Call(func=function, args=_elements(arguments), keywords=_keywords(keywords))
+        if name in _OPERATORS and len(node.args) == 2:
+            return ast.Compare(left=node.args[0], ops=[_OPERATORS[name]()], comparators=[node.args[1]])
+        return node
+
+
+_OPERATORS: dict[str, type[ast.cmpop]] = {"eq": ast.Eq, "not_eq": ast.NotEq}
+
+
+def _autograph_name(function: ast.expr) -> str | None:
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "ag__":
+        return function.attr
+    return None
+
+
+def _elements(arguments: ast.expr) -> list[ast.expr]:
+    if isinstance(arguments, ast.Tuple):
+        return list(arguments.elts)
+    return [ast.Starred(value=arguments, ctx=ast.Load())]
+
+
+def _keywords(keywords: ast.expr) -> list[ast.keyword]:
+    if isinstance(keywords, ast.Call):
+        return list(keywords.keywords)
+    return []

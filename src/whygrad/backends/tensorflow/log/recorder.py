@@ -1,0 +1,389 @@
+"""The one mutable thing of a capture: a bounded log of what TensorFlow ran.
+
+Eager ops and traced ops are logged alike; TensorFlow gives both kinds of tensors ids from one counter.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from types import CodeType, FrameType
+from typing import Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.ledger.ledger import LedgerBook
+from whygrad.backends.tensorflow.log import autograph
+from whygrad.backends.tensorflow.log.function_graphs import FUNCTIONAL_OPS, called_graphs, functional_graphs
+from whygrad.backends.tensorflow.log.op_record import CUSTOM, Departure, Leaf, OpRecord, Place, TraceLog, facts_of
+from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES
+from whygrad.backends.tensorflow.log.stack import callers_of, is_users_own, variable_in_caller
+from whygrad.backends.tensorflow.log.traced_code import TracedCode, is_news, is_traced, outermost, traced_code
+from whygrad.backends.tensorflow.log.traced_runs import TracedRuns
+from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
+from whygrad.backends.tensorflow.nonfinite.replay.episode import Episode
+from whygrad.backends.tensorflow.provenance.accumulators import adds_to_itself
+from whygrad.backends.tensorflow.provenance.discarded import Discarded
+from whygrad.backends.tensorflow.provenance.label import Label
+from whygrad.backends.tensorflow.provenance.labels import Labels
+from whygrad.backends.tensorflow.provenance.rebound_names import ReboundNames
+from whygrad.backends.tensorflow.provenance.row_writes import OVERWRITING, RowWrites
+from whygrad.source.position import CodeOwner, Position, file_owner, position_in, user_frame
+
+KEPT_OPS = 20_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
+
+_OF_A_THREAD = ("tapes", "layers", "custom", "laid_at", "paused", "asking", "applying")
+_AT_FIRST = ((), (), (), None, 0, 0, 0)
+
+
+class Recorder:
+    """What ran lately. Old generations are dropped, so memory stays flat however long a run is."""
+
+    def __init__(self, variables: VariableBook) -> None:
+        self.variables = variables
+        self.sequence = itertools.count(1)
+        self.now = 0
+        self.records: deque[OpRecord] = deque()
+        self.producers: dict[int, OpRecord | None] = {}  # None: a leaf or a handle
+        self.labels = Labels()
+        self.ledger = LedgerBook(self)
+        self.leaves: dict[int, Leaf] = {}
+        self.departures: deque[Departure] = deque()
+        self.traces: weakref.WeakKeyDictionary[Any, TraceLog] = weakref.WeakKeyDictionary()
+        self.untraced: weakref.WeakKeyDictionary[Any, list[OpRecord]] = weakref.WeakKeyDictionary()
+        self.open_tapes = 0  # in all threads
+        self.merging = 0  # updates that a strategy hands over from its replicas to the thread that started them
+        self.tapes: tuple[int, ...] = ()  # this and the next six: of the thread that runs now
+        self.layers: tuple[str, ...] = ()
+        self.custom: tuple[str, ...] = ()
+        self.laid_at: OpRecord | None = None
+        self.paused = 0
+        self.asking = 0  # gradient requests inside gradient requests
+        self.applying = 0  # updates inside updates
+        self._other_threads: dict[int, tuple[Any, ...]] = {}
+        self.episode: Episode | None = None  # what a replay of the present step would need
+        self.spy: Callable[..., None] | None = None  # told of eager ops while paused
+        self._stopping = False
+        self._around: tuple[Position, ...] = ()  # the user's frames around the op being logged
+        self.dropped_before = 0
+        self.updated = False  # since the last step began
+        self.ops_seen = 0
+        self.first_trace = 0  # the clock when something was traced first
+        self.traced_code: dict[CodeType, TracedCode] = {}
+        self.traced_runs = TracedRuns()
+        self.calls_seen = 0
+        self.still_needed: Callable[[], list[tuple[int, int]]] = list
+        self.row_writes = RowWrites()
+        self.discarded = Discarded(self)
+        self.rebound_names = ReboundNames(self)
+        self.on_calls: Callable[[], None] | None = None
+        self.on_write: Callable[[VariableEntry, OpRecord, Label, Any], None] | None = None
+        self._generation_starts: deque[int] = deque([0])
+        self._spared = 0  # ops that were kept for a tape that may still be asked
+
+    def change_thread(self, before: int, now: int) -> None:
+        """Another thread takes over: its own tapes and layers are the open ones."""
+        self._other_threads[before] = tuple(getattr(self, name) for name in _OF_A_THREAD)
+        for name, value in zip(_OF_A_THREAD, self._other_threads.pop(now, _AT_FIRST), strict=True):
+            setattr(self, name, value)
+
+    # -- ops -------------------------------------------------------------------------------------
+
+    def on_op(self, op_type: str | bytes, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
+        """Called after every op, with the frame that ran it."""
+        if self.paused or self.merging:
+            if self.spy is not None and graph is None:
+                self.spy(op_type, inputs, attrs, outputs, frame)
+            if self.ledger.optimizer:
+                self._note_update(op_type, inputs, graph, frame)
+            return
+        self.ops_seen += 1
+        name = op_type.decode() if isinstance(op_type, bytes) else op_type
+        if graph is None:
+            self._log_eager(name, inputs, attrs, outputs, frame)
+        elif hasattr(graph, "captures"):  # else a plain graph, of version 1 or made to try something: no tape sees it
+            self._log_traced(name, inputs, attrs, outputs, frame, graph)
+
+    def _log_eager(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
+        found = user_frame(frame)
+        place = self._place_of(found)
+        self._around = callers_of(found)
+        known = self.producers
+        # TensorFlow halts the tapes around these: one is the cut itself, the other is recorded as a whole.
+        self._stopping = name == "StopGradient" or name.startswith("__forward_")
+        ids = []
+        for tensor in inputs:
+            number = tensor._id
+            ids.append(number)
+            if number not in known:
+                self._meet(tensor, number, inputs, place, frame)
+        record = self._new_record(name, tuple(ids), outputs, place)
+        record.attrs = attrs
+        if name.startswith("__"):
+            record.calls = called_graphs(frame)
+            self.ledger.ran(record.calls)
+            self.traced_runs.ran(record.calls)
+            self._note_call()
+        elif name.startswith(WRITE_PREFIXES):
+            self._note_write(ids[0], record, inputs, frame, None)
+            if name in OVERWRITING:
+                self.row_writes.note(ids[0], place, inputs[1], self.labels.tensors.get(ids[2]))
+        self.labels.follow(record, ids[0] if ids and ids[0] in self.variables.entries else None, inputs, outputs, None)
+        if self.labels.tensors:
+            self._look_for_steps(record, inputs, None)
+        self.rebound_names.look(record, found)
+        for facts in record.outputs:
+            known[facts.id] = record
+        self.records.append(record)
+        if self.episode is not None:
+            self._hold(self.episode, name, inputs, ids, outputs)
+        if len(self.records) > 2 * KEPT_OPS + self._spared:
+            self.trim()
+
+    def _hold(self, episode: Episode, name: str, inputs: Any, ids: list[int], outputs: Any) -> None:
+        """Keep what a replay of this op could not make again."""
+        held, start, known = episode.held, episode.start, self.producers
+        for tensor, number in zip(inputs, ids, strict=True):
+            maker = known[number]
+            if (maker is None or maker.sequence <= start) and number not in held:
+                held[number] = tensor
+        if not name.startswith("__") and compat.is_stateful(name):
+            for tensor in outputs:
+                held[tensor._id] = tensor
+
+    def _note_scalar(self, tensor: Any) -> None:
+        value = compat.constant_value(tensor) if compat.constant_value is not None else None
+        if value is not None:
+            self.labels.scalars[tensor._id] = float(value)
+
+    def _note_call(self) -> None:
+        """Traced steps ask for their gradients once; that they run is all one sees of them afterwards."""
+        self.calls_seen += 1
+        if self.calls_seen in (32, 512) and self.on_calls is not None:
+            self.on_calls()
+
+    def _note_update(self, op_type: str | bytes, inputs: Any, graph: Any, frame: FrameType) -> None:
+        """An optimizer's own ops are not logged, but its writes are in the ledger."""
+        name = op_type.decode() if isinstance(op_type, bytes) else op_type
+        if not name.startswith(WRITE_PREFIXES) or not inputs:
+            return
+        if graph is not None and graph.name == "initialize_variables":
+            return
+        handle = inputs[0]._id if graph is None else self._outermost(inputs[0]._id, graph)
+        entry = self.variables.entries.get(handle)
+        if entry is None:
+            self.variables.meet_handle(handle, frame)
+            entry = self.variables.entries.get(handle)
+        if entry is not None:
+            self.ledger.note(entry, name, self.ledger.place, frame, graph)
+
+    def _note_write(self, handle: int, record: OpRecord, inputs: Any, frame: FrameType, graph: Any) -> None:
+        entry = self.variables.entries.get(handle)
+        if entry is None:
+            self.variables.meet_handle(handle, frame)
+            entry = self.variables.entries.get(handle)
+        if entry is not None:
+            entry.last_write = record.place
+            self.ledger.note(entry, record.type, record.place, frame, graph)
+        if entry is not None and is_users_own(frame):
+            entry.writes += 1
+            if record.type == "AssignVariableOp":
+                resets = not adds_to_itself(self, entry.id, inputs[1], graph)
+                entry.resets += resets and graph is None
+                entry.resets_traced += resets and graph is not None
+                entry.assigned = record
+            if self.on_write is not None and entry.trainable and len(record.inputs) > 1:
+                self._note_gradient(entry, record, inputs[1], graph)
+
+    def _note_gradient(self, entry: VariableEntry, record: OpRecord, value: Any, graph: Any) -> None:
+        """A write to a trainable variable may be an update by hand."""
+        assert self.on_write is not None
+        label = self.labels.of(value)
+        if label is not None:
+            self.on_write(entry, record, label, graph)
+        elif graph is not None and getattr(value, "graph", None) is graph and self.labels.tensors:
+            told: list[Label] = []
+
+            def tell(arrived: Label) -> None:
+                if not told and self.on_write is not None:
+                    told.append(arrived)
+                    self.on_write(entry, record, arrived, graph)
+
+            self.labels.calls.await_arguments(value, graph, tell)
+
+    def _log_traced(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType, graph: Any) -> None:
+        log = self.traces.get(graph)
+        if log is None:
+            log = self.traces[graph] = TraceLog()
+        ids = tuple(tensor._id for tensor in inputs)
+        found = user_frame(frame)
+        if not self.first_trace:
+            self.first_trace = self.now or 1
+        if found is not None and self.traced_runs.is_news(found.f_code, graph) and is_traced(frame, found):
+            self.traced_runs.traced(found, graph)
+            if is_news(self.traced_code.get(found.f_code), function := outermost(graph)):
+                self.traced_code[found.f_code] = traced_code(found, self._place_of(found), function)
+        self._stopping = name == "StopGradient"
+        self._around = callers_of(found)
+        record = self._new_record(name, ids, outputs, self._place_of(found))
+        record.attrs = attrs
+        if name in FUNCTIONAL_OPS and outputs:
+            record.calls = functional_graphs(outputs[0].op, graph)
+        elif name.startswith(WRITE_PREFIXES) and ids and getattr(graph, "name", "") != "initialize_variables":
+            self._note_write(self._outermost(ids[0], graph), record, inputs, frame, graph)
+        log.records.append(record)
+        if name == "Const" and record.outputs[0].shape == () and record.outputs[0].dtype.is_floating:
+            self._note_scalar(outputs[0])
+        outer = self._outermost(ids[0], graph) if ids else None
+        self.labels.follow(record, outer if outer in self.variables.entries else None, inputs, outputs, graph)
+        if self.labels.tensors:
+            self._look_for_steps(record, inputs, graph)
+        self.rebound_names.look(record, found)
+
+    def _look_for_steps(self, record: OpRecord, inputs: Any, graph: Any) -> None:
+        if self.discarded.waiting:
+            self.discarded.use(record.inputs)
+        self.discarded.look(record, inputs, graph)
+
+    def _outermost(self, handle: int, graph: Any) -> int:
+        """The variable's own handle for a handle that a traced function captured."""
+        while graph is not None and hasattr(graph, "captures"):
+            handle = next((outer._id for outer, inner in graph.captures if inner._id == handle), handle)
+            graph = graph.outer_graph
+        return handle
+
+    def _new_record(self, name: str, ids: tuple[int, ...], outputs: Iterable[Any], place: Place) -> OpRecord:
+        self.now = sequence = next(self.sequence)
+        record = OpRecord(sequence, name, ids, tuple([facts_of(tensor) for tensor in outputs]))
+        record.place = place
+        record.callers = self._around
+        if self.tapes and (not compat.recording_is_stopped() or self._stopping):
+            record.tapes = self.tapes
+        record.layers = self.layers
+        record.laid_at = self.laid_at
+        if self.custom:
+            record.custom = self.custom[-1]
+        return record
+
+    def add_virtual(
+        self, name: str, inputs: Iterable[int], outputs: Sequence[Any], place: Place, graph: Any = None
+    ) -> OpRecord:
+        """Log something that is not an op of TensorFlow's: a custom gradient, the result of a request."""
+        record = self._new_record(name, tuple(inputs), outputs, place)
+        self.discarded.use(record.inputs)
+        if graph is None:
+            self.producers.update((facts.id, record) for facts in record.outputs)
+            self.records.append(record)
+            if self.episode is not None and name != CUSTOM:
+                self.episode.held.update((tensor._id, tensor) for tensor in outputs)
+        else:
+            self.traces.setdefault(graph, TraceLog()).records.append(record)
+        return record
+
+    # -- tensors that no op made -----------------------------------------------------------------
+
+    def _meet(self, tensor: Any, number: int, inputs: Any, place: Place, frame: FrameType) -> None:
+        self.producers[number] = None
+        if tensor.dtype is compat.resource_dtype:
+            self.variables.meet_handle(number, frame)
+            return
+        handle = variable_in_caller(frame, tensor, inputs, self.producers)
+        if handle is not None:
+            self.variables.meet_handle(handle._id, frame)
+            read = self._new_record("ReadVariableOp", (handle._id,), (tensor,), place)
+            self.producers[handle._id] = None
+            self.producers[number] = read
+            self.records.append(read)
+            if self.episode is not None:
+                self.episode.held[number] = tensor
+            return
+        facts = facts_of(tensor)
+        if facts.shape == () and facts.dtype.is_floating:
+            self.labels.scalars[number] = float(tensor._numpy())
+        self.leaves[number] = Leaf(facts, self.now, place)
+
+    # -- leaving ---------------------------------------------------------------------------------
+
+    def on_departure(self, tensor: Any, how: str, array: Any, frame: FrameType) -> None:
+        self.discarded.use((tensor._id,))
+        if self.paused:
+            return
+        try:
+            reference = weakref.ref(array)
+        except TypeError:
+            reference = None
+        self.departures.append(Departure(tensor._id, how, self.now, self._place(frame), reference))
+
+    # -- keeping memory flat ---------------------------------------------------------------------
+
+    def begin_step(self) -> None:
+        """A tape is entered: after an update that is a new step, and what is two steps old can go."""
+        self.ledger.tape_entered()
+        if self.updated:
+            self.updated = False
+            self.end_generation()
+
+    def end_generation(self) -> None:
+        """The last two generations are kept."""
+        self._generation_starts.append(self.now)
+        while len(self._generation_starts) > 3:
+            self._generation_starts.popleft()
+        self._drop_before(self._generation_starts[0])
+
+    def trim(self) -> None:
+        """A long stretch without updates is a generation too, once no tape is open."""
+        if not self.open_tapes and len(self.records) > max(KEPT_OPS, self._spared + KEPT_OPS // 2):
+            self.end_generation()
+            if len(self.records) > 2 * KEPT_OPS:
+                self._drop_before(self.records[len(self.records) - KEPT_OPS].sequence)
+
+    def _drop_before(self, sequence: int) -> None:
+        records, producers = self.records, self.producers
+        spans = self.still_needed()
+
+        def is_old(moment: int) -> bool:
+            return moment <= sequence and not any(began <= moment <= ended for began, ended in spans)
+
+        spared = []
+        while records and records[0].sequence <= sequence:
+            record = records.popleft()
+            if not is_old(record.sequence):
+                spared.append(record)
+                continue
+            for facts in record.outputs:
+                producers.pop(facts.id, None)
+                self.labels.forget(facts.id)
+        records.extendleft(reversed(spared))
+        self._spared = len(spared)
+        while self.departures and is_old(self.departures[0].sequence):
+            self.departures.popleft()
+        for number in [number for number, leaf in self.leaves.items() if is_old(leaf.sequence)]:
+            del self.leaves[number]
+            self.labels.forget(number)
+            producers.pop(number, None)
+        self.dropped_before = sequence
+
+    def _place(self, frame: FrameType) -> Place:
+        return self._place_of(user_frame(frame))
+
+    def place_below(self, frame: FrameType, above: FrameType | None) -> Place:
+        """The user's expression, if one runs below the given frame."""
+        found = user_frame(frame)
+        outer = above
+        while outer is not None:
+            if outer is found:
+                return None
+            outer = outer.f_back
+        return self._place_of(found)
+
+    def _place_of(self, found: FrameType | None) -> Place:
+        if found is None:
+            return None
+        if not autograph.is_generated(found.f_code):
+            return position_in(found)
+        where = autograph.original_span(found)
+        if file_owner(where.file) is CodeOwner.MACHINERY:  # tf_keras has its own training step converted
+            outer = user_frame(found.f_back)
+            return where if outer is None else self._place_of(outer)
+        return where

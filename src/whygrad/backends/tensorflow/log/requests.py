@@ -1,0 +1,300 @@
+"""Gradient requests: what was asked of which tape, and what came back."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.freeze.request_graph import freeze
+from whygrad.backends.tensorflow.log.op_record import OpRecord
+from whygrad.backends.tensorflow.log.variables import handle_id
+from whygrad.backends.tensorflow.nonfinite.replay.episode import Episode
+from whygrad.backends.tensorflow.provenance.carried_targets import CarriedTargets
+from whygrad.backends.tensorflow.provenance.label import Label
+from whygrad.graph import Graph, Outcome
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+
+KEPT_PER_PLACE = 64  # distinct requests kept for one place in the code; the rest are only counted
+GRADIENT = "GradientRequest"
+SETTLED = (8, 64, 512)  # after so many alike steps what is found is told, before the program ends
+
+
+@dataclass(slots=True)
+class SourceEntry:
+    variable: int | None
+    tensor: int | None
+    type_name: str
+    outcome: Outcome
+    watched: int | None
+    zero_looks: int = 0
+
+
+@dataclass(slots=True)
+class RequestEntry:
+    """One request, or many that look the same."""
+
+    tape: int
+    place: Any
+    method: str
+    targets: tuple[int, ...]
+    target_type: str
+    sources: list[SourceEntry]
+    zeros_accepted: bool
+    compiled: bool
+    order: int
+    graph: Graph = field(default_factory=Graph)
+    count: int = 1
+    looks: int = 0
+    error: str | None = None
+    model: str | None = None
+
+
+@dataclass(slots=True)
+class Ticket:
+    """Between asking and answering."""
+
+    entry: RequestEntry
+    raw_sources: list[Any]
+    paused: bool
+    tf_graph: Any
+    tape: Any
+    raw_targets: list[Any]
+    output_gradients: list[Any] | None  # None: ones
+    episode: Episode | None  # None: the values of the step are not kept
+
+
+class Requests:
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+        self.entries: dict[Any, RequestEntry] = {}
+        self.per_place: dict[Any, int] = {}
+        self.carried = CarriedTargets()
+        self.total = 0
+
+    def begin(
+        self, tape: Any, target: Any, sources: Any, method: str, unconnected: Any, given: Any = None
+    ) -> Ticket | None:
+        capture, recorder = self.capture, self.capture.recorder
+        recorder.asking += 1
+        if recorder.asking > 1:
+            return None
+        facts = capture.tapes.of(tape)
+        raw = compat.flatten(sources) if compat.flatten else []
+        raw_targets = compat.flatten(target) if compat.flatten else []
+        targets = [_tensor_of(item, recorder) for item in raw_targets]
+        entry = RequestEntry(
+            tape=facts.number,
+            place=recorder._place(sys._getframe(3)) or capture.training_place(),
+            method=method,
+            targets=tuple(number for number in targets if number is not None),
+            target_type=_odd_type(target),
+            sources=[self._source(item, facts) for item in raw],
+            zeros_accepted=getattr(unconnected, "value", unconnected) == "zero",
+            compiled=facts.graph is not None,
+            order=recorder.now + 1,
+            model=capture.training_model(),
+        )
+        capture.keras.list_was_used(sources)
+        if facts.used_up is None:
+            facts.used_up = entry.place
+        others = [number for number in recorder.tapes if number != facts.number or facts.persistent]
+        if not others:
+            recorder.paused += 1
+        return Ticket(
+            entry,
+            raw,
+            not others,
+            capture.current_graph(),
+            tape,
+            raw_targets,
+            None if given is None or compat.flatten is None else compat.flatten(given),
+            capture.episodes.of_tape.get(tape),
+        )
+
+    def _source(self, item: Any, facts: Any) -> SourceEntry:
+        entry = self.capture.variables.of(item) if hasattr(item, "assign") else None
+        tensor = None if entry is not None else getattr(item, "_id", None)
+        number = entry.id if entry is not None else tensor
+        return SourceEntry(
+            variable=None if entry is None else entry.id,
+            tensor=tensor,
+            type_name="" if number is not None else type(item).__name__,
+            outcome=Outcome.PRESENT,
+            watched=facts.watched.get(number) if number is not None else None,
+        )
+
+    def failed(self, ticket: Ticket | None, error: BaseException) -> None:
+        self._resume(ticket)
+        if ticket is None:
+            return
+        for source in ticket.entry.sources:
+            source.outcome = Outcome.FAILED
+        ticket.entry.error = f"{type(error).__name__}: {error}"
+        self._keep(ticket, ())
+
+    def done(self, ticket: Ticket | None, result: Any) -> None:
+        self._resume(ticket)
+        if ticket is None:
+            return
+        gradients = _flat_results(result, len(ticket.entry.sources))
+        for source, gradient in zip(ticket.entry.sources, gradients, strict=False):
+            if gradient is None:
+                source.outcome = Outcome.MISSING
+        if ticket.tf_graph is None and ticket.entry.method == "gradient":
+            squares = self.capture.sentinel.look(ticket, gradients)
+            self.capture.numbers.ran(ticket, squares, gradients)
+        elif ticket.tf_graph is not None:
+            self.capture.flights.traced(ticket, gradients)
+        self._label(ticket, gradients)
+        self._keep(ticket, gradients)
+        if ticket.tf_graph is not None and ticket.entry.method == "gradient":
+            self.capture.numbers.traced(ticket, gradients)
+
+    def _resume(self, ticket: Ticket | None) -> None:
+        self.capture.recorder.asking -= 1
+        if ticket is not None and ticket.paused:
+            self.capture.recorder.paused -= 1
+        if ticket is not None:
+            self.capture.episodes.asked(ticket.tape, again=self.capture.tapes.of(ticket.tape).persistent)
+
+    def _label(self, ticket: Ticket, gradients: list[Any]) -> None:
+        """Remember whose gradient each result is; an unrecorded request is an op of its own."""
+        recorder, entry = self.capture.recorder, ticket.entry
+        scale, mean, divided = self._loss_scale(entry.targets, ticket.tf_graph)
+        graph = 0 if ticket.tf_graph is None else id(ticket.tf_graph)
+        asked = (entry.place, self._made_at(entry.targets, ticket.tf_graph))
+        label = Label(frozenset(), frozenset({self.total}), asked, scale, mean, graph=graph)
+        label = replace(label, tapes=frozenset({entry.tape}), at=recorder.now)
+        label = replace(label, carries=self._carries(ticket), loss_divided=divided)
+        tensors = []
+        for source, gradient in zip(entry.sources, gradients, strict=False):
+            values = getattr(gradient, "values", gradient)
+            number = getattr(values, "_id", None)
+            if number is None:
+                continue
+            tensors.append(values)
+            if source.variable is not None:
+                known = recorder.labels.tensors.get(number)
+                variables = {source.variable} | (known.variables if known and self.total in known.requests else set())
+                recorder.labels.tensors[number] = replace(label, variables=frozenset(variables))
+        tensors = list({tensor._id: tensor for tensor in tensors}.values())  # equal gradients may be one tensor
+        if ticket.paused and tensors:
+            sources = [number for s in entry.sources if (number := s.tensor or s.variable) is not None]
+            inputs = [*entry.targets, *sources]
+            recorder.add_virtual(GRADIENT, inputs, tensors, entry.place, ticket.tf_graph)
+
+    def _carries(self, ticket: Ticket) -> frozenset[int]:
+        if not self.capture.tapes.of(ticket.tape).persistent:
+            return frozenset()
+        return self.carried.inside(ticket.entry.tape, ticket.entry.targets, self.total, self._makers(ticket.tf_graph))
+
+    def _makers(self, tf_graph: Any) -> Mapping[int, OpRecord | None]:
+        """The op that made each tensor, of those that ran at once or of a graph."""
+        recorder = self.capture.recorder
+        if tf_graph is None or tf_graph not in recorder.traces:
+            return recorder.producers
+        return {facts.id: record for record in recorder.traces[tf_graph].records for facts in record.outputs}
+
+    def _made_at(self, targets: tuple[int, ...], tf_graph: Any) -> Any:
+        """Where the target was made: micro-batches share it, different losses do not."""
+        if tf_graph is not None or not targets:
+            return None
+        record = self.capture.recorder.producers.get(targets[0])
+        return None if record is None else (record.place, record.callers[:1])
+
+    def _loss_scale(self, targets: tuple[int, ...], tf_graph: Any) -> tuple[float | None, bool, Any]:
+        """The constant factor in front of the loss, whether the loss is a mean, and where the factor stands."""
+        recorder = self.capture.recorder
+        made = self._makers(tf_graph)
+        scale: float | None = 1.0
+        place = None
+        todo, seen = list(targets), 0
+        while todo and seen < 64:
+            seen += 1
+            record = made.get(todo.pop())
+            if record is None:
+                continue
+            if record.type == "Mean" or (record.type in ("DivNoNan", "RealDiv") and self._counts(record, made)):
+                return scale, True, place
+            if record.type in ("Mul", "RealDiv") and scale is not None:
+                factors = [recorder.labels.scalars[n] for n in record.inputs if n in recorder.labels.scalars]
+                if len(factors) == 1 and factors[0]:
+                    scale = scale * factors[0] if record.type == "Mul" else scale / factors[0]
+                    place = record.place
+                todo.extend(n for n in record.inputs if n not in recorder.labels.scalars)
+            elif record.type in ("Neg", "Identity", "AddV2", "Sub", "Cast", "AddN"):
+                todo.extend(record.inputs)
+        return scale, False, place
+
+    def _counts(self, record: OpRecord, made: Mapping[int, OpRecord | None]) -> bool:
+        """A sum divided by a number that was computed, as Keras losses do."""
+        top = made.get(record.inputs[0])
+        return top is not None and top.type == "Sum" and record.inputs[1] not in self.capture.recorder.labels.scalars
+
+    def _keep(self, ticket: Ticket, gradients: Any) -> None:
+        entry = ticket.entry
+        if entry.place is None:
+            return  # TensorFlow's own request, as inside a py_function
+        self.total += 1
+        key = (entry.place, entry.method, tuple((s.variable, s.type_name, s.outcome) for s in entry.sources))
+        known = self.entries.get(key)
+        if known is not None:
+            known.count += 1
+            self._look_for_zeros(known, gradients)
+            if known.count in SETTLED:
+                self.capture.settled()
+            return
+        kept = self.per_place.get(entry.place, 0)
+        if kept >= KEPT_PER_PLACE:
+            return
+        self.per_place[entry.place] = kept + 1
+        self.capture.tape_facts[entry.tape] = self.capture.tapes.of(ticket.tape)
+        entry.graph = freeze(self.capture, entry, ticket.tf_graph)
+        self.entries[key] = entry
+        self._look_for_zeros(entry, gradients)
+
+    def _look_for_zeros(self, entry: RequestEntry, gradients: Any) -> None:
+        """Look at the values themselves at steps 1 to 4, 8, 16, ...: cheap, and enough to say `always`."""
+        if entry.compiled or (entry.count > 4 and entry.count & (entry.count - 1)):
+            return
+        recorder = self.capture.recorder
+        recorder.paused += 1
+        try:
+            entry.looks += 1
+            for source, gradient in zip(entry.sources, gradients, strict=False):
+                values = getattr(gradient, "values", gradient)
+                if values is not None and hasattr(values, "numpy"):
+                    array = values.numpy()
+                    if array.size and not array.any():
+                        source.zero_looks += 1
+        finally:
+            recorder.paused -= 1
+
+
+def _tensor_of(item: Any, recorder: Any) -> int | None:
+    number = getattr(item, "_id", None)
+    if number is None:
+        number = handle_id(item)
+    return number
+
+
+def _odd_type(target: Any) -> str:
+    """The type of a target that is no tensor, such as a TensorArray."""
+    flat = compat.flatten(target) if compat.flatten else []
+    odd = [item for item in flat if getattr(item, "_id", None) is None and not hasattr(item, "assign")]
+    if not odd:
+        return ""
+    is_array = hasattr(odd[0], "flow") and hasattr(odd[0], "stack")  # it may be wrapped
+    return "TensorArray" if is_array else type(odd[0]).__name__
+
+
+def _flat_results(result: Any, count: int) -> list[Any]:
+    if result is None:
+        return [None] * count
+    flat = compat.flatten(result) if compat.flatten else [result]
+    return list(flat)

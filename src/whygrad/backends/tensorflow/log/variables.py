@@ -1,0 +1,121 @@
+"""Which variables there are: identity, name, where each was made, who holds it."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+from whygrad.source import SourceSpan
+from whygrad.source.position import Position
+
+
+@dataclass(slots=True)
+class VariableEntry:
+    """One variable, for as long as the capture lives; the variable itself is held weakly."""
+
+    id: int  # the `_id` of its handle
+    name: str
+    dtype: str
+    shape: tuple[int | None, ...] | None
+    trainable: bool
+    created: Position | SourceSpan | None
+    reference: weakref.ref[Any] | None
+    born: Position | SourceSpan | None = None  # what the user's code was doing when it was made
+    made_at: int = 0  # the recorder's clock
+    made_in_trace: bool = False
+    made_in_step: int = 0
+    in_constructor: bool = False
+    writes: int = 0
+    last_write: Position | SourceSpan | None = None
+    assigned: Any = None  # the record of the last assignment by user code
+    resets: int = 0  # writes that put a new value in place of the old, of those that ran at once
+    resets_traced: int = 0  # the same in compiled code: how often these run is not counted
+    noted: bool = False  # its making was seen; other objects around the same handle are not new variables
+    keras: weakref.ref[Any] | None = None  # the Keras variable around it
+
+
+def handle_id(variable: Any) -> int | None:
+    """None for what is no variable, and for one with copies on several devices, outside of a replica."""
+    try:
+        number: int | None = getattr(getattr(variable, "handle", None), "_id", None)
+    except ValueError:
+        return None
+    return number
+
+
+class VariableBook:
+    """Variables by the id of their resource handle."""
+
+    def __init__(self) -> None:
+        self.entries: dict[int, VariableEntry] = {}
+        self.copies: dict[int, int] = {}  # the handle of a copy on another device -> that of the first
+
+    def add(self, variable: Any, created: Position | SourceSpan | None, now: int = 0) -> VariableEntry | None:
+        """Note a variable; None where it has no handle yet."""
+        number = self._number(variable)
+        if number is None:
+            return None
+        entry = self.entries.get(number)
+        if entry is None:
+            entry = self.entries[number] = VariableEntry(
+                id=number,
+                name=_clean_name(variable),
+                dtype=variable.dtype.name,
+                shape=_shape(variable),
+                trainable=bool(getattr(variable, "trainable", False)),
+                created=created,
+                reference=weakref.ref(variable),
+                made_at=now,
+            )
+        return entry
+
+    def _number(self, variable: Any) -> int | None:
+        """The id of the handle; of the first copy where a strategy keeps one on each device."""
+        copies = getattr(variable, "_values", None)
+        if not isinstance(copies, (tuple, list)) or not copies:
+            number = handle_id(variable)
+            return number if number is None else self.copies.get(number, number)
+        first, *others = map(handle_id, copies)
+        if first is not None:
+            self.copies.update((number, first) for number in others if number is not None)
+        return first
+
+    def meet_handle(self, number: int, frame: FrameType | None) -> None:
+        """A handle nobody announced: the variable is older than the capture; look for it up the stack."""
+        for _ in range(12):
+            if frame is None or number in self.entries:
+                return
+            for value in frame.f_locals.values():
+                if handle_id(value) == number and hasattr(value, "assign"):
+                    self.add(value, None)
+                    return
+            frame = frame.f_back
+
+    def link_keras(self, keras_variable: Any, created: Position | SourceSpan | None) -> None:
+        """Tie a Keras variable to the TensorFlow variable it wraps."""
+        value = getattr(keras_variable, "_value", None)
+        if value is None or not hasattr(type(value), "handle"):
+            return
+        entry = self.add(value, created)
+        if entry is not None:
+            entry.keras = weakref.ref(keras_variable)
+
+    def of(self, variable: Any) -> VariableEntry | None:
+        """The entry of a tf.Variable or Keras variable."""
+        inner = getattr(variable, "_value", None)
+        if inner is not None and hasattr(type(inner), "handle"):
+            self.link_keras(variable, None)
+            variable = inner
+        return self.add(variable, None) if hasattr(type(variable), "handle") else None
+
+
+def _clean_name(variable: Any) -> str:
+    name = str(getattr(variable, "name", "variable"))
+    return name.split(":")[0]
+
+
+def _shape(variable: Any) -> tuple[int | None, ...] | None:
+    shape = variable.shape
+    return None if shape.rank is None else tuple(shape.as_list())

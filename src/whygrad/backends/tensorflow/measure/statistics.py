@@ -1,0 +1,317 @@
+"""Sums, norms and extremes of many gradients at once: one read of each, few ops, never joined into one tensor.
+
+A sum and a sum of squares run at memory bandwidth, and a sum of squares that is finite and not tiny proves that no
+element is NaN or infinite and that nothing was lost. Only where it is not is each element looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import tensorflow as tf
+
+from whygrad.backends.tensorflow.measure.gradient_part import Part, Tensor, part_of
+
+_PARTS: Final = 8
+EXTREMES: Final = ("minimum", "maximum", "nonzero")
+EXACT: Final = ("sum", "norm", "minimum", "maximum", "nonzero", "nonfinite")
+
+# Up to this many elements, gradients of one shape are stacked: the copy costs less than the ops it saves.
+STACKED_SIZE: Final = 8192
+# Counting ones in float32 is exact up to here.
+COUNTED_IN_FLOAT: Final = 1 << 24
+# Below this mean square, squares of elements that matter may have been rounded to zero.
+_TINY: Final = {tf.float32: 5e-33, tf.float64: 5e-291}
+
+Barrier = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Values that are reduced by the same ops: one gradient, or the rows of a matrix."""
+
+    members: tuple[int, ...]  # positions among the gradients that are there
+    values: Tensor
+    rows: bool  # each row is one gradient
+
+    @property
+    def axis(self) -> int | None:
+        return 1 if self.rows else None
+
+
+@dataclass(frozen=True, slots=True)
+class Reducer:
+    """How values are reduced. XLA fuses a square into its sum and then adds one by one: a barrier keeps them apart."""
+
+    barrier: Barrier | None = None
+
+    def total(self, x: Tensor, axis: int | None) -> Tensor:
+        """The sum; that of a big matrix by columns first, which XLA adds up side by side."""
+        count = x.shape.num_elements()
+        if self.barrier is None or axis is not None or x.shape.rank != 2 or count is None or count <= STACKED_SIZE:
+            return tf.reduce_sum(x, axis)
+        return tf.reduce_sum(self.barrier(tf.reduce_sum(x, 0)))
+
+    def half_squares(self, x: Tensor, axis: int | None) -> Tensor:
+        """Half the sum of squares, which is what TensorFlow has a fast op for."""
+        if self.barrier is not None:
+            return tf.reduce_sum(self.barrier(self._squares(x)), axis) / 2
+        return tf.nn.l2_loss(x) if axis is None else self.total(x * x, axis) / 2
+
+    def _squares(self, x: Tensor) -> Tensor:
+        """Squares, of a big tensor already added up in a few parts: less to write for XLA, and to read again."""
+        count = x.shape.num_elements()
+        if count is None or count <= STACKED_SIZE or count % _PARTS or (x.shape.rank == 2 and x.shape[0] < _PARTS):
+            return x * x
+        parts = tf.unstack(tf.reshape(x, [_PARTS, -1]))
+        return tf.add_n([part * part for part in parts])
+
+    def nonzero(self, x: Tensor, axis: int | None) -> Tensor:
+        """How many elements are not zero; wrong where one is NaN."""
+        if self.barrier is not None:
+            return self.total(self.barrier(tf.cast(x != 0, x.dtype)), axis)
+        if axis is not None:
+            return self.total(tf.abs(tf.sign(x)), axis)
+        if (x.shape.num_elements() or COUNTED_IN_FLOAT + 1) > COUNTED_IN_FLOAT:
+            return tf.cast(tf.math.count_nonzero(x), x.dtype)
+        return tf.reduce_sum(tf.abs(tf.sign(x)))
+
+
+PLAIN: Final = Reducer()
+
+
+def grouped(parts: Sequence[Part]) -> list[Group]:
+    """The values to reduce; small ones of the same shape and dtype in one matrix."""
+    shapes: dict[object, list[int]] = {}
+    for position, part in enumerate(parts):
+        count = part.values.shape.num_elements()
+        small = count is not None and 0 < count <= STACKED_SIZE
+        key = (tuple(part.values.shape), part.values.dtype) if small else position
+        shapes.setdefault(key, []).append(position)
+    return [_group(members, parts) for members in shapes.values()]
+
+
+def _group(members: list[int], parts: Sequence[Part]) -> Group:
+    if len(members) == 1:
+        return Group((members[0],), parts[members[0]].values, rows=False)
+    stacked = tf.stack([parts[position].values for position in members])
+    return Group(tuple(members), tf.reshape(stacked, [len(members), -1]), rows=True)
+
+
+def basic(groups: Sequence[Group], reducer: Reducer, dtype: Any) -> Tensor:
+    """[2, n]: sum and half the sum of squares of each gradient."""
+    return gathered(groups, lambda x, axis: (reducer.total(x, axis), reducer.half_squares(x, axis)), dtype)
+
+
+def extremes(groups: Sequence[Group], reducer: Reducer, dtype: Any) -> Tensor:
+    """[3, n]: minimum, maximum and number of elements that are not zero; right where all are finite."""
+    return gathered(
+        groups, lambda x, axis: (tf.reduce_min(x, axis), tf.reduce_max(x, axis), reducer.nonzero(x, axis)), dtype
+    )
+
+
+def careful(groups: Sequence[Group], dtype: Any) -> Tensor:
+    """[6, n]: all of `EXACT`, whatever the elements are."""
+    return gathered(groups, lambda x, axis: _careful(x, axis, dtype), dtype)
+
+
+def rescued(groups: Sequence[Group], dtype: Any) -> Tensor:
+    """[2, n]: norm and number of non-finite elements of each gradient, whatever they are, in few ops for all of them.
+
+    Slower than `careful` when it runs; where it hardly ever runs, what counts is how long it takes to build.
+    """
+    flat = tf.concat([tf.cast(tf.reshape(group.values, [-1]), dtype) for group in groups], 0)
+    owner = tf.concat([_owners(group) for group in groups], 0)
+    count = sum(len(group.members) for group in groups)
+    finite = tf.math.is_finite(flat)
+    nonfinite = tf.math.unsorted_segment_sum(tf.cast(~finite, tf.int32), owner, count)
+    clean = tf.where(finite, flat, tf.zeros_like(flat))
+    peak = tf.math.unsorted_segment_max(tf.abs(clean), owner, count)
+    unit = tf.where(peak > 0, peak, tf.ones_like(peak))
+    scaled = clean / tf.gather(unit, owner)
+    norm = tf.sqrt(tf.math.unsorted_segment_sum(scaled * scaled, owner, count)) * unit
+    return tf.stack([tf.where(nonfinite > 0, tf.cast(float("nan"), dtype), norm), tf.cast(nonfinite, dtype)])
+
+
+def _owners(group: Group) -> Tensor:
+    """For each element of a group, in order, the gradient it belongs to."""
+    members = tf.constant(group.members, tf.int32)
+    shape = tf.shape(group.values) if group.rows else tf.size(group.values)[tf.newaxis]
+    return tf.reshape(tf.broadcast_to(members[:, tf.newaxis] if group.rows else members, shape), [-1])
+
+
+def _careful(x: Tensor, axis: int | None, dtype: Any) -> tuple[Tensor, ...]:
+    finite, missing = tf.math.is_finite(x), tf.reduce_any(tf.math.is_nan(x), axis)
+    nonfinite = tf.math.count_nonzero(~finite, axis)
+    clean = tf.where(finite, x, tf.zeros_like(x))
+    peak = tf.reduce_max(tf.abs(clean), axis, keepdims=True)
+    unit = tf.where(peak > 0, peak, tf.ones_like(peak))
+    scaled = clean / unit
+    scale = tf.cast(tf.reshape(unit, tf.shape(nonfinite)), dtype)
+    nan, inf = tf.cast(float("nan"), dtype), tf.cast(float("inf"), dtype)
+    total = tf.cast(tf.reduce_sum(scaled, axis), dtype) * scale
+    norm = tf.sqrt(tf.cast(tf.reduce_sum(scaled * scaled, axis), dtype)) * scale
+    broken = nonfinite > 0
+    return (
+        tf.where(broken, tf.cast(tf.reduce_sum(tf.where(finite, tf.zeros_like(x), x), axis), dtype), total),
+        tf.where(missing, nan, tf.where(broken, inf, norm)),
+        tf.where(missing, nan, tf.cast(tf.reduce_min(x, axis), dtype)),
+        tf.where(missing, nan, tf.cast(tf.reduce_max(x, axis), dtype)),
+        tf.cast(tf.math.count_nonzero(x, axis), dtype),
+        tf.cast(nonfinite, dtype),
+    )
+
+
+def is_troubled(groups: Sequence[Group], sums: Tensor) -> Tensor:
+    """Whether `basic` cannot be trusted for some gradient: not finite, overflown, or too small to square."""
+    total, squares = tf.unstack(sums, num=2)
+    floors: dict[int, Any] = {}
+    for group in groups:
+        count = group.values.shape.num_elements()
+        each = tf.size(group.values, tf.int64) if count is None else count // len(group.members)
+        floors |= dict.fromkeys(group.members, (each, _TINY[group.values.dtype]))
+    floor = _vector([floors[i][0] for i in range(len(floors))], sums.dtype) * tf.constant(
+        [floors[i][1] for i in range(len(floors))], sums.dtype
+    )
+    return tf.reduce_any(~tf.math.is_finite(squares) | ((squares < floor) & (total != 0)))
+
+
+def from_sums(sums: Tensor, extreme: Tensor) -> Tensor:
+    """[6, n] like `careful`, where all is finite."""
+    total, half = tf.unstack(sums, num=2)
+    return tf.concat([tf.stack([total, tf.sqrt(2 * half)]), extreme, tf.zeros_like(total)[tf.newaxis]], 0)
+
+
+def gathered(groups: Sequence[Group], reduce: Callable[[Tensor, int | None], Iterable[Tensor]], dtype: Any) -> Tensor:
+    """[k, n]: the k results of `reduce` for each of the n gradients, in the order of the gradients."""
+    alone = [group for group in groups if not group.rows]
+    stacked = [group for group in groups if group.rows]
+    singles = [tuple(reduce(group.values, None)) for group in alone]
+    matrices = [tuple(reduce(group.values, 1)) for group in stacked]
+    if not singles and not matrices:
+        return tf.zeros([len(EXACT), 0], dtype)
+    results = [
+        _joined([each[i] for each in singles], [each[i] for each in matrices], dtype)
+        for i in range(len((singles or matrices)[0]))
+    ]
+    table = tf.stack(results)
+    order = [member for group in (*alone, *stacked) for member in group.members]
+    if order == sorted(order):
+        return table
+    return tf.gather(table, sorted(range(len(order)), key=order.__getitem__), axis=1)
+
+
+def _joined(scalars: Sequence[Tensor], vectors: Sequence[Tensor], dtype: Any) -> Tensor:
+    """One vector of numbers that come alone and numbers that come in rows."""
+    parts = [tf.stack([_cast(scalar, dtype) for scalar in scalars])] if scalars else []
+    parts += [_cast(vector, dtype) for vector in vectors]
+    return parts[0] if len(parts) == 1 else tf.concat(parts, 0)
+
+
+def _cast(tensor: Tensor, dtype: Any) -> Tensor:
+    return tensor if tensor.dtype == dtype else tf.cast(tensor, dtype)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """What is known of n gradients, as vectors of length n; NaN where a gradient is missing."""
+
+    size: Tensor
+    sum: Tensor
+    imaginary: Tensor | None
+    norm: Tensor
+    minimum: Tensor
+    maximum: Tensor
+    zeros: Tensor
+    nonfinite: Tensor
+
+
+def measure(gradients: Sequence[Any], dtype: Any = tf.float64) -> Columns:
+    """Exact statistics of each gradient, eagerly or as ops of the graph that is being built.
+
+    Elements so small that TensorFlow itself treats them as zero (denormals) count as zero.
+    """
+    found = [part_of(gradient) for gradient in gradients]
+    parts = [part for part in found if part is not None]
+    groups = grouped(parts)
+    sums = basic(groups, PLAIN, dtype) if groups else tf.zeros([2, 0], dtype)
+
+    def quick() -> Tensor:
+        return from_sums(sums, extremes(groups, PLAIN, dtype))
+
+    table = tf.cond(is_troubled(groups, sums), lambda: careful(groups, dtype), quick) if groups else careful((), dtype)
+    return _columns(found, parts, table, dtype)
+
+
+def norms(tensors: Sequence[Any], dtype: Any = tf.float64) -> Tensor:
+    """The L2 norm of each tensor, and nothing else."""
+    parts = [part for tensor in tensors if (part := part_of(tensor)) is not None]
+    groups = grouped(parts)
+    sums = basic(groups, PLAIN, dtype)
+    return tf.cond(is_troubled(groups, sums), lambda: careful(groups, dtype)[1], lambda: tf.sqrt(2 * sums[1]))
+
+
+def settled(parts: Sequence[Part], table: Tensor, dtype: Any) -> Tensor:
+    """[6, n]: `EXACT` with zeros in place of what is not zero, and with the zeros that slices do not store."""
+    sizes, stored = sizes_of(parts, dtype), _vector([part.stored for part in parts], dtype)
+    total, norm, minimum, maximum, nonzero, nonfinite = tf.unstack(table, num=len(EXACT))
+    if not all(part.is_plain for part in parts):
+        nothing = tf.fill(tf.shape(sizes), tf.cast(float("nan"), dtype))
+        implied, empty, zero = stored < sizes, sizes == 0, tf.zeros_like(sizes)
+        minimum = tf.where(empty, nothing, tf.where(implied, _nan_minimum(minimum, zero), minimum))
+        maximum = tf.where(empty, nothing, tf.where(implied, -_nan_minimum(-maximum, zero), maximum))
+    return tf.stack([total, norm, minimum, maximum, sizes - nonzero, nonfinite])
+
+
+def sizes_of(parts: Sequence[Part], dtype: Any) -> Tensor:
+    return _vector([part.size for part in parts], dtype)
+
+
+def _vector(numbers: Sequence[Any], dtype: Any) -> Tensor:
+    if all(isinstance(number, int) for number in numbers):
+        return tf.constant([float(number) for number in numbers], dtype)
+    return tf.stack([tf.constant(float(n), dtype) if isinstance(n, int) else tf.cast(n, dtype) for n in numbers])
+
+
+def _columns(found: Sequence[Part | None], parts: Sequence[Part], table: Tensor, dtype: Any) -> Columns:
+    sizes = sizes_of(parts, dtype)
+    total, norm, minimum, maximum, zeros, nonfinite = tf.unstack(settled(parts, table, dtype), num=len(EXACT))
+    imaginary = None
+    if any(part.real is not None for part in parts):
+        total = tf.stack([_sum_of(part.real, total[i], dtype) for i, part in enumerate(parts)])
+        imaginary = tf.stack([_sum_of(part.imaginary, tf.zeros([], dtype), dtype) for part in parts])
+    places = tf.constant(_places(found), tf.int32)
+
+    def spread(column: Tensor) -> Tensor:
+        return tf.gather(tf.concat([column, [float("nan")]], 0), places)
+
+    return Columns(
+        size=spread(sizes),
+        sum=spread(total),
+        imaginary=None if imaginary is None else spread(imaginary),
+        norm=spread(norm),
+        minimum=spread(minimum),
+        maximum=spread(maximum),
+        zeros=spread(zeros),
+        nonfinite=spread(nonfinite),
+    )
+
+
+def _nan_minimum(x: Tensor, y: Tensor) -> Tensor:
+    return tf.where(tf.math.is_nan(x), x, tf.minimum(x, y))
+
+
+def _sum_of(component: Tensor | None, otherwise: Tensor, dtype: Any) -> Tensor:
+    return otherwise if component is None else tf.cast(tf.reduce_sum(component), dtype)
+
+
+def _places(found: Sequence[Part | None]) -> list[int]:
+    """For each gradient its place among those that are there; the missing ones get the place after the last."""
+    last = sum(part is not None for part in found)
+    places, next_place = [], 0
+    for part in found:
+        places.append(last if part is None else next_place)
+        next_place += part is not None
+    return places

@@ -1,0 +1,1 @@
+"""Running a step again, op by op, without disturbing the program."""

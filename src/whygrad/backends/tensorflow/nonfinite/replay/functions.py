@@ -1,0 +1,214 @@
+"""Running a traced function op by op, outside of its compiled form, on copies of the variables it touches."""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.function_graphs import FUNCTIONAL_OPS, functional_graphs
+from whygrad.backends.tensorflow.log.op_record import OpRecord
+from whygrad.backends.tensorflow.log.op_table import kind_of
+from whygrad.backends.tensorflow.log.trace_log import from_traceback, trace_records
+from whygrad.backends.tensorflow.nonfinite.attribution import forward_operation
+from whygrad.backends.tensorflow.nonfinite.replay.graphs import DATA_OPS
+from whygrad.backends.tensorflow.nonfinite.replay.scratch import ScratchVariables
+from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, ReplayError, Site, Trace, Value
+from whygrad.graph import OpKind
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+
+MAX_DEPTH = 64
+MAX_NODES = 500_000  # of loops that go on for long
+SIDE_EFFECTS = ("Print", "PrintV2", "Assert", "NoOp", "WriteScalarSummary", "WriteSummary", "Abort")
+
+
+class Interpreter:
+    """Runs function graphs into a trace."""
+
+    def __init__(self, capture: Capture, trace: Trace, snapshot: dict[int, Any] | None = None) -> None:
+        self.capture = capture
+        self.trace = trace
+        self.variables = ScratchVariables(snapshot or {})
+        self.given: list[tuple[Any, ...]] = []  # batches, for the ops that would take them from a data set
+        self.opens_calls = True  # False: functions that are called run as they were compiled
+        self.calls: list[tuple[Any, dict[int, Value]]] = []  # graphs in the order they ran, with their tensors' values
+        self.written: dict[int, tuple[Value, ...]] = {}  # variable -> what its present value was made of
+        self._sites: dict[int, dict[int, OpRecord]] = {}
+
+    def call(self, graph: Any, inputs: Sequence[Value], depth: int = 0) -> list[Value]:
+        """The outputs of a function graph for these inputs, captured ones included."""
+        if graph is None:
+            raise ReplayError("the graph of a compiled function cannot be had")
+        if depth > MAX_DEPTH:
+            raise ReplayError("functions call one another too deeply")
+        known: dict[int, Value] = {}
+        self.calls.append((graph, known))
+        for holder, value in zip(graph.inputs, inputs, strict=False):
+            known[holder._id] = value
+        for operation in _needed(graph):
+            self._run(graph, operation, known, depth)
+        return [known[tensor._id] for tensor in graph.outputs]
+
+    def _run(self, graph: Any, operation: Any, known: dict[int, Value], depth: int) -> None:
+        if all(tensor._id in known for tensor in operation.outputs) and operation.outputs:
+            return  # a placeholder that was filled
+        kind = operation.type
+        if kind in SIDE_EFFECTS:
+            return
+        if len(self.trace.nodes) > MAX_NODES:
+            raise ReplayError(f"the step runs more than {MAX_NODES} ops")
+        inputs = tuple(known[tensor._id] for tensor in operation.inputs)
+        if kind in FUNCTIONAL_OPS:
+            results = self._functional(graph, operation, inputs, depth)
+            for tensor, value in zip(operation.outputs, results, strict=False):
+                known[tensor._id] = value
+            return
+        node = Node(kind, inputs, self._site(graph, operation))
+        forward = forward_operation(self.capture, graph, operation)
+        if forward is not None:
+            self._attribute(node, forward)
+        self.trace.add(node, self._execute(operation, node, inputs))
+        for tensor, result in zip(operation.outputs, node.outputs, strict=False):
+            if result is not None:
+                known[tensor._id] = result
+
+    def _execute(self, operation: Any, node: Node, inputs: tuple[Value, ...]) -> list[Any]:
+        kind = operation.type
+        if kind == "Const":
+            return [compat.constant_of(operation)]
+        if kind in ("Placeholder", "PlaceholderWithDefault"):
+            raise ReplayError(f"an input of `{operation.graph.name}` is not known")
+        if kind in DATA_OPS:
+            return self._batch(operation)
+        if kind_of(kind) is OpKind.FOREIGN:
+            raise ReplayError("a Python function runs inside the compiled step, and must not be run twice")
+        tensors = [value.tensor for value in inputs]
+        if compat.is_stateful(kind):
+            tensors = self.variables.swap(kind, tensors)
+            if kind_of(kind) in (OpKind.NOISE, OpKind.SAMPLE):
+                self.trace.is_exact = False
+        node.attrs = compat.attributes_of(operation)
+        results = compat.run_op(kind, len(operation.outputs), tensors, node.attrs)
+        if kind_of(kind) is OpKind.WRITE:
+            self._note_write(kind, inputs)
+        if kind_of(kind) is OpKind.READ and inputs:
+            return [self._read(results[0], node, inputs)]
+        return results
+
+    def _note_write(self, op_type: str, inputs: tuple[Value, ...]) -> None:
+        handle = inputs[0].tensor._id
+        before = () if op_type == "AssignVariableOp" else self.written.get(handle, ())
+        self.written[handle] = (*before, *inputs[1:])
+
+    def _read(self, result: Any, node: Node, inputs: tuple[Value, ...]) -> Value:
+        """The value of a variable: from before the step, or made of what the step has written."""
+        handle = inputs[0].tensor._id
+        value = Value(result, None)
+        if handle in self.written:
+            node.inputs = (*inputs, *self.written[handle])
+            value.maker = node
+        else:
+            value.handle = handle
+        return value
+
+    def _batch(self, operation: Any) -> list[Any]:
+        if not self.given:
+            raise ReplayError("the batch is taken from a data set inside the compiled step, and is gone")
+        return [Value(tensor, None, tensor._id) for tensor in self.given.pop(0)]
+
+    def _functional(self, graph: Any, operation: Any, inputs: tuple[Value, ...], depth: int) -> list[Value]:
+        graphs = functional_graphs(operation, graph)
+        kind = operation.type.removeprefix("Stateless")
+        if kind == "While":
+            return self._loop(graphs, inputs, depth)
+        if kind in ("If", "Case"):
+            choice = compat.array_view(inputs[0].tensor) if compat.array_view is not None else 0
+            index = (0 if choice else 1) if kind == "If" else int(choice)
+            index = index if 0 <= index < len(graphs) else len(graphs) - 1
+            return self.call(graphs[index], inputs[1:], depth + 1)
+        if not self.opens_calls:
+            return self._call_closed(operation, inputs)
+        return self.call(graphs[0], inputs, depth + 1)
+
+    def _call_closed(self, operation: Any, inputs: tuple[Value, ...]) -> list[Value]:
+        variables = {value.tensor._id for value in inputs if compat.is_variable_handle(value.tensor)}
+        tensors = self.variables.exchange((value.tensor for value in inputs), variables)
+        name = operation.get_attr("f").name
+        return [Value(result) for result in compat.run_op(name, len(operation.outputs), tensors, ())]
+
+    def _loop(self, graphs: tuple[Any, ...], inputs: tuple[Value, ...], depth: int) -> list[Value]:
+        body, condition = graphs
+        state = list(inputs)
+        while bool(compat.array_view(self.call(condition, state, depth + 1)[0].tensor)):  # type: ignore[misc]
+            state = self.call(body, state, depth + 1)
+        return state
+
+    def _site(self, graph: Any, operation: Any) -> Site:
+        record = self._records(graph).get(operation.outputs[0]._id) if operation.outputs else None
+        if record is None:
+            return Site(from_traceback(operation), is_seen=False)
+        return Site(record.place, record.layers)
+
+    def _records(self, graph: Any) -> dict[int, OpRecord]:
+        sites = self._sites.get(id(graph))
+        if sites is None:
+            records = trace_records(self.capture.recorder, graph)
+            sites = {facts.id: record for record in records for facts in record.outputs}
+            self._sites[id(graph)] = sites
+        return sites
+
+    def _attribute(self, node: Node, forward: Any) -> None:
+        """Lay an op of the way back at its forward op's door."""
+        home = forward.graph
+        record = self._records(home).get(forward.outputs[0]._id) if forward.outputs else None
+        if record is not None:
+            node.site = Site(record.place, record.layers)
+        known: dict[int, Value] = next((values for graph, values in reversed(self.calls) if graph is home), {})
+        shadow = Node(forward.type, tuple(known.get(tensor._id) for tensor in forward.inputs), node.site)
+        shadow.outputs = tuple(known.get(tensor._id) for tensor in forward.outputs)
+        node.forward = shadow
+
+
+def _needed(graph: Any) -> list[Any]:
+    """The ops that the outputs and the side effects need, each after those it needs itself.
+
+    In the order they were traced as far as that goes: the gradient of a loop gives the loop new inputs afterwards.
+    """
+    ends = [tensor.op for tensor in graph.outputs] + list(getattr(graph, "control_outputs", ()))
+    before = _dependencies(ends, graph)
+    ready = [
+        (i, name) for i, operation in enumerate(graph.get_operations()) if not before.get(name := operation.name, 1)
+    ]
+    heapq.heapify(ready)
+    after: dict[str, list[str]] = defaultdict(list)
+    for name, needs in before.items():
+        for need in needs:
+            after[need].append(name)
+    position = {operation.name: i for i, operation in enumerate(graph.get_operations())}
+    order = []
+    while ready:
+        _, name = heapq.heappop(ready)
+        order.append(graph.get_operation_by_name(name))
+        for follower in after[name]:
+            before[follower].discard(name)
+            if not before[follower]:
+                heapq.heappush(ready, (position[follower], follower))
+    return order
+
+
+def _dependencies(ends: Iterable[Any], graph: Any) -> dict[str, set[str]]:
+    """Every op that these need, with the names of those that must run before it."""
+    found: dict[str, set[str]] = {}
+    todo = list(ends)
+    while todo:
+        operation = todo.pop()
+        if operation.name in found or operation.graph is not graph:
+            continue
+        needs = [tensor.op for tensor in operation.inputs] + list(operation.control_inputs)
+        found[operation.name] = {each.name for each in needs}
+        todo.extend(needs)
+    return found

@@ -1,0 +1,90 @@
+"""What a traced function does with the world around it: which variables it reads and writes, what it cannot repeat."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.function_graphs import FUNCTIONAL_OPS, functional_graphs
+from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES, kind_of
+from whygrad.graph import OpKind
+
+DATA_OPS = frozenset({"IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional"})
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFacts:
+    """Positions are those of the function's inputs, captured ones included."""
+
+    reads: frozenset[int] = frozenset()
+    writes: frozenset[int] = frozenset()
+    draws: bool = False  # random numbers whose state is out of reach
+    takes_data: bool = False  # a batch from an iterator
+    runs_python: bool = False
+    has_gradients: bool = False
+    has_half: bool = False  # float16 takes part
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether calling it again with the same batch, on copies of its variables, gives the same and nothing else."""
+        return not (self.draws or self.runs_python)
+
+
+_known: weakref.WeakKeyDictionary[Any, GraphFacts] = weakref.WeakKeyDictionary()
+
+
+def facts_of_graph(graph: Any) -> GraphFacts:
+    """Looked up once for each graph, functions that it calls included."""
+    facts = _known.get(graph)
+    if facts is None:
+        _known[graph] = GraphFacts()  # a function that calls itself ends here
+        facts = _known[graph] = _examine(graph)
+    return facts
+
+
+def _examine(graph: Any) -> GraphFacts:
+    positions = {tensor._id: i for i, tensor in enumerate(graph.inputs)}
+    reads: set[int] = set()
+    writes: set[int] = set()
+    flags = {"draws": False, "takes_data": False, "runs_python": False, "has_gradients": False, "has_half": False}
+    for operation in graph.get_operations():
+        kind = kind_of(operation.type)
+        flags["draws"] |= kind in (OpKind.NOISE, OpKind.SAMPLE) and compat.is_stateful(operation.type)
+        flags["takes_data"] |= operation.type in DATA_OPS
+        flags["runs_python"] |= kind is OpKind.FOREIGN
+        flags["has_half"] |= any(tensor.dtype.name == "float16" for tensor in operation.outputs)
+        flags["has_gradients"] |= operation.name.startswith("gradient_tape/")
+        if operation.type in FUNCTIONAL_OPS:
+            for inner, shift in _inner(operation, graph):
+                for name in flags:
+                    flags[name] |= getattr(inner, name)
+                reads |= set(_outer(inner.reads, operation, shift, positions))
+                writes |= set(_outer(inner.writes, operation, shift, positions))
+            continue
+        touched = {
+            positions[t._id] for t in operation.inputs if t.dtype is compat.resource_dtype and t._id in positions
+        }
+        if operation.type.startswith(WRITE_PREFIXES):
+            writes |= touched
+        reads |= touched
+    return GraphFacts(frozenset(reads), frozenset(writes), **flags)
+
+
+def _inner(operation: Any, graph: Any) -> Iterator[tuple[GraphFacts, int]]:
+    """The functions an op runs, and by how much their inputs are shifted against the op's."""
+    shift = 1 if operation.type.endswith(("If", "Case")) else 0
+    for inner in functional_graphs(operation, graph):
+        if inner is not None:
+            yield facts_of_graph(inner), shift
+
+
+def _outer(inner: frozenset[int], operation: Any, shift: int, positions: dict[int, int]) -> Iterator[int]:
+    inputs = operation.inputs
+    for position in inner:
+        if position + shift < len(inputs):
+            outside = positions.get(inputs[position + shift]._id)
+            if outside is not None:
+                yield outside

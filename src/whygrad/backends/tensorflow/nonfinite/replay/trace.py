@@ -1,0 +1,150 @@
+"""A replayed step: every value with the op that made it, and the walk from a bad end back to where it was born."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.nonfinite.finite import is_finite
+from whygrad.source import SourceSpan
+from whygrad.source.position import Position
+
+Place = Position | SourceSpan | None
+
+SHARE_OF_MEMORY = 0.5  # of what is free when a replay begins
+
+
+class ReplayError(Exception):
+    """A step cannot be run again; the text says why."""
+
+
+class Site:
+    """Where in the user's code an op belongs."""
+
+    __slots__ = ("is_seen", "layers", "place")
+
+    def __init__(self, place: Place, layers: tuple[str, ...] = (), *, is_seen: bool = True) -> None:
+        self.place = place
+        self.layers = layers
+        self.is_seen = is_seen  # False: the op was made inside a gradient or an update, and the place is around it
+
+
+NOWHERE = Site(None)
+
+
+class Value:
+    """One tensor of a replay. `maker` None: it came in from outside."""
+
+    __slots__ = ("_bad", "handle", "maker", "number", "tensor")
+
+    def __init__(self, tensor: Any, maker: Node | None = None, number: int | None = None) -> None:
+        self.tensor = tensor
+        self.maker = maker
+        self.number = number  # the id of the tensor in the user's own run
+        self.handle: int | None = None  # set for a read of a variable
+        self._bad: bool | None = None
+
+    @property
+    def bad(self) -> bool:
+        if self._bad is None:
+            self._bad = not is_finite(self.tensor)
+        return self._bad
+
+    def guess(self, maker: Node) -> None:
+        """A list or an optional cannot be looked into: it is bad if anything was put in that is."""
+        if getattr(self.tensor, "dtype", None) is compat.variant_dtype and self._bad is None:
+            self._bad = any(each is not None and each.bad for each in maker.inputs)
+
+
+class Node:
+    """One op that was run again, or one step of the way back."""
+
+    __slots__ = ("attrs", "forward", "incoming", "inputs", "order", "outputs", "site", "type")
+
+    def __init__(self, op_type: str, inputs: tuple[Value | None, ...], site: Site, attrs: Any = ()) -> None:
+        self.type = op_type
+        self.inputs = inputs
+        self.outputs: tuple[Value | None, ...] = ()
+        self.site = site
+        self.attrs = attrs
+        self.order = 0
+        self.forward: Node | None = None  # the op whose gradient this is
+        self.incoming: tuple[Value | None, ...] = ()  # gradients that come in; empty for forward ops
+
+
+class Trace:
+    """All nodes of a replay in the order they ran, and the values by the id of the user's own tensors."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.values: dict[int, Value] = {}
+        self.is_exact = True  # False: random numbers were drawn anew
+        self._room = SHARE_OF_MEMORY * _free_memory()
+
+    def add(self, node: Node, results: Iterable[Any]) -> Node:
+        node.order = len(self.nodes)
+        node.outputs = tuple(self._result(result, node) for result in results)
+        self.nodes.append(node)
+        return node
+
+    def _result(self, result: Any, node: Node) -> Value | None:
+        if result is None:
+            return None
+        value = result if isinstance(result, Value) else Value(result, node)
+        value.guess(node)
+        self._room -= _bytes(value.tensor)
+        if self._room < 0:  # all values of the step are held at once, which training itself never does
+            raise ReplayError("the step, op by op, takes more memory than there is")
+        number = getattr(value.tensor, "_id", None)
+        if number is not None:
+            self.values.setdefault(number, value)
+        return value
+
+
+def _bytes(tensor: Any) -> int:
+    shape, dtype = getattr(tensor, "shape", None), getattr(tensor, "dtype", None)
+    if shape is None or dtype is None or shape.rank is None:
+        return 0
+    return int(shape.num_elements() or 0) * int(getattr(dtype, "size", 0) or 0)
+
+
+def _free_memory() -> float:
+    """Bytes; without an end where the system does not tell."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(float(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+    except (OSError, ValueError, IndexError, StopIteration):
+        return float("inf")
+
+
+def births(ends: Iterable[Value], is_bad: Callable[[Value], bool] = lambda value: value.bad) -> list[Value]:
+    """The values from which the badness of these ends comes: bad themselves, made from finite ones, or from outside.
+
+    What is not finite but was masked on the way is on no such walk.
+    """
+    found: list[Value] = []
+    todo = [end for end in ends if is_bad(end)]
+    seen = set(map(id, todo))
+    while todo:
+        value = todo.pop()
+        causes = _causes(value.maker, is_bad) if value.maker is not None else []
+        if not causes:
+            found.append(value)
+        for cause in causes:
+            if id(cause) not in seen:
+                seen.add(id(cause))
+                todo.append(cause)
+    return sorted(found, key=lambda value: -1 if value.maker is None else value.maker.order)
+
+
+def _causes(node: Node, is_bad: Callable[[Value], bool]) -> list[Value]:
+    """A gradient that comes in bad explains more than the forward values beside it."""
+    incoming = [value for value in node.incoming if value is not None and is_bad(value)]
+    if incoming:
+        return incoming
+    beside = [value for value in node.inputs if value is not None and is_bad(value)]
+    if node.incoming and node.forward is not None:
+        beside += [value for value in node.forward.outputs if value is not None and is_bad(value)]
+    return beside

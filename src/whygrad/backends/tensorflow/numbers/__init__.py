@@ -1,0 +1,1 @@
+"""What the gradients and units of watched steps measure, step by step."""

@@ -1,0 +1,98 @@
+"""Norms of the gradients of a step that is traced: measured by the step itself, kept in variables of ours.
+
+Nothing is read from the host until somebody asks. The first steps are measured, then one in so many: the rest pays for
+a comparison of two numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import tensorflow as tf
+
+from whygrad.backends.tensorflow.measure.gradient_part import Tensor
+from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable, keep_with_graph
+from whygrad.backends.tensorflow.measure.statistics import basic, gathered, grouped, is_troubled, rescued
+from whygrad.backends.tensorflow.measure.step_means import Means
+from whygrad.backends.tensorflow.numbers.kept_turns import FIRST, NEWEST, ROWS, STRIDE, is_kept
+
+_PARTS: Final = 2  # columns in front of a row: which step it is of, in two parts that float32 holds exactly
+_SPLIT: Final = 1 << 20
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class TracedNumbers:
+    """The variables of one place that asks for gradients; every trace of it writes to the same."""
+
+    def __init__(self, count: int, units: Sequence[int]) -> None:
+        self.units = tuple(units)  # elements of each gradient that is followed element by element; 0: not followed
+        self._turn = hidden_variable(0, dtype=tf.int64, name="turn")
+        self._rows = hidden_variable(np.full((ROWS + 1, _PARTS + count), np.nan, "float32"), name="norms")
+        self._last = hidden_variable(np.full(sum(units), -1), dtype=tf.int32, name="units") if sum(units) else None
+
+    @property
+    def variables(self) -> list[Any]:
+        return [each for each in (self._turn, self._rows, self._last) if each is not None]
+
+    def write(self, gradients: Sequence[Any], means: Means) -> None:
+        """Add the ops that measure these gradients to the graph that is being traced.
+
+        XLA would move what only a branch uses into the branch, and then round differently outside of it: it measures
+        every step, and the steps that are not kept go to a row that nobody reads.
+        """
+        for variable in self.variables:
+            keep_with_graph(variable)
+        turn = tf.identity(self._turn)
+        kept = is_kept(turn)
+        if means.compiled:
+            self._keep(turn, kept, [means.apart(g) for g in gradients], _norms_by_xla(gradients, means))
+        else:
+
+            def measure() -> Tensor:
+                self._keep(turn, None, gradients, _norms(gradients, means))
+                return tf.constant(True)
+
+            tf.cond(kept, measure, lambda: tf.constant(False))
+        self._turn.assign_add(1)
+
+    def _keep(self, turn: Tensor, kept: Tensor | None, gradients: Sequence[Any], norms: Tensor) -> None:
+        row = tf.concat([tf.cast(tf.stack([turn // _SPLIT, turn % _SPLIT]), tf.float32), norms], 0)
+        slot = tf.where(turn < FIRST, turn, FIRST + (turn // STRIDE - FIRST // STRIDE) % NEWEST)
+        slot = slot if kept is None else tf.where(kept, slot, tf.cast(ROWS, slot.dtype))
+        self._rows.scatter_nd_update([[tf.cast(slot, tf.int32)]], [row])
+        if self._last is not None:
+            followed = [g for g, size in zip(gradients, self.units, strict=True) if size]
+            flat = tf.concat([tf.reshape(tf.cast(g, tf.float32), [-1]) for g in followed], 0)
+            alive = flat != 0 if kept is None else (flat != 0) & kept
+            self._last.assign(tf.where(alive, tf.cast(turn, tf.int32), self._last))
+
+    def read(self) -> tuple[int, Array, Array, Array]:
+        """(steps done, steps kept, norms, the last kept step at which each unit had a gradient)."""
+        rows = self._rows.numpy()[:ROWS]
+        rows = rows[~np.isnan(rows[:, 0])]
+        steps = (rows[:, 0].astype(np.float64) * _SPLIT + rows[:, 1]).astype(np.int64)
+        order = np.argsort(steps, kind="stable")
+        last = np.zeros(0, np.int32) if self._last is None else self._last.numpy()
+        return int(self._turn.numpy()), steps[order], rows[order, _PARTS:].astype(np.float64), last
+
+
+def _norms(gradients: Sequence[Any], means: Means) -> Tensor:
+    """[n]: L2 norms, zero only where every element is; NaN where one is not finite."""
+    groups = grouped([means.part(gradient) for gradient in gradients])
+    sums = basic(groups, means.reducer, tf.float32)
+    half = sums[1]
+    return tf.cond(is_troubled(groups, sums), lambda: rescued(groups, tf.float32)[0], lambda: tf.sqrt(2 * half))
+
+
+def _norms_by_xla(gradients: Sequence[Any], means: Means) -> Tensor:
+    """The same without a branch: where the squares are all zero, the largest element stands for the norm."""
+    groups = grouped([means.part(gradient) for gradient in gradients])
+
+    def squares_and_peak(x: Tensor, axis: int | None) -> tuple[Tensor, Tensor]:
+        return means.reducer.half_squares(x, axis), tf.reduce_max(tf.abs(x), axis)
+
+    half, peak = tf.unstack(gathered(groups, squares_and_peak, tf.float32), num=2)
+    return tf.where(half > 0, tf.sqrt(2 * half), peak)

@@ -1,0 +1,1 @@
+"""Whose gradient a tensor is, followed from the request that gave it to the update that applies it."""

@@ -1,0 +1,120 @@
+"""Calls in the function around a span whose value matters there: it decides a branch or enters a computation."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from whygrad.source import SourceSpan
+from whygrad.source.slicing import Module, located, module_of
+
+_REPORTING = ("print", "info", "debug", "warning", "append", "write", "log", "scalar", "format")
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_MAX_NAMES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class UsedCall:
+    name: str  # `np.random.normal`
+    where: SourceSpan
+    decides: SourceSpan | None  # a test that hangs on it
+
+
+def used_calls(span: SourceSpan) -> Iterator[UsedCall]:
+    """The calls of dotted names in the function around a span, its inner functions left out."""
+    found = located(span)
+    if found is None:
+        return
+    module, node = found
+    scope = module.scope(node)
+    if not isinstance(scope, _FUNCTIONS) or getattr(scope, "name", "") in ("__init__", "build"):
+        return
+    for call in _inside(scope):
+        if isinstance(call, ast.Call) and isinstance(call.func, (ast.Name, ast.Attribute)):
+            name, uses = ast.unparse(call.func), list(_uses(module, scope, call))
+            if uses or name.endswith(".shuffle"):  # which changes its argument
+                decides = next((module.span(use) for use in uses if _is_tested(module, use)), None)
+                yield UsedCall(name, module.span(call), decides)
+
+
+def called_inside(file: str, function: str) -> Iterator[str]:
+    """The dotted names that a function of a file calls."""
+    module = module_of(file)
+    for scope in module.functions.get(function, ()) if module is not None else ():
+        for call in _inside(scope):
+            if isinstance(call, ast.Call) and isinstance(call.func, (ast.Name, ast.Attribute)):
+                yield ast.unparse(call.func)
+
+
+def _inside(scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function, without those of the functions in it: these may run at another time."""
+    waiting = list(ast.iter_child_nodes(scope))
+    while waiting:
+        node = waiting.pop(0)
+        yield node
+        if not isinstance(node, _FUNCTIONS):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def _uses(module: Module, scope: ast.AST, value: ast.expr) -> Iterator[ast.expr]:
+    """Where a value goes in the end: names it is given are followed, what is only reported does not count."""
+    waiting, names = [value], set[str]()
+    while waiting:
+        current = waiting.pop()
+        if _is_reported(module, current):
+            continue
+        statement = module.statement(current)
+        if isinstance(statement, ast.Expr) and statement.value is current:
+            continue
+        taken = _names_given(statement) if _is_whole_value(module, current, statement) else None
+        if taken is None:
+            yield current
+            continue
+        for name in taken - names if len(names) < _MAX_NAMES else ():
+            names.add(name)
+            waiting += [n for n in _inside(scope) if isinstance(n, ast.Name) and n.id == name and _is_read(n)]
+
+
+def _is_read(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Load)
+
+
+def _names_given(statement: ast.stmt | None) -> set[str] | None:
+    """The names that a statement gives its value to; None where it is no such statement."""
+    if not isinstance(statement, ast.Assign) or not all(isinstance(t, ast.Name) for t in statement.targets):
+        return None
+    return {target.id for target in statement.targets if isinstance(target, ast.Name)}
+
+
+def _is_whole_value(module: Module, node: ast.AST, statement: ast.stmt | None) -> bool:
+    """Whether an assignment takes the value, or plain arithmetic with it, and no function gets it."""
+    while node is not statement:
+        node = module.parents[node]
+        if isinstance(node, ast.IfExp) or (isinstance(node, ast.Call) and not _is_conversion(node)):
+            return False
+    return True
+
+
+def _is_conversion(call: ast.Call) -> bool:
+    return ast.unparse(call.func).split(".")[-1] in ("astype", "float", "int", "bool", "float32", "round", "abs")
+
+
+def _is_tested(module: Module, node: ast.AST) -> bool:
+    while not isinstance(node, ast.stmt):
+        parent = module.parents[node]
+        if isinstance(parent, (ast.If, ast.IfExp, ast.While)) and parent.test is node:
+            return True
+        node = parent
+    return False
+
+
+def _is_reported(module: Module, node: ast.AST) -> bool:
+    """Whether it is only printed, logged or collected, or is the seed of a generator."""
+    while not isinstance(node, ast.stmt):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in _REPORTING:
+            return True
+        if isinstance(node, ast.keyword) and node.arg == "seed":
+            return True
+        node = module.parents[node]
+    return False

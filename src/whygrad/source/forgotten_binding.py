@@ -1,0 +1,121 @@
+"""Statements that bind a loop's name, or a parameter, to a new value that nobody reads: `for v in vs: v = v * 2`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from whygrad.source import SourceSpan
+from whygrad.source.slicing import Module, module_of
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@lru_cache(maxsize=64)
+def forgotten_bindings(file: str) -> Mapping[int, tuple[SourceSpan, str]]:
+    """The value of each such statement of a file, by its first line, and the name it is bound to."""
+    module = module_of(file)
+    found: dict[int, tuple[SourceSpan, str]] = {}
+    for node in ast.walk(module.tree) if module is not None else ():
+        name = _single_name(node)
+        if module is None or name is None or not isinstance(node, (ast.Assign, ast.AugAssign)):
+            continue
+        if _is_forgotten(module, node, name):
+            value = node.value if isinstance(node, ast.Assign) else node
+            found[value.lineno] = module.span(value), name
+    return found
+
+
+def _single_name(node: ast.AST) -> str | None:
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp() | ast.Call()):
+            return None if name.startswith("_") else name
+        case ast.AugAssign(target=ast.Name(id=name)):
+            return name
+    return None
+
+
+def _is_forgotten(module: Module, statement: ast.stmt, name: str) -> bool:
+    scope = module.scope(statement)
+    if any(isinstance(n, (ast.Global, ast.Nonlocal)) and name in n.names for n in ast.walk(scope)):
+        return False
+    around = _home(module, statement, scope, name)
+    if around is None:
+        return False
+    return all(_is_of_another(module, load, name, statement, around) for load in _loads(scope, name))
+
+
+def _home(module: Module, statement: ast.stmt, scope: ast.AST, name: str) -> ast.AST | None:
+    """The loop that binds the name anew in each turn, or the function that is given it."""
+    node: ast.AST = statement
+    while node is not scope:
+        node = module.parents[node]
+        if isinstance(node, _LOOPS):
+            return node if isinstance(node, ast.For) and name in _names(node.target) else None
+    return scope if isinstance(scope, _FUNCTIONS) and name in _parameters(scope) else None
+
+
+def _is_of_another(module: Module, load: ast.Name, name: str, statement: ast.stmt, around: ast.AST) -> bool:
+    """Whether what is read cannot be the value that the statement binds."""
+    above = set(_ancestors(module, statement))
+    node: ast.AST = load
+    later = False  # read by a function, which may be called later
+    for parent in _ancestors(module, load):
+        if parent is statement or (parent not in above and _binds_by_itself(parent, node, name)):
+            return True
+        if parent is around:
+            return not later and _position(load) < _position(statement)
+        later = later or (isinstance(parent, _FUNCTIONS) and parent not in above)
+        node = parent
+    return not later and _position(load) < _position(around) and not _is_in_loop(module, around)
+
+
+def _ancestors(module: Module, node: ast.AST) -> Iterator[ast.AST]:
+    while (parent := module.parents.get(node)) is not None:
+        yield parent
+        node = parent
+
+
+def _binds_by_itself(node: ast.AST, child: ast.AST, name: str) -> bool:
+    """A loop, comprehension or function further in or elsewhere that has the name for itself."""
+    if isinstance(node, ast.For):
+        return name in _names(node.target) and child in node.body and not _rebinds(node, name)
+    if isinstance(node, _COMPREHENSIONS):
+        return any(name in _names(each.target) for each in node.generators)
+    if isinstance(node, _FUNCTIONS):
+        return name in _parameters(node) or any(_is_store(each, name) for each in ast.walk(node))
+    return False
+
+
+def _rebinds(loop: ast.For, name: str) -> bool:
+    return any(_is_store(each, name) for statement in loop.body for each in ast.walk(statement))
+
+
+def _is_in_loop(module: Module, node: ast.AST) -> bool:
+    scope = module.scope(node)
+    return any(isinstance(each, _LOOPS) and module.scope(each) is scope for each in _ancestors(module, node))
+
+
+def _loads(scope: ast.AST, name: str) -> Iterator[ast.Name]:
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            yield node
+
+
+def _is_store(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+
+
+def _names(target: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
+
+
+def _parameters(function: ast.AST) -> set[str]:
+    return {node.arg for node in ast.walk(getattr(function, "args", ast.Pass())) if isinstance(node, ast.arg)}
+
+
+def _position(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)

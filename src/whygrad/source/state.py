@@ -1,0 +1,160 @@
+"""Which names a function changes and lets its branches depend on, read from its source."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeGuard
+
+from whygrad.source import SourceSpan
+from whygrad.source.slicing import Module, located
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    name: str  # `self.count`, or a global name
+    where: SourceSpan
+    read: SourceSpan
+
+
+def mutations(span: SourceSpan) -> Iterator[Mutation]:
+    """Names of the function around a span that it both changes and tests."""
+    found = _function_around(span)
+    if found is None:
+        return
+    module, function = found
+    shared = _shared_names(function)
+    for statement in ast.walk(function):
+        if not isinstance(statement, ast.AugAssign):
+            continue
+        name = ast.unparse(statement.target)
+        if not (isinstance(statement.target, ast.Attribute) or name in shared):
+            continue
+        read = next(_other_reads(module, function, name, statement), None)
+        if read is not None:
+            yield Mutation(name, module.span(statement), module.span(read))
+
+
+def _function_around(span: SourceSpan) -> tuple[Module, ast.FunctionDef | ast.AsyncFunctionDef] | None:
+    found = located(span)
+    function = None if found is None else found[0].scope(found[1])
+    if found is None or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return None
+    return found[0], function
+
+
+def _shared_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """Names declared `global` or `nonlocal`."""
+    return {name for node in ast.walk(function) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
+
+
+def _other_reads(module: Module, function: ast.AST, name: str, change: ast.AugAssign) -> Iterator[ast.expr]:
+    """Where the function uses the name; the change itself and printing do not count."""
+    for node in ast.walk(function):
+        if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
+            continue
+        if ast.unparse(node) == name and not _is_printed(module, node) and module.statement(node) is not change:
+            yield node
+
+
+_PRINTING = ("print", "info", "debug", "warning")
+
+
+def _is_printed(module: Module, node: ast.AST) -> bool:
+    while not isinstance(node, ast.stmt):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in _PRINTING:
+            return True
+        node = module.parents[node]
+    return False
+
+
+def changed_outside(span: SourceSpan, name: str) -> Mutation | None:
+    """Where a name that the function around a span uses is changed by a loop, or a function, outside of it."""
+    found = _function_around(span)
+    if found is None or name in _own_names(found[1]):
+        return None
+    module, function = found
+    read = next(_loads(module, function, name), None)
+    if read is None:
+        return None
+    inside = set(ast.walk(function))
+    for statement in ast.walk(module.tree):
+        if statement not in inside and _changes(statement, name) and _happens_again(module, statement, function, name):
+            place = statement.target if isinstance(statement, ast.For) else statement
+            return Mutation(name, module.span(place), module.span(read))
+    return None
+
+
+def _own_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    arguments = function.args
+    given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    stored = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return {argument.arg for argument in given} | stored
+
+
+def _loads(module: Module, function: ast.AST, name: str) -> Iterator[ast.expr]:
+    for node in ast.walk(function):
+        loaded = isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+        if loaded and isinstance(node, ast.Name) and not _is_printed(module, node):
+            yield node
+
+
+def _changes(statement: ast.AST, name: str) -> TypeGuard[ast.Assign | ast.AugAssign | ast.For]:
+    if isinstance(statement, ast.Assign):
+        return any(isinstance(n, ast.Name) and n.id == name for target in statement.targets for n in ast.walk(target))
+    if isinstance(statement, (ast.AugAssign, ast.For)):
+        return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(statement.target))
+    return False
+
+
+def _happens_again(module: Module, statement: ast.stmt, function: ast.AST, name: str) -> bool:
+    """In a loop, in the scope that the function sees the name in; or in a function that declares it its own."""
+    around = module.scope(statement)
+    if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)) and name in _shared_names(around):
+        return True
+    if function not in set(ast.walk(around)):
+        return False
+    node: ast.AST = statement
+    while node is not around:
+        if isinstance(node, (ast.For, ast.While)):
+            return function not in set(ast.walk(node))  # a function made in the loop is traced anew each time
+        node = module.parents[node]
+    return False
+
+
+def attribute_reads(span: SourceSpan, attribute: str) -> SourceSpan | None:
+    """Where the function around a span first uses `self.attribute`."""
+    found = located(span)
+    if found is None:
+        return None
+    module, node = found
+    named = (
+        each for each in ast.walk(module.scope(node)) if isinstance(each, ast.Attribute) and each.attr == attribute
+    )
+    reads = [each for each in named if isinstance(each.ctx, ast.Load) and ast.unparse(each) == f"self.{attribute}"]
+    return _first(module, reads)
+
+
+def global_reads(span: SourceSpan, name: str) -> SourceSpan | None:
+    """Where the function around a span first uses a global name, other than to print it or to count it up."""
+    found = located(span)
+    if found is None:
+        return None
+    module, node = found
+    function = module.scope(node)
+    if isinstance(function, ast.Module):
+        return None
+    named = [each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id == name]
+    reads = [each for each in named if isinstance(each.ctx, ast.Load) and not _is_printed(module, each)]
+    return _first(module, [each for each in reads if not _counts_itself(module, each)])
+
+
+def _first(module: Module, nodes: Sequence[ast.expr]) -> SourceSpan | None:
+    return min((module.span(node) for node in nodes), default=None)
+
+
+def _counts_itself(module: Module, node: ast.Name) -> bool:
+    """`n = n + 1`"""
+    statement = module.statement(node)
+    return isinstance(statement, ast.Assign) and any(ast.unparse(target) == node.id for target in statement.targets)

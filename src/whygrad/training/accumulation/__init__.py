@@ -1,0 +1,1 @@
+"""Gradient accumulation that equals the big batch, for loops and for `fit`."""

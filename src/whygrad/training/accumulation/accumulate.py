@@ -1,0 +1,88 @@
+"""`wg.accumulate`: gradient accumulation for `compile` and `fit`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from whygrad.errors import AccumulationError
+from whygrad.training.accumulation.each_microbatch import Settings
+from whygrad.training.accumulation.microbatch_weight import Weigh
+from whygrad.training.wrapping.by_keras import register_wrappers, wrapper_class
+
+
+def accumulate(
+    optimizer: Any,
+    steps: int,
+    *,
+    partial: str = "apply",
+    weight: str | Weigh = "auto",
+    reduction: str = "auto",
+    nonfinite: str = "window",
+    buffer_dtype: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """An optimizer that updates once per `steps` micro-batches, with the gradient that the big batch would have.
+
+    Hand it to `compile`; nothing else is needed in `fit`. It wraps any optimizer of Keras 3 or tf_keras, also a
+    `LossScaleOptimizer`. Learning-rate schedule, `iterations`, weight decay, clipping and EMA belong to that
+    optimizer and act once per update.
+
+    `partial`: a window left unfinished at the end of an epoch is applied with its right weight (`"apply"`), continued
+    in the next epoch (`"carry"`), or forgotten (`"drop"`). `optimizer.flush()` applies one by hand.
+
+    `weight`: what a micro-batch counts for in the mean. `"auto"` is what Keras divided its loss by: examples, unmasked
+    time steps where the predictions carry a mask, or sample weights for `reduction="mean_with_sample_weight"`. In a
+    `train_step` or `compute_loss` of your own it is the number of examples in `data`. `"examples"` and `"equal"` say it
+    outright, and a function of `(x, y, sample_weight)` returns it. In a loop of your own, pass
+    `apply_gradients(pairs, weight=n)`.
+
+    `reduction`: whether the loss is a `"mean"` or a `"sum"` over the batch; `"auto"` asks the compiled losses.
+
+    `nonfinite`: with loss scaling, a NaN or infinity in one micro-batch leaves out its whole `"window"`, as it would
+    the big batch, or only that `"microbatch"`. Either is counted in `optimizer.dropped` and told at the epoch's end.
+    Under the policy `mixed_float16`, `compile` puts a `LossScaleOptimizer` around this one, which leaves out
+    micro-batches without a word; `wg.accumulate(LossScaleOptimizer(...), steps)` is the way to be told.
+
+    Saved with the model, a half-full window included; name `wg.accumulate` before loading, so that Keras knows it.
+
+    `buffer_dtype="float32"`: sum float16 and bfloat16 gradients in float32.
+    """
+    settings = Settings(
+        steps=steps,
+        partial=partial,
+        weight=weight,
+        reduction=reduction,
+        nonfinite=nonfinite,
+        buffer_dtype=buffer_dtype,
+    )
+    settings.check()
+    _check_optimizer(optimizer)
+    return wrapper_class(__package__, "AccumulatingOptimizer", optimizer)(optimizer, name=name, **_fields(settings))
+
+
+def _fields(settings: Settings) -> dict[str, Any]:
+    return {field: getattr(settings, field) for field in Settings.__slots__}
+
+
+def _check_optimizer(optimizer: Any) -> None:
+    if not hasattr(optimizer, "apply_gradients"):
+        raise AccumulationError(
+            f"expected an optimizer, got {type(optimizer).__name__}",
+            help="pass an optimizer of Keras 3 or tf_keras, such as keras.optimizers.Adam()",
+        )
+    own = [optimizer, getattr(optimizer, "inner_optimizer", None)]
+    for candidate in own:
+        already = getattr(candidate, "gradient_accumulation_steps", None)
+        if already:
+            raise AccumulationError(
+                f"the optimizer accumulates by itself already (gradient_accumulation_steps={already})",
+                help="leave out gradient_accumulation_steps",
+            )
+        if hasattr(candidate, "accumulation"):
+            raise AccumulationError(
+                "the optimizer accumulates already", help="call wg.accumulate once, with the product of the steps"
+            )
+
+
+# Naming `wg.accumulate` must be enough to load a model that was saved with it.
+register_wrappers(__package__)

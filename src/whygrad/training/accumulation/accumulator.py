@@ -1,0 +1,156 @@
+"""`wg.Accumulator`: gradient accumulation for a training loop of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.measure.choose import choose
+from whygrad.errors import AccumulationError, EmptyWindowError, MicrobatchWeightError
+from whygrad.training.accumulation.arguments import (
+    as_weight,
+    check_choice,
+    check_steps,
+    check_weight,
+    in_graph_check,
+)
+from whygrad.training.accumulation.variable_set import check_known, check_pairs
+from whygrad.training.accumulation.window import Share, Window
+
+_EMPTY = "there is nothing to apply: no micro-batch was added since the last update"
+_EMPTY_HELP = "call add(gradients, variables, weight=...) for each micro-batch, and apply when `ready`"
+
+
+class Accumulator(tf.Module):  # type: ignore[misc]
+    """Sums the gradients of micro-batches so that one update equals the big batch's.
+
+    `reduction` says what each loss is: with `"mean"` a mean over `weight` examples (or tokens), with `"sum"` a sum.
+    `steps` is the number of micro-batches after which it is `ready`; without it, one is enough.
+    `buffer_dtype="float32"` sums float16 and bfloat16 gradients in float32.
+    Works in and out of `tf.function`; save it with `tf.train.Checkpoint(accumulator=...)`, also half-full.
+
+    >>> accumulator = wg.Accumulator(steps=4)
+    >>> for x, y in microbatches:
+    ...     with tf.GradientTape() as tape:
+    ...         loss = tf.reduce_mean((model(x) - y) ** 2)
+    ...     variables = model.trainable_variables
+    ...     accumulator.add(tape.gradient(loss, variables), variables, weight=len(x))
+    ...     if accumulator.ready:
+    ...         accumulator.apply(optimizer)
+    """
+
+    def __init__(
+        self,
+        steps: int | None = None,
+        *,
+        reduction: str = "mean",
+        buffer_dtype: Any = None,
+        name: str = "accumulator",
+    ) -> None:
+        super().__init__(name=name)
+        if steps is not None:
+            check_steps(steps)
+        check_choice("reduction", reduction, ("mean", "sum"))
+        self._steps = steps
+        self._summed = reduction == "sum"
+        self._weighted: bool | None = None  # whether the micro-batches of the window came with a weight
+        self._absent: list[int] = []  # variables that had no gradient yet when `add` was last traced
+        self.window = Window(steps=steps, buffer_dtype=buffer_dtype)
+
+    @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
+    def add(self, gradients: Iterable[Any], variables: Iterable[Any], weight: Any = None) -> None:
+        """Add one micro-batch; a wrong call raises and leaves the window as it was.
+
+        `weight`: how many examples or tokens the mean was taken over. Leave it out only if all are of one size.
+        """
+        gradients, variables = list(gradients), list(variables)
+        check_pairs(gradients, variables)
+        _check_replicas()
+        self._check_weight(weight)
+        self.window.prepare(gradients, variables)
+        if self._summed or weight is None:
+            share = Share(summed=self._summed)
+        else:
+            share = Share(weight=as_weight(weight))
+        self._absent = self.window.absent_in(gradients, variables)
+        self._weighted = weight is not None
+        self.window.add(gradients, variables, share)
+
+    @property
+    def microbatches(self) -> Any:
+        """How many micro-batches the window holds: a number, or a tensor inside `tf.function`."""
+        count = self.window.microbatches
+        return int(count.numpy()) if tf.executing_eagerly() else count.read_value()
+
+    @property
+    def ready(self) -> Any:
+        """Whether the window is full: a bool, or a tensor inside `tf.function`, where `if` understands it."""
+        return self.microbatches >= (self._steps or 1)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Variables that had no gradient in some micro-batches, and how often."""
+        return self.window.notes()
+
+    @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
+    def gradients(self) -> list[tuple[Any, Any]]:
+        """What `apply` would hand to the optimizer, as (gradient, variable) pairs."""
+        if tf.executing_eagerly() and not self.microbatches:
+            raise EmptyWindowError(_EMPTY, help=_EMPTY_HELP)
+        gradients = self.window.gradients(scaled=not self._summed)
+        return list(zip(gradients, self.window.variables_held, strict=True))
+
+    @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
+    def apply(self, optimizer: Any) -> None:
+        """Update with the accumulated gradient and start a new window."""
+        if not self.window.buffers or (tf.executing_eagerly() and not self.microbatches):
+            raise EmptyWindowError(_EMPTY, help=_EMPTY_HELP)
+        check_known(optimizer, self.window.variables_held)
+        compat.build(optimizer, self.window.variables_held)
+
+        def send(gradients: list[Any], variables: list[Any]) -> None:
+            optimizer.apply_gradients(list(zip(gradients, variables, strict=True)))
+
+        def deliver(without: Sequence[int]) -> None:
+            self.window.deliver(send, without=without, scaled=not self._summed)
+
+        self._weighted = None
+        if tf.executing_eagerly():
+            deliver(self.window.never_touched())
+            return
+        count = self.window.microbatches.read_value()
+        with tf.control_dependencies([in_graph_check(count > 0, _EMPTY, count)]):
+            if self._absent:
+                choose(self.window.any_touched(self._absent), lambda: deliver(()), lambda: deliver(self._absent))
+            else:
+                deliver(())
+
+    @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
+    def reset(self) -> None:
+        """Drop the micro-batches of this window."""
+        self._weighted = None
+        self.window.reset()
+
+    def _check_weight(self, weight: Any) -> None:
+        if weight is not None:
+            check_weight(weight)
+        if self._weighted in (None, weight is not None) or self._summed:
+            return
+        if not self.window.is_empty_now():
+            had, has = ("a weight", "none") if self._weighted else ("no weight", "one")
+            raise MicrobatchWeightError(
+                f"the micro-batches before had {had}, this one has {has}",
+                help="pass weight= for every micro-batch, or for none",
+            )
+
+
+def _check_replicas() -> None:
+    replicas = tf.distribute.get_strategy().num_replicas_in_sync
+    if replicas > 1:
+        raise AccumulationError(
+            f"Accumulator works on one replica, this strategy has {replicas}",
+            help="wrap the optimizer instead: wg.accumulate(optimizer, steps=...)",
+        )

@@ -1,0 +1,183 @@
+"""`wg.verify_accumulation`: do these micro-batches add up to the big batch, on the user's own model?"""
+
+from __future__ import annotations
+
+import gc
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from whygrad.errors import AccumulationError
+from whygrad.training.accumulation.agreement import AccumulationCheck, Coupling, VariableAgreement
+from whygrad.training.accumulation.example_coupling import couplings, recorded_calls
+from whygrad.training.accumulation.gradient_of_step import Outcome, run_step
+from whygrad.training.accumulation.variable_set import name_of
+
+_TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
+_FLOOR = 1e-3  # a gradient this much smaller than all together is measured against that, or rounding would show
+
+
+def verify_accumulation(
+    step: Callable[..., Any],
+    batch: Any,
+    splits: int | Sequence[int] = 2,
+    *,
+    reduction: str = "mean",
+    weight: Callable[..., Any] | None = None,
+    tolerance: float | None = None,
+) -> AccumulationCheck:
+    """Compare the gradient of `batch` with that accumulated over its parts, variable by variable.
+
+    `step(*batch)` returns the loss; a `train_step` that also updates will do, and so will a compiled Keras model. Every
+    variable is put back afterwards. `splits`: the sizes of the parts, or how many. `weight(*part)` gives what a part
+    counts for, where that is not its number of examples; with `reduction="sum"` parts are added up.
+
+    Where they differ, the result names the layer or loss that couples the examples, such as batch normalisation, or
+    that draws random numbers, such as dropout. Print it, or use it as a bool.
+    """
+    parts, sizes = _split(batch, splits)
+    with _eagerly(), _put_back() as restore:
+        with recorded_calls() as calls:
+            whole = run_step(step, batch, weight, sum(sizes))
+        if not restore.covers(whole.variables.values()):  # it has only now been built: begin again, with all of it
+            return verify_accumulation(step, batch, splits, reduction=reduction, weight=weight, tolerance=tolerance)
+        restore()
+        pieces = []
+        for part, size in zip(parts, sizes, strict=True):
+            pieces.append(run_step(step, part, weight, size))
+            restore()
+        total = _combine(pieces, summed=reduction == "sum")
+        variables = tuple(_agreements(whole, total, tolerance))
+        causes: list[Coupling] = []
+        if not all(variable.agrees for variable in variables):
+            causes = couplings(calls, sizes, restore) or [_in_step(step, whole, pieces)]
+    return AccumulationCheck(
+        sizes=tuple(sizes),
+        loss=whole.loss,
+        accumulated_loss=total.loss,
+        variables=variables,
+        couplings=tuple(causes),
+        tolerance=_tolerance(whole, tolerance),
+    )
+
+
+def _split(batch: Any, splits: int | Sequence[int]) -> tuple[list[Any], list[int]]:
+    leaves = [leaf for leaf in tf.nest.flatten(batch) if getattr(leaf, "shape", ())]
+    if not leaves:
+        raise AccumulationError("the batch holds no array", help="pass the arguments of the step, such as (x, y)")
+    total = int(leaves[0].shape[0])
+    if isinstance(splits, int):
+        small, more = divmod(total, splits) if splits > 0 else (0, 0)
+        sizes = [small + (i < more) for i in range(splits)]
+    else:
+        sizes = [int(size) for size in splits]
+    if sum(sizes) != total or any(size < 1 for size in sizes):
+        raise AccumulationError(
+            f"splits of {sizes} do not make up a batch of {total}", help="give sizes that add up to the batch"
+        )
+    ends = [sum(sizes[: i + 1]) for i in range(len(sizes))]
+
+    def part(start: int, end: int) -> Any:
+        return tf.nest.map_structure(
+            lambda leaf: leaf[start:end] if getattr(leaf, "shape", ()) and leaf.shape[0] == total else leaf, batch
+        )
+
+    return [part(end - size, end) for end, size in zip(ends, sizes, strict=True)], sizes
+
+
+class _Snapshot:
+    """Every variable alive, with the value it had; calling it sets them back."""
+
+    def __init__(self) -> None:
+        self._saved: dict[int, tuple[Any, Any]] = {}
+        for candidate in gc.get_objects():
+            if isinstance(candidate, tf.Variable):
+                try:
+                    self._saved[id(candidate)] = candidate, tf.identity(candidate)
+                except (tf.errors.OpError, ValueError):
+                    continue  # never initialised, or of a graph that is gone: the step cannot use it either
+
+    def __call__(self) -> None:
+        for variable, value in self._saved.values():
+            variable.assign(value)
+
+    def covers(self, variables: Iterable[Any]) -> bool:
+        return all(id(variable) in self._saved for variable in variables)
+
+
+@contextmanager
+def _put_back() -> Iterator[_Snapshot]:
+    """A snapshot that is called once more at the end."""
+    snapshot = _Snapshot()
+    try:
+        yield snapshot
+    finally:
+        snapshot()
+
+
+@contextmanager
+def _eagerly() -> Iterator[None]:
+    before = tf.config.functions_run_eagerly()
+    tf.config.run_functions_eagerly(True)
+    try:
+        yield
+    finally:
+        tf.config.run_functions_eagerly(before)
+
+
+@dataclass(frozen=True, slots=True)
+class _Total:
+    loss: float
+    gradients: dict[int, Any]
+
+
+def _combine(pieces: Sequence[Outcome], *, summed: bool) -> _Total:
+    weight = 1.0 if summed else sum(piece.weight for piece in pieces)
+    sums: dict[int, Any] = {}
+    for piece in pieces:
+        factor = (1.0 if summed else piece.weight) / weight
+        for key, gradient in piece.gradients.items():
+            if gradient is not None:
+                sums[key] = sums.get(key, 0.0) + tf.cast(gradient, tf.float64) * factor
+    loss = sum(piece.loss * (1.0 if summed else piece.weight) for piece in pieces) / weight
+    return _Total(loss, sums)
+
+
+def _agreements(whole: Outcome, total: _Total, tolerance: float | None) -> Iterator[VariableAgreement]:
+    limit = _tolerance(whole, tolerance)
+    sizes = [tf.norm(tf.cast(g, tf.float64)) for g in whole.gradients.values() if g is not None]
+    floor = _FLOOR * float(tf.norm(sizes)) if sizes else 0.0
+    for key, variable in whole.variables.items():
+        gradient = whole.gradients[key]
+        expected = tf.zeros(variable.shape, tf.float64) if gradient is None else tf.cast(gradient, tf.float64)
+        difference = float(tf.norm(total.gradients.get(key, tf.zeros_like(expected)) - expected))
+        error = difference / max(float(tf.norm(expected)), floor, 1e-300)
+        yield VariableAgreement(name=name_of(variable), error=error, agrees=error <= limit)
+
+
+def _tolerance(whole: Outcome, given: float | None) -> float:
+    kinds = {tf.as_dtype(variable.dtype).name for variable in whole.variables.values()}
+    return given if given is not None else max((_TOLERANCE.get(kind, 1e-2) for kind in kinds), default=1e-4)
+
+
+def _in_step(step: Any, whole: Outcome, pieces: Sequence[Outcome]) -> Coupling:
+    """No layer was at fault: it is the loss that the step computes, or what it counts as the weight."""
+    function = inspect.unwrap(getattr(step, "python_function", step))
+    name = getattr(function, "__name__", type(step).__name__)
+    fits = {
+        "its loss is a sum: say reduction='sum'": _combine(pieces, summed=True).loss,
+        "it gives every part the same weight: say weight=lambda *part: 1": sum(p.loss for p in pieces) / len(pieces),
+    }
+    for reason, loss in fits.items():
+        if abs(loss - whole.loss) <= 1e-5 * max(abs(whole.loss), 1e-12):
+            return Coupling(name=name, kind="loss", reason=reason, difference=None)
+    return Coupling(
+        name=name,
+        kind="loss",
+        reason="the loss it computes is not a mean over the examples: what one adds depends on the others",
+        difference=abs(_combine(pieces, summed=False).loss - whole.loss) / max(abs(whole.loss), 1e-12),
+    )

@@ -1,0 +1,189 @@
+"""`diff`: what changed between two moments, by variable."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from whygrad.errors import UsageError
+from whygrad.graph.columns import aligned
+from whygrad.training.edit.checkpoint_file import read_checkpoint
+from whygrad.training.edit.snapshot import Snapshot, snapshot
+
+
+class Change(StrEnum):
+    SAME = "same"  # every bit
+    CHANGED = "changed"
+    RESHAPED = "reshaped"  # another shape or type: no norms
+    ADDED = "added"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariableChange:
+    """One variable in both snapshots; norms are L2, in float64, None where there is no number to compare."""
+
+    name: str
+    change: Change
+    shape: tuple[int, ...]
+    before: float | None = None
+    after: float | None = None
+    distance: float | None = None
+    largest: float | None = None  # the largest change of one element
+    changed_share: float | None = None  # of the elements
+    nonfinite: int = 0  # elements that are NaN or infinite afterwards
+
+    @property
+    def relative(self) -> float | None:
+        """The distance in units of the norm before."""
+        if self.distance is None or self.before is None:
+            return None
+        return self.distance / self.before if self.before else (0.0 if not self.distance else float("inf"))
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Changes by variable; prints as a table of those that changed."""
+
+    rows: tuple[VariableChange, ...]
+
+    @property
+    def changed(self) -> tuple[VariableChange, ...]:
+        return tuple(row for row in self.rows if row.change is not Change.SAME)
+
+    def __getitem__(self, name: str) -> VariableChange:
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[VariableChange]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __bool__(self) -> bool:
+        """Whether anything changed."""
+        return bool(self.changed)
+
+    def sort(self, by: str = "relative") -> Difference:
+        """Largest first: by `relative`, `distance`, `largest`, `before`, `after`, or by `name`."""
+        if by == "name":
+            return replace(self, rows=tuple(sorted(self.rows, key=lambda row: row.name)))
+        if by not in ("relative", "distance", "largest", "before", "after"):
+            raise UsageError(
+                f"cannot sort by `{by}`", help="sort by relative, distance, largest, before, after or name"
+            )
+
+        def size(row: VariableChange) -> float:
+            value = getattr(row, by)
+            return float("inf") if value is None or np.isnan(value) else float(value)
+
+        return replace(self, rows=tuple(sorted(self.rows, key=size, reverse=True)))
+
+    def __str__(self) -> str:
+        same = len(self.rows) - len(self.changed)
+        summary = f"{len(self.changed)} of {len(self.rows)} variables changed"
+        if not self.changed:
+            return summary if self.rows else "there are no variables to compare"
+        headings = ("variable", "shape", "|before|", "|after|", "|change|", "relative", "largest", "elements", "")
+        table = aligned(headings, (_cells(row) for row in self.changed), right=headings[2:8])
+        return f"{table}\n{summary}, {same} are the same to the bit" if same else f"{table}\n{summary}"
+
+    __repr__ = __str__
+
+
+def diff(before: Any, after: Any) -> Difference:
+    """Compare two snapshots, saved files, or the present values of models, optimizers and variables.
+
+    Names must agree: compare a snapshot with a snapshot or a live model, a file with a file of the same kind.
+    """
+    old, new = _values(before), _values(after)
+    if old.values and new.values and not set(old.values) & set(new.values):
+        raise UsageError(
+            f"the two have no variable of the same name (`{next(iter(old))}`, `{next(iter(new))}`)",
+            help="compare two snapshots, or two files of the same kind",
+        )
+    names = [*old.values, *(name for name in new.values if name not in old.values)]
+    return Difference(tuple(_compare(name, old.values.get(name), new.values.get(name)) for name in names))
+
+
+def _values(source: Any) -> Snapshot:
+    if isinstance(source, Snapshot):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        return read_checkpoint(source)
+    return snapshot(source)
+
+
+def _compare(name: str, old: Any, new: Any) -> VariableChange:
+    if old is None or new is None:
+        present = new if old is None else old
+        change = Change.ADDED if old is None else Change.REMOVED
+        sizes = {"after": _norm(new), "nonfinite": _bad(new)} if old is None else {"before": _norm(old)}
+        return VariableChange(name=name, change=change, shape=present.shape, **sizes)  # type: ignore[arg-type]
+    norms = {"before": _norm(old), "after": _norm(new), "nonfinite": _bad(new)}
+    if old.shape != new.shape or old.dtype != new.dtype:
+        return VariableChange(name=name, change=Change.RESHAPED, shape=new.shape, **norms)  # type: ignore[arg-type]
+    if old.tobytes() == new.tobytes():
+        zero = {"distance": 0.0, "largest": 0.0, "changed_share": 0.0}
+        return VariableChange(name=name, change=Change.SAME, shape=new.shape, **norms, **zero)  # type: ignore[arg-type]
+    return VariableChange(name=name, change=Change.CHANGED, shape=new.shape, **norms, **_distance(old, new))  # type: ignore[arg-type]
+
+
+def _distance(old: Any, new: Any) -> dict[str, float | None]:
+    moved = float(np.mean(old != new)) if old.size else 0.0
+    first, second = _numbers(old), _numbers(new)
+    if first is None or second is None:
+        return {"changed_share": moved}
+    with np.errstate(invalid="ignore", over="ignore"):
+        gap = np.abs(second - first)
+        return {
+            "distance": float(np.sqrt(np.sum(np.square(gap)))),
+            "largest": float(gap.max()) if gap.size else 0.0,
+            "changed_share": moved,
+        }
+
+
+def _numbers(array: Any) -> Any:
+    """In double precision; None for what is no number."""
+    if array.dtype.kind == "c":
+        return array.astype(np.complex128)
+    if array.dtype.kind in "biuf" or array.dtype.kind == "V":  # V: bfloat16 and the float8 kinds
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError):
+            return None
+    return None
+
+
+def _norm(array: Any) -> float | None:
+    numbers = _numbers(array)
+    if numbers is None:
+        return None
+    with np.errstate(over="ignore"):
+        return float(np.sqrt(np.sum(np.square(np.abs(numbers)))))
+
+
+def _bad(array: Any) -> int:
+    numbers = _numbers(array)
+    return 0 if numbers is None else int(numbers.size - np.count_nonzero(np.isfinite(numbers)))
+
+
+def _cells(row: VariableChange) -> tuple[str, ...]:
+    shape = "×".join(map(str, row.shape)) or "scalar"
+    share = "" if row.changed_share is None else f"{row.changed_share:.0%}"
+    relative = "" if row.relative is None else f"{row.relative:.3g}"
+    remark = "" if row.change is Change.CHANGED else str(row.change)
+    if row.nonfinite:
+        remark = f"{remark} {row.nonfinite} not finite".strip()
+    numbers = (row.before, row.after, row.distance)
+    texts = ("" if value is None else f"{value:.4g}" for value in numbers)
+    largest = "" if row.largest is None else f"{row.largest:.3g}"
+    return (row.name, shape, *texts, relative, largest, share, remark)

@@ -1,0 +1,114 @@
+"""`ExponentialAverage`: the smoothed copy of a network's weights."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import tensorflow as tf
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.ledger.writer import writing_as
+from whygrad.errors import UsageError
+from whygrad.training.accumulation.variable_set import name_of
+from whygrad.training.edit.fit_callback import Logs
+from whygrad.training.edit.owned_variables import Pattern, trained
+from whygrad.training.edit.planned_edit import Held, PlannedEdit
+from whygrad.training.edit.replicas import across_replicas, scope_of, write
+
+
+class ExponentialAverage(PlannedEdit):
+    """`average = decay * average + (1 - decay) * weight` after each step, from the weights it is made with.
+
+    `with average.swapped(): model.evaluate(...)` evaluates the averages and puts the weights back bit for bit; with
+    `evaluate=True` the validation inside `fit` does so by itself. `warmup=True` follows faster in the first steps:
+    the decay is at most `(1 + steps) / (10 + steps)`. After k steps at once the decay is `decay ** k`.
+
+    >>> average = wg.edit.ExponentialAverage(model, decay=0.999)
+    >>> model.fit(data, callbacks=[average])
+    >>> with average.swapped():
+    ...     model.evaluate(validation)
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        decay: float = 0.999,
+        *,
+        layers: Pattern | None = None,
+        warmup: bool = False,
+        evaluate: bool = False,
+        every: int = 1,
+        name: str | None = None,
+    ) -> None:
+        if not 0.0 <= decay < 1.0:
+            raise UsageError(f"the decay of an average is from 0 to below 1, not {decay}")
+        variables = trained(model, layers)
+        super().__init__(variables, every=every, name=name)
+        self._decay, self._warmup, self._evaluate = float(decay), warmup, evaluate
+        self._held = Held(variables)
+        with tf.init_scope(), scope_of(variables):
+            self.averages = [
+                tf.Variable(compat.native(v).read_value(), trainable=False, name=f"{name_of(v)}/average")
+                for v in variables
+            ]
+            self.is_swapped = tf.Variable(False, trainable=False, name="swapped")
+
+    def average_of(self, variable: Any) -> Any:
+        """The average that belongs to a variable."""
+        for own, average in zip(self._held.variables, self.averages, strict=True):
+            if compat.native(own) is compat.native(variable):
+                return average
+        raise UsageError(f"`{name_of(variable)}` is not averaged")
+
+    def _act(self, now: Any, times: Any) -> None:
+        if tf.executing_eagerly() and bool(self.is_swapped.numpy()):
+            raise UsageError("a step was made while the averages were swapped in", help="leave `swapped()` first")
+        decay = tf.constant(self._decay, tf.float64)
+        if self._warmup:
+            seen = tf.cast(now, tf.float64)
+            decay = tf.minimum(decay, (1.0 + seen) / (10.0 + seen))
+        share = 1.0 - decay ** tf.cast(times, tf.float64)
+        for variable, average in zip(self._held.variables, self.averages, strict=True):
+            write(average, lambda mean, weight: _toward(mean, weight, share), variable)
+
+    @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
+    def swap(self) -> None:
+        """Exchange weights and averages, bit for bit; twice is as before."""
+        with writing_as("edit.ExponentialAverage.swap"):
+            across_replicas(self._exchange)
+
+    def _exchange(self) -> None:
+        for variable, average in zip(self._held.variables, self.averages, strict=True):
+            before = tf.identity(compat.native(variable).read_value())
+            write(variable, lambda _, mean: mean, average)
+            write(average, lambda _, before=before: before)
+        self.is_swapped.assign(tf.logical_not(self.is_swapped))
+
+    @contextlib.contextmanager
+    def swapped(self) -> Iterator[None]:
+        """The averages are in the model meanwhile; the weights come back also after an exception."""
+        self.swap()
+        try:
+            yield
+        finally:
+            self.swap()
+
+    def on_test_begin(self, logs: Logs = None) -> None:
+        if self._evaluate and not bool(self.is_swapped.numpy()):
+            self.swap()
+
+    def on_test_end(self, logs: Logs = None) -> None:
+        if self._evaluate and bool(self.is_swapped.numpy()):
+            self.swap()
+
+    def on_train_begin(self, logs: Logs = None) -> None:
+        self.on_test_end()  # a validation that was interrupted
+
+
+def _toward(mean: Any, weight: Any, share: Any) -> Any:
+    mean, weight = tf.convert_to_tensor(mean), tf.convert_to_tensor(weight)
+    if not (mean.dtype.is_floating or mean.dtype.is_complex):
+        return weight
+    return mean + (weight - mean) * tf.cast(share, mean.dtype)

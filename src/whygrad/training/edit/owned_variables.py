@@ -1,0 +1,109 @@
+"""The variables of whatever a user hands over: models, layers, optimizers, modules, variables, lists of these."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.keras.facts import listed
+from whygrad.errors import UsageError
+from whygrad.training.accumulation.variable_set import name_of
+
+Pattern = str | Iterable[str] | Callable[[Any], bool]
+
+
+def variables_of(*owners: Any) -> list[Any]:
+    """All variables, each once, in the order they were made; an uncompiled or unbuilt part gives what it has now."""
+    found: dict[int, Any] = {}
+    for owner in owners:
+        for variable in _of(owner):
+            found.setdefault(id(compat.native(variable)), variable)
+    return list(found.values())
+
+
+def trained(owner: Any, pattern: Pattern | None) -> list[Any]:
+    """What an optimizer would train of it, as far as it fits the pattern; refused where there is nothing yet."""
+    variables = trainable_of(owner)
+    if not variables:
+        raise UsageError("there are no variables yet", help="build the model first, by calling it on a batch")
+    return selected(variables, pattern)
+
+
+def trainable_of(owner: Any) -> list[Any]:
+    """What an optimizer would train; of a plain list, all."""
+    if hasattr(type(owner), "trainable_variables"):
+        return listed(owner, "trainable_variables")
+    if isinstance(owner, (list, tuple)):
+        return [variable for item in owner for variable in trainable_of(item)]
+    return variables_of(owner)
+
+
+def _of(owner: Any) -> Iterator[Any]:
+    if owner is None:
+        return
+    if is_variable(owner):
+        yield owner
+    elif isinstance(owner, Mapping):
+        for item in owner.values():
+            yield from _of(item)
+    elif isinstance(owner, (list, tuple, set)):
+        for item in owner:
+            yield from _of(item)
+    elif hasattr(type(owner), "variables"):
+        held = owner.variables if hasattr(owner, "apply_gradients") else listed(owner, "variables")
+        yield from held() if callable(held) and not isinstance(held, list) else held
+        yield from getattr(owner, "metrics_variables", ())
+        if hasattr(owner, "train_step"):
+            yield from _of(getattr(owner, "optimizer", None))
+        elif hasattr(owner, "apply_gradients"):
+            yield from _hidden(owner, 3)
+    else:
+        raise UsageError(
+            f"expected a model, optimizer, variable or a list of these, got {type(owner).__name__}",
+            help="pass the objects whose variables are meant",
+        )
+
+
+def _hidden(optimizer: Any, depth: int) -> Iterator[Any]:
+    """What an optimizer keeps beside its list: the learning rate and the loss scale of tf_keras, a half-full window."""
+    for value in list(vars(optimizer).values()):
+        if is_variable(value):
+            yield value
+        elif isinstance(value, list):
+            yield from (item for item in value if is_variable(item))
+        elif depth and type(value).__module__.split(".")[0] in ("keras", "tf_keras", "whygrad") and _has_state(value):
+            yield from _hidden(value, depth - 1)
+
+
+def _has_state(value: Any) -> bool:
+    return hasattr(value, "__dict__") and not isinstance(value, type) and not callable(value)
+
+
+def is_variable(thing: Any) -> bool:
+    return hasattr(thing, "assign") and hasattr(thing, "shape")
+
+
+def selected(variables: Iterable[Any], pattern: Pattern | None) -> list[Any]:
+    """The variables whose path, or a part of it between slashes, fits the pattern; None takes all."""
+    chosen = list(variables)
+    if pattern is None:
+        return chosen
+    kept = [variable for variable in chosen if fits(variable, pattern)]
+    if not kept:
+        names = ", ".join(f"`{name_of(variable)}`" for variable in chosen[:5])
+        raise UsageError(
+            f"no variable fits {pattern!r}", help=f"paths look like {names}" if chosen else "build the model first"
+        )
+    return kept
+
+
+def fits(thing: Any, pattern: Pattern) -> bool:
+    """Whether a variable or layer is meant by a pattern: `encoder`, `encoder/*`, `*kernel`, a list, a function."""
+    if callable(pattern):
+        return bool(pattern(thing))
+    patterns = [pattern] if isinstance(pattern, str) else list(pattern)
+    parts = name_of(thing).split("/")
+    stretches = {"/".join(parts[i:j]) for i in range(len(parts)) for j in range(i + 1, len(parts) + 1)}
+    return any(fnmatch.fnmatchcase(stretch, each) for each in patterns for stretch in stretches)

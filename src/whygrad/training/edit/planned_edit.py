@@ -1,0 +1,87 @@
+"""What all planned edits share: a step counter, a callback's hooks, and the way to call them in a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import tensorflow as tf
+
+from whygrad.backends.tensorflow.ledger.writer import writing_as
+from whygrad.backends.tensorflow.measure.choose import choose
+from whygrad.errors import UsageError
+from whygrad.training.edit.fit_callback import FitCallback, Logs
+from whygrad.training.edit.replicas import across_replicas, scope_of
+
+
+class Held:
+    """Variables that an edit writes to but that are not its own: a checkpoint of the edit leaves them out."""
+
+    __slots__ = ("owner", "variables")
+
+    def __init__(self, variables: Iterable[Any], owner: Any = None) -> None:
+        self.variables = tuple(variables)
+        self.owner = owner
+
+
+class PlannedEdit(tf.Module, FitCallback):  # type: ignore[misc]
+    """A change to variables that belongs to the training.
+
+    Give it to `fit` as a callback, or call `edit.step()` after each update of your own loop, at once or inside
+    `tf.function`, with or without `jit_compile`, on one device or in a replica of a distributed step. Its counter and
+    its own variables are kept by `tf.train.Checkpoint(edit=...)`.
+
+    In `fit` it acts when Keras calls back: after every step, and with `steps_per_execution=k` after every k-th, with
+    the effect of all k on its counter.
+    """
+
+    def __init__(self, variables: Iterable[Any], *, every: int = 1, name: str | None = None) -> None:
+        super().__init__(name=name)
+        if every < 1:
+            raise UsageError(f"`every` is a number of steps, one or more, not {every}")
+        self._every = int(every)
+        self._batch, self._iterations = -1, 0
+        with tf.init_scope(), scope_of(variables):
+            self.steps = tf.Variable(
+                0, dtype=tf.int64, trainable=False, name="steps", aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA
+            )
+
+    @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
+    def step(self, count: Any = 1) -> None:
+        """Tell that `count` updates were made, and do what is due."""
+        with tf.name_scope(type(self).__name__), writing_as(f"edit.{type(self).__name__}"):
+            across_replicas(lambda: self._advance(tf.cast(count, tf.int64)))
+
+    __call__ = step
+
+    def _advance(self, count: Any) -> None:
+        self.steps.assign_add(count)
+        now = tf.identity(self.steps.read_value() if hasattr(self.steps, "read_value") else self.steps)
+        if self._every == 1:
+            self._act(now, count)
+            return
+        due = now // self._every - (now - count) // self._every
+        choose(due > 0, lambda: self._act(now, due), lambda: None)
+
+    def _act(self, now: Any, times: Any) -> None:
+        """Change the variables: `now` steps were made, and the edit is due so many `times`."""
+        raise NotImplementedError
+
+    def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
+        self._batch = -1
+        self._iterations = self._count()
+
+    def on_train_batch_end(self, batch: int, logs: Logs = None) -> None:
+        self.step(self._made(batch))
+
+    def _made(self, batch: int) -> int:
+        """How many steps Keras made since it called last; it names a full execution also where the data ended."""
+        made, self._batch = batch - self._batch, batch
+        if made > 1:
+            before, self._iterations = self._iterations, self._count()
+            made = min(made, self._iterations - before) if self._iterations > before else made
+        return max(made, 1)
+
+    def _count(self) -> int:
+        iterations = getattr(getattr(self.model, "optimizer", None), "iterations", None)
+        return 0 if iterations is None else int(iterations.numpy())

@@ -1,0 +1,165 @@
+"""`transaction`: all or nothing for the variables of a model and its optimizer."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import tensorflow as tf
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.ledger.writer import writing_as
+from whygrad.errors import NonfiniteError, UsageError
+from whygrad.training.accumulation.variable_set import name_of
+from whygrad.training.edit.first_slots import first_values
+from whygrad.training.edit.owned_variables import variables_of
+
+
+class Transaction:
+    """What `with transaction(...) as t` gives: `t.check(loss)`, `t.roll_back()`, and afterwards what became of it."""
+
+    def __init__(self, owners: tuple[Any, ...]) -> None:
+        self._owners = owners
+        self._before: list[tuple[Any, Any]] = []  # (one device's variable, its value)
+        self._known: set[int] = set()
+        self._born: list[tuple[Any, Any]] = []
+        self._checked: list[Any] = []
+        self._asked = False
+        self.rolled_back: Any = False  # inside `tf.function` a tensor
+        self.reason = ""
+
+    def check(self, *tensors: Any) -> None:
+        """Let these decide too: a value that is not finite, such as the loss, rolls back at the end."""
+        self._checked += [tensor for tensor in tf.nest.flatten(tensors) if tensor is not None]
+
+    def roll_back(self) -> None:
+        """Roll back at the end, whatever happens."""
+        self._asked = True
+
+    # -- used by `transaction` ---------------------------------------------------------------------
+
+    def begin(self) -> None:
+        for variable in _parts(variables_of(*self._owners)):
+            self._known.add(id(variable))
+            self._before.append((variable, tf.identity(variable.read_value())))
+
+    def created(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
+        variable = next_creator(**kwargs)
+        for part in _parts([variable]):
+            if tf.executing_eagerly():
+                self._born.append((part, tf.identity(part.read_value())))
+        return variable
+
+    def restore(self, reason: str) -> None:
+        """Put every variable back, also those made inside; an interruption meanwhile is told afterwards."""
+        self.rolled_back, self.reason = True, reason
+        interruption: BaseException | None = None
+        with writing_as("edit.transaction"):
+            for variable, value in [*self._before, *self._since()]:
+                for _ in range(3):
+                    try:
+                        variable.assign(value)
+                        break
+                    except BaseException as error:
+                        interruption = error
+        if interruption is not None:
+            raise interruption
+
+    def _since(self) -> Iterator[tuple[Any, Any]]:
+        """Variables that came into being inside, with what they began as."""
+        born = {id(variable): value for variable, value in self._born}
+        yield from self._born
+        for owner in self._owners:
+            optimizer = owner if hasattr(owner, "apply_gradients") else getattr(owner, "optimizer", None)
+            if optimizer is not None and hasattr(optimizer, "apply_gradients"):
+                yield from self._new_slots(optimizer, born)
+
+    def _new_slots(self, optimizer: Any, born: dict[int, Any]) -> Iterator[tuple[Any, Any]]:
+        """Slots made while a function was traced: their first values were never seen here."""
+        inner = compat.innermost(optimizer)
+        for variable in compat.trained_by(inner) if hasattr(inner, "_trainable_variables") else ():
+            slots = [part for slot in compat.slots_of(inner, variable) for part in _parts([slot])]
+            if all(id(slot) in self._known or id(slot) in born for slot in slots):
+                continue
+            for slot, first in zip(slots, first_values(inner, variable), strict=False):
+                if id(slot) not in self._known and id(slot) not in born:
+                    yield slot, tf.broadcast_to(tf.cast(first, slot.dtype), tf.shape(slot))
+
+    def spoiled(self) -> str:
+        """What is not finite now and was before; empty where all is well."""
+        for tensor in self._checked:
+            if not bool(_is_finite(tf.convert_to_tensor(tensor))):
+                return "a checked value is not finite"
+        for variable, value in [*self._before, *self._since()]:
+            if not bool(_is_finite(variable)) and bool(_is_finite(value)):
+                return f"`{name_of(variable)}` is not finite"
+        return ""
+
+    def finish(self) -> None:
+        if not tf.executing_eagerly():
+            self._finish_in_graph()
+            return
+        reason = "asked to" if self._asked else self.spoiled()
+        if reason:
+            self.restore(reason)
+
+    def _finish_in_graph(self) -> None:
+        """The same decision as part of the graph; `rolled_back` is known when it runs."""
+        bad = [tf.logical_not(_is_finite(tf.convert_to_tensor(tensor))) for tensor in self._checked]
+        bad += [tf.logical_and(tf.logical_not(_is_finite(v)), _is_finite(before)) for v, before in self._before]
+        self.rolled_back = tf.reduce_any(tf.stack(bad)) if bad else tf.constant(False)
+        if self._asked:
+            self.rolled_back = tf.constant(True)
+        with writing_as("edit.transaction"):
+            for variable, before in self._before:
+                variable.assign(tf.where(self.rolled_back, before, variable.read_value()))
+
+
+@contextlib.contextmanager
+def transaction(*owners: Any, nonfinite: str = "restore") -> Iterator[Transaction]:
+    """All or nothing: an exception, or a value that is not finite, restores every variable bit for bit.
+
+    Give the model and the optimizer (a compiled model brings its own), or any modules and variables. An exception goes
+    on after the restoring. A variable that is not finite at the end but was at the beginning restores quietly, and
+    `t.rolled_back` says so; `nonfinite="raise"` raises `NonfiniteError` then. Slots and weights made inside get
+    the values they began with. Inside `tf.function` the whole is part of the graph: build model and optimizer before.
+
+    >>> with wg.edit.transaction(model, optimizer) as t:
+    ...     loss = train_step(batch)
+    ...     t.check(loss)
+    >>> if t.rolled_back:
+    ...     print("skipped:", t.reason)
+    """
+    if nonfinite not in ("restore", "raise"):
+        raise UsageError(f"`nonfinite` is 'restore' or 'raise', not {nonfinite!r}")
+    if not owners:
+        raise UsageError("a transaction needs something to guard", help="pass the model and the optimizer")
+    guard = Transaction(owners)
+    guard.begin()
+    try:
+        with tf.variable_creator_scope(guard.created):
+            yield guard
+        guard.finish()
+    except BaseException as error:
+        if tf.executing_eagerly():  # a graph whose tracing failed is thrown away
+            guard.restore(f"{type(error).__name__}: {error}")
+        raise
+    if nonfinite == "raise" and guard.rolled_back is True and guard.reason != "asked to":
+        raise NonfiniteError(f"{guard.reason}; every variable was put back")
+
+
+def _parts(variables: list[Any]) -> Iterator[Any]:
+    """TensorFlow's own variables, one a device."""
+    for variable in variables:
+        own = compat.native(variable)
+        yield from own.values if hasattr(own, "distribute_strategy") and hasattr(own, "values") else [own]
+
+
+def _is_finite(value: Any) -> Any:
+    tensor = tf.convert_to_tensor(value)
+    if tensor.dtype.is_complex:
+        return tf.logical_and(_is_finite(tf.math.real(tensor)), _is_finite(tf.math.imag(tensor)))
+    if not tensor.dtype.is_floating:
+        return tf.constant(True)
+    return tf.reduce_all(tf.math.is_finite(tensor))

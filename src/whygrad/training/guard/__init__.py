@@ -1,0 +1,1 @@
+"""Optimizers that never apply a gradient that is not finite."""

@@ -1,0 +1,66 @@
+"""`wg.guard`: an optimizer that never applies a gradient that is not finite."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from whygrad.errors import UsageError
+from whygrad.training.guard.guarding import GuardSettings
+from whygrad.training.wrapping.by_keras import register_wrappers, wrapper_class
+
+
+def guard(
+    optimizer: Any,
+    on_nonfinite: str = "skip",
+    *,
+    patience: int | None = 10,
+    restore: Iterable[Any] | Any = (),
+    keep: int = 2,
+    keep_every: int = 100,
+    keep_in: str | os.PathLike[str] | None = None,
+    name: str | None = None,
+) -> Any:
+    """The same optimizer, behind a check that the gradients are finite; hand it to `compile`, or use it in your loop.
+
+    `on_nonfinite`: what happens to an update whose gradients hold a NaN or an infinity.
+
+    - `"skip"`: nothing is applied, and what the forward pass has written (BatchNorm's averages, seeds, the mean loss)
+      gets its values back: training goes on as if the batch had not been there.
+    - `"zero"`: the bad elements are set to zero, and the rest is applied.
+    - `"rollback"`: weights and optimizer go back to the last of `keep` good states, taken every `keep_every` updates
+      and kept in memory, or in files of the folder `keep_in`.
+    - `"raise"`: training stops.
+
+    After `patience` bad steps in a row (None: never) training stops, whatever the mode. It stops with a
+    `NonfiniteError` in eager steps and in `fit`, with an `InvalidArgumentError` of the same text inside a `tf.function`
+    of your own. With `jit_compile=True` a compiled step cannot stop by itself: updates are held back from then on,
+    `fit` stops after the batch, and in a loop of your own `optimizer.check()` raises.
+
+    `optimizer.bad_steps` has each bad step with its variables; `print(optimizer.report())` tells them.
+
+    `restore`: what to give back its values in eager steps too, a model or variables; compiled steps find out by
+    themselves. Overflows that a `LossScaleOptimizer` absorbs are its own business, and not counted while its scale is
+    above one.
+    """
+    settings = GuardSettings(
+        on_nonfinite=on_nonfinite,
+        patience=patience,
+        keep=int(keep),
+        keep_every=int(keep_every),
+        keep_in=None if keep_in is None else os.fspath(keep_in),
+    )
+    settings.check()
+    if not hasattr(optimizer, "apply_gradients"):
+        raise UsageError(
+            f"expected an optimizer, got {type(optimizer).__name__}",
+            help="pass an optimizer of Keras 3 or tf_keras, such as keras.optimizers.Adam()",
+        )
+    wrapper = wrapper_class(__package__, "GuardedOptimizer", optimizer)(optimizer, name=name, **settings.config())
+    wrapper.guarding.restore(restore)
+    return wrapper
+
+
+# Naming `wg.guard` must be enough to load a model that was saved with it.
+register_wrappers(__package__)

@@ -1,0 +1,1 @@
+"""Recording the numbers of every training step in a run."""

@@ -1,0 +1,84 @@
+"""Brings what a step recorded from its rings into the store, and keeps the newest of it at hand."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from whygrad.graph.series import CHANNELS
+from whygrad.store import Rows, RunWriter, Track
+from whygrad.training.monitor.executions import Executions
+from whygrad.training.monitor.row_layout import RowLayout
+from whygrad.training.monitor.step_recorder import StepRecorder
+
+
+@dataclass(frozen=True, slots=True)
+class Glimpse:
+    """The newest step, in short."""
+
+    step: int
+    loss: float
+    norm: float  # of all gradients together
+    worst: str  # the variable with the largest norm, or with one that is not finite
+    worst_norm: float
+
+
+class Collector:
+    """Called from the writer's thread, and from the training's own when a ring is nearly full."""
+
+    def __init__(self, recorder: StepRecorder, executions: Executions, writer: RunWriter, start: int = 0) -> None:
+        self.recorder = recorder
+        self.executions = executions
+        self.writer = writer
+        self.glimpse: Glimpse | None = None
+        self.last_step = start - 1
+        self._start = start
+        self._numbers: dict[RowLayout, dict[str, int]] = {}
+        self._lock = threading.Lock()
+
+    def drain(self, *, final: bool = False) -> None:
+        """Take what is complete; at the end also what a step left that did not come to its own."""
+        with self._lock:
+            before = None if final else self.executions.batches
+            for layout, ring in list(self.recorder.rings.items()):
+                numbers, data = ring.drain(before, self.recorder.schedule.every)
+                if len(numbers):
+                    self._take(layout, numbers, data)
+            self.executions.forget(self.executions.batches - 1)
+
+    @property
+    def room(self) -> int:
+        """How many more rows the smallest ring could hold."""
+        return min((ring.capacity for ring in self.recorder.rings.values()), default=1 << 30)
+
+    @property
+    def lost(self) -> int:
+        return sum(ring.lost for ring in self.recorder.rings.values())
+
+    def _take(self, layout: RowLayout, numbers: Any, data: Any) -> None:
+        tracks = layout.tracks()
+        if layout not in self._numbers:
+            self._numbers[layout] = {name: self.writer.add_track(track) for name, track in tracks.items()}
+        rows = layout.unpack(numbers, data, self.executions.at(numbers), self._start)
+        for name, each in rows.items():
+            self.writer.append(self._numbers[layout][name], each)
+            self.last_step = max(self.last_step, int(each.steps[-1]))
+        name = layout.sections[-1].optimizer
+        self.glimpse = glimpse_of(tracks[name], rows[name])
+
+
+def glimpse_of(track: Track, rows: Rows) -> Glimpse:
+    norms = rows.values[-1, :, CHANNELS.index("norm")].astype(np.float64)
+    known = [i for i, info in enumerate(track.variables) if not info.missing]
+    broken = [i for i in known if not np.isfinite(norms[i])]
+    worst = broken[0] if broken else max(known, key=lambda i: norms[i], default=None)
+    return Glimpse(
+        step=int(rows.steps[-1]),
+        loss=float(rows.scalars[-1, track.scalars.index("loss")]),
+        norm=float(np.sqrt(np.sum(np.square(norms[known])))),
+        worst="" if worst is None else track.variables[worst].name,
+        worst_norm=float("nan") if worst is None else float(norms[worst]),
+    )

@@ -1,0 +1,224 @@
+"""Recording a training loop that is written by hand: one call a step, eagerly or inside `tf.function`."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+import tensorflow as tf
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.measure.gradient_part import Tensor
+from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable
+from whygrad.backends.tensorflow.measure.step_means import Means
+from whygrad.backends.tensorflow.measure.unconverted import unconverted
+from whygrad.diagnostics import Diagnostic
+from whygrad.errors import UsageError
+from whygrad.store import Rows, Run, RunWriter, Track
+from whygrad.training.monitor.ledger_of_run import store_ledger
+from whygrad.training.monitor.ring import Ring
+from whygrad.training.monitor.row_layout import HOST_SCALARS, RowLayout, Section
+from whygrad.training.monitor.step_probe import Application, Request, current_graph
+from whygrad.training.monitor.step_row import application_row, present_of, weight_norms
+from whygrad.training.monitor.variable_facts import facts_of
+from whygrad.training.run_diagnosis import store_diagnosis
+from whygrad.training.summary.summarize import current_rate
+
+_SPLIT: Final = 1 << 20
+_STEP: Final = ("step, high part", "step, low part")  # of the step's number, which float32 cannot hold whole
+_RING_ROWS: Final = 512
+
+
+class LoopRecorder:
+    """Records what it is given, in a run of its own or in one that is being recorded already.
+
+    `recorder.record(gradients=..., variables=..., loss=...)` once a step. The norm of an update is that of the change
+    since the call before. Nothing here raises: a failure of ours is told once, and the loop goes on.
+    """
+
+    def __init__(
+        self,
+        name: str = "",
+        *,
+        folder: str | os.PathLike[str] | None = None,
+        closely_every: int = 16,
+        writer: RunWriter | None = None,
+    ) -> None:
+        self._writer = RunWriter.start(folder, name=name) if writer is None else writer
+        self._closely_every = closely_every
+        self._places: dict[object, _Place] = {}
+        self._hooks = Hooks()
+        self._writer.add_source(self._drain)
+
+    @property
+    def run(self) -> Run | None:
+        """The recorded run, also while it is recorded."""
+        return None if self._writer.path is None else Run(self._writer.path)
+
+    @unconverted
+    def record(
+        self,
+        *,
+        gradients: Sequence[Any],
+        variables: Sequence[Any],
+        loss: Any = None,
+        step: Any = None,
+        learning_rate: Any = None,
+        applied: Sequence[Any] | None = None,
+        track: str = "gradients",
+    ) -> None:
+        """Record one step.
+
+        Args:
+            gradients: what `tape.gradient` returned; None for a variable without.
+            variables: the variables they belong to, in the same order.
+            loss: what they are gradients of.
+            step: its number; without it, calls are counted.
+            learning_rate: a number, or the optimizer.
+            applied: the gradients as they were applied, where they were clipped.
+            track: what to call this optimizer, where a loop has several.
+        """
+        gradients, variables = list(gradients), list(variables)
+        if len(gradients) != len(variables):
+            raise UsageError(
+                f"{len(gradients)} gradients do not match {len(variables)} variables",
+                help="pass the variables that the gradients were asked for, in the same order",
+            )
+        self._hooks.safely(self._record, gradients, variables, loss, step, learning_rate, applied, track)
+
+    def close(self, status: str = "finished", found: Sequence[Diagnostic] = ()) -> None:
+        """End the run; all of it is on the disk then, with what was found otherwise and what its numbers show."""
+        self._hooks.safely(self._finish, found)
+        self._writer.remove_source(self._drain)
+        self._writer.close(status)
+
+    def _finish(self, found: Sequence[Diagnostic]) -> None:
+        self._drain()
+        known = {diagnostic.rule for diagnostic in found}
+        for diagnostic in found:
+            self._writer.add_diagnostic(diagnostic)
+        store_ledger(self._writer)
+        store_diagnosis(self._writer, leave=known)
+
+    def __enter__(self) -> LoopRecorder:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        self.close("finished" if kind is None else "failed")
+
+    def _record(
+        self,
+        gradients: list[Any],
+        variables: list[Any],
+        loss: Any,
+        step: Any,
+        learning_rate: Any,
+        applied: Sequence[Any] | None,
+        track: str,
+    ) -> None:
+        present = tuple(gradient is not None for gradient in gradients)
+        key = (track, tuple(id(compat.variable_inside(v)) for v in variables), present)
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = _Place(track, variables, present, self._closely_every)
+        rate = None if learning_rate is None else current_rate(learning_rate)
+        number = None if step is None else tf.cast(step, tf.int64)
+        given = None if applied is None else [g for g in applied if g is not None]
+        held = [gradient for gradient in gradients if gradient is not None]
+        if tf.executing_eagerly():
+            waiting = place.note_time()
+            place.compiled(held, given, loss, number, rate)
+            if waiting * 2 >= _RING_ROWS:
+                self._drain()
+        else:
+            place.write(held, given, loss, number, rate)
+
+    def _drain(self) -> None:
+        for place in list(self._places.values()):
+            place.drain(self._writer)
+
+
+class _Place:
+    """The variables of one call, the ring their rows go to, and their values at the call before."""
+
+    def __init__(self, track: str, variables: list[Any], present: tuple[bool, ...], closely_every: int) -> None:
+        wide = any(compat.variable_inside(variable).dtype == tf.float64 for variable in variables)
+        infos = facts_of(variables, [not here for here in present])
+        self.layout = RowLayout(_STEP, (Section(track, infos),), "float64" if wide else "float32")
+        self._owners = [variable for variable, here in zip(variables, present, strict=True) if here]
+        self._variables = [compat.variable_inside(variable) for variable in self._owners]
+        self._previous = [
+            hidden_variable(np.full(v.shape, np.nan, v.dtype.as_numpy_dtype), name="previous") for v in self._variables
+        ]
+        self._ring = Ring(self.layout.width, _RING_ROWS, self.layout.dtype)
+        self._counter = hidden_variable(0, dtype=tf.int64, name="records")
+        self._closely_every = closely_every
+        self._number: int | None = None  # of the track
+        self._since = 0
+        self._times: dict[int, tuple[float, float]] = {}
+        self._last: float | None = None
+        self._calls = 0
+        self.compiled = tf.function(self.write, autograph=False)
+
+    def note_time(self) -> int:
+        """Note when an eager call was made; how many there were since the last drain."""
+        now = time.time()
+        self._times[self._calls] = (now, float("nan") if self._last is None else now - self._last)
+        self._last = now
+        self._calls += 1
+        self._since += 1
+        return self._since
+
+    def write(self, gradients: list[Any], applied: list[Any] | None, loss: Any, step: Any, rate: Any) -> None:
+        """Add the ops that measure one step and write its row."""
+        turn = tf.identity(self._counter)
+        number = turn if step is None else step
+        dtype = tf.as_dtype(self.layout.dtype)
+        closely = True if self._closely_every == 1 else turn % self._closely_every == 0
+        means = Means(dtype, closely=closely)
+        now = [tf.convert_to_tensor(variable) for variable in self._variables]
+        application = Application(
+            optimizer=None,
+            gradients=gradients,
+            variables=self._variables,
+            owners=self._owners,
+            graph=current_graph(),
+            before=[tf.convert_to_tensor(previous) for previous in self._previous],
+            rate=rate,
+            clipped=applied,
+        )
+        application.weight_norms = weight_norms(present_of(application, now), means)
+        requests = [] if loss is None else [Request(loss, {id(v): None for v in self._variables})]
+        row = application_row(application, requests, means, None)
+        self._ring.write(turn, turn, tf.concat([_halves(number, dtype), row], 0))
+        for previous, value in zip(self._previous, now, strict=True):
+            previous.assign(value)
+        self._counter.assign_add(1)
+
+    def drain(self, writer: RunWriter) -> None:
+        numbers, data = self._ring.drain()
+        self._since = 0
+        if not len(numbers):
+            return
+        track = self.layout.sections[0].optimizer
+        if self._number is None:
+            self._number = writer.add_track(self._track())
+        nothing = (time.time(), float("nan"))
+        host = np.array([(*self._times.pop(int(n), nothing), n) for n in numbers], np.float64)
+        rows = self.layout.unpack(numbers, data, host)[track]
+        steps = (data[:, 0].astype(np.float64) * _SPLIT + data[:, 1]).astype(np.int64)
+        writer.append(self._number, Rows(steps, rows.scalars[:, : -len(_STEP)], rows.values))
+
+    def _track(self) -> Track:
+        (track,) = self.layout.tracks().values()
+        assert track.scalars[-len(_STEP) - len(HOST_SCALARS) : -len(_STEP)] == HOST_SCALARS
+        return replace(track, scalars=track.scalars[: -len(_STEP)])
+
+
+def _halves(number: Tensor, dtype: Any) -> Tensor:
+    return tf.cast(tf.stack([number // _SPLIT, number % _SPLIT]), dtype)

@@ -1,0 +1,213 @@
+"""`Monitor`: a Keras callback that records every step of `fit`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import tensorflow as tf
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.errors import UsageError
+from whygrad.rules.series import DEFAULT, Thresholds
+from whygrad.store import Run, RunWriter
+from whygrad.training.guard.model_guard import ModelGuard
+from whygrad.training.monitor.collector import Collector
+from whygrad.training.monitor.executions import Executions
+from whygrad.training.monitor.ledger_of_run import store_ledger
+from whygrad.training.monitor.monitored_function import MonitoredFunction
+from whygrad.training.monitor.progress import ProgressLine
+from whygrad.training.monitor.step_recorder import Schedule, StepRecorder
+from whygrad.training.run_diagnosis import store_diagnosis
+
+
+class Monitor(tf.keras.callbacks.Callback):  # type: ignore[misc]
+    """Records the gradients of every variable at every step of `fit`, and what the optimizer makes of them.
+
+    `model.fit(..., callbacks=[whygrad.Monitor()])`, then `whygrad show latest`. Of each variable: sum, norm, minimum,
+    maximum, zeros and non-finite elements of the gradient, its norm after clipping, the norm of the weight and of the
+    update; of each step: loss, learning rate, loss scale, duration, and what the training step returns. Several
+    `fit` calls with one Monitor are one run. The training is bit for bit the same.
+
+    Args:
+        name: what to call the run, besides its id.
+        folder: where to keep it; `.whygrad` unless `WHYGRAD_DIR` says otherwise.
+        every: record one step in so many.
+        closely_every: of variables with more than 8192 elements, sum, norm and finiteness of the gradient are taken at
+            each recorded step, and minimum, maximum, zeros, weight norm and update norm at one in so many. 1: at each,
+            which costs more.
+        progress: write a line to the terminal: step, loss, norm of all gradients, worst variable.
+        thresholds: from where on the numbers of the run are worth a finding.
+        guard: what to do with updates that are not finite, `"skip"`, `"zero"`, `"rollback"` or `"raise"`, as
+            `whygrad.guard` does; None: they are applied. Only then is the training another one, and only where one is.
+        patience: how many such steps in a row end the training.
+    """
+
+    _supports_tf_logs = True  # tf_keras: our hooks never make it fetch the logs of a batch
+
+    def __init__(
+        self,
+        name: str = "",
+        *,
+        folder: str | os.PathLike[str] | None = None,
+        every: int = 1,
+        closely_every: int = 16,
+        progress: bool = False,
+        thresholds: Thresholds = DEFAULT,
+        guard: str | None = None,
+        patience: int | None = 10,
+    ) -> None:
+        super().__init__()
+        if every < 1 or closely_every < 1:
+            raise UsageError("a Monitor records at least every so many steps, one or more", help="`every=16`")
+        self.name = name
+        self._folder = folder
+        self._schedule = Schedule(every=every, closely_every=closely_every)
+        self._progress = ProgressLine() if progress else None
+        self._thresholds = thresholds
+        self._writer: RunWriter | None = None
+        self._function: MonitoredFunction | None = None
+        self._collector: Collector | None = None
+        self._executions = Executions()
+        self._since_drain = 0
+        self._steps_done = 0
+        self._hooks = Hooks()
+        self._guard = None if guard is None else ModelGuard(guard, patience)
+
+    @property
+    def run(self) -> Run | None:
+        """The recorded run, also while it is recorded; None before the first step."""
+        path = None if self._writer is None else self._writer.path
+        return None if path is None else Run(path)
+
+    @property
+    def run_id(self) -> str | None:
+        return None if self._writer is None else self._writer.id or None
+
+    def on_train_begin(self, logs: Mapping[str, Any] | None = None) -> None:
+        if self._guard is not None:  # not behind `safely`: what it guards against must not go by unguarded
+            self._guard.put_on(self.model)
+        self._hooks.safely(self._start)
+
+    def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
+        self._hooks.safely(self._note_epoch, epoch, logs)
+
+    def on_train_end(self, logs: Mapping[str, Any] | None = None) -> None:
+        self._hooks.safely(self._stop, "finished", None)
+
+    def _implements_train_batch_hooks(self) -> bool:  # what tf_keras asks
+        return False
+
+    _implements_test_batch_hooks = _implements_predict_batch_hooks = _implements_train_batch_hooks
+
+    def _start(self) -> None:
+        model = self.model
+        self._stop("interrupted", None)  # a `fit` that ended without telling
+        self._writer = self._open_run(model)
+        self._executions = Executions()
+        self._since_drain = 0
+        recorder = StepRecorder(
+            self._schedule,
+            compiled=bool(model.jit_compile) and not model.run_eagerly,
+            model=model,
+            names=_OptimizerNames(model),
+            rows_at_once=self._steps_per_execution(),
+        )
+        self._collector = Collector(recorder, self._executions, self._writer, self._steps_done)
+        self._function = MonitoredFunction(model, recorder, self._on_execution, self._on_failure)
+        self._function.install()
+        self._writer.add_source(self._collector.drain)
+
+    def _open_run(self, model: Any) -> RunWriter:
+        path = None if self._writer is None else self._writer.path
+        if path is not None:
+            return RunWriter.resume(Path(path))
+        facts = {"model": str(getattr(model, "name", "")), "every": self._schedule.every}
+        return RunWriter.start(self._folder, name=self.name, facts=facts)
+
+    def _steps_per_execution(self) -> int:
+        return compat.steps_per_execution(self.model)
+
+    def _on_execution(self, begun: float, seconds: float) -> None:
+        self._hooks.safely(self._after_execution, begun, seconds)
+
+    def _after_execution(self, begun: float, seconds: float) -> None:
+        assert self._collector is not None
+        batches = self._steps_per_execution()
+        self._executions.add(batches, begun, seconds)
+        self._since_drain += batches
+        if self._since_drain * 2 >= self._collector.room * self._schedule.every:
+            self._since_drain = 0
+            self._collector.drain()
+        if self._progress is not None:
+            self._progress.show(self._collector.glimpse)
+
+    def _note_epoch(self, epoch: int, logs: Mapping[str, Any] | None) -> None:
+        if self._collector is None or self._writer is None:
+            return
+        self._executions.correct(int(self._collector.recorder.counter.numpy()))
+        numbers = {str(key): float(value) for key, value in (logs or {}).items()}
+        step = self._steps_done + self._executions.batches - 1
+        self._note_units()
+        self._writer.add_event("epoch", {"epoch": epoch, **numbers}, step)
+
+    def _note_units(self) -> None:
+        assert self._collector is not None
+        assert self._writer is not None
+        silent: dict[str, tuple[int, int]] = {}
+        for watch in self._collector.recorder.units.values():
+            silent |= watch.silent_since(self._executions.batches // 2)
+        if silent:
+            self._writer.set_fact("silent_units", silent)
+
+    def _on_failure(self, error: BaseException) -> None:
+        self._hooks.safely(self._stop, "failed", f"{type(error).__name__}: {str(error).splitlines()[0][:200]}")
+
+    def _stop(self, status: str, failure: str | None) -> None:
+        if self._collector is None or self._writer is None or self._function is None:
+            return
+        self._function.remove()
+        if self._guard is not None:
+            self._guard.take_off(self._writer)
+        self._writer.remove_source(self._collector.drain)
+        self._executions.correct(int(self._collector.recorder.counter.numpy()))
+        self._collector.drain(final=True)
+        if self._progress is not None:
+            self._progress.show(self._collector.glimpse, final=True)
+        self._note_units()
+        self._steps_done = self._collector.last_step + 1
+        if self._collector.lost:
+            self._writer.set_fact("overwritten", self._collector.lost)
+        if self._collector.recorder.graph is not None:
+            self._writer.set_graph(0, self._collector.recorder.graph)
+        store_ledger(self._writer)
+        found = store_diagnosis(self._writer, self._thresholds)
+        self._writer.close(status, failure)
+        self._collector = self._function = None
+        if found:
+            plural = "" if len(found) == 1 else "s"
+            print(
+                f"whygrad: {len(found)} finding{plural} in run {self.run_id}: `whygrad show {self.run_id}`",
+                file=sys.stderr,
+            )
+
+
+class _OptimizerNames:
+    """What to call an optimizer: as the model calls it, where it holds several."""
+
+    def __init__(self, model: Any) -> None:
+        self._attributes = {id(value): name for name, value in vars(model).items() if hasattr(value, "apply_gradients")}
+        if len(self._attributes) < 2:
+            self._attributes = {}
+        self._given: dict[int, str] = {}
+
+    def __call__(self, optimizer: Any) -> str:
+        if id(optimizer) not in self._given:
+            name = self._attributes.get(id(optimizer), "").lstrip("_") or str(getattr(optimizer, "name", "optimizer"))
+            taken = set(self._given.values())
+            self._given[id(optimizer)] = name if name not in taken else f"{name} ({len(taken) + 1})"
+        return self._given[id(optimizer)]

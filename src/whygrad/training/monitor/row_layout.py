@@ -1,0 +1,95 @@
+"""From a row of numbers, as the step computed it, to rows of the store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from whygrad.graph.series import CHANNELS, VariableInfo
+from whygrad.store import Rows, Track
+from whygrad.training.monitor.step_row import SCALARS
+
+HOST_SCALARS: Final = ("time", "duration", "batch")  # known outside the graph only
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One application in a row: an optimizer and the variables it was given."""
+
+    optimizer: str
+    variables: tuple[VariableInfo, ...]
+
+    @property
+    def present(self) -> tuple[VariableInfo, ...]:
+        return tuple(info for info in self.variables if not info.missing)
+
+    @property
+    def width(self) -> int:
+        return len(SCALARS) + len(CHANNELS) * len(self.present)
+
+
+@dataclass(frozen=True, slots=True)
+class RowLayout:
+    """What the numbers of a row are: those that the step returned by name, then its applications."""
+
+    metrics: tuple[str, ...]
+    sections: tuple[Section, ...]
+    dtype: str
+
+    @property
+    def width(self) -> int:
+        return len(self.metrics) + sum(section.width for section in self.sections)
+
+    def tracks(self) -> dict[str, Track]:
+        """One track for each optimizer."""
+        variables: dict[str, dict[str, VariableInfo]] = {}
+        for section in self.sections:
+            known = variables.setdefault(section.optimizer, {})
+            for info in section.variables:
+                if info.name not in known or known[info.name].missing:
+                    known[info.name] = info
+        scalars = (*SCALARS, *HOST_SCALARS, *(f"metrics/{name}" for name in self.metrics))
+        return {
+            name: Track(name=name, variables=tuple(known.values()), scalars=scalars, dtype=self.dtype)
+            for name, known in variables.items()
+        }
+
+    def unpack(self, numbers: Array, data: Array, host: Array, start: int = 0) -> dict[str, Rows]:
+        """The rows of each track; `host` is [k, 3], what `HOST_SCALARS` are at these steps.
+
+        An optimizer that is applied several times in a step has so many steps of its own.
+        """
+        tracks = self.tracks()
+        often = {name: sum(section.optimizer == name for section in self.sections) for name in tracks}
+        parts: dict[str, list[Rows]] = {name: [] for name in tracks}
+        metrics = data[:, : len(self.metrics)].astype(np.float64)
+        offset = len(self.metrics)
+        for section in self.sections:
+            block = data[:, offset : offset + section.width]
+            offset += section.width
+            turn = len(parts[section.optimizer])
+            steps = start + numbers * often[section.optimizer] + turn
+            scalars = np.concatenate([block[:, : len(SCALARS)].astype(np.float64), host, metrics], 1)
+            values = self._values(tracks[section.optimizer], section, block[:, len(SCALARS) :])
+            parts[section.optimizer].append(Rows(steps, scalars, values))
+        return {name: _woven(each) for name, each in parts.items()}
+
+    def _values(self, track: Track, section: Section, block: Array) -> Array:
+        names = [info.name for info in track.variables]
+        values = np.full((len(block), len(names), len(CHANNELS)), np.nan, self.dtype)
+        places = [names.index(info.name) for info in section.present]
+        values[:, places] = block.reshape(len(block), len(CHANNELS), len(places)).transpose(0, 2, 1)
+        return values
+
+
+def _woven(parts: list[Rows]) -> Rows:
+    """The applications of several steps in the order they were made."""
+    if len(parts) == 1:
+        return parts[0]
+    order = np.argsort(np.concatenate([part.steps for part in parts]), kind="stable")
+    joined = (np.concatenate([getattr(part, name) for part in parts]) for name in ("steps", "scalars", "values"))
+    return Rows(*(array[order] for array in joined))

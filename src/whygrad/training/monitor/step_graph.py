@@ -1,0 +1,50 @@
+"""The ops of a traced training step as neutral data, to be kept with its run."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from whygrad.backends.tensorflow.log.op_table import kind_of
+from whygrad.graph import Flow, Graph, Op, OpId, Tensor, TensorId
+from whygrad.source import SourceSpan
+from whygrad.source.position import CodeOwner, file_owner
+
+_MOST_OPS: Final = 20_000
+
+
+def graph_of(function_graph: Any) -> Graph:
+    """What the graph of a function holds, in the order it was built; functions that it calls are single ops."""
+    numbers: dict[Any, TensorId] = {}
+    tensors: dict[TensorId, Tensor] = {}
+    ops: list[Op] = []
+    operations = function_graph.get_operations()
+    for number, operation in enumerate(operations[:_MOST_OPS]):
+        for tensor in operation.outputs:
+            numbers[id(tensor)] = TensorId(len(numbers))
+            tensors[numbers[id(tensor)]] = _tensor(numbers[id(tensor)], tensor)
+        inputs = tuple(numbers[id(tensor)] for tensor in operation.inputs if id(tensor) in numbers)
+        ops.append(
+            Op(
+                id=OpId(number),
+                kind=kind_of(operation.type),
+                name=operation.type,
+                inputs=inputs,
+                outputs=tuple(numbers[id(tensor)] for tensor in operation.outputs),
+                flows=(Flow.CARRIED,) * len(inputs),
+                where=_where(operation),
+            )
+        )
+    return Graph(tuple(ops), tensors, truncated=len(operations) > _MOST_OPS)
+
+
+def _tensor(number: TensorId, tensor: Any) -> Tensor:
+    shape = None if tensor.shape.rank is None else tuple(tensor.shape.as_list())
+    return Tensor(id=number, dtype=tensor.dtype.name, shape=shape)
+
+
+def _where(operation: Any) -> SourceSpan | None:
+    """The line of user code that the op comes from."""
+    for frame in reversed(operation.traceback or ()):
+        if file_owner(frame.filename) is CodeOwner.USER:
+            return SourceSpan(frame.filename, frame.lineno)
+    return None

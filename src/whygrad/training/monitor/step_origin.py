@@ -1,0 +1,72 @@
+"""Where the gradients of an application come from, and what became of the variables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from whygrad.backends.tensorflow.measure.gradient_part import Tensor
+from whygrad.training.monitor.step_probe import Application, Request, Write, current_graph
+
+
+def origin_of(application: Application, requests: Sequence[Request]) -> tuple[list[Any], Any]:
+    """The gradients as the tape gave them, before user code clipped or changed them, and the loss they are of."""
+    raw, loss = list(application.gradients), None
+    comparable = application.scale is None or application.given_scaled
+    for i, variable in enumerate(application.variables):
+        asked = [request for request in requests if id(variable) in request.gradients]
+        if not asked:
+            continue
+        loss = asked[-1].target if loss is None else loss
+        gradient = asked[0].gradients[id(variable)]
+        if len(asked) == 1 and comparable and gradient is not None and raw[i] is not None and is_here(gradient):
+            raw[i] = gradient
+    return raw, loss
+
+
+def is_here(tensor: Any) -> bool:
+    """Whether the graph that is being built can use it."""
+    if tf.executing_eagerly():
+        return True
+    home = getattr(getattr(tensor, "values", tensor), "graph", None)
+    graph = current_graph()
+    while graph is not None and graph is not home:
+        graph = getattr(graph, "outer_graph", None)
+    return graph is not None
+
+
+def changes_of(application: Application, present: Sequence[int], compiled: bool) -> list[Any]:
+    """What the update added to each variable: what was written, or the difference of the values.
+
+    XLA has both values at hand, and would have to keep what was written.
+    """
+    changes = []
+    for i in present:
+        variable = application.variables[i]
+        change = None if compiled else _written(application.writes.get(id(variable), []))
+        changes.append(tf.convert_to_tensor(variable) - application.before[i] if change is None else change)
+    return changes
+
+
+def _written(writes: Sequence[Write]) -> Any:
+    """The sum of what was written; None: it has to be taken from the values."""
+    deltas = [write.delta for write in writes]
+    if not deltas or not all(_is_usable(delta) for delta in deltas):
+        return None
+    if len(deltas) == 1:
+        return deltas[0]
+    if any(isinstance(delta, tf.IndexedSlices) for delta in deltas):
+        return None
+    return tf.add_n([-write.delta if write.negative else write.delta for write in writes])
+
+
+def _is_usable(delta: Any) -> bool:
+    return (tf.is_tensor(delta) or isinstance(delta, tf.IndexedSlices)) and is_here(delta)
+
+
+def total_of(loss: Any, dtype: Any) -> Tensor:
+    """A target of several tensors, or of many elements, is differentiated as their sum."""
+    parts = [tf.reduce_sum(tf.cast(part, dtype)) for part in tf.nest.flatten(loss) if is_here(part)]
+    return tf.add_n(parts) if parts else tf.cast(float("nan"), dtype)

@@ -1,0 +1,251 @@
+"""Makes a training step record itself: gradients, weights and updates, measured where they are, kept in a ring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import tensorflow as tf
+
+from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.measure.gradient_part import Tensor
+from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable
+from whygrad.backends.tensorflow.measure.step_means import Means
+from whygrad.backends.tensorflow.measure.unconverted import unconverted
+from whygrad.backends.tensorflow.measure.unit_watch import UnitWatch, is_watched
+from whygrad.graph import Graph
+from whygrad.training.monitor.ring import Ring
+from whygrad.training.monitor.row_layout import RowLayout, Section
+from whygrad.training.monitor.step_graph import graph_of
+from whygrad.training.monitor.step_probe import Application, StepProbe, current_graph
+from whygrad.training.monitor.step_row import (
+    application_row,
+    clipped_norms,
+    present_of,
+    row_width,
+    scalar_outputs,
+    weight_norms,
+)
+from whygrad.training.monitor.variable_facts import facts_of
+
+_RING_BYTES: Final = 1 << 20
+_RING_BYTES_COMPILED: Final = 1 << 18  # XLA writes a variable anew each time
+_LEAST_ROWS: Final = 16
+_MOST_ROWS: Final = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """Which steps are recorded, and at which of them big variables are looked at closely."""
+
+    every: int = 1
+    closely_every: int = 16
+
+
+class StepRecorder:
+    """Wraps the training step of one model. A failure of ours leaves the step as it was."""
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        *,
+        compiled: bool,
+        model: Any = None,
+        names: Callable[[Any], str] | None = None,
+        rows_at_once: int = 1,
+    ) -> None:
+        self.schedule = schedule
+        self.rings: dict[RowLayout, Ring] = {}
+        self.units: dict[RowLayout, UnitWatch] = {}
+        self.graph: Graph | None = None  # of the step, as it was first traced
+        self.counter = hidden_variable(0, dtype=tf.int64, name="steps")
+        self._one = hidden_variable(1.0, dtype=tf.float32, name="one") if compiled else None
+        self._compiled = compiled
+        self._model = model
+        self._names = names or (lambda optimizer: str(getattr(optimizer, "name", "optimizer")))
+        self._rows_at_once = rows_at_once
+        self._probe: StepProbe | None = None
+        self._graph: Any = None
+        self._number: Any = None  # tensors of the step that is being traced
+        self._turn: Any = None
+        self._closely: Any = True
+        self._one_now: Any = None
+        self._complete = False
+        self._clipped: dict[int, Any] = {}  # by the identity of the application, which the probe keeps alive
+        self._rows: dict[int, Any] = {}
+        self._failures = Hooks()
+
+    def wrap(self, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """The step, followed by what records it. AutoGraph may convert it, as it would have converted the step."""
+        begin, end = unconverted(self._begin), unconverted(self._end)
+
+        def train_step(data: Any) -> Any:
+            begin()
+            outputs = step(data)
+            end(outputs)
+            return outputs
+
+        return train_step
+
+    @property
+    def is_broken(self) -> bool:
+        return self._failures.broken
+
+    def abandon(self) -> None:
+        """Take hooks out that a step left behind when it raised."""
+        probe, self._probe = self._probe, None
+        if probe is not None:
+            probe.end()
+
+    def opened(self, application: Application) -> None:
+        """Take the norms of the weights before they are changed; XLA has them afterwards too."""
+        if self._compiled:
+            return
+        means, variables = self._means(application), present_of(application, application.variables)
+        if self.schedule.every == 1:
+            application.weight_norms = weight_norms(variables, means)
+            return
+        application.weight_norms = tf.cond(
+            self._is_turn(), lambda: weight_norms(variables, means), lambda: means.unknown(len(variables))
+        )
+
+    def clipped(self, application: Application) -> None:
+        """The optimizer clips inside a branch: what is known only there is put where the end of the step finds it.
+
+        Not where XLA compiles: a branch that writes one thing more rounds differently. The norms are unknown then.
+        """
+        present = sum(gradient is not None for gradient in application.gradients)
+        assert application.clipped is not None
+        if application.clipped_elsewhere and self._compiled:
+            self._clipped[id(application)] = None
+        elif application.clipped_elsewhere and len(application.clipped) == present:
+            norms = clipped_norms(application, self._means(application))
+            self._clipped[id(application)] = self._kept(norms, present)
+
+    def closed(self, application: Application) -> None:
+        """An optimizer that is called inside a branch is recorded there."""
+        if application.graph is not self._graph and any(g is not None for g in application.gradients):
+            self._rows[id(application)] = self._kept(self._computed(application), row_width(application))
+
+    def _begin(self) -> None:
+        self.abandon()
+        if _replica() == 0:
+            self._failures.safely(self._start_probe)
+
+    def _start_probe(self) -> None:
+        self._graph = current_graph()
+        self._number = tf.identity(self.counter)
+        self._turn = self._number // self.schedule.every
+        self._closely = True if self.schedule.closely_every == 1 else self._turn % self.schedule.closely_every == 0
+        self._one_now = None if self._one is None else tf.convert_to_tensor(self._one)
+        self._clipped, self._rows, self._complete = {}, {}, False
+        self._probe = StepProbe(self)
+        self._probe.begin()
+
+    def _end(self, outputs: Any) -> None:
+        probe = self._probe
+        if probe is None or _replica() != 0:
+            return
+        probe.end()
+        self._complete = True
+        if not probe.is_broken:
+            self._failures.safely(self._record, probe, outputs)
+        self.abandon()
+
+    def _record(self, probe: StepProbe, outputs: Any) -> None:
+        if self.graph is None and self._graph is not None:
+            self.graph = graph_of(self._graph)
+        applications = [each for each in probe.applications if any(g is not None for g in each.gradients)]
+        metrics = scalar_outputs(outputs)
+        layout = self._layout(applications, metrics)
+        if layout is not None:
+            ring = self.rings.get(layout) or self._new_ring(layout)
+
+            def write() -> Tensor:
+                self._watch_units(layout, applications)
+                rows = [tf.cast(self._row(application), layout.dtype) for application in applications]
+                numbers = [tf.cast(value, layout.dtype)[tf.newaxis] for value in metrics.values()]
+                ring.write(self._number, self._turn, tf.concat([*numbers, *rows], 0))
+                return tf.constant(True)
+
+            if self.schedule.every == 1:
+                write()
+            else:
+                tf.cond(self._is_turn(), write, lambda: tf.constant(False))
+        self.counter.assign_add(1)
+
+    def _watch_units(self, layout: RowLayout, applications: list[Application]) -> None:
+        """Note for each unit of a rectified layer at which step it last had a gradient."""
+        found: dict[str, Any] = {}
+        for section, application in zip(layout.sections, applications, strict=True):
+            if application.graph is self._graph:
+                means = self._means(application)
+                pairs = zip(section.variables, application.gradients, strict=True)
+                found |= {info.name: means.apart(gradient) for info, gradient in pairs if is_watched(info, gradient)}
+        if found:
+            watch = self.units.get(layout)
+            if watch is None:
+                watch = self.units[layout] = UnitWatch({name: int(g.shape[0]) for name, g in found.items()})
+            watch.write(self._number, list(found.values()))
+
+    def _is_turn(self) -> Tensor:
+        return self._number % self.schedule.every == 0
+
+    def _means(self, application: Application) -> Means:
+        wide = any(variable.dtype == tf.float64 for variable in application.variables)
+        return Means(tf.float64 if wide else tf.float32, self._compiled, self._one_now, self._closely, self._complete)
+
+    def _row(self, application: Application) -> Tensor:
+        kept = self._rows.get(id(application))
+        return self._computed(application) if kept is None else _taken(kept)
+
+    def _computed(self, application: Application) -> Tensor:
+        assert self._probe is not None
+        means, clipped = self._means(application), None
+        if id(application) in self._clipped:
+            kept = self._clipped[id(application)]
+            present = sum(gradient is not None for gradient in application.gradients)
+            clipped = means.unknown(present) if kept is None else _taken(kept)
+        return application_row(application, self._probe.requests, means, clipped)
+
+    def _kept(self, values: Tensor, length: int) -> Any:
+        """A variable that holds what a branch computed, and nothing where the branch was not taken."""
+        kept = hidden_variable([float("nan")] * length, dtype=values.dtype, name="branch")
+        kept.assign(values)
+        return kept
+
+    def _layout(self, applications: list[Application], metrics: dict[str, Any]) -> RowLayout | None:
+        if not applications:
+            return None
+        sections = tuple(
+            Section(
+                self._names(each.optimizer),
+                facts_of(each.owners, [gradient is None for gradient in each.gradients], self._model),
+            )
+            for each in applications
+        )
+        wide = any(info.dtype == "float64" for section in sections for info in section.variables)
+        return RowLayout(tuple(metrics), sections, "float64" if wide else "float32")
+
+    def _new_ring(self, layout: RowLayout) -> Ring:
+        room = _RING_BYTES_COMPILED if self._compiled else _RING_BYTES
+        fitting = room // max(1, layout.width * (8 if layout.dtype == "float64" else 4))
+        capacity = max(_LEAST_ROWS, min(_MOST_ROWS, fitting), 2 * self._rows_at_once)
+        ring = self.rings[layout] = Ring(layout.width, capacity, layout.dtype)
+        return ring
+
+
+def _taken(kept: Any) -> Tensor:
+    """What a branch left, once."""
+    value = tf.identity(kept)
+    with tf.control_dependencies([value]):
+        kept.assign(tf.fill(tf.shape(value), tf.cast(float("nan"), value.dtype)))
+    return value
+
+
+def _replica() -> int:
+    """Which copy of the model this is; one that is trained on one device has number 0."""
+    context = tf.distribute.get_replica_context()
+    number = 0 if context is None else context.replica_id_in_sync_group
+    return number if isinstance(number, int) else 0

@@ -1,0 +1,158 @@
+"""One row of numbers for each training step, computed by the step itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import tensorflow as tf
+
+from whygrad.backends.tensorflow.measure.gradient_part import Part, Tensor
+from whygrad.backends.tensorflow.measure.statistics import (
+    EXTREMES,
+    basic,
+    extremes,
+    grouped,
+    is_troubled,
+    rescued,
+    settled,
+)
+from whygrad.backends.tensorflow.measure.step_means import Means, is_big
+from whygrad.graph.series import CHANNELS
+from whygrad.training.monitor.step_origin import changes_of, is_here, origin_of, total_of
+from whygrad.training.monitor.step_probe import Application, Request
+
+SCALARS: Final = ("loss", "learning_rate", "loss_scale")
+
+
+def row_width(application: Application) -> int:
+    return len(SCALARS) + len(CHANNELS) * len(_present(application))
+
+
+def application_row(application: Application, requests: Sequence[Request], means: Means, clipped: Any) -> Tensor:
+    """[3 + 9 n]: the scalars of one application, and the channels of each variable that has a gradient."""
+    present = _present(application)
+    raw, loss = origin_of(application, requests)
+    gradients = [raw[i] for i in present]
+    changes = changes_of(application, present, means.compiled)
+    if application.weight_norms is None:
+        application.weight_norms = weight_norms(present_of(application, application.before), means)
+    table, updates = _measured(gradients, changes, means)
+    scale = None if application.scale is None else tf.cast(application.scale, means.dtype)
+    columns = tf.unstack(table, num=len(CHANNELS) - 3)
+    if scale is not None and application.given_scaled:
+        columns[:4] = [column / scale for column in columns[:4]]
+    applied = _applied(application, gradients, columns[1], scale, means, clipped)
+    weights = tf.cast(application.weight_norms, means.dtype)
+    return tf.concat([_scalars(application, loss, scale, means), *columns, weights, updates, applied], 0)
+
+
+def weight_norms(values: Sequence[Any], means: Means) -> Tensor:
+    """[n]: of values, or of variables as they are now; of big ones only where the step is looked at.
+
+    Big variables are not even read elsewhere: one that is still held when it is updated has to be copied.
+    """
+    big = [i for i, value in enumerate(values) if is_big(value)]
+    if not big or means.closely is True:
+        return means.norms(values)
+    small = [i for i in range(len(values)) if i not in big]
+    rest = tf.cond(means.closely, lambda: means.norms([values[i] for i in big]), lambda: means.unknown(len(big)))
+    order = [*small, *big]
+    both = tf.concat([means.norms([values[i] for i in small]), rest], 0)
+    return tf.gather(both, sorted(range(len(order)), key=order.__getitem__))
+
+
+def clipped_norms(application: Application, means: Means) -> Tensor:
+    """[n]: the norms of clipped gradients, in the graph where they were clipped."""
+    assert application.clipped is not None
+    return means.norms(application.clipped)
+
+
+def scalar_outputs(outputs: Any) -> dict[str, Tensor]:
+    """The numbers that a training step returns by name."""
+    if not isinstance(outputs, Mapping):
+        return {}
+    return {
+        str(name): value
+        for name, value in outputs.items()
+        if tf.is_tensor(value) and value.shape.rank == 0 and value.dtype.is_floating and is_here(value)
+    }
+
+
+def present_of(application: Application, things: Sequence[Any]) -> list[Any]:
+    """Of one thing for each variable, those of the variables that have a gradient."""
+    return [things[i] for i in _present(application)]
+
+
+def _present(application: Application) -> list[int]:
+    return [i for i, gradient in enumerate(application.gradients) if gradient is not None]
+
+
+def _measured(gradients: Sequence[Any], changes: Sequence[Any], means: Means) -> tuple[Tensor, Tensor]:
+    """[6, n]: sum, norm, minimum, maximum, zeros and non-finite elements of gradients; [n]: norms of changes."""
+    parts = [means.part(gradient) for gradient in gradients]
+    groups = grouped(parts)
+    sums = basic(groups, means.reducer, means.dtype)
+    total, half = tf.unstack(sums, num=2)
+    quiet = tf.stack([tf.sqrt(2 * half), tf.zeros_like(half)])
+    troubled = is_troubled(groups, sums)
+    norm, nonfinite = tf.unstack(tf.cond(troubled, lambda: rescued(groups, means.dtype), lambda: quiet), num=2)
+
+    def closely(of: Sequence[Any], by: Sequence[Any]) -> Tensor:
+        found = [extremes(grouped(of), means.reducer, means.dtype)] if of else []
+        return tf.concat([tf.reshape(part, [-1]) for part in (*found, means.norms(by))], 0)
+
+    extreme, updates = _sampled(parts, changes, closely, means)
+    table = tf.stack([total, norm, *tf.unstack(extreme, num=len(EXTREMES)), nonfinite])
+    return settled(parts, table, means.dtype), updates
+
+
+def _sampled(parts: Sequence[Part], changes: Sequence[Any], measure: Any, means: Means) -> tuple[Tensor, Tensor]:
+    """[3, n] and [n]: extremes of gradients and norms of changes; of big ones they are unknown at most steps."""
+    deep = len(EXTREMES)
+    big = [i for i, part in enumerate(parts) if is_big(part)], [i for i, each in enumerate(changes) if is_big(each)]
+    if means.closely is True or not any(big):
+        flat = measure(parts, changes)
+        return tf.reshape(flat[: deep * len(parts)], [deep, -1]), flat[deep * len(parts) :]
+    small = [i for i in range(len(parts)) if i not in big[0]], [i for i in range(len(changes)) if i not in big[1]]
+
+    def seen(which: tuple[list[int], list[int]]) -> Tensor:
+        return measure([parts[i] for i in which[0]], [changes[i] for i in which[1]])
+
+    length = deep * len(big[0]) + len(big[1])
+    rest = tf.cond(means.closely, lambda: seen(big), lambda: means.unknown(length))
+    return _woven(small, big, seen(small), rest, deep)
+
+
+def _woven(
+    small: tuple[list[int], list[int]], big: tuple[list[int], list[int]], one: Tensor, two: Tensor, deep: int
+) -> tuple[Tensor, Tensor]:
+    """The measurements of small and big ones as two tables in the order of the variables."""
+    ends = deep * len(small[0]), deep * len(big[0])
+    extreme = tf.concat([tf.reshape(one[: ends[0]], [deep, -1]), tf.reshape(two[: ends[1]], [deep, -1])], 1)
+    updates = tf.concat([one[ends[0] :], two[ends[1] :]], 0)
+    orders = [[*small[side], *big[side]] for side in (0, 1)]
+    places = [sorted(range(len(order)), key=order.__getitem__) for order in orders]
+    return tf.gather(extreme, places[0], axis=1), tf.gather(updates, places[1])
+
+
+def _applied(
+    application: Application, gradients: Sequence[Any], norm: Tensor, scale: Any, means: Means, clipped: Any
+) -> Tensor:
+    """[n]: the norms of the gradients as the optimizer used them."""
+    if clipped is not None:
+        return tf.cast(clipped, means.dtype)
+    if application.clipped is not None and len(application.clipped) == len(gradients):
+        return means.norms(application.clipped)
+    given = [application.gradients[i] for i in _present(application)]
+    if all(mine is theirs for mine, theirs in zip(gradients, given, strict=True)):
+        return norm
+    norms = means.norms(given)
+    return norms / scale if scale is not None and application.given_scaled else norms
+
+
+def _scalars(application: Application, loss: Any, scale: Any, means: Means) -> Tensor:
+    unknown = tf.cast(float("nan"), means.dtype)
+    value = unknown if loss is None else total_of(loss, means.dtype)
+    rate = unknown if application.rate is None else tf.cast(application.rate, means.dtype)
+    return tf.stack([value if scale is None else value / scale, rate, unknown if scale is None else scale])

@@ -1,0 +1,150 @@
+"""Measure estimators on the user's own loss."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from whygrad.training.sampling import noise
+from whygrad.training.sampling.arguments import ParameterError, check_same_shape, floating, matching
+from whygrad.training.sampling.comparison.family import (
+    DRAWS,
+    FAMILIES,
+    UNBIASED,
+    Estimator,
+    Family,
+    leave_one_out,
+)
+from whygrad.training.sampling.comparison.gradients import Loss, estimates, exact
+from whygrad.training.sampling.comparison.recommendation import recommend
+from whygrad.training.sampling.comparison.result import Comparison
+from whygrad.training.sampling.comparison.row import row
+from whygrad.training.sampling.comparison.statistics import (
+    Reference,
+    estimated_reference,
+    exact_reference,
+    length,
+)
+
+
+def compare(
+    estimators: Iterable[str] | Mapping[str, str | Estimator] | None,
+    loss: Loss,
+    parameters: Any,
+    *,
+    samples: int = 2000,
+    distribution: str = "categorical",
+    reference: Any = None,
+    reference_samples: int | None = None,
+    budget: float | None = None,
+    seed: noise.Seed = (0, 0),
+) -> Comparison:
+    """Bias, variance and error of gradient estimators on your own loss; prints as a table with a recommendation.
+
+    Args:
+        estimators: names of estimators of the distribution (None: all of them), or a mapping from a name of yours to
+            such a name or to a function `(loss, parameters, seed) -> losses`. The function gets a batch of independent
+            copies of the parameters, a loss that takes any number of samples in front, and returns a loss per copy:
+            `lambda loss, logits, seed: loss(gumbel_softmax(logits, 0.1, seed=seed))`.
+        loss: from one sample, of the shape of the parameters, to a scalar.
+        parameters: logits for "categorical" (last axis) and "bernoulli", a pair (mean, scale) for "normal".
+        samples: how many gradients to draw from each estimator.
+        reference: the true gradient, if you know it. Otherwise it is computed by going through every possible sample
+            if there are at most 4096, else estimated by a long score-function run of `reference_samples` draws
+            (100 times `samples`).
+        budget: evaluations of the loss in one training step, at which the errors are compared: an estimator that takes
+            fewer for one estimate averages more estimates. None: as many as the most expensive one takes.
+    """
+    family = _family(distribution)
+    wanted = _wanted(estimators, family, distribution)
+    _check_samples(samples)
+    values = _values(parameters, distribution)
+    event, pair = tuple(tf.nest.flatten(values)[0].shape), _pair(seed)
+    truth, name = _reference(family, loss, values, event, reference, reference_samples or 100 * samples, pair)
+    found = {
+        key: estimates(_function(choice, family), loss, values, event, samples, tf.random.fold_in(pair, 1))
+        for key, choice in wanted.items()
+    }
+    spent = budget or max(1.0, *(e.evaluations for e in found.values()))
+    unit = length(truth, [e.gradients for e in found.values()])
+    rows = tuple(row(key, choice in UNBIASED, found[key], truth, unit or 1.0, spent) for key, choice in wanted.items())
+    recommended, reason = recommend(rows, spent)
+    return Comparison(
+        rows=rows,
+        recommended=recommended,
+        reason=reason,
+        samples=samples,
+        budget=spent,
+        reference=name,
+        relative=unit > 0.0,
+    )
+
+
+def _family(distribution: str) -> Family:
+    if distribution not in FAMILIES:
+        raise ParameterError(
+            f"`distribution` is {distribution!r}, which is not one of those known",
+            help=f"pass one of {', '.join(FAMILIES)}",
+        )
+    return FAMILIES[distribution]
+
+
+def _values(parameters: Any, distribution: str) -> Any:
+    if distribution != "normal":
+        return floating(parameters, "parameters")
+    if not isinstance(parameters, tuple | list) or len(parameters) != 2:
+        raise ParameterError("`parameters` of a normal distribution are two tensors", help="pass (mean, scale)")
+    mean = floating(parameters[0], "mean")
+    scale = matching(parameters[1], mean, "scale", "mean")
+    check_same_shape(mean, scale, "mean", "scale", help="give both one entry per element of the sample")
+    return mean, scale
+
+
+def _pair(seed: noise.Seed) -> Any:
+    pair = noise.stateless(seed)
+    return tf.random.uniform([2], maxval=2**31 - 1, dtype=tf.int32) if pair is None else tf.cast(pair, tf.int32)
+
+
+def _check_samples(samples: int) -> None:
+    if samples < 2:
+        raise ParameterError(f"`samples` is {samples}, and a variance needs at least 2", help="pass samples=2000")
+
+
+def _function(choice: str | Estimator, family: Family) -> Estimator:
+    return family.estimators[choice] if isinstance(choice, str) else choice
+
+
+def _wanted(
+    estimators: Iterable[str] | Mapping[str, str | Estimator] | None, family: Family, distribution: str
+) -> Mapping[str, str | Estimator]:
+    if estimators is None:
+        estimators = family.estimators.keys()
+    if isinstance(estimators, str):
+        estimators = [estimators]
+    wanted: Mapping[str, str | Estimator]
+    wanted = estimators if isinstance(estimators, Mapping) else {name: name for name in estimators}
+    unknown = [name for name in wanted.values() if isinstance(name, str) and name not in family.estimators]
+    if unknown or not wanted:
+        raise ParameterError(
+            f"no estimator {unknown[0]!r} for the {distribution} distribution" if unknown else "no estimators given",
+            help=f"pass some of {', '.join(family.estimators)}, or a function (loss, parameters, seed) -> losses",
+        )
+    return wanted
+
+
+def _reference(
+    family: Family, loss: Loss, values: Any, event: tuple[int, ...], given: Any, samples: int, pair: Any
+) -> tuple[Reference, str]:
+    if given is not None:
+        flat = [np.asarray(part, np.float64).reshape(-1) for part in tf.nest.flatten(given)]
+        return exact_reference(np.concatenate(flat)), "the gradient you gave"
+    listed = exact(family, loss, values, event, tf.nest.flatten(values)[0].dtype)
+    if listed is not None:
+        return exact_reference(listed), "the exact gradient by enumeration"
+    runs = max(2, math.ceil(samples / DRAWS))
+    long = estimates(leave_one_out(family.draw), loss, values, event, runs, tf.random.fold_in(pair, 0))
+    return estimated_reference(long.gradients), f"a score-function run of {runs * DRAWS} draws"

@@ -1,0 +1,62 @@
+"""Relaxed discrete samples: Gumbel-softmax for categories, its two-category twin for bits.
+
+Soft samples lie inside the simplex. Their gradient is an exact, unbiased one of a *different* loss, the mean over soft
+samples, so as a gradient of the true mean loss it is biased at every temperature; the bias goes to 0 with the
+temperature, while the variance grows as 1 / temperature. Hard samples (`hard=True`) are exactly one-hot and drawn from
+the true distribution (to the resolution of a float32 uniform, 2**-23), so the loss is the true one; their gradient is
+that of the soft sample and stays biased, except where the loss is linear and the temperature goes to 0.
+"""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from whygrad.training.sampling import noise
+from whygrad.training.sampling.arguments import (
+    Tensor,
+    TensorLike,
+    check_axis,
+    cooled,
+    floating,
+    narrowed,
+    plain,
+    widened,
+)
+from whygrad.training.sampling.straight_through import carry, onehot_like
+
+
+@plain
+def gumbel_softmax(
+    logits: TensorLike,
+    temperature: TensorLike = 1.0,
+    *,
+    hard: bool = False,
+    axis: int = -1,
+    seed: noise.Seed = None,
+) -> Tensor:
+    """A relaxed one-hot sample from `softmax(logits)`: `softmax((logits + gumbel) / temperature)`.
+
+    `logits` need not be normalised. `hard=True` gives an exact one-hot vector with the soft sample's gradient. The
+    temperature may be a tensor: see `TemperatureSchedule`. Half precision is computed in float32.
+    """
+    logits = floating(logits, "logits")
+    check_axis(logits, axis, "logits")
+    wide = widened(logits)
+    noisy = wide + noise.gumbel(noise.shape_of(wide), wide.dtype, seed)
+    soft = tf.nn.softmax(cooled(noisy, temperature), axis)
+    return narrowed(onehot_like(noisy, soft, axis) if hard else soft, logits.dtype)
+
+
+@plain
+def relaxed_bernoulli(
+    logits: TensorLike, temperature: TensorLike = 1.0, *, hard: bool = False, seed: noise.Seed = None
+) -> Tensor:
+    """A relaxed bit with probability `sigmoid(logits)` of being 1: `sigmoid((logits + logistic) / temperature)`.
+
+    `hard=True` gives exactly 0 or 1 with the soft sample's gradient. Half precision is computed in float32.
+    """
+    logits = floating(logits, "logits")
+    wide = widened(logits)
+    noisy = noise.plus_logistic(wide, noise.shape_of(wide), seed)
+    soft = tf.sigmoid(cooled(noisy, temperature))
+    return narrowed(carry(tf.cast(noisy > 0, wide.dtype), soft) if hard else soft, logits.dtype)

@@ -1,0 +1,82 @@
+"""The score-function estimator (REINFORCE): a gradient through any sample whose log-probability is known."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import tensorflow as tf
+
+from whygrad.training.sampling.arguments import (
+    ParameterError,
+    Tensor,
+    TensorLike,
+    check_axis,
+    check_same_shape,
+    floating,
+    matching,
+    narrowed,
+    plain,
+    widened,
+)
+from whygrad.training.sampling.baseline import MovingAverage, leave_one_out
+
+Baseline = Literal["leave-one-out"] | MovingAverage | TensorLike | None
+
+
+@plain
+def score_function(cost: TensorLike, log_prob: TensorLike, *, baseline: Baseline = None, axis: int = 0) -> Tensor:
+    """A loss per sample: its value is `cost`, its gradient an unbiased one of the mean cost.
+
+    Both arguments have one entry per sample: `cost` what the sample costs (a reward with its sign turned),
+    `log_prob` the logarithm of the sample's probability under the parameters. The sample in `log_prob` must not carry
+    a gradient itself: with a reparameterised one the gradient is zero (`draw_categorical` and its like take care of
+    it). Where `cost` depends on variables directly, as a decoder's does, that part of the gradient is kept.
+
+    Bias: none, with any baseline that does not look at the same sample: `"leave-one-out"` (the mean of the other
+    samples along `axis`), a `MovingAverage` of earlier steps, or your own tensor, such as a critic's output, which is
+    stopped here. Variance: high without a baseline, as it grows with the size of the cost, not with its differences.
+    """
+    cost = floating(cost, "cost")
+    log_prob = matching(log_prob, cost, "log_prob", "cost")
+    check_same_shape(cost, log_prob, "cost", "log_prob", help=_SHAPE_HELP)
+    wide_cost, wide_log_prob = widened(cost), widened(log_prob)
+    advantage = wide_cost if baseline is None else wide_cost - _baseline(wide_cost, baseline, axis)
+    losses = wide_cost + tf.stop_gradient(advantage) * (wide_log_prob - tf.stop_gradient(wide_log_prob))
+    return narrowed(losses, cost.dtype)
+
+
+_SHAPE_HELP = (
+    "give both one entry per sample; if a sample has several parts, sum their log-probabilities: "
+    "tf.reduce_sum(log_prob, axis=-1)"
+)
+
+
+def _baseline(cost: Tensor, baseline: Baseline, axis: int) -> Tensor:
+    if isinstance(baseline, MovingAverage):
+        return baseline(cost)
+    if isinstance(baseline, str):
+        if baseline != "leave-one-out":
+            raise ParameterError(
+                f"`baseline` is {baseline!r}, which is not one of the baselines",
+                help="pass 'leave-one-out', a MovingAverage, a tensor or None",
+            )
+        check_axis(cost, axis, "cost")
+        return leave_one_out(cost, axis)
+    own = tf.cast(floating(baseline, "baseline"), cost.dtype)
+    _check_broadcasts_to(own, cost)
+    return own
+
+
+def _check_broadcasts_to(baseline: Tensor, cost: Tensor) -> None:
+    """A baseline that would make the cost larger, [n, 1] against [n], pairs samples with the wrong baselines."""
+    if not (baseline.shape.is_fully_defined() and cost.shape.is_fully_defined()):
+        return
+    try:
+        fits = tf.broadcast_static_shape(baseline.shape, cost.shape) == cost.shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ParameterError(
+            f"`baseline` has shape {baseline.shape} and `cost` {cost.shape}",
+            help="give the baseline one entry per sample, tf.squeeze(baseline, -1), or a single number",
+        )

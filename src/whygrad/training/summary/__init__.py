@@ -1,0 +1,1 @@
+"""How big gradients are: sums, norms and extremes by variable, layer or group."""

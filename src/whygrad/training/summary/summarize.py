@@ -1,0 +1,238 @@
+"""`summarize`: how big the gradients are, by variable, layer, model, pattern or a function of yours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, Final
+
+import tensorflow as tf
+
+from whygrad.backends.tensorflow.measure.gradient_part import Tensor
+from whygrad.backends.tensorflow.measure.statistics import Columns, measure, norms
+from whygrad.backends.tensorflow.measure.unconverted import unconverted
+from whygrad.errors import UsageError
+from whygrad.training.summary.table import Summary
+
+By = str | re.Pattern[str] | Callable[[Any], str]
+OTHER: Final = "(other)"
+
+
+@unconverted
+def summarize(
+    gradients: Any,
+    variables: Any = None,
+    by: By = "variable",
+    *,
+    learning_rate: Any = None,
+) -> Summary:
+    """Sum, norm, mean, extremes, zeros and non-finite elements of gradients, read once each and never joined.
+
+    Args:
+        gradients: what `tape.gradient` returned: tensors, slices or None, in a list or a dict; or
+            `(gradient, variable)` pairs.
+        variables: the variables they belong to, in the same order; they give the rows their names.
+        by: a row for each `"variable"`, `"layer"`, `"model"` (the parts of the outermost model) or `"total"`; any other
+            text is a regular expression whose first group (or whole match) names the row; or a function of a variable.
+        learning_rate: a number, or the optimizer: adds `update_ratio`, learning rate x norm / weight norm, which is
+            the relative change that plain gradient descent would make.
+    """
+    grads, holders, names = _aligned(gradients, variables)
+    columns = measure(grads)
+    labels, label = _labels(by, names, holders)
+    rows = tuple(dict.fromkeys(labels))
+    members = [rows.index(each) for each in labels]
+    present = [i for i, gradient in enumerate(grads) if gradient is not None]
+    folded = _fold(columns, members, present, len(rows))
+    if learning_rate is not None:
+        folded["update_ratio"] = _update_ratio(learning_rate, holders, members, present, len(rows), folded["norm"])
+    return Summary(
+        label=label,
+        names=rows,
+        variables=tuple(members.count(i) for i in range(len(rows))),
+        missing=tuple(sum(grads[j] is None for j, row in enumerate(members) if row == i) for i in range(len(rows))),
+        columns=folded,
+    )
+
+
+def _aligned(gradients: Any, variables: Any) -> tuple[list[Any], list[Any], list[str]]:
+    """Gradients, the variables they belong to (or None), and names; one of each for each gradient."""
+    gradients, variables = _listed(gradients), _listed(variables)
+    if isinstance(gradients, Mapping) and variables is None:
+        return list(gradients.values()), [None] * len(gradients), [str(key) for key in gradients]
+    if variables is None and _is_pairs(gradients):
+        gradients, variables = zip(*gradients, strict=True) if gradients else ((), ())
+    grads = _flat(gradients)
+    holders = [None] * len(grads) if variables is None else _flat(variables)
+    if len(grads) != len(holders):
+        raise UsageError(
+            f"{len(grads)} gradients do not match {len(holders)} variables",
+            help="pass the variables that the gradients were asked for, in the same order",
+        )
+    return grads, holders, distinct([_name(holder, i) for i, holder in enumerate(holders)])
+
+
+def _is_pairs(gradients: Any) -> bool:
+    return isinstance(gradients, list | tuple) and all(
+        isinstance(pair, tuple) and len(pair) == 2 and _is_variable(pair[1]) for pair in gradients
+    )
+
+
+def _is_variable(thing: Any) -> bool:
+    return isinstance(thing, str) or hasattr(thing, "assign")
+
+
+def _listed(thing: Any) -> Any:
+    """An iterator, such as `zip`, as the list of what it gives."""
+    return list(thing) if isinstance(thing, Iterator) else thing
+
+
+def _flat(structure: Any) -> list[Any]:
+    return list(tf.nest.flatten(structure))
+
+
+def _name(holder: Any, position: int) -> str:
+    if holder is None:
+        return f"gradient {position}"
+    if isinstance(holder, str):
+        return holder
+    return str(getattr(holder, "path", None) or getattr(holder, "name", f"gradient {position}")).split(":")[0]
+
+
+def distinct(names: list[str]) -> list[str]:
+    """Every name once: the second `kernel` is `kernel (2)`."""
+    seen: dict[str, int] = {}
+    result = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        result.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return result
+
+
+def _labels(by: By, names: list[str], holders: list[Any]) -> tuple[list[str], str]:
+    """The row that each gradient goes to, and what a row is."""
+    if callable(by):
+        return [
+            str(by(holder if holder is not None else name)) for name, holder in zip(names, holders, strict=True)
+        ], "group"
+    if by == "variable":
+        return names, "variable"
+    if by == "layer":
+        return [name.rpartition("/")[0] or name for name in names], "layer"
+    if by == "model":
+        return top_level(names), "model"
+    if by == "total":
+        return ["all"] * len(names), "group"
+    return [_match(by, name) for name in names], "group"
+
+
+def top_level(paths: Sequence[str]) -> list[str]:
+    """The first part of each path below what all of them share: the sub-models of a model."""
+    split = [path.split("/")[:-1] or [path] for path in paths]
+    shortest = min((len(parts) for parts in split), default=1)
+    depth = 0
+    while depth < shortest - 1 and len({parts[depth] for parts in split}) == 1:
+        depth += 1
+    return [parts[depth] for parts in split]
+
+
+def _match(pattern: str | re.Pattern[str], name: str) -> str:
+    try:
+        found = re.search(pattern, name)
+    except re.error as error:
+        raise UsageError(
+            f"`by={pattern!r}` is neither a grouping nor a regular expression: {error}",
+            help='group by "variable", "layer", "model", "total", a regular expression or a function',
+        ) from error
+    if found is None:
+        return OTHER
+    return found.group(1) if found.groups() and found.group(1) is not None else found.group(0)
+
+
+def _fold(columns: Columns, members: list[int], present: list[int], rows: int) -> dict[str, Tensor]:
+    """Per-gradient statistics as those of the rows and, last, of the total."""
+    fold = _Fold(members, present, rows)
+    picked: dict[str, Any] = {
+        field.name: None if (column := getattr(columns, field.name)) is None else tf.gather(column, fold.present)
+        for field in fields(Columns)
+    }
+    size = fold.add(picked["size"])
+    empty = picked["size"] == 0
+    total = fold.add(picked["sum"])
+    minimum = fold.least(picked["minimum"], empty)
+    maximum = -fold.least(-picked["maximum"], empty)
+    if picked["imaginary"] is not None:
+        total = tf.complex(total, fold.add(picked["imaginary"]))
+    folded = {
+        "size": size,
+        "sum": total,
+        "norm": fold.length(picked["norm"]),
+        "mean": total / tf.cast(size, total.dtype),
+        "minimum": minimum,
+        "maximum": maximum,
+        "absolute_maximum": tf.maximum(tf.abs(minimum), tf.abs(maximum)),
+        "zero_fraction": fold.add(picked["zeros"]) / size,
+        "nonfinite": fold.add(picked["nonfinite"]),
+    }
+    return {key: fold.only_filled(column) for key, column in folded.items()}
+
+
+class _Fold:
+    """Combines numbers of gradients into numbers of rows; the row after the last is all of them together."""
+
+    def __init__(self, members: list[int], present: list[int], rows: int) -> None:
+        here = [members[i] for i in present]
+        self.present = tf.constant(present, tf.int32)
+        self.members = tf.constant([*here, *([rows] * len(here))], tf.int32)
+        self.rows = rows + 1
+        self.filled = [*(i in here for i in range(rows)), bool(here)]
+
+    def only_filled(self, column: Tensor) -> Tensor:
+        """NaN in the rows whose gradients are all missing."""
+        return tf.where(self.filled, column, tf.cast(float("nan"), column.dtype))
+
+    def add(self, column: Tensor) -> Tensor:
+        return tf.math.unsorted_segment_sum(self._twice(column), self.members, self.rows)
+
+    def least(self, column: Tensor, empty: Tensor) -> Tensor:
+        """The minimum; NaN where one is NaN or there are no elements."""
+        inf, nan = tf.cast(float("inf"), column.dtype), tf.cast(float("nan"), column.dtype)
+        lost = tf.math.is_nan(column) & ~empty
+        least = tf.math.unsorted_segment_min(self._twice(tf.where(empty | lost, inf, column)), self.members, self.rows)
+        filled = self.add(tf.cast(~empty, column.dtype)) > 0
+        return tf.where((self.add(tf.cast(lost, column.dtype)) > 0) | ~filled, nan, least)
+
+    def length(self, norm: Tensor) -> Tensor:
+        """The norm of vectors put end to end, without squaring what would overflow."""
+        largest = tf.math.unsorted_segment_max(self._twice(norm), self.members, self.rows)
+        unit = tf.where(tf.math.is_finite(largest) & (largest > 0), largest, tf.ones_like(largest))
+        scaled = self._twice(norm) / tf.gather(unit, self.members)
+        return tf.sqrt(tf.math.unsorted_segment_sum(scaled * scaled, self.members, self.rows)) * unit
+
+    def _twice(self, column: Tensor) -> Tensor:
+        return tf.concat([column, column], 0)
+
+
+def _update_ratio(
+    learning_rate: Any, holders: list[Any], members: list[int], present: list[int], rows: int, norm: Tensor
+) -> Tensor:
+    if any(isinstance(holders[i], str) or holders[i] is None for i in present):
+        raise UsageError("`learning_rate` needs the variables", help="pass `summarize(gradients, variables, ...)`")
+    weights = norms([value_of(holders[i]) for i in present])
+    return current_rate(learning_rate) * norm / _Fold(members, present, rows).length(weights)
+
+
+def value_of(variable: Any) -> Any:
+    """What TensorFlow's ops take: of a Keras 3 variable what it holds."""
+    inner = getattr(variable, "value", None)
+    return variable if inner is None or callable(inner) else inner
+
+
+def current_rate(source: Any) -> Tensor:
+    """The learning rate that a number, an optimizer or its schedule stands for now."""
+    rate = getattr(source, "learning_rate", source)
+    if callable(rate):
+        iterations = getattr(source, "iterations", None)
+        rate = rate() if iterations is None else rate(iterations)
+    return tf.cast(tf.convert_to_tensor(value_of(rate)), tf.float64)

@@ -1,0 +1,165 @@
+"""A summary of gradients as a table: to print, sort, look into, and hand on."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from whygrad.errors import UsageError
+from whygrad.training.summary.view import TOTAL
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Statistics of gradients, a row for each variable or group, and the total.
+
+    `summary["dense/kernel"]` is a row as a dict, `summary.norm` a column as an array, `summary.total` the total.
+    Inside `tf.function` the columns are tensors; the function may return the summary.
+    """
+
+    label: str  # what a row is: variable, layer, model, group
+    names: tuple[str, ...]
+    variables: tuple[int, ...]  # how many gradients are in each row
+    missing: tuple[int, ...]  # how many of them are None
+    columns: Mapping[str, Any]  # vectors, one entry a row and the total last
+    order: tuple[int, ...] | None = None  # rows as sorted; None: as they came
+
+    def __getattr__(self, name: str) -> Any:
+        columns: Mapping[str, Any] = object.__getattribute__(self, "columns")
+        if name in columns:
+            return self.column(name)
+        raise AttributeError(f"a summary has no column `{name}`, only {', '.join(columns)}")
+
+    def column(self, name: str) -> Any:
+        """One column without the total, rows in order: an array, or inside `tf.function` a tensor."""
+        if self.is_symbolic:
+            return self.columns[name][:-1]
+        values = _numbers(self.columns[name])
+        return values[list(self._order)]
+
+    @property
+    def is_symbolic(self) -> bool:
+        """Whether the numbers are only known when the graph runs."""
+        return any(not hasattr(column, "__array__") or _is_symbolic(column) for column in self.columns.values())
+
+    @property
+    def total(self) -> dict[str, Any]:
+        """All gradients together."""
+        return self._row(TOTAL, len(self.names), sum(self.variables), sum(self.missing))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return (self.names[i] for i in self._order)
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        if name not in self.names:
+            raise KeyError(name)
+        i = self.names.index(name)
+        return self._row(name, i, self.variables[i], self.missing[i])
+
+    def sort(self, by: str = "norm", *, descending: bool = True) -> Summary:
+        """The same rows by one column; those without a number come last."""
+        if by == "name":
+            order = sorted(range(len(self)), key=self.names.__getitem__, reverse=descending)
+        elif by not in self.columns:
+            raise UsageError(f"cannot sort by `{by}`", help=f"sort by name, {', '.join(self.columns)}")
+        else:
+            order = sorted(range(len(self)), key=_rank(_numbers(self.columns[by]), descending))
+        return replace(self, order=tuple(order))
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """`{row: {column: number}}`, the total last; a missing gradient has None in every column."""
+        return {**{name: self[name] for name in self}, TOTAL: self.total}
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame`, rows named, without the total."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise UsageError("`to_pandas` needs pandas", help="pip install pandas") from error
+        rows = self.to_dict()
+        rows.pop(TOTAL)
+        return pandas.DataFrame.from_dict(rows, orient="index").rename_axis(self.label)
+
+    @property
+    def _order(self) -> tuple[int, ...]:
+        return tuple(range(len(self.names))) if self.order is None else self.order
+
+    def _row(self, name: str, i: int, variables: int, missing: int) -> dict[str, Any]:
+        empty = variables > 0 and missing == variables
+        values = {
+            key: None if empty else _scalar(column[i]) if not self.is_symbolic else column[i]
+            for key, column in self.columns.items()
+        }
+        return {"variables": variables, "missing": missing, **values}
+
+    def __str__(self) -> str:
+        if self.is_symbolic:
+            return f"<Summary of {len(self)} rows by {self.label}, known when the graph runs>"
+        from rich.console import Console
+
+        console = Console(file=io.StringIO(), width=_width(self), color_system=None)
+        console.print(self.__rich__())
+        lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+        return "\n".join(line.rstrip() for line in lines)
+
+    __repr__ = __str__
+
+    def __rich__(self) -> Table:
+        from whygrad.training.summary.view import as_table
+
+        return as_table(self)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        from whygrad.training.summary.view import as_html
+
+        return f"<pre>{escape(str(self))}</pre>" if self.is_symbolic else as_html(self)
+
+    def __tf_flatten__(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        facts = (self.label, self.names, self.variables, self.missing, tuple(self.columns), self.order)
+        return facts, tuple(self.columns.values())
+
+    @classmethod
+    def __tf_unflatten__(cls, metadata: tuple[Any, ...], components: tuple[Any, ...]) -> Summary:
+        label, names, variables, missing, keys, order = metadata
+        return cls(label, names, variables, missing, dict(zip(keys, components, strict=True)), order)
+
+
+def _width(summary: Summary) -> int:
+    longest = max((len(name) for name in (*summary.names, summary.label)), default=0)
+    return longest + 16 * (len(summary.columns) + 2)
+
+
+def _is_symbolic(column: Any) -> bool:
+    return hasattr(column, "graph") and not hasattr(column, "numpy")
+
+
+def _numbers(column: Any) -> Any:
+    import numpy as np
+
+    return np.asarray(column)
+
+
+def _scalar(value: Any) -> Any:
+    number = _numbers(value)[()]
+    if isinstance(number, complex):
+        return complex(number)
+    return float(number)
+
+
+def _rank(values: Any, descending: bool) -> Any:
+    def key(i: int) -> tuple[bool, float]:
+        number = abs(values[i]) if isinstance(values[i], complex) else float(values[i])
+        return (math.isnan(number), -number if descending else number)
+
+    return key

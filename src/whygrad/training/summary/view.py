@@ -1,0 +1,135 @@
+"""How a summary looks: on a terminal, as plain text, and in a notebook."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from html import escape
+from typing import TYPE_CHECKING, Any, Final
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from whygrad.training.summary.table import Summary
+
+HEADINGS: Final = {
+    "sum": "sum",
+    "norm": "L2 norm",
+    "mean": "mean",
+    "minimum": "min",
+    "maximum": "max",
+    "absolute_maximum": "|max|",
+    "zero_fraction": "zeros",
+    "nonfinite": "non-finite",
+    "update_ratio": "update/weight",
+}
+TOTAL: Final = "total"
+_ORDER: Final = ("norm", *(key for key in HEADINGS if key != "norm"))  # the norm first, its bar beside it
+_BAR: Final = 8  # cells
+_EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
+_HTML_STYLE: Final = (
+    "<style>.whygrad-summary{border-collapse:collapse;font-variant-numeric:tabular-nums}"
+    ".whygrad-summary th,.whygrad-summary td{padding:.15em .7em;border:0;background:none}"
+    ".whygrad-summary td{text-align:right}.whygrad-summary th:first-child{text-align:left;font-weight:normal}"
+    ".whygrad-summary thead th{border-bottom:1px solid currentColor;font-weight:bold;text-align:right}"
+    ".whygrad-summary .total>*{border-top:1px solid currentColor;font-weight:bold!important}"
+    ".whygrad-summary .bad>*{color:#c5221f}.whygrad-summary .zero>*{color:#b06000}"
+    ".whygrad-summary .bar{display:inline-block;height:.6em;background:#4285f4;opacity:.7;vertical-align:baseline}"
+    "</style>"
+)
+
+
+def keys_of(summary: Summary) -> list[str]:
+    """The columns to show; that of non-finite elements only where there are any."""
+    bad = summary.total["nonfinite"] or any(summary[name]["nonfinite"] for name in summary)
+    return [key for key in _ORDER if key in summary.columns and (key != "nonfinite" or bad)]
+
+
+def as_table(summary: Summary) -> Table:
+    """The table that rich shows, the norm of each row drawn as a bar."""
+    table = Table(box=box.SIMPLE, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), show_footer=True)
+    table.add_column(summary.label, footer=TOTAL, no_wrap=True, header_style="bold", footer_style="bold")
+    total, keys, largest = summary.total, keys_of(summary), _largest(summary)
+    for key in keys:
+        table.add_column(HEADINGS[key], footer=shown(total[key], key), justify="right", no_wrap=True)
+        if key == "norm":
+            table.add_column("", no_wrap=True)
+    for name in summary:
+        row = summary[name]
+        cells: list[str | Text] = [name]
+        for key in keys:
+            cells.append(shown(row[key], key))
+            if key == "norm":
+                cells.append(Text(bar(row[key], largest), "cyan"))
+        table.add_row(*cells, style=_style(row))
+    return table
+
+
+def as_html(summary: Summary) -> str:
+    keys, largest = keys_of(summary), _largest(summary)
+    headings = (summary.label, *(text for key in keys for text in _with_bar(key, HEADINGS[key], "")))
+    head = "".join(f"<th>{escape(text)}</th>" for text in headings)
+    rows = [(name, summary[name], _class(summary[name])) for name in summary] + [(TOTAL, summary.total, "total")]
+    body = "".join(
+        f"<tr{f' class={kind}' if kind else ''}><th>{escape(name)}</th>"
+        + "".join(
+            f"<td>{text}</td>"
+            for key in keys
+            for text in _with_bar(
+                key, escape(shown(row[key], key)), "" if kind == "total" else _html_bar(row[key], largest)
+            )
+        )
+        + "</tr>"
+        for name, row, kind in rows
+    )
+    return f"{_HTML_STYLE}<table class='whygrad-summary'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def shown(value: Any, key: str) -> str:
+    """A number as it stands in the table."""
+    if value is None:
+        return "missing" if key == "norm" else "–"
+    if key in ("zero_fraction", "update_ratio") and not math.isfinite(value):
+        return "–"  # of nothing, or of a weight that is zero
+    if key == "zero_fraction":
+        share = float(value)
+        return f"{share:.0%}" if share in (0, 1) else f"{share:.1%}"
+    if key == "nonfinite":
+        return f"{int(value):,}"
+    text: str = format(value, ".1e" if key == "update_ratio" else ".3g")
+    return text
+
+
+def bar(norm: Any, largest: float) -> str:
+    """A norm as a stretch of cells, the largest of all as the whole of them."""
+    if norm is None or not math.isfinite(norm) or largest <= 0 or norm <= 0:
+        return ""
+    eighths = max(1, round(float(norm) / largest * _BAR * 8))
+    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+
+
+def _html_bar(norm: Any, largest: float) -> str:
+    if norm is None or not math.isfinite(norm) or largest <= 0:
+        return ""
+    return f"<span class=bar style='width:{max(0.05, 5 * norm / largest):.2f}em'></span>"
+
+
+def _with_bar(key: str, text: str, drawn: str) -> tuple[str, ...]:
+    return (text, drawn) if key == "norm" else (text,)
+
+
+def _largest(summary: Summary) -> float:
+    norms = [summary[name]["norm"] for name in summary]
+    return max((norm for norm in norms if norm is not None and math.isfinite(norm)), default=0.0)
+
+
+def _style(row: Mapping[str, Any]) -> str:
+    return {"bad": "red", "zero": "yellow", "": ""}[_class(row)]
+
+
+def _class(row: Mapping[str, Any]) -> str:
+    if row["norm"] is None or (row["nonfinite"] or 0) > 0:
+        return "bad"
+    return "zero" if row["norm"] == 0 else ""

@@ -1,0 +1,1 @@
+"""An optimizer around an optimizer: what all such wrappers share."""

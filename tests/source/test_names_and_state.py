@@ -1,0 +1,196 @@
+"""What the source says of a name: who is called, what is renamed, what a function changes and tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from whygrad.backends.failure import describe_failure
+from whygrad.source import SourceSpan, source_text
+from whygrad.source.naming import alias_assignment, callee, is_looped_over, multiplication, rebinds_itself
+from whygrad.source.state import attribute_reads, changed_outside, mutations
+
+
+def at(file: Path, program: str, piece: str) -> SourceSpan:
+    file.write_text(program)
+    for number, line in enumerate(program.splitlines(), 1):
+        if piece in line:
+            return SourceSpan(str(file), number, line.index(piece), number, line.index(piece) + len(piece))
+    raise LookupError(piece)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"), [("network(x)", "network"), ("self.net(x)", "self.net"), ("f(x)(y)", None), ("x + 1", None)]
+)
+def test_the_one_that_is_called_has_a_name_where_one_is_written(tmp_path: Path, call: str, name: str | None) -> None:
+    assert callee(at(tmp_path / "p.py", f"y = {call}\n", call)) == name
+
+
+def test_an_alias_is_found_where_it_is_assigned(tmp_path: Path) -> None:
+    file = tmp_path / "p.py"
+    file.write_text("a = make()\nb = a\nc = copy(a)\n")
+
+    found = alias_assignment(str(file), "b", "a")
+
+    assert found is not None
+    assert source_text(found) == "b = a"
+    assert alias_assignment(str(file), "c", "a") is None
+
+
+@pytest.mark.parametrize(
+    ("statement", "looped"),
+    [
+        ("[v for v in model.weights]", True),
+        ("zip(g, model.weights)", True),
+        ("apply(*model.weights)", True),
+        ("keep = model.weights", False),
+        ("apply(model.weights)", False),
+    ],
+)
+def test_a_list_that_is_gone_through_at_once_is_told_from_one_that_is_kept(
+    tmp_path: Path, statement: str, looped: bool
+) -> None:
+    assert is_looped_over(at(tmp_path / "p.py", statement + "\n", "model.weights")) is looped
+
+
+def test_state_that_a_function_changes_and_tests_is_found(tmp_path: Path) -> None:
+    program = "n = 0\ndef step(x):\n    global n\n    n += 1\n    if n > 3:\n        x = x * 2\n    return x\n"
+
+    found = list(mutations(at(tmp_path / "p.py", program, "x * 2")))
+
+    assert [(each.name, each.where.line, each.read.line) for each in found] == [("n", 4, 5)]
+
+
+@pytest.mark.parametrize("use", ["print(count)", "pass"])
+def test_a_counter_that_is_only_printed_or_not_read_is_no_state(tmp_path: Path, use: str) -> None:
+    program = f"count = 0\ndef step(x):\n    global count\n    count += 1\n    {use}\n    return x * 2\n"
+
+    assert list(mutations(at(tmp_path / "p.py", program, "x * 2"))) == []
+
+
+def test_a_local_counter_is_no_state(tmp_path: Path) -> None:
+    program = "def step(x):\n    n = 0\n    n += 1\n    return x * n\n"
+
+    assert list(mutations(at(tmp_path / "p.py", program, "x * n"))) == []
+
+
+def test_the_use_of_an_attribute_is_found_in_the_function(tmp_path: Path) -> None:
+    program = "class A:\n    def f(self, x):\n        return x * self.rate\n    def g(self, x):\n        return x + 1\n"
+
+    used = attribute_reads(at(tmp_path / "p.py", program, "x * self.rate"), "rate")
+
+    assert used is not None
+    assert used.line == 3
+    assert attribute_reads(at(tmp_path / "p.py", program, "x + 1"), "rate") is None
+
+
+def test_a_failure_is_placed_at_the_innermost_expression_of_the_user(tmp_path: Path) -> None:
+    file = tmp_path / "p.py"
+    file.write_text("def inner(x):\n    return x.missing\n\ninner(3)\n")
+    try:
+        exec(compile(file.read_text(), str(file), "exec"), {})
+    except AttributeError as error:
+        failure = describe_failure(error)
+
+    assert failure is not None
+    assert failure.where is not None
+    assert (failure.where.line, source_text(failure.where)) == (2, "x.missing")
+    assert (failure.attribute, failure.object_type) == ("missing", "builtins.int")
+
+
+def test_an_orderly_exit_is_no_failure() -> None:
+    assert describe_failure(SystemExit(0)) is None
+    assert describe_failure(KeyboardInterrupt()) is None
+
+
+def test_an_exception_that_cannot_be_printed_is_still_described() -> None:
+    class OddError(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    failure = describe_failure(OddError())
+
+    assert failure is not None
+    assert failure.message == "OddError"
+
+
+@pytest.mark.parametrize(
+    ("statement", "rebinds"),
+    [
+        ("w = w - rate * g", True),
+        ("self.w = self.w - rate * g", True),
+        ("params = [w - rate * g for p, g in zip(params, gs)]", True),
+        ("w -= w - rate * g", True),
+        ("trial = w - rate * g", False),
+        ("print(w - rate * g)", False),
+    ],
+)
+def test_a_name_bound_to_a_value_made_of_itself_is_told(tmp_path: Path, statement: str, rebinds: bool) -> None:
+    assert rebinds_itself(at(tmp_path / "p.py", statement + "\n", "w - rate * g")) is rebinds
+
+
+@pytest.mark.parametrize(
+    ("program", "times"),
+    [
+        ("blocks = [Dense(4)] * 3", 3),
+        ("blocks = depth * [Dense(4)]", None),
+        ("blocks = [Dense(4), Relu()] * 2", 2),
+        ("blocks = dict.fromkeys(names, Dense(4))", None),
+        ("blocks = itertools.repeat(Dense(4), 3)", None),
+    ],
+)
+def test_a_multiplied_list_is_found_around_what_it_repeats(tmp_path: Path, program: str, times: int | None) -> None:
+    found = multiplication(at(tmp_path / "p.py", f"{program}\n", "Dense(4)"))
+
+    assert found is not None
+    assert source_text(found[0]) == program.removeprefix("blocks = ")
+    assert found[1] == times
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "blocks = [Dense(4) for _ in range(3)]",
+        "y = Dense(4) * 3",
+        "b = [Dense(4)] + c",
+        "blocks = dict.fromkeys(Dense(4))",
+        "y = repeat(x, Dense(4))",
+    ],
+)
+def test_nothing_is_multiplied_where_each_is_made_anew(tmp_path: Path, program: str) -> None:
+    assert multiplication(at(tmp_path / "p.py", f"{program}\n", "Dense(4)")) is None
+
+
+STEP = "def step(x):\n    return x * beta\n"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "for i in range(3):\n    beta = i / 3\n    step(x)\n",
+        "for beta in (0.1, 0.2):\n    step(x)\n",
+        "while True:\n    beta += 1\n",
+        "def anneal():\n    global beta\n    beta *= 2\n",
+    ],
+)
+def test_a_number_that_a_loop_changes_behind_a_function_is_found(tmp_path: Path, change: str) -> None:
+    found = changed_outside(at(tmp_path / "p.py", STEP + change, "x * beta"), "beta")
+
+    assert found is not None
+    assert source_text(found.read) == "beta"
+    assert "beta" in (source_text(found.where) or "")
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        f"beta = 1\n{STEP}",
+        f"{STEP}beta = 2\n",
+        "def step(x, beta):\n    return x * beta\nfor beta in (1, 2):\n    step(x, beta)\n",
+        "def step(x):\n    print(beta)\n    return x * beta_2\nfor beta in (1, 2):\n    step(x)\n",
+        "for beta in (1, 2):\n    def step(x):\n        return x * beta\n",
+    ],
+)
+def test_a_number_that_stays_or_is_given_is_not(tmp_path: Path, program: str) -> None:
+    assert changed_outside(at(tmp_path / "p.py", program, "x * beta"), "beta") is None

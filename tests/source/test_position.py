@@ -1,0 +1,61 @@
+"""Where code is: whose file it is, and the exact expression a frame stands at."""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from whygrad.source import SourceSpan, source_text
+from whygrad.source.position import CodeOwner, file_owner, position_in, span_of, user_frame
+
+
+@pytest.mark.parametrize(
+    ("file", "owner"),
+    [
+        ("/home/me/project/train.py", CodeOwner.USER),
+        ("/home/me/project/.venv/lib/python3.11/site-packages/tensorflow/python/ops.py", CodeOwner.MACHINERY),
+        ("/home/me/project/.venv/lib/python3.11/site-packages/somebody/layers.py", CodeOwner.LIBRARY),
+        (f"{sysconfig.get_path('stdlib')}/functools.py", CodeOwner.MACHINERY),
+        ("<frozen importlib._bootstrap>", CodeOwner.MACHINERY),
+        ("<stdin>", CodeOwner.USER),
+        ("<ipython-input-3-abc>", CodeOwner.USER),
+    ],
+)
+def test_every_file_has_an_owner(file: str, owner: CodeOwner) -> None:
+    assert file_owner(file) is owner
+
+
+def frame_at_here(file: Path, program: str) -> tuple[FrameType, SourceSpan]:
+    """The frame that calls `here()` in a program, and the expression it stands at."""
+    caught: list[tuple[FrameType, SourceSpan]] = []
+
+    def here(value: int) -> int:
+        frame = sys._getframe(1)
+        caught.append((frame, span_of(position_in(frame))))
+        return value
+
+    file.write_text(program)
+    exec(compile(program, str(file), "exec"), {"here": here})
+    return caught[0]
+
+
+@pytest.mark.parametrize("program", ["a = 1 + here(2) * 3\n", "größe = 'ü漢'; b = here(2)\n"])
+def test_a_position_is_the_very_expression_in_characters(tmp_path: Path, program: str) -> None:
+    _, span = frame_at_here(tmp_path / "p.py", program)
+
+    assert source_text(span) == "here(2)"
+
+
+def test_the_users_frame_is_found_below_the_machinery(tmp_path: Path) -> None:
+    file = tmp_path / "p.py"
+
+    program = "import functools\ndef f(a, b):\n    return here(b)\nfunctools.reduce(f, [1, 2])\n"
+    frame, _ = frame_at_here(file, program)
+    found = user_frame(frame)
+
+    assert found is not None
+    assert (found.f_code.co_filename, found.f_lineno) == (str(file), 3)

@@ -1,0 +1,85 @@
+"""Which statements feed an expression, and where a value on its way there leaves the framework."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from whygrad.source import SourceSpan, source_text
+from whygrad.source.slicing import exits, feeding_lines
+
+Spot = Callable[[str, str], SourceSpan]
+
+
+@pytest.fixture
+def spot(tmp_path: Path) -> Spot:
+    """The span of a piece of text in a program that is written to a file."""
+
+    def find(program: str, piece: str) -> SourceSpan:
+        file = tmp_path / f"p{abs(hash(program))}.py"
+        file.write_text(program)
+        for number, line in enumerate(program.splitlines(), 1):
+            if piece in line:
+                column = line.index(piece)
+                return SourceSpan(str(file), number, column, number, column + len(piece))
+        raise LookupError(piece)
+
+    return find
+
+
+def test_only_the_statements_whose_values_enter_are_kept(spot: Spot) -> None:
+    program = "a = f()\nb = g()\nc = a + 1\nd = c * 2\nprint(d)\n"
+
+    assert feeding_lines(spot(program, "c * 2")) == {1, 3, 4}
+
+
+def test_a_name_is_followed_to_its_last_assignment_before(spot: Spot) -> None:
+    program = "a = old()\na = new()\nb = use(a)\n"
+
+    lines = feeding_lines(spot(program, "use(a)"))
+
+    assert {2, 3} <= lines
+
+
+def test_a_function_is_followed_into_its_body(spot: Spot) -> None:
+    program = "def f(t):\n    s = t.numpy()\n    return s + 1\n\nx = make()\ny = f(x)\nz = wrap(y)\n"
+
+    assert {2, 3, 5, 6, 7} <= feeding_lines(spot(program, "wrap(y)"))
+
+
+def test_what_comes_after_does_not_feed(spot: Spot) -> None:
+    program = "a = f()\nb = use(a)\nc = a.numpy()\n"
+
+    assert 3 not in feeding_lines(spot(program, "use(a)"))
+
+
+@pytest.mark.parametrize(
+    ("program", "how", "shown"),
+    [
+        ("import numpy as np\nx = f()\ny = np.mean(x)\nz = use(y)\n", "np.mean()", "np.mean(x)"),
+        ("x = f()\ny = x.numpy()\nz = use(y)\n", ".numpy()", "x.numpy()"),
+        ("x = f()\ny = float(x)\nz = use(y)\n", "float()", "float(x)"),
+        ("from numpy import exp\nx = f()\ny = exp(x)\nz = use(y)\n", "exp()", "exp(x)"),
+        ("x = f()\nz = use(x.tolist())\n", ".tolist()", "x.tolist()"),
+    ],
+)
+def test_calls_through_which_values_leave_are_found(spot: Spot, program: str, how: str, shown: str) -> None:
+    found = exits(spot(program, "use("))
+
+    assert [(each.how, source_text(each.span)) for each in found] == [(how, shown)]
+
+
+def test_a_call_that_does_not_feed_the_expression_is_no_exit(spot: Spot) -> None:
+    program = "x = f()\nprint(x.numpy())\nz = use(x)\n"
+
+    assert exits(spot(program, "use(x)")) == []
+
+
+def test_a_file_that_is_gone_or_does_not_parse_feeds_nothing(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.py"
+    broken.write_text("def (:\n")
+
+    assert feeding_lines(SourceSpan(str(tmp_path / "gone.py"), 1)) == frozenset()
+    assert exits(SourceSpan(str(broken), 1)) == []
