@@ -152,7 +152,7 @@ def test_a_saved_model_loads_in_a_process_that_has_only_imported_accumulate(kera
     program = (
         "import os; os.environ['TF_CPP_MIN_LOG_LEVEL'] = '3'; os.environ['CUDA_VISIBLE_DEVICES'] = '-1'\n"
         "import keras\n"
-        "from whygrad.backends.tensorflow import accumulate\n"
+        "from whygrad.training.accumulation import accumulate\n"
         f"model = keras.models.load_model({str(tmp_path / 'model.keras')!r})\n"
         "print('microbatches', model.optimizer.microbatches)\n"
     )
