@@ -10,7 +10,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from whygrad.backends import WatchOptions
-from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow import capability, compat
 from whygrad.backends.tensorflow.keras import hooks as keras_hooks
 from whygrad.backends.tensorflow.keras import module_hooks
 from whygrad.backends.tensorflow.keras.facts import KerasFacts
@@ -87,6 +87,7 @@ class Capture:
     def start(self) -> None:
         """Put the hooks of TensorFlow itself in."""
         _running.append(self)
+        self._say_what_is_missing()
         self.listen()
         tape.install(self)
         departure.install(self)
@@ -100,6 +101,13 @@ class Capture:
             module = sys.modules.get(name)
             if module is not None:
                 self.join(module)
+
+    def _say_what_is_missing(self) -> None:
+        errors = [capability.MissingNameError(name) for name in capability.missing()]
+        for error in errors:
+            print(f"whygrad: warning: {error}", file=sys.stderr)
+            if error.name.loss is capability.Loss.EVERYTHING:
+                raise error
 
     def join(self, module: ModuleType) -> None:
         """Hook a Keras that was imported just now."""
@@ -116,7 +124,7 @@ class Capture:
 
     def listen(self) -> None:
         """Hear of the ops of this thread: TensorFlow keeps its listeners by thread."""
-        if compat.add_op_callback is not None and not getattr(self._threads, "heard", False):
+        if not getattr(self._threads, "heard", False):
             self._threads.heard = True
             compat.add_op_callback(self.on_op)
 
@@ -149,10 +157,7 @@ class Capture:
 
     def current_graph(self) -> Any:
         """The function graph that is being traced, or None when ops run at once."""
-        assert compat.ops is not None
-        if compat.ops.executing_eagerly_outside_functions() and compat.ops.inside_function():
-            return compat.ops.get_default_graph()
-        return None
+        return compat.current_graph()
 
     def training_model(self) -> str | None:
         return self.keras.training_model()

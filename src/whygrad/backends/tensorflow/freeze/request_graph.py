@@ -339,4 +339,4 @@ def _is_in(code: CodeType, function: CodeType) -> bool:
 
 
 _SILENT = frozenset({"NoOp"})
-_UNKNOWN = TensorFacts(0, getattr(compat.dtypes, "float32", None), None)
+_UNKNOWN = TensorFacts(0, compat.float32, None)
