@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import math
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -49,6 +50,8 @@ atomic_function = _module("tensorflow.python.eager.polymorphic_function.atomic_f
 optional_ops = _module("tensorflow.python.data.ops.optional_ops")
 handle_data_util = _module("tensorflow.python.ops.handle_data_util")
 op_def_registry = _module("tensorflow.python.framework.op_def_registry")
+op_def_library = _module("tensorflow.python.framework.op_def_library")
+tensor_proto = _module("tensorflow.core.framework.tensor_pb2")
 
 tensor_class: Any = _attribute(tensor_module, "Tensor") or _attribute(ops, "Tensor")
 add_op_callback: Callable[..., None] | None = _attribute(op_callbacks, "add_op_callback")
@@ -69,7 +72,9 @@ recording_is_stopped: Callable[[], bool] = _attribute(pywrap_tfe, "TFE_Py_TapeSe
 register_gradient_function: Callable[..., None] | None = _attribute(pywrap_tfe, "TFE_Py_RegisterGradientFunction")
 resource_dtype: Any = _attribute(dtypes, "resource")
 variant_dtype: Any = _attribute(dtypes, "variant")
+not_numbers: tuple[Any, ...] = (resource_dtype, _attribute(dtypes, "string"))
 float32: Any = _attribute(dtypes, "float32")
+int64: Any = _attribute(dtypes, "int64")
 float32_number: int = getattr(float32, "as_datatype_enum", 1)
 float16_number: int = getattr(_attribute(dtypes, "float16"), "as_datatype_enum", 19)
 flatten: Callable[[Any], list[Any]] | None = _attribute(nest, "flatten")
@@ -82,6 +87,11 @@ def run_op(op_type: str, outputs: int, inputs: list[Any], attrs: Any) -> list[An
     assert context is not None
     results = execute.quick_execute(op_type, outputs, inputs, attrs, context.context())
     return list(results) if isinstance(results, (list, tuple)) else []
+
+
+def int32_tensor(number: int) -> Any:
+    assert ops is not None
+    return ops.convert_to_tensor(number, dtype="int32")
 
 
 def ones_like(tensor: Any) -> Any:
@@ -277,7 +287,7 @@ def is_dtype(value: Any) -> bool:
     return dtypes is not None and isinstance(value, dtypes.DType)
 
 
-def dtype_named(name: str) -> Any:
+def dtype_named(name: str | int) -> Any:
     assert dtypes is not None
     return dtypes.as_dtype(name)
 
@@ -293,15 +303,33 @@ def bytes_of_tensor(tensor: Any) -> bytes:
 
 
 def tensor_from_bytes(content: bytes, dtype: str) -> Any:
+    """What `bytes_of_tensor` wrote; a ValueError where it is something else, or claims to be larger than it is."""
     assert ops is not None
-    kind = dtype_named(dtype).as_datatype_enum
-    return run_op("ParseTensor", 1, [ops.convert_to_tensor(content)], ("out_type", kind))[0]
+    assert tensor_proto is not None
+    kind = dtype_named(dtype)
+    try:
+        described = tensor_proto.TensorProto.FromString(content)
+    except Exception as error:  # protobuf's own class
+        raise ValueError(f"a value cannot be read: {error}") from None
+    sides = [side.size for side in described.tensor_shape.dim]
+    is_list = kind in (resource_dtype, variant_dtype)
+    if is_list or described.dtype != kind.as_datatype_enum or any(side < 0 for side in sides):
+        raise ValueError(f"a value is not of the type {kind.name}")
+    if math.prod(sides) * (1 if kind in not_numbers else kind.size) > len(content):
+        raise ValueError("a value is smaller than its shape")
+    return run_op("ParseTensor", 1, [ops.convert_to_tensor(content)], ("out_type", kind.as_datatype_enum))[0]
+
+
+@functools.cache
+def op_definition(op_type: str) -> Any:
+    """What TensorFlow itself says of an op; None for names that are none of its own."""
+    return op_def_registry.get(op_type) if op_def_registry is not None else None
 
 
 @functools.cache
 def is_stateful(op_type: str) -> bool:
     """Whether an op's results depend on more than its inputs; also true of names that are no op of TensorFlow's own."""
-    definition = op_def_registry.get(op_type) if op_def_registry is not None else None
+    definition = op_definition(op_type)
     return definition is None or bool(definition.is_stateful)
 
 
