@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from whygrad.backends.tensorflow.compat.core import dtype_named, op_def_library, op_definition, ops, variant_dtype
+from whygrad.backends.tensorflow.compat.core import dtype_named, op_def_library, op_definition, ops
 
-_KNOWN_ELEMENTS = 1024  # tensors of so many are known in the graph too: shapes, axes, sizes
+_KNOWN_ELEMENTS = 1024  # whole numbers, up to so many, are known in the graph too: shapes, axes, sizes
 
 
 def rehearsed(run: Callable[[Sequence[Any]], Any], tensors: Sequence[Any]) -> list[Any]:
@@ -36,6 +36,12 @@ def put_in_graph(op_type: str, inputs: Sequence[Any], attrs: Sequence[Any]) -> N
     )
 
 
+def known_numbers(tensor: Any) -> Any:
+    """The array of a tensor that may decide about sizes; None for all others."""
+    is_known = tensor.dtype.is_integer and tensor.shape.num_elements() <= _KNOWN_ELEMENTS
+    return tensor.numpy() if is_known else None
+
+
 def _typed(value: Any, kind: str) -> Any:
     if kind == "type":
         return dtype_named(value)
@@ -48,6 +54,5 @@ def _stand_in(tensor: Any) -> Any:
     if isinstance(tensor, tf.IndexedSlices):
         parts = (tensor.values, tensor.indices, tensor.dense_shape)
         return tf.IndexedSlices(*(None if part is None else _stand_in(part) for part in parts))
-    if tensor.dtype == variant_dtype or tensor.shape.num_elements() > _KNOWN_ELEMENTS:
-        return tf.compat.v1.placeholder(tensor.dtype, tensor.shape)
-    return tf.constant(tensor.numpy(), tensor.dtype)
+    known = known_numbers(tensor)
+    return tf.compat.v1.placeholder(tensor.dtype, tensor.shape) if known is None else tf.constant(known, tensor.dtype)

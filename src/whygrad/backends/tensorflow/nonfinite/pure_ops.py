@@ -37,6 +37,9 @@ _CHOICES: Final = frozenset(
 # The numbers in their inputs decide how much they make, and TensorFlow cannot tell before they have run.
 _OF_UNKNOWN_SIZE: Final = re.compile(r"Ragged(Range|Cross|Count|TensorToTensor)|Sparse(Cross|FillEmptyRows$|Count)")
 
+# Kernels that end the process where others raise an error, or that are for other machines.
+_FRAGILE: Final = re.compile(r"BoostedTrees|LSTMBlock|BlockLSTM|GRUBlock|Xla|TPU|Risc")
+
 _GRADIENT_ONLY: Final = frozenset({"Print", "RandomGamma"})  # stateful, but the way back only calculates
 
 
@@ -44,7 +47,7 @@ _GRADIENT_ONLY: Final = frozenset({"Print", "RandomGamma"})  # stateful, but the
 def is_pure(op_type: str) -> bool:
     """Whether an op only makes new values of those it is given."""
     definition = compat.op_definition(op_type) if _NAME.fullmatch(op_type) else None
-    if definition is None or _OF_UNKNOWN_SIZE.match(op_type):
+    if definition is None or _OF_UNKNOWN_SIZE.match(op_type) or _FRAGILE.match(op_type):
         return False
     if definition.is_stateful or definition.allows_uninitialized_input or definition.is_distributed_communication:
         return False
