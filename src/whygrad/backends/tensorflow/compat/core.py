@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -57,12 +58,16 @@ register_gradient_function = find(
     Loss.BACKWARD,
     "tensorflow.python._pywrap_tfe:TFE_Py_RegisterGradientFunction",
 )
+TensorProto = find("tensorflow.core.framework.tensor_pb2:TensorProto", Loss.REPLAY)
+op_def_library = find("tensorflow.python.framework.op_def_library", Loss.REPLAY)
 gradients_util = find("tensorflow.python.ops.gradients_util", Loss.BACKWARD)
 AtomicFunction = find("tensorflow.python.eager.polymorphic_function.atomic_function:AtomicFunction", Loss.COMPILED)
 Optional = find("tensorflow.python.data.ops.optional_ops:_OptionalImpl", Loss.COMPILED)
 
 GradientTape = tf.GradientTape
 resource_dtype, variant_dtype, float32 = tf.resource, tf.variant, tf.float32
+not_numbers = (tf.resource, tf.string)
+int64 = tf.int64
 float32_number, float16_number = tf.float32.as_datatype_enum, tf.float16.as_datatype_enum
 flatten: Any = tf.nest.flatten
 constant_value: Any = tf.get_static_value
@@ -78,6 +83,10 @@ def run_op(op_type: str, outputs: int, inputs: list[Any], attrs: Any) -> list[An
     """Run one op now, seen by no tape and by no listener."""
     results = quick_execute(op_type, outputs, inputs, attrs, eager_context())
     return list(results) if isinstance(results, (list, tuple)) else []
+
+
+def int32_tensor(number: int) -> Any:
+    return tf.convert_to_tensor(number, dtype="int32")
 
 
 def ones_like(tensor: Any) -> Any:
@@ -254,7 +263,7 @@ def is_dtype(value: Any) -> bool:
     return isinstance(value, tf.DType)
 
 
-def dtype_named(name: str) -> Any:
+def dtype_named(name: str | int) -> Any:
     return tf.as_dtype(name)
 
 
@@ -269,8 +278,19 @@ def bytes_of_tensor(tensor: Any) -> bytes:
 
 
 def tensor_from_bytes(content: bytes, dtype: str) -> Any:
-    kind = dtype_named(dtype).as_datatype_enum
-    return run_op("ParseTensor", 1, [tf.convert_to_tensor(content)], ("out_type", kind))[0]
+    """What `bytes_of_tensor` wrote; a ValueError where it is something else, or claims to be larger than it is."""
+    kind = dtype_named(dtype)
+    try:
+        described = TensorProto.FromString(content)
+    except Exception as error:  # protobuf's own class
+        raise ValueError(f"a value cannot be read: {error}") from None
+    sides = [side.size for side in described.tensor_shape.dim]
+    is_list = kind in (resource_dtype, variant_dtype)
+    if is_list or described.dtype != kind.as_datatype_enum or any(side < 0 for side in sides):
+        raise ValueError(f"a value is not of the type {kind.name}")
+    if math.prod(sides) * (1 if kind in not_numbers else kind.size) > len(content):
+        raise ValueError("a value is smaller than its shape")
+    return run_op("ParseTensor", 1, [tf.convert_to_tensor(content)], ("out_type", kind.as_datatype_enum))[0]
 
 
 @functools.cache
