@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import sys
 from pathlib import Path
 
@@ -50,3 +51,10 @@ def test_every_option_of_run_is_in_the_table(tmp_path: Path) -> None:
 
     assert options - {"--help"} <= set(re.findall(r"--[\w-]+", README))
     assert len(options) > 5
+
+
+def test_the_table_of_costs_is_the_recorded_one() -> None:
+    with_table = runpy.run_path(str(ROOT / "benchmarks" / "record.py"))["with_table"]
+
+    assert with_table(README) == README, "run `make docs`"
+    assert with_table(README.replace("| measured |", "| estimated |")) == README  # it can fail
