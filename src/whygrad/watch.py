@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from whygrad.backends import Watcher, WatchOptions
+from whygrad.backends import Watcher, WatchOptions, words_of
 from whygrad.backends.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import UsageError
@@ -88,7 +88,7 @@ class Run:
 
     def _report_of(self, recording: Recording) -> Report:
         return Report(
-            diagnostics=diagnose(recording, all_rules(), self._selection),
+            diagnostics=diagnosed(recording, self._selection),
             gradients=tuple(_reach(recording, request) for request in recording.requests),
             run=_facts(recording),
         )
@@ -183,6 +183,11 @@ def replay(path: str) -> Recording:
     from whygrad.backends.tensorflow.nonfinite.kept.rerun import replay
 
     return replay(load(Path(path)))
+
+
+def diagnosed(recording: Recording, selection: Selection | None = None) -> tuple[Diagnostic, ...]:
+    """What all rules say of a recording, in the words of its framework."""
+    return diagnose(recording, all_rules(), selection, words_of(recording.framework))
 
 
 def _reach(recording: Recording, request: Request) -> LossReach:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at
 from whygrad.graph import OpKind
-from whygrad.graph.build import GraphBuilder
 from whygrad.rules.missing import missing_of
 from whygrad.rules.wording import (
     UNNAMED,

@@ -47,10 +47,10 @@ def _find(run: str, step: int | None) -> str:
 
 def _explained(path: str, output_format: str) -> str:
     from whygrad.report import Report, render, terminal_width, wants_color
-    from whygrad.rules import all_rules, diagnose
-    from whygrad.watch import replay
+    from whygrad.rules import all_rules
+    from whygrad.watch import diagnosed, replay
 
-    report = Report(diagnostics=diagnose(replay(path), all_rules()))
+    report = Report(diagnostics=diagnosed(replay(path)))
     color, width = wants_color(sys.stdout), terminal_width(sys.stdout)
     return render(
         report, output_format, color=color, width=width, rules=all_rules() if output_format == "sarif" else ()

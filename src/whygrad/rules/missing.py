@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable, VariableId
+from whygrad.graph import FailureKind, Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable, VariableId
 from whygrad.graph.event import AttributeRebound
 from whygrad.graph.query import Cut, CutGroup, Index, Reason, cut_groups, index_of, is_connected, later_cuts
 from whygrad.rules.rule import Finding
@@ -94,7 +94,7 @@ def _look_into(recording: Recording, request: Request) -> Missing:
     zeroed = _zeroed(recording, request)
     if zeroed and not sources:
         return zeroed
-    if not sources or request.target_type or (request.error and "LookupError" not in request.error):
+    if not sources or request.target_type or _is_broken(request):
         return Missing()
     index = index_of(request.graph)
     behind = index.behind(request.targets)
@@ -116,8 +116,13 @@ def _look_into(recording: Recording, request: Request) -> Missing:
     )
 
 
+def _is_broken(request: Request) -> bool:
+    """Whether it raised for another reason than that a gradient is missing."""
+    return request.error is not None and request.error.kind is not FailureKind.NO_DERIVATIVE
+
+
 def _zeroed(recording: Recording, request: Request) -> Missing:
-    """Through a loop or branch TensorFlow gives zeros where it would give None: cut all the same."""
+    """Through a loop or branch a framework may give zeros where it would give None: cut all the same."""
     if not any(op.branched for op in request.graph.ops):
         return Missing()
     index = index_of(request.graph)
@@ -313,7 +318,7 @@ def _is_fatal(recording: Recording, request: Request) -> bool:
     failure = recording.failure
     return (
         failure is not None
-        and failure.message.startswith("No gradients provided")
+        and failure.kind is FailureKind.NO_GRADIENTS
         and all(source.outcome in ABSENT for source in request.sources)
     )
 

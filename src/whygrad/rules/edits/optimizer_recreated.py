@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.graph import Recording, Update, VariableId
 from whygrad.graph.event import Recompiled
 from whygrad.graph.ledger import WriterKind
@@ -76,7 +76,8 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
             message=f"{len(optimizers)} optimizers were made to train the same variables, one for {often}",
             primary=None if where is None else Label(where, f"a new optimizer {often}: its moments are lost"),
             related=() if last.where in (None, where) else (Label(last.where, "used here"),),
-            help="make the optimizer once, before the loop; change its rate with `optimizer.learning_rate.assign(...)`",
+            help="make the optimizer once, before the loop; change its rate with "
+            f"`optimizer.learning_rate.{Word.ASSIGN}(...)`",
             steps=Steps(len(optimizers), len(optimizers)),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Severity
+from whygrad.diagnostics import Severity, Word
 from whygrad.graph import OpKind, Recording
 from whygrad.graph.query import Cut, Reason
 from whygrad.rules.missing import MissingCut, claim
@@ -65,4 +65,4 @@ def _label(cut: Cut) -> str:
 def _help(cut: Cut) -> str:
     if cut.op.kind is OpKind.GRADIENT:
         return "take the inner gradient inside the outer tape's `with` block"
-    return f"move {text_of(cut.op.where)} into the `with tf.GradientTape()` block"
+    return f"move {text_of(cut.op.where)} into the `with {Word.TAPE}()` block"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow.failures import classify, failure_of
 from whygrad.backends.tensorflow.keras.facts import listed
 from whygrad.backends.tensorflow.listen.optimizers import PairEntry, UpdateEntry
 from whygrad.backends.tensorflow.log.positions import span
@@ -51,8 +52,9 @@ def record(capture: Capture, failure: Failure | None = None) -> Recording:
             tapes={TapeId(number): _tape(facts) for number, facts in capture.tape_facts.items()},
             events=tuple(events_of(capture)),
             holders=_holders(capture),
-            failure=failure,
+            failure=None if failure is None else classify(failure),
             ledger=_ledger(capture, variables),
+            framework="tensorflow",
         )
     finally:
         capture.recorder.paused -= 1
@@ -101,7 +103,7 @@ def _request(capture: Capture, entry: RequestEntry) -> Request:
         target_type=entry.target_type,
         method=entry.method,
         model=entry.model,
-        error=entry.error,
+        error=failure_of(entry.error),
         steps=sizes.steps,
         ran=sizes.ran,
     )
@@ -117,10 +119,14 @@ def _source(source: SourceEntry, looks: int, numbers: GradientNumbers | None) ->
         variable=None if source.variable is None else VariableId(source.variable),
         tensor=None if source.tensor is None else TensorId(source.tensor),
         type_name=source.type_name,
+        symbolic=source.type_name in _SYMBOLIC,
         outcome=outcome,
         watched=source.watched,
         numbers=numbers,
     )
+
+
+_SYMBOLIC = ("KerasTensor", "SymbolicTensor")
 
 
 def _is_always_zero(numbers: GradientNumbers | None) -> bool:
