@@ -15,6 +15,7 @@ from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import UsageError
 from whygrad.graph import Failure, Ledger, Outcome, Recording, Request
 from whygrad.report import LossReach, Report
+from whygrad.report.ledger import printed
 from whygrad.rules import all_rules, diagnose
 from whygrad.rules.wording import target_expression
 from whygrad.source import refresh_sources
@@ -78,7 +79,7 @@ class Run:
     @property
     def ledger(self) -> Ledger:
         """Who wrote to which variable, where and at which steps; `run.ledger.of("decoder/kernel")` asks for one."""
-        return self._ledger if self._ledger is not None else self.recording().ledger
+        return printed(self._ledger if self._ledger is not None else self.recording().ledger)
 
     def report(self) -> Report:
         return self._final if self._final is not None else self._make_report()

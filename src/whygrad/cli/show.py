@@ -58,6 +58,7 @@ def command(
 def _print_ledger(run: Run, match: str, output_format: str) -> None:
     from whygrad.errors import UsageError
     from whygrad.graph.codec import dump
+    from whygrad.report.ledger import ledger_text
 
     ledger = run.ledger()
     if ledger is None:
@@ -66,7 +67,7 @@ def _print_ledger(run: Run, match: str, output_format: str) -> None:
             help="record it under `whygrad run`, or inside `with wg.watch():`",
         )
     chosen = ledger.of(match)
-    click.echo(dump(chosen) if output_format == "json" else str(chosen))
+    click.echo(dump(chosen) if output_format == "json" else ledger_text(chosen))
 
 
 def _sorted(variables: list[VariableOverview], order: str) -> list[VariableOverview]:
