@@ -8,7 +8,7 @@ from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.graph import Recording
 from whygrad.graph.event import AttributeRebound, UpdateDiscarded
 from whygrad.graph.ledger import WriterKind
-from whygrad.rules.missing import missing_of
+from whygrad.rules.no_gradient.missing import missing_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, source_expression, steps_of, variable_name
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
-from whygrad.rules.missing import ABSENT
+from whygrad.rules.no_gradient.missing import ABSENT
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import steps_of
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording, Request
 from whygrad.graph.query import Reason, index_of
-from whygrad.rules.missing import claim, missing_of
+from whygrad.rules.no_gradient.claim import claim
+from whygrad.rules.no_gradient.missing import missing_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of
 

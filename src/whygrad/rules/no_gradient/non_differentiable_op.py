@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Severity, Word
 from whygrad.graph import OpKind, Recording
 from whygrad.graph.query import Cut, Reason
-from whygrad.rules.missing import MissingCut, claim
+from whygrad.rules.no_gradient.claim import claim
+from whygrad.rules.no_gradient.missing import MissingCut
 from whygrad.rules.rule import Finding, rule
 
 

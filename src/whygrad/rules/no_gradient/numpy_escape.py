@@ -8,7 +8,7 @@ from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import OpKind, Recording, Request, Source
 from whygrad.graph.event import ForeignBody
 from whygrad.graph.query import Cut, Reason, index_of
-from whygrad.rules.missing import claim
+from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of, text_of
 

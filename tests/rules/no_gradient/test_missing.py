@@ -9,7 +9,7 @@ import pytest
 from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at
 from whygrad.graph import OpKind
-from whygrad.rules.missing import missing_of
+from whygrad.rules.no_gradient.missing import missing_of
 from whygrad.rules.wording import (
     UNNAMED,
     listing,
