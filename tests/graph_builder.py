@@ -1,4 +1,4 @@
-"""A recording made by hand. Exceptions are given as TensorFlow words them, and read as its backend reads them."""
+"""A recording made by hand. Exceptions and types have TensorFlow's words, read as its backend does."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from whygrad.backends.tensorflow.failures import classify, failure_of
+from whygrad.backends.tensorflow.log.op_table import NOT_TENSORS
 from whygrad.graph.event import Event
 from whygrad.graph.failure import Failure
 from whygrad.graph.node import Flow, Graph, Op, OpId, OpKind, Tape, TapeId, Tensor, TensorId, Variable, VariableId
 from whygrad.graph.recording import Outcome, Pairing, Recording, Request, Source, Update
 from whygrad.source import SourceSpan
 
-Asked = Variable | Tensor | Source | str  # str: the type of an object that is neither
+Asked = Variable | Tensor | str  # str: the type of an object that is neither
 
 
 class GraphBuilder:
@@ -145,6 +146,7 @@ class GraphBuilder:
         if missing is not None:
             given = {each.id for each in asked if isinstance(each, Variable | Tensor)} - {each.id for each in missing}
         zeros = {each.id for each in zero}
+        facts.setdefault("target_not_a_tensor", NOT_TENSORS.get(facts.get("target_type", "")))
         if isinstance(facts.get("error"), str):  # as TensorFlow says it
             facts["error"] = failure_of(facts["error"])
         self._requests.append(
@@ -264,10 +266,8 @@ class GraphBuilder:
 
     def _source(self, value: Asked, given: Set[int], zeros: Set[int], *, failed: bool) -> Source:
         absent = Outcome.FAILED if failed else Outcome.MISSING
-        if isinstance(value, Source):
-            return value
         if isinstance(value, str):
-            return Source(type_name=value, outcome=absent)
+            return Source(type_name=value, not_a_tensor=NOT_TENSORS.get(value), outcome=absent)
         present = Outcome.ZERO if value.id in zeros else Outcome.PRESENT
         return Source(
             variable=value.id if isinstance(value, Variable) else None,

@@ -18,7 +18,7 @@ from whygrad.graph.node import (
     VariableId,
 )
 from whygrad.graph.numbers import GradientNumbers
-from whygrad.graph.recording import Outcome, Pairing, Recording, Request, Source, Update
+from whygrad.graph.recording import NotATensor, Outcome, Pairing, Recording, Request, Source, Update
 
 __all__ = [
     "Action",
@@ -29,6 +29,7 @@ __all__ = [
     "GradientNumbers",
     "Graph",
     "Ledger",
+    "NotATensor",
     "Op",
     "OpId",
     "OpKind",

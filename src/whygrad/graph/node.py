@@ -126,6 +126,7 @@ class Variable:
     name: str
     dtype: str
     shape: tuple[int | None, ...] | None = None
+    named: bool = True  # False: the name is what the framework calls those that were given none
     trainable: bool = True  # as its owner has it: a frozen layer's variables are not
     watchable: bool = True  # whether a tape watches it without being told to
     created: SourceSpan | None = None

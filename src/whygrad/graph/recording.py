@@ -27,6 +27,13 @@ class Outcome(StrEnum):
     FAILED = "failed"  # the request raised
 
 
+class NotATensor(StrEnum):
+    """What looks like a tensor, was handed to a request, and is none."""
+
+    SYMBOLIC = "symbolic"  # stands for the values of a later call and has none itself
+    ARRAY = "array"  # a list of tensors that is to be stacked first
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """Something a gradient was asked for: a variable, a tensor, or an object that is neither."""
@@ -34,7 +41,7 @@ class Source:
     variable: VariableId | None = None
     tensor: TensorId | None = None
     type_name: str = ""
-    symbolic: bool = False  # it stands for values of a later call and has none itself
+    not_a_tensor: NotATensor | None = None
     outcome: Outcome = Outcome.PRESENT
     watched: int | None = None  # the id of the first op after `watch`; None: never watched by hand
     numbers: GradientNumbers | None = None  # at the steps that the request kept
@@ -54,6 +61,7 @@ class Request:
     compiled: bool = False  # asked while a function was traced
     zeros_accepted: bool = False  # the caller asked for zeros in place of None
     target_type: str = ""  # set where the target is not a tensor
+    target_not_a_tensor: NotATensor | None = None
     method: str = "gradient"
     model: str | None = None  # set where a model's own training step asked
     error: Failure | None = None  # the exception the request raised

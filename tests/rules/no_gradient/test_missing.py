@@ -44,8 +44,8 @@ def test_variable_without_a_name_of_its_own_is_named_by_its_owner() -> None:
     g = GraphBuilder()
 
     assert variable_name(g.variable("kernel", owner="Dense", attribute="kernel")) == "kernel"
-    assert variable_name(g.variable("Variable", owner="Scale", attribute="factor")) == "Scale.factor"
-    assert variable_name(g.variable("Variable")) == "Variable"
+    assert variable_name(g.variable("Variable", named=False, owner="Scale", attribute="factor")) == "Scale.factor"
+    assert variable_name(g.variable("Variable", named=False)) == "Variable"
 
 
 @pytest.mark.parametrize(

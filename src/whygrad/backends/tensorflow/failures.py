@@ -8,7 +8,7 @@ from typing import Final
 
 from whygrad.graph import Failure, FailureKind
 
-_SIGNS: Final[tuple[tuple[FailureKind, str], ...]] = (
+SIGNS: Final[tuple[tuple[FailureKind, str], ...]] = (
     (FailureKind.TAPE_SPENT, r"non-persistent"),
     (FailureKind.NO_DERIVATIVE, r"gradient registry has no entry for"),
     (FailureKind.NO_GRADIENTS, r"^No gradients provided"),
@@ -77,7 +77,7 @@ def _kind(failure: Failure) -> FailureKind | None:
         return FailureKind.SPARSE_AS_DENSE
     if failure.type_name == "LookupError":
         return FailureKind.NO_DERIVATIVE
-    return next((kind for kind, sign in _SIGNS if re.search(sign, failure.message)), None)
+    return next((kind for kind, sign in SIGNS if re.search(sign, failure.message)), None)
 
 
 def _is_of_keras(failure: Failure) -> bool:

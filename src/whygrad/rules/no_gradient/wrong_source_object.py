@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Word
-from whygrad.graph import FailureKind, Op, OpKind, Recording, Request, Source
+from whygrad.graph import FailureKind, NotATensor, Op, OpKind, Recording, Request, Source
 from whygrad.graph.query import Index, index_of
 from whygrad.rules.no_gradient.missing import Unconnected, is_explained, missing_of
 from whygrad.rules.rule import Finding, rule
@@ -52,7 +52,7 @@ def wrong_source_object(recording: Recording) -> Iterator[Finding]:
             if source.tensor is not None and not is_explained(recording, loose, source):
                 yield _tensor(recording, loose, source)
     for request in recording.requests:
-        odd = next((s for s in request.sources if s.symbolic), None)
+        odd = next((s for s in request.sources if s.not_a_tensor is NotATensor.SYMBOLIC), None)
         if odd is not None:
             yield _symbolic(recording, request, odd)
     failure = recording.failure

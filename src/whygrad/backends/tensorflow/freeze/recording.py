@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from whygrad.backends.tensorflow.failures import classify, failure_of
 from whygrad.backends.tensorflow.keras.facts import listed
 from whygrad.backends.tensorflow.listen.optimizers import PairEntry, UpdateEntry
+from whygrad.backends.tensorflow.log.op_table import DEFAULT_NAMES, NOT_TENSORS
 from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.log.variables import VariableEntry
 from whygrad.backends.tensorflow.provenance.accumulators import Windows
@@ -101,6 +102,7 @@ def _request(capture: Capture, entry: RequestEntry) -> Request:
         compiled=entry.compiled,
         zeros_accepted=entry.zeros_accepted,
         target_type=entry.target_type,
+        target_not_a_tensor=NOT_TENSORS.get(entry.target_type),
         method=entry.method,
         model=entry.model,
         error=failure_of(entry.error),
@@ -119,14 +121,11 @@ def _source(source: SourceEntry, looks: int, numbers: GradientNumbers | None) ->
         variable=None if source.variable is None else VariableId(source.variable),
         tensor=None if source.tensor is None else TensorId(source.tensor),
         type_name=source.type_name,
-        symbolic=source.type_name in _SYMBOLIC,
+        not_a_tensor=NOT_TENSORS.get(source.type_name),
         outcome=outcome,
         watched=source.watched,
         numbers=numbers,
     )
-
-
-_SYMBOLIC = ("KerasTensor", "SymbolicTensor")
 
 
 def _is_always_zero(numbers: GradientNumbers | None) -> bool:
@@ -195,6 +194,7 @@ def _variable(capture: Capture, entry: VariableEntry, owner: tuple[str, str, boo
     return Variable(
         id=VariableId(entry.id),
         name=name,
+        named=name not in DEFAULT_NAMES,
         dtype=entry.dtype,
         shape=entry.shape,
         trainable=trainable,

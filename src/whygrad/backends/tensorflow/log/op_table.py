@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Final
 
-from whygrad.graph import Action
+from whygrad.graph import Action, NotATensor
 from whygrad.graph import OpKind as K
 
 _BY_KIND: Final[dict[K, str]] = {
@@ -92,6 +92,13 @@ _BY_ACTION: Final[dict[Action, str]] = {
 }
 
 ACTIONS: Final[dict[str, Action]] = {name: action for action, names in _BY_ACTION.items() for name in names.split()}
+
+NOT_TENSORS: Final = {
+    "KerasTensor": NotATensor.SYMBOLIC,
+    "SymbolicTensor": NotATensor.SYMBOLIC,
+    "TensorArray": NotATensor.ARRAY,
+}
+DEFAULT_NAMES: Final = ("Variable", "variable")  # of variables that were given none
 
 # Ops that write a variable whose handle is their first input; the value is the input after it.
 WRITE_PREFIXES: Final = (
