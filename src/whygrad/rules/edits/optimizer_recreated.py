@@ -66,7 +66,8 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
         optimizers = {update.optimizer_id for update in group}
         most = max(map(_times, group))
         compiled = any(update.runs is not None for update in group)
-        if len(optimizers) < (4 if most > 1 else 3 if compiled else 2) or most > (1 if compiled else _SHORT):
+        fewest = _FEWEST_OF_SHORT_PHASES if most > 1 else _FEWEST_COMPILED if compiled else _FEWEST
+        if len(optimizers) < fewest or most > (_LONGEST_COMPILED_LIFE if compiled else _LONGEST_LIFE):
             continue
         if most > 1 and (_set_back(recording) & {pair.variable for pair in group[0].pairs} or not _made_alike(group)):
             continue
@@ -82,7 +83,14 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
         )
 
 
-_SHORT = 4  # steps: who makes an optimizer for a longer phase may mean it
+# Steps that one of them may live for: who makes an optimizer for a longer phase may mean it.
+_LONGEST_LIFE = 4
+_LONGEST_COMPILED_LIFE = 1  # a model that is compiled for several steps is compiled for a phase
+
+# Optimizers in a row at one place. Two that lived for one step have lost their moments once already.
+_FEWEST = 2
+_FEWEST_COMPILED = 3  # a model may well be compiled a second time, to be fine-tuned
+_FEWEST_OF_SHORT_PHASES = 4  # so many short phases are a loop, not a plan
 
 
 def _made_alike(group: list[Update]) -> bool:
