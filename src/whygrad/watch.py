@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from whygrad.backends import Watcher, WatchOptions
+from whygrad.backends import Watcher, WatchOptions, words_of
 from whygrad.backends.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import UsageError
 from whygrad.graph import Failure, Ledger, Outcome, Recording, Request
 from whygrad.report import LossReach, Report
+from whygrad.report.ledger import printed
 from whygrad.rules import all_rules, diagnose
 from whygrad.rules.wording import target_expression
 from whygrad.source import refresh_sources
@@ -78,7 +79,7 @@ class Run:
     @property
     def ledger(self) -> Ledger:
         """Who wrote to which variable, where and at which steps; `run.ledger.of("decoder/kernel")` asks for one."""
-        return self._ledger if self._ledger is not None else self.recording().ledger
+        return printed(self._ledger if self._ledger is not None else self.recording().ledger)
 
     def report(self) -> Report:
         return self._final if self._final is not None else self._make_report()
@@ -88,7 +89,7 @@ class Run:
 
     def _report_of(self, recording: Recording) -> Report:
         return Report(
-            diagnostics=diagnose(recording, all_rules(), self._selection),
+            diagnostics=diagnosed(recording, self._selection),
             gradients=tuple(_reach(recording, request) for request in recording.requests),
             run=_facts(recording),
         )
@@ -183,6 +184,11 @@ def replay(path: str) -> Recording:
     from whygrad.backends.tensorflow.nonfinite.kept.rerun import replay
 
     return replay(load(Path(path)))
+
+
+def diagnosed(recording: Recording, selection: Selection | None = None) -> tuple[Diagnostic, ...]:
+    """What all rules say of a recording, in the words of its framework."""
+    return diagnose(recording, all_rules(), selection, words_of(recording.framework))
 
 
 def _reach(recording: Recording, request: Request) -> LossReach:

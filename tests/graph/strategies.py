@@ -10,8 +10,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
+from graph_builder import GraphBuilder
 from whygrad.graph import Flow, OpKind, Recording, Tensor, Variable
-from whygrad.graph.build import GraphBuilder
 from whygrad.source import SourceSpan
 
 KINDS = (

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from whygrad.graph import Flow, Op, OpId, OpKind, Outcome, Pairing, Recording, TapeId, TensorId, VariableId
-from whygrad.graph.build import GraphBuilder
+from graph_builder import GraphBuilder
+from whygrad.graph import Failure, Flow, Op, OpId, OpKind, Outcome, Pairing, Recording, TapeId, TensorId, VariableId
 from whygrad.graph.event import NoiseUnused
 from whygrad.graph.verify import GRAPH_CHECKS, RECORDING_CHECKS, Violation, verify
 from whygrad.source import SourceSpan
@@ -111,7 +111,7 @@ FAULTS: list[tuple[str, Callable[[], Recording]]] = [
     ("a source is one thing", lambda: with_source(variable=None)),
     ("a source is one thing", lambda: with_source(tensor=TensorId(1))),
     ("outcomes fit", lambda: with_source(outcome=Outcome.FAILED)),
-    ("outcomes fit", lambda: with_request(error="LookupError: no gradient")),
+    ("outcomes fit", lambda: with_request(error=Failure(type_name="LookupError", message="no gradient"))),
     ("targets are there", lambda: with_request(targets=())),
     ("targets are there", lambda: with_request(targets=(TensorId(4), TensorId(4)))),
     ("history is whole", lambda: with_op(2, outputs=(TensorId(1),))),

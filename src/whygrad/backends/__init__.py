@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Protocol
 
+from whygrad.diagnostics import Words
 from whygrad.graph import Failure, Recording
 
 
@@ -42,6 +43,12 @@ class Backend(Protocol):
 # The module that makes a backend, by the framework module whose import calls for it; companions join later.
 FRAMEWORKS = {"tensorflow": "whygrad.backends.tensorflow"}
 COMPANIONS = {"keras": "tensorflow", "tf_keras": "tensorflow"}
+
+
+def words_of(framework: str) -> Words:
+    """What a framework calls the things that advice speaks of: plain data, read without the framework itself."""
+    home = FRAMEWORKS.get(framework)
+    return {} if home is None else importlib.import_module(f"{home}.vocabulary").WORDS
 
 
 class Watcher(importlib.abc.MetaPathFinder):

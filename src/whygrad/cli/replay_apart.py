@@ -32,11 +32,11 @@ def replay_apart(path: str, output_format: str, *, color: bool, width: int) -> s
 def main(path: str, output_format: str, color: str, width: str) -> int:
     _forbid_writing()
     from whygrad.report import Report, render
-    from whygrad.rules import all_rules, diagnose
-    from whygrad.watch import replay
+    from whygrad.rules import all_rules
+    from whygrad.watch import diagnosed, replay
 
     try:
-        report = Report(diagnostics=diagnose(replay(path), all_rules()))
+        report = Report(diagnostics=diagnosed(replay(path)))
     except UsageError as error:
         sys.stdout.write(f"{error.message}\0{error.help or ''}")
         return _FAILED

@@ -59,6 +59,7 @@ def _print_ledger(run: Run, match: str, output_format: str) -> None:
     from whygrad.errors import UsageError
     from whygrad.graph.codec import dump
     from whygrad.report.cells import visible
+    from whygrad.report.ledger import ledger_text
 
     ledger = run.ledger()
     if ledger is None:
@@ -67,7 +68,7 @@ def _print_ledger(run: Run, match: str, output_format: str) -> None:
             help="record it under `whygrad run`, or inside `with wg.watch():`",
         )
     chosen = ledger.of(match)
-    click.echo(dump(chosen) if output_format == "json" else "\n".join(map(visible, str(chosen).split("\n"))))
+    click.echo(dump(chosen) if output_format == "json" else "\n".join(map(visible, ledger_text(chosen).split("\n"))))
 
 
 def _sorted(variables: list[VariableOverview], order: str) -> list[VariableOverview]:

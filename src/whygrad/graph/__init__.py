@@ -1,18 +1,35 @@
 """THE data: what ran."""
 
-from whygrad.graph.event import Event, Failure
+from whygrad.graph.event import Event
+from whygrad.graph.failure import Failure, FailureKind
 from whygrad.graph.ledger import Ledger
-from whygrad.graph.node import Flow, Graph, Op, OpId, OpKind, Tape, TapeId, Tensor, TensorId, Variable, VariableId
+from whygrad.graph.node import (
+    Action,
+    Flow,
+    Graph,
+    Op,
+    OpId,
+    OpKind,
+    Tape,
+    TapeId,
+    Tensor,
+    TensorId,
+    Variable,
+    VariableId,
+)
 from whygrad.graph.numbers import GradientNumbers
-from whygrad.graph.recording import Outcome, Pairing, Recording, Request, Source, Update
+from whygrad.graph.recording import NotATensor, Outcome, Pairing, Recording, Request, Source, Update
 
 __all__ = [
+    "Action",
     "Event",
     "Failure",
+    "FailureKind",
     "Flow",
     "GradientNumbers",
     "Graph",
     "Ledger",
+    "NotATensor",
     "Op",
     "OpId",
     "OpKind",

@@ -29,7 +29,7 @@ _ROOTS: Final[Mapping[str, Any]] = {"recording": Recording, "graph": Graph, "led
 
 def dump(value: Recording | Graph | Ledger) -> str:
     """JSON that `load` reads back as an equal value."""
-    kind = next(name for name, root in _ROOTS.items() if type(value) is root)
+    kind = next(name for name, root in _ROOTS.items() if isinstance(value, root))
     data = codec_of(_ROOTS[kind]).encode(value)
     return json.dumps({"schema_version": SCHEMA_VERSION, "kind": kind, "data": data}, allow_nan=False)
 

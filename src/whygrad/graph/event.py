@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from whygrad.graph.failure import FailureKind
 from whygrad.graph.node import VariableId
 from whygrad.graph.nonfinite import (
     GradientAmplified,
@@ -17,19 +18,6 @@ from whygrad.graph.nonfinite import (
     NonfiniteUpdate,
 )
 from whygrad.source import SourceSpan
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """The exception that ended the run, as the user would read it."""
-
-    type_name: str
-    message: str
-    where: SourceSpan | None = None  # the innermost expression of user code
-    attribute: str | None = None  # AttributeError: the missing name
-    object_type: str | None = None  # AttributeError: `module.Class` of the object asked
-    object_bases: tuple[str, ...] = ()  # AttributeError: the same of the classes it is derived from
-    called: str | None = None  # what the expression called, as `module.function`: the first frame beneath it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +91,7 @@ class ModelTrained:
     frozen: tuple[VariableId, ...]
     frozen_since_compile: tuple[VariableId, ...] = ()  # trainable when compiled, not any more
     thawed_since_compile: tuple[VariableId, ...] = ()
-    raised: str | None = None  # the exception it ended with
+    raised: FailureKind | None = None  # the exception it ended with, if the backend knows its kind
     order: int = 0  # when it was called last
     stale: int = 0  # variables whose flag changed after the training step had been compiled
     added: tuple[VariableId, ...] = ()  # made after the training step had been compiled

@@ -55,6 +55,26 @@ class OpKind(StrEnum):
     OTHER = "other"
 
 
+class Action(StrEnum):
+    """What an op computes, where a kind is too wide for a question: both a sum and a difference are elementwise."""
+
+    ADD = "add"
+    SUBTRACT = "subtract"
+    SQUARED_DIFFERENCE = "squared-difference"
+    NEGATE = "negate"
+    MULTIPLY = "multiply"
+    DIVIDE = "divide"
+    DIVIDE_NO_NAN = "divide-no-nan"  # zero where the divisor is zero
+    SUM = "sum"
+    MEAN = "mean"
+    SOFTMAX = "softmax"
+    IDENTITY = "identity"
+    RESHAPE = "reshape"  # the same elements under another shape
+    CONVERT = "convert"  # to another type of number
+    REAL_PART = "real-part"
+    UPDATE = "update"  # an optimizer's, of a variable
+
+
 class Flow(StrEnum):
     """What the gradient of an op gives to one of its inputs."""
 
@@ -86,12 +106,18 @@ class Op:
     outputs: tuple[TensorId, ...]
     flows: tuple[Flow, ...]  # one for each input
     where: SourceSpan | None  # None: no frame of user code was on the stack
+    action: Action | None = None  # None: none that a question needs
+    derivative_of: OpId | None = None  # the forward op whose derivative this op is, on a tape's way back
     tapes: frozenset[TapeId] = frozenset()  # the tapes that recorded it
     variable: VariableId | None = None  # READ and WRITE only
     layers: tuple[str, ...] = ()  # the layers whose calls it ran in, outermost first
     custom: str | None = None  # the user's custom-gradient function it ran in
     branched: bool = False  # inside a loop or branch, through which a missing gradient comes back as zeros
     inferred: bool = False  # the op was not seen, it is concluded from what was
+
+    def does_as(self, other: Op) -> bool:
+        """Whether it is the same operation, on whatever values."""
+        return self.name == other.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +126,7 @@ class Variable:
     name: str
     dtype: str
     shape: tuple[int | None, ...] | None = None
+    named: bool = True  # False: the name is what the framework calls those that were given none
     trainable: bool = True  # as its owner has it: a frozen layer's variables are not
     watchable: bool = True  # whether a tape watches it without being told to
     created: SourceSpan | None = None

@@ -6,18 +6,23 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from whygrad.diagnostics import Diagnostic, Selection, Severity, Steps, is_suppressed
+from whygrad.diagnostics import Diagnostic, Label, Selection, Severity, Steps, Words, is_suppressed, worded
 from whygrad.graph import Recording
 from whygrad.graph.query import without_collecting
 from whygrad.rules.rule import Finding, Rule
 
 
-def diagnose(recording: Recording, rules: Iterable[Rule], selection: Selection | None = None) -> tuple[Diagnostic, ...]:
-    """All diagnostics of a recording, worst first, without those a comment in the code silences."""
+def diagnose(
+    recording: Recording, rules: Iterable[Rule], selection: Selection | None = None, words: Words | None = None
+) -> tuple[Diagnostic, ...]:
+    """All diagnostics of a recording, worst first, without those a comment in the code silences.
+
+    `words` are those of the recording's framework; without them, advice is given in everybody's.
+    """
     wanted = selection or Selection()
     with without_collecting():
         found = [
-            _stamp(rule, finding)
+            _stamp(rule, finding, words or {})
             for rule in rules
             if wanted.admits(rule.code, rule.name)
             for finding in rule.check(recording)
@@ -44,7 +49,7 @@ def _merged(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         )
 
 
-def _stamp(rule: Rule, finding: Finding) -> Diagnostic:
+def _stamp(rule: Rule, finding: Finding, words: Words) -> Diagnostic:
     severity = rule.severity if finding.severity is None else finding.severity
     if not finding.certain:
         severity = min(severity, Severity.WARNING)
@@ -52,15 +57,19 @@ def _stamp(rule: Rule, finding: Finding) -> Diagnostic:
         code=rule.code,
         rule=rule.name,
         severity=severity,
-        message=finding.message,
-        primary=finding.primary,
+        message=worded(finding.message, words),
+        primary=None if finding.primary is None else _worded(finding.primary, words),
         variables=finding.variables,
-        related=finding.related,
-        notes=finding.notes,
-        help=finding.help,
+        related=tuple(_worded(label, words) for label in finding.related),
+        notes=tuple(worded(note, words) for note in finding.notes),
+        help=None if finding.help is None else worded(finding.help, words),
         steps=finding.steps,
         certain=finding.certain,
     )
+
+
+def _worded(label: Label, words: Words) -> Label:
+    return replace(label, text=worded(label.text, words))
 
 
 def _rank(diagnostic: Diagnostic) -> tuple[int, str, int, str]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from whygrad.graph import Failure
+from whygrad.diagnostics import Word
+from whygrad.graph import Failure, FailureKind
 from whygrad.source import source_text
 
 
@@ -17,43 +16,33 @@ class Change(NamedTuple):
 
 def change_of(failure: Failure) -> Change | None:
     """The change that an exception is about; None: it is about something else."""
-    for look in (_missing_attribute, _refused_argument, _refused_call, _told_in_words):
-        found = look(failure)
-        if found is not None:
-            return found
-    return None
+    return (
+        _missing_attribute(failure)
+        or _refused_argument(failure)
+        or _refused_call(failure)
+        or _called_anyway(failure)
+        or (None if failure.kind is None else _BY_KIND.get(failure.kind))
+    )
 
 
 def _missing_attribute(failure: Failure) -> Change | None:
-    attribute = _attribute(failure)
-    advice = None if attribute is None else REMOVED.get(attribute)
+    attribute = failure.attribute
+    if attribute is None or not _is_of_keras(failure, attribute):
+        return None
+    advice = REMOVED.get(attribute)
     return None if advice is None else Change(f"Keras 3 has no `{attribute}` here any more", advice)
 
 
-def _attribute(failure: Failure) -> str | None:
-    """The attribute of a Keras object that was not there; a converted function keeps only the text."""
-    if failure.attribute is not None and (failure.object_type or "").startswith("keras."):
-        return failure.attribute
-    if failure.attribute is not None and any(kind.startswith("keras.") for kind in failure.object_bases):
-        return None if failure.attribute in _COMMON_WORDS else failure.attribute
-    found = re.search(r"'(\w+)' object has no attribute '(\w+)'", failure.message)
-    if found is not None and (found[1].endswith("Optimizer") or found[1] in _KERAS_CLASSES):
-        return found[2]
-    found = re.search(r"module '(?:tf_)?keras[\w.]*' has no attribute '(\w+)'", failure.message)
-    return None if found is None else found[1]
-
-
-_UNEXPECTED = re.compile(
-    r"(?:([\w.]+)\(\) got an unexpected keyword argument|Argument\(s\) not recognized: {) ?'(\w+)'"
-)
-_UNRECOGNIZED = re.compile(r"Unrecognized keyword arguments passed to (\w+): {'(\w+)'")
+def _is_of_keras(failure: Failure, attribute: str) -> bool:
+    """Whether it was asked of a Keras object; a user's class derived from one may have words of its own."""
+    if (failure.object_type or "").startswith("keras."):
+        return True
+    return attribute not in _COMMON_WORDS and any(kind.startswith("keras.") for kind in failure.object_bases)
 
 
 def _refused_argument(failure: Failure) -> Change | None:
-    found = _UNEXPECTED.search(failure.message) or _UNRECOGNIZED.search(failure.message)
-    for functions, name, advice in ARGUMENTS if found is not None else ():
-        function = (found[1] or "__init__").split(".")[-1] if found is not None else ""
-        if found is not None and found[2] == name and (functions is None or function in functions):
+    for functions, name, advice in ARGUMENTS:
+        if failure.argument == name and (functions is None or failure.function in functions):
             return Change(f"Keras 3 has no argument `{name}` here any more", advice)
     return None
 
@@ -68,35 +57,26 @@ def _refused_call(failure: Failure) -> Change | None:
     return None
 
 
-def _told_in_words(failure: Failure) -> Change | None:
-    return next((change for applies, change in _MESSAGES if applies(failure)), None)
-
-
-def _says(text: str) -> Callable[[Failure], bool]:
-    return lambda failure: text in failure.message
-
-
-def _writes(ending: str, message: str) -> Callable[[Failure], bool]:
-    """The failing expression ends like this in the source."""
-
-    def applies(failure: Failure) -> bool:
-        text = None if failure.where is None else source_text(failure.where)
-        return message in failure.message and text is not None and text.replace(" ", "").endswith(ending)
-
-    return applies
+def _called_anyway(failure: Failure) -> Change | None:
+    """What used to be a method; the failing expression ends like this in the source."""
+    text = None if failure.where is None else source_text(failure.where)
+    for kind, ending, change in _NO_METHODS if text is not None else ():
+        if failure.kind is kind and (text or "").replace(" ", "").endswith(ending):
+            return change
+    return None
 
 
 REMOVED: Final = {
-    "minimize": "take the gradient yourself: `with tf.GradientTape() as tape: ...`, then `optimizer.apply_gradients(...)`",
+    "minimize": f"take the gradient yourself: `with {Word.TAPE}() as tape: ...`, then `optimizer.apply_gradients(...)`",
     "get_scaled_loss": "write `optimizer.scale_loss(loss)` under the tape",
     "get_unscaled_gradients": "hand the scaled gradients to `apply_gradients`: it unscales them itself",
-    "get_gradients": "use `tf.GradientTape`",
-    "get_updates": "use `tf.GradientTape` and `optimizer.apply_gradients`",
-    "_compute_gradients": "use `tf.GradientTape`",
-    "compute_gradients": "use `tf.GradientTape`",
+    "get_gradients": f"use `{Word.TAPE}`",
+    "get_updates": f"use `{Word.TAPE}` and `optimizer.apply_gradients`",
+    "_compute_gradients": f"use `{Word.TAPE}`",
+    "compute_gradients": f"use `{Word.TAPE}`",
     "aggregate_gradients": "leave it out: `apply_gradients` adds the replicas' gradients up",
-    "gradients": "use `tf.GradientTape`",
-    "function": "make a model of those inputs and outputs, or wrap your step in `tf.function`",
+    "gradients": f"use `{Word.TAPE}`",
+    "function": f"make a model of those inputs and outputs, or wrap your step in `{Word.COMPILED_FUNCTION}`",
     "get_session": "there are no sessions any more: call the function directly",
     "set_session": "there are no sessions any more: leave it out",
     "fit_generator": "`model.fit` takes generators and data sets itself",
@@ -150,15 +130,15 @@ REMOVED: Final = {
     "outbound_nodes": "read `layer.input` and `layer.output`",
     "reset_states": "call `reset_states()` of each recurrent layer",
     "read_value": "a Keras variable's value is `variable.value`",
-    "scatter_nd_update": "write `variable.assign(tf.tensor_scatter_nd_update(variable, indices, updates))`",
-    "scatter_update": "write `variable.assign(tf.tensor_scatter_nd_update(variable, indices, updates))`",
-    "scatter_add": "write `variable.assign(tf.tensor_scatter_nd_add(variable, indices, updates))`",
-    "scatter_nd_add": "write `variable.assign(tf.tensor_scatter_nd_add(variable, indices, updates))`",
-    "scatter_sub": "write `variable.assign(tf.tensor_scatter_nd_sub(variable, indices, updates))`",
+    "scatter_nd_update": f"write `variable.assign({Word.SCATTER_UPDATE}(variable, indices, updates))`",
+    "scatter_update": f"write `variable.assign({Word.SCATTER_UPDATE}(variable, indices, updates))`",
+    "scatter_add": f"write `variable.assign({Word.SCATTER_ADD}(variable, indices, updates))`",
+    "scatter_nd_add": f"write `variable.assign({Word.SCATTER_ADD}(variable, indices, updates))`",
+    "scatter_sub": f"write `variable.assign({Word.SCATTER_SUB}(variable, indices, updates))`",
     "CuDNNLSTM": "use `LSTM`: it uses the same kernels",
     "CuDNNGRU": "use `GRU`: it uses the same kernels",
     "np_utils": "write `keras.utils.to_categorical`",
-    "multi_gpu_model": "use `tf.distribute.MirroredStrategy`",
+    "multi_gpu_model": f"use `{Word.SEVERAL_DEVICES}`",
     "scikit_learn": "use `keras.wrappers.SKLearnClassifier`, or the package scikeras",
     "ImageDataGenerator": "use `keras.utils.image_dataset_from_directory` and preprocessing layers",
     "Tokenizer": "use `keras.layers.TextVectorization`",
@@ -170,7 +150,7 @@ _MAKING = frozenset({"__init__"})
 ARGUMENTS: Final[tuple[tuple[frozenset[str] | None, str, str], ...]] = (
     (None, "lr", "write `learning_rate=`"),
     (None, "decay", "use a schedule from `keras.optimizers.schedules`"),
-    (None, "var_list", "use `tf.GradientTape`"),
+    (None, "var_list", f"use `{Word.TAPE}`"),
     (None, "batch_input_shape", "write `batch_shape=` on `keras.Input`"),
     (None, "experimental_steps_per_execution", "write `steps_per_execution=`"),
     (None, "clipnorm_by_global", "write `global_clipnorm=`"),
@@ -193,18 +173,16 @@ ARGUMENTS: Final[tuple[tuple[frozenset[str] | None, str, str], ...]] = (
     (_MAKING, "fused", "leave it out"),
 )
 
-_OLD_FILES = "save as `.keras`, weights as `.weights.h5`; for checkpoints of TensorFlow's own use `tf.train.Checkpoint`"
+_OLD_FILES = (
+    f"save as `.keras`, weights as `.weights.h5`; for checkpoints of {Word.FRAMEWORK}'s own use `{Word.CHECKPOINT}`"
+)
 _ADD_LOSS = Change(
     "Keras 3 has no `add_loss` for symbolic tensors of a functional model any more",
     "call `self.add_loss(...)` in the `call` of a layer that is given these tensors, or write a custom `train_step`",
 )
-_SYMBOLIC = Change(
-    "a TensorFlow function is given a symbolic tensor of a functional model: Keras 3 no longer makes a layer of it",
-    "use the same function of `keras.ops`, or wrap it in a layer",
-)
 _NO_SYMBOLIC_GRADIENT = Change(
     "Keras 3 has no gradients of symbolic tensors any more",
-    "call the model on real data under `tf.GradientTape` and ask the tape",
+    f"call the model on real data under `{Word.TAPE}` and ask the tape",
 )
 
 _NO_ASSIGNING = Change(
@@ -232,41 +210,33 @@ _CALLS: Final = (
     ),
 )
 
-_MESSAGES: Final[tuple[tuple[Callable[[Failure], bool], Change], ...]] = (
-    (
-        lambda failure: failure.type_name == "ValueError" and failure.message.startswith("Passed in object <Variable"),
-        Change(
-            "a Keras 3 variable is not a `tf.Variable`: the tape cannot watch it",
-            "watch `variable.value`, or drop the `watch`",
-        ),
+_BY_KIND: Final = {
+    FailureKind.WRAPPED_VARIABLE: Change(
+        f"a Keras 3 variable is not a `{Word.VARIABLE}`: the tape cannot watch it",
+        "watch `variable.value`, or drop the `watch`",
     ),
-    (_says("A KerasTensor cannot be used as input to a TensorFlow function"), _SYMBOLIC),
-    (_says("A KerasTensor is symbolic: it's a placeholder"), _SYMBOLIC),
-    (
-        _says("`keras.optimizers.legacy` is not supported in Keras 3"),
-        Change("Keras 3 has no `keras.optimizers.legacy`", "use `keras.optimizers` itself"),
+    FailureKind.SYMBOLIC_INPUT: Change(
+        f"a {Word.FRAMEWORK} function is given a symbolic tensor of a functional model: Keras 3 no longer makes a layer of it",
+        "use the same function of `keras.ops`, or wrap it in a layer",
     ),
-    (_says("Keras 3 only supports V3"), Change("Keras 3 no longer reads files of this format", _OLD_FILES)),
-    (_says("must end in `.weights.h5`"), Change("Keras 3 no longer writes weights under this name", _OLD_FILES)),
-    (_says("must end in `.keras`"), Change("Keras 3 no longer writes models under this name", _OLD_FILES)),
+    FailureKind.OLD_OPTIMIZERS: Change("Keras 3 has no `keras.optimizers.legacy`", "use `keras.optimizers` itself"),
+    FailureKind.OLD_FILE: Change("Keras 3 no longer reads files of this format", _OLD_FILES),
+    FailureKind.OLD_WEIGHTS_NAME: Change("Keras 3 no longer writes weights under this name", _OLD_FILES),
+    FailureKind.OLD_MODEL_NAME: Change("Keras 3 no longer writes models under this name", _OLD_FILES),
+}
+
+_NO_METHODS: Final = (
     (
-        _says("Invalid filepath extension for saving"),
-        Change("Keras 3 no longer writes models under this name", _OLD_FILES),
-    ),
-    (
-        _writes(".value()", "'ResourceVariable' object is not callable"),
+        FailureKind.VARIABLE_CALLED,
+        ".value()",
         Change("a Keras 3 variable's `value` is no method", "write `variable.value`, without the call"),
     ),
     (
-        _writes(".variables()", "'list' object is not callable"),
+        FailureKind.LIST_CALLED,
+        ".variables()",
         Change("a Keras 3 optimizer's `variables` is no method", "write `optimizer.variables`, without the call"),
     ),
 )
 
 # A class of the user's own may have forgotten to set an attribute of such a name.
 _COMMON_WORDS = frozenset({"targets", "sample_weights", "lr", "decay", "function", "updates", "experimental", "legacy"})
-
-_KERAS_CLASSES = frozenset(
-    {"Adam", "AdamW", "Adamax", "Adagrad", "Adadelta", "SGD", "RMSprop", "Nadam", "Ftrl", "Lion", "Lamb"}
-    | {"Sequential", "Functional", "Model"}
-)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.graph import Recording
-from whygrad.graph.build import GraphBuilder
 from whygrad.graph.event import Recompiled
 from whygrad.graph.ledger import Ledger, Stretch, Write, WriterKind
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.graph import Flow, OpKind
-from whygrad.graph.build import GraphBuilder
 
 
 def test_fires_when_the_sample_is_the_only_path() -> None:

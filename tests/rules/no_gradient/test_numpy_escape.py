@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at, codes, one
 from whygrad.diagnostics import Severity
 from whygrad.graph import Flow, OpKind
-from whygrad.graph.build import GraphBuilder
 from whygrad.graph.event import ForeignBody
 
 

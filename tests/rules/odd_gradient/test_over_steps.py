@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, diagnostics, one
 from whygrad.diagnostics import Severity
 from whygrad.graph import GradientNumbers, OpKind, Pairing, Recording, Variable
-from whygrad.graph.build import GraphBuilder
 from whygrad.graph.event import RowsMisread, RowsOverwritten
 
 STEPS = tuple(range(12))

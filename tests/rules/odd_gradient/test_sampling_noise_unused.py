@@ -1,9 +1,9 @@
 from __future__ import annotations
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.diagnostics import Severity
 from whygrad.graph import OpKind
-from whygrad.graph.build import GraphBuilder
 from whygrad.graph.event import NoiseUnused
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at, codes, one
 from whygrad.graph import Failure
-from whygrad.graph.build import GraphBuilder
 
 
 def missing(attribute: str, of: str = "keras.src.optimizers.sgd.SGD") -> Failure:

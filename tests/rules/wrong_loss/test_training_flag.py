@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.diagnostics import Severity
 from whygrad.graph import OpKind, Variable
-from whygrad.graph.build import GraphBuilder
 from whygrad.graph.event import LayerCalled
 
 

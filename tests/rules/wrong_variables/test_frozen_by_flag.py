@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, loud, one
 from whygrad.graph import OpKind, Pairing, Variable
-from whygrad.graph.build import GraphBuilder
 from whygrad.graph.event import FlagSet, ModelTrained
 
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, notes, one
 from whygrad.graph import Failure, OpKind
-from whygrad.graph.build import GraphBuilder
 from whygrad.graph.event import UnbuiltRead
 
 READ = UnbuiltRead(model="model", attribute="trainable_variables", where=at(3), length=0, length_later=2, used=True)

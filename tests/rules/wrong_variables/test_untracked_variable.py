@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.graph import OpKind, Recording
-from whygrad.graph.build import GraphBuilder
 from whygrad.graph.event import ModuleForgets
 
 
@@ -22,7 +22,7 @@ def test_fires_when_a_layer_holds_a_variable_that_its_lists_do_not_have() -> Non
 def test_names_an_unnamed_variable_by_its_owner() -> None:
     g = GraphBuilder()
     kernel = g.variable("kernel")
-    factor = g.variable("Variable", owner="Scale", attribute="factor", tracked=False)
+    factor = g.variable("Variable", named=False, owner="Scale", attribute="factor", tracked=False)
 
     assert one(g.finish(loss=g.op(OpKind.SMOOTH, (kernel, factor)), sources=[kernel])).variables == ("Scale.factor",)
 

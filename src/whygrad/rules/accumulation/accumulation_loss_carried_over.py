@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Op, OpKind, Recording, Request, TensorId, VariableId
+from whygrad.graph import Action, Op, OpKind, Recording, Request, TensorId, VariableId
 from whygrad.graph.event import RunningTotal
 from whygrad.graph.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
@@ -78,12 +78,9 @@ def accumulation_loss_carried_over(recording: Recording) -> Iterator[Finding]:
                 break
 
 
-_SUMS = ("Add", "AddV2", "AddN")
-
-
 def _carries(index: Index, request: Request, op: Op, asked: set[VariableId | None]) -> bool:
     tensors = index.tensors
-    if op.name not in _SUMS or any(tensors[tensor].shape != () for tensor in op.inputs):
+    if op.action is not Action.ADD or any(tensors[tensor].shape != () for tensor in op.inputs):
         return False
     return any(_is_of_another_tape(index, request, tensor, asked) for tensor in op.inputs)
 

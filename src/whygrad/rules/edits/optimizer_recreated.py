@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.graph import Recording, Update, VariableId
 from whygrad.graph.event import Recompiled
 from whygrad.graph.ledger import WriterKind
@@ -66,7 +66,8 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
         optimizers = {update.optimizer_id for update in group}
         most = max(map(_times, group))
         compiled = any(update.runs is not None for update in group)
-        if len(optimizers) < (4 if most > 1 else 3 if compiled else 2) or most > (1 if compiled else _SHORT):
+        fewest = _FEWEST_OF_SHORT_PHASES if most > 1 else _FEWEST_COMPILED if compiled else _FEWEST
+        if len(optimizers) < fewest or most > (_LONGEST_COMPILED_LIFE if compiled else _LONGEST_LIFE):
             continue
         if most > 1 and (_set_back(recording) & {pair.variable for pair in group[0].pairs} or not _made_alike(group)):
             continue
@@ -76,12 +77,20 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
             message=f"{len(optimizers)} optimizers were made to train the same variables, one for {often}",
             primary=None if where is None else Label(where, f"a new optimizer {often}: its moments are lost"),
             related=() if last.where in (None, where) else (Label(last.where, "used here"),),
-            help="make the optimizer once, before the loop; change its rate with `optimizer.learning_rate.assign(...)`",
+            help="make the optimizer once, before the loop; change its rate with "
+            f"`optimizer.learning_rate.{Word.ASSIGN}(...)`",
             steps=Steps(len(optimizers), len(optimizers)),
         )
 
 
-_SHORT = 4  # steps: who makes an optimizer for a longer phase may mean it
+# Steps that one of them may live for: who makes an optimizer for a longer phase may mean it.
+_LONGEST_LIFE = 4
+_LONGEST_COMPILED_LIFE = 1  # a model that is compiled for several steps is compiled for a phase
+
+# Optimizers in a row at one place. Two that lived for one step have lost their moments once already.
+_FEWEST = 2
+_FEWEST_COMPILED = 3  # a model may well be compiled a second time, to be fine-tuned
+_FEWEST_OF_SHORT_PHASES = 4  # so many short phases are a loop, not a plan
 
 
 def _made_alike(group: list[Update]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity
+from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.event import BakedState
 from whygrad.rules.rule import Finding, rule
@@ -83,7 +83,8 @@ def _kept(event: BakedState) -> Finding:
         message=f"`{event.name}` is a Python number in a traced function: it is baked in when that is traced",
         primary=None if where is None else Label(where, first if event.where is None else changed),
         related=() if event.read in (None, where) else (Label(event.read, first),),
-        help=f"keep it in a variable (`tf.Variable(0, trainable=False)`, `{event.name}.assign_add(1)`) and branch with `tf.cond`",
+        help=f"keep it in a variable (`{Word.VARIABLE}(0, trainable=False)`, `{event.name}.{Word.ASSIGN_ADD}(1)`) and "
+        f"branch with `{Word.COND}`",
     )
 
 
@@ -98,6 +99,9 @@ def _drawn(event: BakedState) -> Finding:
 
 
 _DRAWN = {
-    "random": ("draws random numbers", "draw with TensorFlow (`tf.random.uniform(())`) and branch with `tf.cond`"),
-    "time": ("reads the clock", "read it outside and pass it in as a tensor, or use `tf.timestamp()`"),
+    "random": (
+        "draws random numbers",
+        f"draw with {Word.FRAMEWORK} (`{Word.RANDOM_UNIFORM}(())`) and branch with `{Word.COND}`",
+    ),
+    "time": ("reads the clock", f"read it outside and pass it in as a tensor, or use `{Word.CLOCK}()`"),
 }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.graph import Recording
 from whygrad.graph.event import AttributeRebound, UpdateDiscarded
 from whygrad.graph.ledger import WriterKind
-from whygrad.rules.missing import missing_of
+from whygrad.rules.no_gradient.missing import missing_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, source_expression, steps_of, variable_name
 
@@ -63,7 +63,7 @@ def variable_rebound(recording: Recording) -> Iterator[Finding]:
             related=()
             if rebound.request.where in (None, where)
             else (Label(rebound.request.where, "gradient asked here"),),
-            help=f"change the variable in place: `{name}.assign_sub(rate * gradient)`",
+            help=f"change the variable in place: `{name}.{Word.ASSIGN_SUB}(rate * gradient)`",
             steps=steps_of(recording, [rebound.request]),
         )
     for event in recording.events_of(AttributeRebound):
@@ -71,7 +71,7 @@ def variable_rebound(recording: Recording) -> Iterator[Finding]:
             message=f"`{event.layer}.{event.attribute}` no longer holds its variable `{event.variable}`: it was rebound to a tensor",
             primary=None if event.where is None else Label(event.where, "replaces the variable by a tensor"),
             variables=(event.variable,),
-            help="change the variable in place (`assign`), or run the layer functionally with the tensor",
+            help=f"change the variable in place (`{Word.ASSIGN}`), or run the layer functionally with the tensor",
         )
     yield from _discarded(recording)
 
@@ -94,8 +94,8 @@ def _discarded(recording: Recording) -> Iterator[Finding]:
             f"{'variable stays' if len(names) == 1 else 'variables stay'} as {'it was' if len(names) == 1 else 'they were'}",
             primary=None if where is None else Label(where, "makes a tensor that nothing uses"),
             variables=names,
-            help=f"change the variable in place: `{bound.strip('`')}.assign(...)`"
+            help=f"change the variable in place: `{bound.strip('`')}.{Word.ASSIGN}(...)`"
             if events[0].name is not None
-            else "change the variable in place: `variable.assign_sub(rate * gradient)`",
+            else f"change the variable in place: `variable.{Word.ASSIGN_SUB}(rate * gradient)`",
             steps=Steps(seen, seen),
         )

@@ -8,7 +8,7 @@ from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.event import CustomGradientForgets, CustomGradientWithholds
 from whygrad.graph.query import Reason
-from whygrad.rules.missing import claim
+from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import GradientAmplified
 from whygrad.rules.over_steps import always, measured, normalising_op
@@ -56,7 +56,7 @@ def exploding_normalise(recording: Recording) -> Iterator[Finding]:
             "which normalises a vector near zero",
             primary=None if found.where is None else Label(found.where, f"divides by a norm of {found.norm:.3g}"),
             notes=(f"a gradient of up to {found.largest:.3g} comes out{rows}",),
-            help="raise epsilon (`tf.math.l2_normalize(x, epsilon=1e-4)`), or leave zero vectors out",
+            help=f"raise epsilon (`{Word.NORMALIZE}(x, epsilon=1e-4)`), or leave zero vectors out",
             steps=Steps(found.when.seen, max(found.when.of, found.when.seen)),
         )
     for request, group in measured(recording, least=2):
@@ -68,7 +68,7 @@ def exploding_normalise(recording: Recording) -> Iterator[Finding]:
                 "likely normalises a vector near zero",
                 primary=None if op.where is None else Label(op.where, "likely divides by a norm near zero"),
                 variables=(worst.name,),
-                help="raise epsilon (`tf.math.l2_normalize(x, epsilon=1e-4)`), or leave zero vectors out",
+                help=f"raise epsilon (`{Word.NORMALIZE}(x, epsilon=1e-4)`), or leave zero vectors out",
                 steps=always(request),
                 certain=False,
             )

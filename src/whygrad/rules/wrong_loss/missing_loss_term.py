@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity
+from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.event import LayerCalled
 from whygrad.graph.query import index_of
@@ -59,7 +59,7 @@ def missing_loss_term(recording: Recording) -> Iterator[Finding]:
             primary=_label(event.where, collected) if loss is None else Label(loss, "the loss is made without them"),
             related=() if loss is None or event.where in (None, loss) else (Label(event.where, collected),),
             variables=event.penalties,
-            help="add them to the loss under the tape: `loss + tf.add_n(model.losses)`",
+            help=f"add them to the loss under the tape: `loss + {Word.ADD_ALL}(model.losses)`",
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Recording
+from whygrad.graph import FailureKind, Recording
 from whygrad.graph.event import Compiled, ModelTrained
 from whygrad.rules.rule import Finding, rule
 
@@ -41,7 +41,7 @@ def no_loss(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     A custom `train_step` with a loss of its own needs none in `compile`, and is not reported.
     """
-    tried = {event.model for event in recording.events_of(ModelTrained) if event.raised and "No loss" in event.raised}
+    tried = {event.model for event in recording.events_of(ModelTrained) if event.raised is FailureKind.NO_LOSS}
     for event in recording.events_of(Compiled):
         if event.has_loss or event.model not in tried:
             continue

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.event import LayerCalled, ModelTrained
-from whygrad.rules.missing import ABSENT
+from whygrad.rules.no_gradient.missing import ABSENT
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing
 from whygrad.source import SourceSpan

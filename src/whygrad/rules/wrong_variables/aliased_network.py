@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity
+from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording, Request, TensorId
 from whygrad.graph.event import CopiedOntoItself, Multiplied, SharedCalls
 from whygrad.graph.query import Index, index_of
@@ -41,7 +41,7 @@ def aliased_network(recording: Recording) -> Iterator[Finding]:
     import tensorflow as tf
 
     network = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1)])
-    target = keras.models.clone_model(network)
+    target = {Word.CLONE_NETWORK}(network)
     target.set_weights(network.get_weights())
     x = tf.ones((4, 2))
     backup = 0.9 * target(x)
@@ -65,7 +65,7 @@ def aliased_network(recording: Recording) -> Iterator[Finding]:
             message=f"`{first}` and `{second}` are likely meant to be two networks, but are one",
             primary=None if event.assigned is None else Label(event.assigned, "a second name, not a copy"),
             related=tuple(Label(span, "called here") for span in event.places[:2]),
-            help=f"copy it: `{first} = keras.models.clone_model({second})`, then `{first}.set_weights({second}.get_weights())`",
+            help=f"copy it: `{first} = {Word.CLONE_NETWORK}({second})`, then `{first}.set_weights({second}.get_weights())`",
             certain=False,
         )
 
@@ -95,7 +95,7 @@ def _copied_onto_itself(recording: Recording) -> Iterator[Finding]:
             primary=next(iter(labels), None),
             related=tuple(labels[1:]),
             variables=tuple(variable_name(recording.variables[n]) for n in copy.variables if n in recording.variables),
-            help=f"make a second network: `keras.models.clone_model({copy.source})`, then copy the weights to it",
+            help=f"make a second network: `{Word.CLONE_NETWORK}({copy.source})`, then copy the weights to it",
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.graph import OpKind, Pairing, Recording, VariableId
 from whygrad.graph.event import FlagSet, ModelTrained
 from whygrad.graph.ledger import WriterKind
@@ -107,7 +107,7 @@ def _updated_though_frozen(recording: Recording) -> Iterator[Finding]:
             related=() if flag is None or update.where is None else (Label(update.where, _APPLIED),),
             help="ask for, and apply to, `trainable_variables` only"
             if flag is None
-            else "set the flag before the step is traced, or make a new `tf.function` for the next phase",
+            else f"set the flag before the step is traced, or make a new `{Word.COMPILED_FUNCTION}` for the next phase",
             steps=Steps(update.seen, update.seen),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity
+from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording, Update
 from whygrad.graph.event import BakedState, ModelTrained
 from whygrad.rules.rule import Finding, rule
@@ -84,7 +84,7 @@ def _traced_for_another(recording: Recording) -> Iterator[Finding]:
                 primary=None
                 if event.read is None
                 else Label(event.read, "stands for the object of the first call, for ever"),
-                help="make the `tf.function` anew together with the object, or pass the object to it as an argument",
+                help=f"make the `{Word.COMPILED_FUNCTION}` anew together with the object, or pass the object to it as an argument",
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity
+from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Op, Recording, Request, Variable, VariableId
 from whygrad.graph.event import ModuleForgets
 from whygrad.graph.query import index_of
@@ -113,12 +113,12 @@ def _forgotten_by_modules(recording: Recording) -> Iterator[Finding]:
         told.update(missing)
         names = tuple(variable_name(recording.variables[number]) for number in missing)
         yield Finding(
-            message=f"`{event.module}` holds {listing(names)}, but its `trainable_variables` does not: a `tf.Module` "
-            "sees neither Keras layers nor plain objects",
+            message=f"`{event.module}` holds {listing(names)}, but its `trainable_variables` does not: a `{Word.MODULE}` "
+            f"sees neither {Word.NETWORK_LIBRARY} layers nor plain objects",
             primary=Label(event.where, "an empty list: nothing is trained" if event.empty else "lacks them"),
             variables=names,
             related=tuple(Label(place, "made here") for place in event.made[:3]),
-            help=f"derive `{event.module}` from `keras.Model`, or add up the `trainable_variables` of its layers",
+            help=f"derive `{event.module}` from `{Word.NETWORK}`, or add up the `trainable_variables` of its layers",
             certain=event.empty,
         )
 
@@ -140,7 +140,7 @@ def _computed_once(recording: Recording, request: Request) -> Iterator[Finding]:
             message=f"`{name}` is never trained: its value went into the model once, when that was made",
             primary=None if where is None else Label(where, "only what is computed from it here and now is kept"),
             variables=(name,),
-            help="keep the variable itself (`self.add_weight(...)`) and do this computation in `call`",
+            help=f"keep the variable itself (`self.{Word.ADD_VARIABLE}(...)`) and do this computation in `call`",
         )
 
 
@@ -164,6 +164,6 @@ def _finding(variables: list[Variable]) -> Finding:
         message=f"{owner} does not track {listing(names)}: used in training, but no optimizer ever sees it",
         primary=None if first.created is None else Label(first.created, "made here, in no list of trainable variables"),
         variables=names,
-        help="make it with `self.add_weight(...)` (or as a `keras.Variable` attribute) of a layer of the model, and "
+        help=f"make it with `self.{Word.ADD_VARIABLE}(...)` (or as a `{Word.NETWORK_VARIABLE}` attribute) of a layer of the model, and "
         "keep inner layers as attributes",
     )

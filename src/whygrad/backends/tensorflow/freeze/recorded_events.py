@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow.failures import failure_of
 from whygrad.backends.tensorflow.freeze.baked_state import baked_state
 from whygrad.backends.tensorflow.keras.facts import KerasFacts, all_layers, listed
 from whygrad.backends.tensorflow.keras.module_contents import module_contents
@@ -58,7 +59,7 @@ def events_of(capture: Capture) -> Iterator[Event]:
             stale=call.stale,
             added=tuple(map(VariableId, call.added)),
             as_compiled=call.as_compiled,
-            raised=call.raised,
+            raised=None if (raised := failure_of(call.raised)) is None else raised.kind,
             order=call.order,
             seen=call.count,
         )

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow.failures import classify, failure_of
 from whygrad.backends.tensorflow.keras.facts import listed
 from whygrad.backends.tensorflow.listen.optimizers import PairEntry, UpdateEntry
+from whygrad.backends.tensorflow.log.op_table import DEFAULT_NAMES, NOT_TENSORS
 from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.log.variables import VariableEntry
 from whygrad.backends.tensorflow.provenance.accumulators import Windows
@@ -51,8 +53,9 @@ def record(capture: Capture, failure: Failure | None = None) -> Recording:
             tapes={TapeId(number): _tape(facts) for number, facts in capture.tape_facts.items()},
             events=tuple(events_of(capture)),
             holders=_holders(capture),
-            failure=failure,
+            failure=None if failure is None else classify(failure),
             ledger=_ledger(capture, variables),
+            framework="tensorflow",
         )
     finally:
         capture.recorder.paused -= 1
@@ -99,9 +102,10 @@ def _request(capture: Capture, entry: RequestEntry) -> Request:
         compiled=entry.compiled,
         zeros_accepted=entry.zeros_accepted,
         target_type=entry.target_type,
+        target_not_a_tensor=NOT_TENSORS.get(entry.target_type),
         method=entry.method,
         model=entry.model,
-        error=entry.error,
+        error=failure_of(entry.error),
         steps=sizes.steps,
         ran=sizes.ran,
     )
@@ -117,6 +121,7 @@ def _source(source: SourceEntry, looks: int, numbers: GradientNumbers | None) ->
         variable=None if source.variable is None else VariableId(source.variable),
         tensor=None if source.tensor is None else TensorId(source.tensor),
         type_name=source.type_name,
+        not_a_tensor=NOT_TENSORS.get(source.type_name),
         outcome=outcome,
         watched=source.watched,
         numbers=numbers,
@@ -189,6 +194,7 @@ def _variable(capture: Capture, entry: VariableEntry, owner: tuple[str, str, boo
     return Variable(
         id=VariableId(entry.id),
         name=name,
+        named=name not in DEFAULT_NAMES,
         dtype=entry.dtype,
         shape=entry.shape,
         trainable=trainable,

@@ -10,11 +10,12 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, cast
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.freeze.derivatives import with_derivatives
 from whygrad.backends.tensorflow.freeze.escape import add_escapes
 from whygrad.backends.tensorflow.freeze.flows import dtype_name, flows_of
 from whygrad.backends.tensorflow.freeze.scope import Scope
 from whygrad.backends.tensorflow.log.op_record import OpRecord, TensorFacts, facts_of
-from whygrad.backends.tensorflow.log.op_table import kind_of
+from whygrad.backends.tensorflow.log.op_table import ACTIONS, kind_of
 from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.log.trace_log import trace_records
 from whygrad.graph import Flow, Graph, Op, OpId, OpKind, Outcome, TapeId, Tensor, TensorId, VariableId
@@ -52,7 +53,7 @@ def _freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
         if source.watched is not None:
             source.watched = writer.first_after(source.watched)
     graph = Graph(
-        ops=tuple(writer.ops),
+        ops=with_derivatives(writer.ops),
         tensors=writer.tensors,
         truncated=capture.recorder.dropped_before > 0 and tf_graph is None,
     )
@@ -300,6 +301,7 @@ class GraphWriter:
                 outputs=cast("tuple[TensorId, ...]", outputs),
                 flows=flows,
                 where=where,
+                action=ACTIONS.get(name),
                 tapes=tapes,
                 variable=None if variable is None else VariableId(variable),
                 layers=record.layers,

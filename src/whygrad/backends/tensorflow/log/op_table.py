@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Final
 
+from whygrad.graph import Action, NotATensor
 from whygrad.graph import OpKind as K
 
 _BY_KIND: Final[dict[K, str]] = {
@@ -71,6 +72,33 @@ _BY_KIND: Final[dict[K, str]] = {
 }
 
 OP_KINDS: Final[dict[str, K]] = {name: kind for kind, names in _BY_KIND.items() for name in names.split()}
+
+_BY_ACTION: Final[dict[Action, str]] = {
+    Action.ADD: "Add AddV2 AddN",
+    Action.SUBTRACT: "Sub",
+    Action.SQUARED_DIFFERENCE: "SquaredDifference",
+    Action.NEGATE: "Neg",
+    Action.MULTIPLY: "Mul",
+    Action.DIVIDE: "Div RealDiv",
+    Action.DIVIDE_NO_NAN: "DivNoNan",
+    Action.SUM: "Sum",
+    Action.MEAN: "Mean",
+    Action.SOFTMAX: "Softmax",
+    Action.IDENTITY: "Identity",
+    Action.RESHAPE: "Reshape ExpandDims Squeeze",
+    Action.CONVERT: "Cast",
+    Action.REAL_PART: "Real",
+    Action.UPDATE: "ApplyGradients",
+}
+
+ACTIONS: Final[dict[str, Action]] = {name: action for action, names in _BY_ACTION.items() for name in names.split()}
+
+NOT_TENSORS: Final = {
+    "KerasTensor": NotATensor.SYMBOLIC,
+    "SymbolicTensor": NotATensor.SYMBOLIC,
+    "TensorArray": NotATensor.ARRAY,
+}
+DEFAULT_NAMES: Final = ("Variable", "variable")  # of variables that were given none
 
 # Ops that write a variable whose handle is their first input; the value is the input after it.
 WRITE_PREFIXES: Final = (

@@ -50,7 +50,7 @@ def _replayed(step: KeptStep, attributes: Sequence[tuple[Any, ...]]) -> Recordin
         event: Any = NonfiniteUnplaced(where=when.request, reason="the replay gave finite values", when=when)
     else:
         event = replace(describe(capture, rerun.trace, birth), when=when)
-    return Recording(events=(event,), variables=_variables(step.facts["variables"]))
+    return Recording(events=(event,), variables=_variables(step.facts["variables"]), framework="tensorflow")
 
 
 class _Rerun:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at
 from whygrad.graph import OpKind
-from whygrad.graph.build import GraphBuilder
-from whygrad.rules.missing import missing_of
+from whygrad.rules.no_gradient.missing import missing_of
 from whygrad.rules.wording import (
     UNNAMED,
     listing,
@@ -44,8 +44,8 @@ def test_variable_without_a_name_of_its_own_is_named_by_its_owner() -> None:
     g = GraphBuilder()
 
     assert variable_name(g.variable("kernel", owner="Dense", attribute="kernel")) == "kernel"
-    assert variable_name(g.variable("Variable", owner="Scale", attribute="factor")) == "Scale.factor"
-    assert variable_name(g.variable("Variable")) == "Variable"
+    assert variable_name(g.variable("Variable", named=False, owner="Scale", attribute="factor")) == "Scale.factor"
+    assert variable_name(g.variable("Variable", named=False)) == "Variable"
 
 
 @pytest.mark.parametrize(

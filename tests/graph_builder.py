@@ -1,4 +1,4 @@
-"""A recording made by hand, for tests: the one thing of this package that changes, until `finish` freezes it."""
+"""A recording made by hand. Exceptions and types have TensorFlow's words, read as its backend does."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from typing import Any, Final
 
-from whygrad.graph.event import Event, Failure
+from whygrad.backends.tensorflow.failures import classify, failure_of
+from whygrad.backends.tensorflow.log.op_table import NOT_TENSORS
+from whygrad.graph.event import Event
+from whygrad.graph.failure import Failure
 from whygrad.graph.node import Flow, Graph, Op, OpId, OpKind, Tape, TapeId, Tensor, TensorId, Variable, VariableId
 from whygrad.graph.recording import Outcome, Pairing, Recording, Request, Source, Update
 from whygrad.source import SourceSpan
@@ -139,10 +142,13 @@ class GraphBuilder:
         number = self.own_tape.id if tape is None else tape.id
         targets = (loss.id,) if isinstance(loss, Tensor) else tuple(tensor.id for tensor in loss)
         asked = [v for v in self._variables.values() if v.trainable] if sources is None else list(sources)
-        given = {each.id for each in asked if not isinstance(each, str)} & self._reached(targets, number)
+        given = {each.id for each in asked if isinstance(each, Variable | Tensor)} & self._reached(targets, number)
         if missing is not None:
-            given = {each.id for each in asked if not isinstance(each, str)} - {each.id for each in missing}
+            given = {each.id for each in asked if isinstance(each, Variable | Tensor)} - {each.id for each in missing}
         zeros = {each.id for each in zero}
+        facts.setdefault("target_not_a_tensor", NOT_TENSORS.get(facts.get("target_type", "")))
+        if isinstance(facts.get("error"), str):  # as TensorFlow says it
+            facts["error"] = failure_of(facts["error"])
         self._requests.append(
             Request(
                 tape=number,
@@ -193,7 +199,7 @@ class GraphBuilder:
             tapes=dict(self._tapes),
             events=tuple(self._events),
             holders=dict(self._holders),
-            failure=failure,
+            failure=None if failure is None else classify(failure),
         )
 
     def _enter(self, facts: dict[str, Any]) -> Tape:
@@ -261,7 +267,7 @@ class GraphBuilder:
     def _source(self, value: Asked, given: Set[int], zeros: Set[int], *, failed: bool) -> Source:
         absent = Outcome.FAILED if failed else Outcome.MISSING
         if isinstance(value, str):
-            return Source(type_name=value, outcome=absent)
+            return Source(type_name=value, not_a_tensor=NOT_TENSORS.get(value), outcome=absent)
         present = Outcome.ZERO if value.id in zeros else Outcome.PRESENT
         return Source(
             variable=value.id if isinstance(value, Variable) else None,

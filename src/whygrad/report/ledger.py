@@ -1,18 +1,31 @@
-"""A ledger as a table."""
+"""The ledger of a run as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from whygrad.graph.columns import aligned
+from whygrad.graph import Ledger
+from whygrad.graph.ledger import Stretch, Write
+from whygrad.report.columns import aligned
 from whygrad.source import shown_file, source_text
-
-if TYPE_CHECKING:
-    from whygrad.graph.ledger import Ledger, Stretch, Write
 
 _PIECES = 4
 _EXCERPT = 60
+
+
+class PrintedLedger(Ledger):
+    """A ledger that prints as a table, and so does each part of it."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return ledger_text(self)
+
+    __repr__ = __str__
+
+
+def printed(ledger: Ledger) -> PrintedLedger:
+    return PrintedLedger(ledger.variables, ledger.writes, ledger.steps, ledger.dropped)
 
 
 def ledger_text(ledger: Ledger) -> str:
