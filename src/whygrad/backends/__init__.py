@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from whygrad.graph import Failure, Recording
+from whygrad.source.position import add_machinery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +43,8 @@ class Backend(Protocol):
 # The module that makes a backend, by the framework module whose import calls for it; companions join later.
 FRAMEWORKS = {"tensorflow": "whygrad.backends.tensorflow"}
 COMPANIONS = {"keras": "tensorflow", "tf_keras": "tensorflow"}
+# Whose frames are never the user's: frameworks and what they are built on, here so that it is known before any is met.
+add_machinery(*FRAMEWORKS, *COMPANIONS, "torch", "jax", "jaxlib", "optree", "absl", "wrapt", "ml_dtypes")
 
 
 class Watcher(importlib.abc.MetaPathFinder):

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from whygrad.source import SourceSpan
-from whygrad.source.slicing import Module, located
+from whygrad.source.module import Module, located
+from whygrad.source.text import SourceSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +58,9 @@ def _other_reads(module: Module, function: ast.AST, name: str, change: ast.AugAs
             yield node
 
 
-_PRINTING = ("print", "info", "debug", "warning")
-
-
 def _is_printed(module: Module, node: ast.AST) -> bool:
     while not isinstance(node, ast.stmt):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in _PRINTING:
+        if isinstance(node, ast.Call) and module.is_reporting(node):
             return True
         node = module.parents[node]
     return False
