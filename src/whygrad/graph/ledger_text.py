@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from whygrad.graph.columns import aligned
-from whygrad.source import shown_file, source_text
+from whygrad.source import shown_file, source_text, texts_of
 
 if TYPE_CHECKING:
     from whygrad.graph.ledger import Ledger, Stretch, Write
@@ -22,7 +22,8 @@ def ledger_text(ledger: Ledger) -> str:
     order = {number: index for index, number in enumerate(ledger.variables)}
     rows = sorted(ledger.writes, key=lambda write: order.get(write.variable, len(order)))
     headings = ("variable", "writer", "how", "writes", "at steps", "where")
-    text = aligned(headings, _cells(ledger, rows), right=("writes",))
+    with texts_of(ledger.sources):
+        text = aligned(headings, _cells(ledger, rows), right=("writes",))
     return text if not ledger.dropped else f"{text}\n{ledger.dropped} more writers were seen and are not kept"
 
 

@@ -110,6 +110,7 @@ class Recording:
     holders: Mapping[str, frozenset[VariableId]] = field(default_factory=dict)  # layer -> what it tracks
     failure: Failure | None = None
     ledger: Ledger = field(default_factory=Ledger)
+    sources: Mapping[str, str] = field(default_factory=dict)  # file -> its text, of all files that spans lie in
 
     def events_of(self, kind: type[E]) -> Iterator[E]:
         return (event for event in self.events if isinstance(event, kind))

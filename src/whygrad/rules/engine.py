@@ -10,19 +10,21 @@ from whygrad.diagnostics import Diagnostic, Selection, Severity, Steps, is_suppr
 from whygrad.graph import Recording
 from whygrad.graph.query import without_collecting
 from whygrad.rules.rule import Finding, Rule
+from whygrad.source import texts_of
 
 
 def diagnose(recording: Recording, rules: Iterable[Rule], selection: Selection | None = None) -> tuple[Diagnostic, ...]:
     """All diagnostics of a recording, worst first, without those a comment in the code silences."""
     wanted = selection or Selection()
-    with without_collecting():
+    with without_collecting(), texts_of(recording.sources):
         found = [
             _stamp(rule, finding)
             for rule in rules
             if wanted.admits(rule.code, rule.name)
             for finding in rule.check(recording)
         ]
-    return tuple(sorted(_merged(d for d in found if not is_suppressed(d)), key=_rank))
+        heard = [diagnostic for diagnostic in found if not is_suppressed(diagnostic)]
+    return tuple(sorted(_merged(heard), key=_rank))
 
 
 def _merged(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
