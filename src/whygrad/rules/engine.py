@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from whygrad.diagnostics import Diagnostic, Selection, Severity, Steps, is_suppressed
 from whygrad.graph import Recording
+from whygrad.graph.escape import with_escapes
 from whygrad.graph.query import without_collecting
 from whygrad.rules.rule import Finding, Rule
 from whygrad.source import texts_of
@@ -17,11 +18,12 @@ def diagnose(recording: Recording, rules: Iterable[Rule], selection: Selection |
     """All diagnostics of a recording, worst first, without those a comment in the code silences."""
     wanted = selection or Selection()
     with without_collecting(), texts_of(recording.sources):
+        whole = with_escapes(recording)
         found = [
             _stamp(rule, finding)
             for rule in rules
             if wanted.admits(rule.code, rule.name)
-            for finding in rule.check(recording)
+            for finding in rule.check(whole)
         ]
         heard = [diagnostic for diagnostic in found if not is_suppressed(diagnostic)]
     return tuple(sorted(_merged(heard), key=_rank))

@@ -10,7 +10,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, cast
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.freeze.escape import add_escapes
+from whygrad.backends.tensorflow.freeze.crossings import with_crossings
 from whygrad.backends.tensorflow.freeze.flows import dtype_name, flows_of
 from whygrad.backends.tensorflow.freeze.scope import Scope
 from whygrad.backends.tensorflow.log.op_record import OpRecord, TensorFacts, facts_of
@@ -56,8 +56,8 @@ def _freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
         tensors=writer.tensors,
         truncated=capture.recorder.dropped_before > 0 and tf_graph is None,
     )
-    missing = [source for source in entry.sources if source.outcome is not Outcome.PRESENT]
-    return add_escapes(capture, graph, entry, missing) if missing else graph
+    lost = any(source.outcome is not Outcome.PRESENT for source in entry.sources)
+    return with_crossings(capture, graph) if lost else graph
 
 
 def note_unused_noise(capture: Capture, scope: Scope, tape: int, needed: set[int]) -> None:
