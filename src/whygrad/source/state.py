@@ -147,6 +147,23 @@ def global_reads(span: SourceSpan, name: str) -> SourceSpan | None:
     return _first(module, [each for each in reads if not _counts_itself(module, each)])
 
 
+def names_in(span: SourceSpan) -> frozenset[str]:
+    """The names in the function around a span, dotted ones too: `n`, `self.count`, `np.random.normal`."""
+    found = _function_around(span)
+    names = (_dotted(node) for node in ast.walk(found[1])) if found is not None else ()
+    return frozenset(name for name in names if name is not None)
+
+
+def _dotted(node: ast.AST) -> str | None:
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=value, attr=attribute):
+            owner = _dotted(value)
+            return None if owner is None else f"{owner}.{attribute}"
+    return None
+
+
 def _first(module: Module, nodes: Sequence[ast.expr]) -> SourceSpan | None:
     return min((module.span(node) for node in nodes), default=None)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,7 +17,6 @@ from whygrad.backends.tensorflow.log.op_table import kind_of
 from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.log.trace_log import trace_records
 from whygrad.graph import Flow, Graph, Op, OpId, OpKind, Outcome, TapeId, Tensor, TensorId, VariableId
-from whygrad.graph.event import NoiseUnused
 from whygrad.graph.query import without_collecting
 from whygrad.source import SourceSpan
 from whygrad.source.position import Position
@@ -41,13 +39,13 @@ def _freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
     scope = Scope(capture, tf_graph)
     behind = scope.behind(entry.targets)
     needed = behind | scope.ahead(entry.sources)
+    needed |= scope.draws_apart(entry.tape, needed)
     facts = capture.tape_facts.get(entry.tape)
     writer = GraphWriter(capture, scope, entry.tape, None if facts is None else facts.entered)
     for record in scope.records:
         if record.sequence in needed and record.sequence not in scope.shadowed:
             writer.add(record, opened=record.sequence in behind)
     writer.add_leaves()
-    note_unused_noise(capture, scope, entry.tape, needed)
     for source in entry.sources:
         if source.watched is not None:
             source.watched = writer.first_after(source.watched)
@@ -58,35 +56,6 @@ def _freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
     )
     lost = any(source.outcome is not Outcome.PRESENT for source in entry.sources)
     return with_crossings(capture, graph) if lost else graph
-
-
-def note_unused_noise(capture: Capture, scope: Scope, tape: int, needed: set[int]) -> None:
-    """A draw that only its own expression touches was drawn for nothing."""
-    if not scope.draws:
-        return
-    users: dict[int, list[OpRecord]] = defaultdict(list)
-    for record in scope.records:
-        for number in record.inputs:
-            users[number].append(record)
-    for record in scope.records:
-        if record.type not in scope.draws or record.sequence in needed or tape not in record.tapes:
-            continue
-        where = span(record.place)
-        floating = any(facts.dtype.is_floating for facts in record.outputs)
-        initial = any(entry.born == record.place for entry in capture.variables.entries.values())
-        if where is not None and floating and not initial and _stays_in(record, users):
-            capture.events.append(NoiseUnused(where=where, name=record.type))
-
-
-def _stays_in(record: OpRecord, users: Mapping[int, list[OpRecord]]) -> bool:
-    todo = [facts.id for facts in record.outputs]
-    while todo:
-        for user in users.get(todo.pop(), ()):
-            same_call = bool(record.layers) and user.layers == record.layers
-            if (user.place != record.place and not same_call) or kind_of(user.type) is OpKind.WRITE:
-                return False
-            todo.extend(facts.id for facts in user.outputs)
-    return True
 
 
 class GraphWriter:
