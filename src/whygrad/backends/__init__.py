@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from whygrad.diagnostics import Words
 from whygrad.graph import Failure, Recording
+from whygrad.source.position import add_machinery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,8 @@ class Backend(Protocol):
 # The module that makes a backend, by the framework module whose import calls for it; companions join later.
 FRAMEWORKS = {"tensorflow": "whygrad.backends.tensorflow"}
 COMPANIONS = {"keras": "tensorflow", "tf_keras": "tensorflow"}
+# Whose frames are never the user's: frameworks and what they are built on, here so that it is known before any is met.
+add_machinery(*FRAMEWORKS, *COMPANIONS, "torch", "jax", "jaxlib", "optree", "absl", "wrapt", "ml_dtypes")
 
 
 def words_of(framework: str) -> Words:

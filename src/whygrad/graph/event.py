@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from whygrad.graph.failure import FailureKind
-from whygrad.graph.node import VariableId
+from whygrad.graph.node import Departure, VariableId
 from whygrad.graph.nonfinite import (
     GradientAmplified,
     GradientUnderflow,
@@ -135,28 +136,14 @@ class LayerCalled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoiseUnused:
-    """A random draw under a tape that nothing uses."""
-
-    where: SourceSpan
-    name: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CustomGradientForgets:
-    """A custom gradient uses variables but its inner function takes no `variables`."""
+class CustomGradient:
+    """What became of a gradient that the user wrote: of each function, each different outcome once."""
 
     function: str
-    where: SourceSpan | None
-    variables: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CustomGradientWithholds:
-    """A custom gradient returned None for one of its arguments."""
-
-    function: str
-    where: SourceSpan | None  # its `return`
+    where: SourceSpan | None = None  # the gradient function, from its first line to its last
+    variables: tuple[str, ...] = ()  # that the function uses, where the framework asked for their gradients
+    takes_variables: bool = True  # the gradient function has an argument for them
+    withheld: tuple[int, ...] = ()  # the arguments for which None came back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,15 +176,6 @@ class AttributeRebound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignBody:
-    """Inside a Python function that runs as an op, a value left the framework."""
-
-    function: str
-    how: str
-    where: SourceSpan | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ClippedSum:
     """Gradients of several requests were clipped one by one and then added up."""
 
@@ -214,16 +192,33 @@ class RunningTotal:
     summed: SourceSpan | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BakedState:
-    """A traced function changes a Python number and depends on it."""
+class NameKind(StrEnum):
+    """What a name in a traced function stands for."""
 
-    name: str
-    where: SourceSpan | None  # where it is changed
-    read: SourceSpan | None  # where it is used
-    outside: bool = False  # changed outside the traced function, after it was traced
-    drawn: str = ""  # `random` or `time`: it was drawn or read while tracing
-    replaced: bool = False  # it is no number but a network, and the name holds another one now
+    NUMBER = "number"
+    NETWORK = "network"  # something that holds weights: a layer, a model, an optimizer
+    FUNCTION = "function"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedName:
+    """A name in a traced function: Python looked at it once, while tracing."""
+
+    name: str  # as it is written: `beta`, `self.rate`, `np.random.normal`
+    kind: NameKind
+    changed: bool = False  # it stood for something else after the function had been traced
+    changed_at: SourceSpan | None = None  # where that was set, if it was seen
+    closed_over: bool = False  # of a function around it
+    functions: tuple[str, ...] = ()  # full names: of the function, or of those that a user's own function calls
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedFunction:
+    """A function of the user's whose Python ran while it was traced."""
+
+    where: SourceSpan  # an expression in it
+    ran_again: bool = False  # what was traced ran again, without its Python
+    names: tuple[TracedName, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,26 +267,24 @@ class UpdateDiscarded:
 
 Event = (
     AttributeRebound
-    | BakedState
     | ClippedSum
     | Compiled
     | CopiedOntoItself
-    | CustomGradientForgets
-    | CustomGradientWithholds
+    | CustomGradient
     | DeadAttribute
+    | Departure
     | FlagSet
-    | ForeignBody
     | LayerCalled
     | ModelTrained
     | ModuleForgets
     | Multiplied
-    | NoiseUnused
     | Recompiled
     | RowsMisread
     | RowsOverwritten
     | OutgrownList
     | RunningTotal
     | SharedCalls
+    | TracedFunction
     | UnbuiltRead
     | UpdateDiscarded
     | GradientAmplified

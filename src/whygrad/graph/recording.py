@@ -121,6 +121,7 @@ class Recording:
     failure: Failure | None = None
     ledger: Ledger = field(default_factory=Ledger)
     framework: str = ""  # whose words advice is given in; empty: nobody's
+    sources: Mapping[str, str] = field(default_factory=dict)  # file -> its text, of all files that spans lie in
 
     def events_of(self, kind: type[E]) -> Iterator[E]:
         return (event for event in self.events if isinstance(event, kind))

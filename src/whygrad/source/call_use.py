@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whygrad.source import SourceSpan
-from whygrad.source.slicing import Module, located, module_of
+from whygrad.source.module import Module, last_name, located, module_of
+from whygrad.source.text import SourceSpan
 
-_REPORTING = ("print", "info", "debug", "warning", "append", "write", "log", "scalar", "format")
+_COLLECTING = ("append", "write", "scalar", "format")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _MAX_NAMES = 16
 
@@ -112,7 +112,7 @@ def _is_tested(module: Module, node: ast.AST) -> bool:
 def _is_reported(module: Module, node: ast.AST) -> bool:
     """Whether it is only printed, logged or collected, or is the seed of a generator."""
     while not isinstance(node, ast.stmt):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in _REPORTING:
+        if isinstance(node, ast.Call) and (module.is_reporting(node) or last_name(node.func) in _COLLECTING):
             return True
         if isinstance(node, ast.keyword) and node.arg == "seed":
             return True

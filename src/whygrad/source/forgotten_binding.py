@@ -6,24 +6,26 @@ import ast
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from whygrad.source import SourceSpan
-from whygrad.source.slicing import Module, module_of
+from whygrad.source.module import Module, module_of
+from whygrad.source.text import SourceSpan
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-@lru_cache(maxsize=64)
 def forgotten_bindings(file: str) -> Mapping[int, tuple[SourceSpan, str]]:
     """The value of each such statement of a file, by its first line, and the name it is bound to."""
     module = module_of(file)
+    return {} if module is None else _of_module(module)
+
+
+@lru_cache(maxsize=64)
+def _of_module(module: Module) -> Mapping[int, tuple[SourceSpan, str]]:
     found: dict[int, tuple[SourceSpan, str]] = {}
-    for node in ast.walk(module.tree) if module is not None else ():
+    for node in ast.walk(module.tree):
         name = _single_name(node)
-        if module is None or name is None or not isinstance(node, (ast.Assign, ast.AugAssign)):
-            continue
-        if _is_forgotten(module, node, name):
+        if isinstance(node, (ast.Assign, ast.AugAssign)) and name is not None and _is_forgotten(module, node, name):
             value = node.value if isinstance(node, ast.Assign) else node
             found[value.lineno] = module.span(value), name
     return found

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from whygrad.source import SourceSpan
-from whygrad.source.slicing import Module, located
+from whygrad.source.module import Module, located
+from whygrad.source.text import SourceSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +58,9 @@ def _other_reads(module: Module, function: ast.AST, name: str, change: ast.AugAs
             yield node
 
 
-_PRINTING = ("print", "info", "debug", "warning")
-
-
 def _is_printed(module: Module, node: ast.AST) -> bool:
     while not isinstance(node, ast.stmt):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in _PRINTING:
+        if isinstance(node, ast.Call) and module.is_reporting(node):
             return True
         node = module.parents[node]
     return False
@@ -148,6 +145,23 @@ def global_reads(span: SourceSpan, name: str) -> SourceSpan | None:
     named = [each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id == name]
     reads = [each for each in named if isinstance(each.ctx, ast.Load) and not _is_printed(module, each)]
     return _first(module, [each for each in reads if not _counts_itself(module, each)])
+
+
+def names_in(span: SourceSpan) -> frozenset[str]:
+    """The names in the function around a span, dotted ones too: `n`, `self.count`, `np.random.normal`."""
+    found = _function_around(span)
+    names = (_dotted(node) for node in ast.walk(found[1])) if found is not None else ()
+    return frozenset(name for name in names if name is not None)
+
+
+def _dotted(node: ast.AST) -> str | None:
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=value, attr=attribute):
+            owner = _dotted(value)
+            return None if owner is None else f"{owner}.{attribute}"
+    return None
 
 
 def _first(module: Module, nodes: Sequence[ast.expr]) -> SourceSpan | None:

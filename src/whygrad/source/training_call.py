@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from whygrad.source import SourceSpan
-from whygrad.source.slicing import Module, located
+from whygrad.source.module import Module, located
+from whygrad.source.text import SourceSpan
 
 
 def unknowing_step(call: SourceSpan, callers: Sequence[SourceSpan], *, used_elsewhere: bool) -> SourceSpan | None:
@@ -22,7 +22,7 @@ def unknowing_step(call: SourceSpan, callers: Sequence[SourceSpan], *, used_else
 
 def _under_tape(span: SourceSpan) -> bool:
     found = located(span)
-    node = None if found is None else found[1]
+    node: ast.AST | None = None if found is None else found[1]
     while found is not None and node is not None and not isinstance(node, (ast.FunctionDef, ast.Lambda)):
         if isinstance(node, ast.With) and any("GradientTape" in ast.unparse(item.context_expr) for item in node.items):
             return True

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording, Update
-from whygrad.graph.event import BakedState, ModelTrained
+from whygrad.graph.event import ModelTrained
+from whygrad.rules.baked_state import baked_states
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
 
@@ -77,13 +78,13 @@ def optimizer_variable_mismatch(recording: Recording) -> Iterator[Finding]:
 
 
 def _traced_for_another(recording: Recording) -> Iterator[Finding]:
-    for event in recording.events_of(BakedState):
-        if event.replaced:
+    for state in baked_states(recording):
+        if state.replaced:
             yield Finding(
-                message=f"`{event.name}` was replaced after the function had been traced: it goes on with the old one",
+                message=f"`{state.name}` was replaced after the function had been traced: it goes on with the old one",
                 primary=None
-                if event.read is None
-                else Label(event.read, "stands for the object of the first call, for ever"),
+                if state.read is None
+                else Label(state.read, "stands for the object of the first call, for ever"),
                 help=f"make the `{Word.COMPILED_FUNCTION}` anew together with the object, or pass the object to it as an argument",
             )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.failures import failure_of
-from whygrad.backends.tensorflow.freeze.baked_state import baked_state
+from whygrad.backends.tensorflow.freeze.traced_functions import traced_functions
 from whygrad.backends.tensorflow.keras.facts import KerasFacts, all_layers, listed
 from whygrad.backends.tensorflow.keras.module_contents import module_contents
 from whygrad.backends.tensorflow.keras.multiplied_layers import multiplied
@@ -74,7 +74,7 @@ def events_of(capture: Capture) -> Iterator[Event]:
         yield ClippedSum(clipped=span(clipped), summed=span(summed), noised=noised)
     for asked, total in capture.recorder.labels.carried_sums.items():
         yield RunningTotal(asked=span(asked), summed=span(total))
-    yield from baked_state(capture)
+    yield from traced_functions(capture)
     yield from capture.recorder.row_writes.events()
     yield from capture.sparse_updates.events()
     yield from capture.recorder.discarded.events()

@@ -29,6 +29,7 @@ from whygrad.graph import (
     Variable,
     VariableId,
 )
+from whygrad.graph.sources import with_sources
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -46,7 +47,7 @@ def record(capture: Capture, failure: Failure | None = None) -> Recording:
             VariableId(entry.id): _variable(capture, entry, owners.get(entry.id))
             for entry in list(capture.variables.entries.values())
         }
-        return Recording(
+        recording = Recording(
             requests=tuple(_request(capture, entry) for entry in list(capture.requests.entries.values())),
             updates=tuple(_updates(capture)),
             variables=variables,
@@ -57,6 +58,7 @@ def record(capture: Capture, failure: Failure | None = None) -> Recording:
             ledger=_ledger(capture, variables),
             framework="tensorflow",
         )
+        return with_sources(recording)
     finally:
         capture.recorder.paused -= 1
 
@@ -64,7 +66,8 @@ def record(capture: Capture, failure: Failure | None = None) -> Recording:
 def ledger_of(capture: Capture) -> Ledger:
     """Who wrote to which variable so far."""
     entries = list(capture.variables.entries.values())
-    return _ledger(capture, {VariableId(entry.id): _variable(capture, entry, None) for entry in entries})
+    variables = {VariableId(entry.id): _variable(capture, entry, None) for entry in entries}
+    return with_sources(Recording(ledger=_ledger(capture, variables))).ledger
 
 
 def _ledger(capture: Capture, variables: dict[VariableId, Variable]) -> Ledger:
