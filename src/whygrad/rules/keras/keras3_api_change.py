@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.event import DeadAttribute
-from whygrad.rules.keras3_change import REMOVED, change_of
+from whygrad.rules.keras.keras3_change import REMOVED, change_of
 from whygrad.rules.rule import Finding, rule
 
 
