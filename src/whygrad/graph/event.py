@@ -16,6 +16,7 @@ from whygrad.graph.nonfinite import (
     NonfiniteUnplaced,
     NonfiniteUpdate,
 )
+from whygrad.graph.objects import AttributeSet, Compiled, ListRead, ObjectCalled, Trained
 from whygrad.source import SourceSpan
 
 
@@ -30,120 +31,6 @@ class Failure:
     object_type: str | None = None  # AttributeError: `module.Class` of the object asked
     object_bases: tuple[str, ...] = ()  # AttributeError: the same of the classes it is derived from
     called: str | None = None  # what the expression called, as `module.function`: the first frame beneath it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnbuiltRead:
-    """A model's list of variables was read by user code before all of the model was built."""
-
-    model: str
-    attribute: str
-    where: SourceSpan | None
-    length: int
-    length_later: int  # how long the same list is now
-    used: bool  # the very list was handed to a gradient request or an optimizer
-    consumed: bool = False  # the expression loops over the list at once
-    variables: tuple[VariableId, ...] = ()  # what the list holds now
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutgrownList:
-    """A module's list of variables was read by user code, and the module has made more variables since."""
-
-    model: str
-    attribute: str
-    where: SourceSpan | None
-    then: tuple[VariableId, ...]
-    since: tuple[VariableId, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModuleForgets:
-    """User code read a module's list of trainable variables, which lacks some that the module holds."""
-
-    module: str
-    where: SourceSpan | None
-    variables: tuple[VariableId, ...]  # that are missing
-    made: tuple[SourceSpan, ...] = ()  # where the layers were made that hold them
-    empty: bool = False  # the list had none at all
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CopiedOntoItself:
-    """The weights of one network were copied to another that has the very same variables."""
-
-    source: str
-    target: str
-    variables: tuple[VariableId, ...]
-    where: SourceSpan | None
-    made: SourceSpan | None = None  # where the other network was made
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlagSet:
-    """`layer.trainable = value` in user code."""
-
-    layer: str
-    value: bool
-    where: SourceSpan | None
-    variables: tuple[VariableId, ...] = ()
-    order: int = 0
-    step: int = 0  # training steps made so far
-    without_effect: str | None = None  # a model whose `fit` was running and went on with the step it had compiled
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelTrained:
-    """`fit` or `train_on_batch` on a compiled model."""
-
-    model: str
-    method: str
-    where: SourceSpan | None
-    trainable: tuple[VariableId, ...]
-    frozen: tuple[VariableId, ...]
-    frozen_since_compile: tuple[VariableId, ...] = ()  # trainable when compiled, not any more
-    thawed_since_compile: tuple[VariableId, ...] = ()
-    raised: str | None = None  # the exception it ended with
-    order: int = 0  # when it was called last
-    stale: int = 0  # variables whose flag changed after the training step had been compiled
-    added: tuple[VariableId, ...] = ()  # made after the training step had been compiled
-    as_compiled: bool = False  # flags that were set after compiling have no effect
-    seen: int = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compiled:
-    """`model.compile(...)` in user code."""
-
-    model: str
-    where: SourceSpan | None
-    has_loss: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recompiled:
-    """`model.compile(...)` ran several times at one place, with an epoch of training or less in between."""
-
-    model: str
-    where: SourceSpan | None
-    replaced: int  # optimizers in a row that were given up
-    variables: tuple[VariableId, ...]  # what all of them trained
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LayerCalled:
-    """User code called a layer while a tape was recording."""
-
-    layer: str
-    where: SourceSpan | None
-    training_given: bool  # some call passed `training=`
-    training_omitted: bool  # some call did not
-    mode_dependent: tuple[str, ...]  # the layers inside that behave differently in training
-    penalties: tuple[str, ...]  # regularisers and added losses inside
-    penalties_read: bool  # `losses` was read while a tape was recording
-    variables: tuple[VariableId, ...]
-    refused: SourceSpan | None = None  # a function says `training=False` here for a step that does not know of it
-    refused_for: SourceSpan | None = None  # where that training step calls the function
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,35 +56,6 @@ class CustomGradientWithholds:
 
     function: str
     where: SourceSpan | None  # its `return`
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedCalls:
-    """One network is called under two names, one of which was assigned from the other."""
-
-    names: tuple[str, str]  # the assigned name first
-    assigned: SourceSpan | None
-    places: tuple[SourceSpan, ...]
-    variables: tuple[VariableId, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Multiplied:
-    """A list was multiplied, `[Layer()] * 3`: it has the same object several times."""
-
-    name: str
-    where: SourceSpan  # the multiplication
-    variables: tuple[VariableId, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttributeRebound:
-    """An attribute of a layer that held a variable was set to a tensor."""
-
-    layer: str
-    attribute: str
-    variable: str
-    where: SourceSpan | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,15 +97,6 @@ class BakedState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeadAttribute:
-    """An attribute that the framework no longer has was set: nothing looks at it."""
-
-    owner: str
-    attribute: str
-    where: SourceSpan | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RowsOverwritten:
     """Rows of a variable were replaced by steps along its gradient, and some row was named more than once."""
 
@@ -283,28 +132,20 @@ class UpdateDiscarded:
 
 
 Event = (
-    AttributeRebound
+    AttributeSet
     | BakedState
     | ClippedSum
     | Compiled
-    | CopiedOntoItself
     | CustomGradientForgets
     | CustomGradientWithholds
-    | DeadAttribute
-    | FlagSet
     | ForeignBody
-    | LayerCalled
-    | ModelTrained
-    | ModuleForgets
-    | Multiplied
+    | ListRead
     | NoiseUnused
-    | Recompiled
+    | ObjectCalled
     | RowsMisread
     | RowsOverwritten
-    | OutgrownList
     | RunningTotal
-    | SharedCalls
-    | UnbuiltRead
+    | Trained
     | UpdateDiscarded
     | GradientAmplified
     | GradientUnderflow

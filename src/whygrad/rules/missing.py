@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable, VariableId
-from whygrad.graph.event import AttributeRebound
+from whygrad.graph.objects import AttributeSet
 from whygrad.graph.query import Cut, CutGroup, Index, Reason, cut_groups, index_of, is_connected, later_cuts
 from whygrad.rules.rule import Finding
 from whygrad.rules.wording import listing, names_of, steps_of
@@ -242,7 +242,7 @@ def is_explained(recording: Recording, loose: Unconnected, source: Source) -> bo
     variable = recording.variables.get(source.variable) if source.variable is not None else None
     if variable is None:
         return False
-    if any(event.variable == variable.name for event in recording.events_of(AttributeRebound)):
+    if any(event.held == variable.id for event in recording.events_of(AttributeSet)):
         return True
     return not variable.trainable and any(
         recording.variables[s.variable].trainable

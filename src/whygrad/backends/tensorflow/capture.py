@@ -12,7 +12,6 @@ from typing import Any
 from whygrad.backends import WatchOptions
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras import hooks as keras_hooks
-from whygrad.backends.tensorflow.keras import module_hooks
 from whygrad.backends.tensorflow.keras.facts import KerasFacts
 from whygrad.backends.tensorflow.keras.loss_functions import TELLING, note_loss_function
 from whygrad.backends.tensorflow.listen import custom_gradient as custom
@@ -61,7 +60,6 @@ class Capture:
         self.updates = Updates(self)
         self.numbers = StepNumbers(self)
         self.keras = KerasFacts(self)
-        self.module_reads = module_hooks.ModuleReads(self)
         self.episodes = Episodes(self.recorder)
         self.sentinel = Sentinel(self)
         self.flights = Flights(self)
@@ -93,7 +91,7 @@ class Capture:
         custom.install(self)
         foreign.install(self)
         variable_hooks.install(self)
-        module_hooks.install(self)
+        keras_hooks.install_modules(self)
         attribution.install(self)
         call_hooks.install(self)
         for name in ("keras", "tf_keras"):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Recording, Request, TensorId
-from whygrad.graph.event import CopiedOntoItself, Multiplied, SharedCalls
+from whygrad.graph import Recording, Request, TensorId, VariableId
+from whygrad.graph.objects import AttributeSet, Given, ObjectCalled
 from whygrad.graph.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import variable_name
 from whygrad.source import SourceSpan
+from whygrad.source.naming import alias_assignment, callee, multiplication
 
 
 @rule("WG209", "aliased-network", severity=Severity.WARNING, since="0.1.0")
@@ -57,41 +59,93 @@ def aliased_network(recording: Recording) -> Iterator[Finding]:
     """
     yield from _multiplied(recording)
     yield from _copied_onto_itself(recording)
-    for event in recording.events_of(SharedCalls):
-        if not _bootstraps(recording, event):
-            continue
-        first, second = event.names[0], event.names[1]
-        yield Finding(
-            message=f"`{first}` and `{second}` are likely meant to be two networks, but are one",
-            primary=None if event.assigned is None else Label(event.assigned, "a second name, not a copy"),
-            related=tuple(Label(span, "called here") for span in event.places[:2]),
-            help=f"copy it: `{first} = keras.models.clone_model({second})`, then `{first}.set_weights({second}.get_weights())`",
-            certain=False,
-        )
+    for event in recording.events_of(ObjectCalled):
+        for first, second, assigned, places in _two_names(event) if event.calls else ():
+            if _bootstraps(recording, event):
+                yield Finding(
+                    message=f"`{first}` and `{second}` are likely meant to be two networks, but are one",
+                    primary=Label(assigned, "a second name, not a copy"),
+                    related=tuple(Label(place, "called here") for place in places),
+                    help=f"copy it: `{first} = keras.models.clone_model({second})`, "
+                    f"then `{first}.set_weights({second}.get_weights())`",
+                    certain=False,
+                )
+
+
+def _two_names(event: ObjectCalled) -> Iterator[tuple[str, str, SourceSpan, tuple[SourceSpan, SourceSpan]]]:
+    """Names by which one object is called, the first of which was assigned from the second, and where."""
+    names: dict[str, SourceSpan] = {}
+    for where in (call.where for call in event.calls):
+        name = None if where is None else callee(where)
+        if name is not None and where is not None:
+            names.setdefault(name, where)
+    for first, second in itertools.permutations(names, 2):
+        assigned = alias_assignment(names[first].file, first, second)
+        if assigned is not None:
+            yield first, second, assigned, (names[first], names[second])
 
 
 def _multiplied(recording: Recording) -> Iterator[Finding]:
     """One finding for each list, also where it repeats several objects."""
-    by_place: dict[SourceSpan, list[Multiplied]] = {}
-    for event in recording.events_of(Multiplied):
-        by_place.setdefault(event.where, []).append(event)
-    for where, events in by_place.items():
-        variables = dict.fromkeys(n for event in events for n in event.variables if n in recording.variables)
+    by_place: dict[SourceSpan, list[tuple[str, Iterable[VariableId]]]] = {}
+    for where, name, variables in _repeated(recording):
+        by_place.setdefault(where, []).append((name, variables))
+    for where, objects in by_place.items():
+        numbers = dict.fromkeys(n for _, variables in objects for n in variables if n in recording.variables)
         yield Finding(
-            message=f"a list likely meant to hold several of `{events[0].name}` holds one several times: they share every weight",
+            message=f"a list likely meant to hold several of `{objects[0][0]}` holds one several times: "
+            "they share every weight",
             primary=Label(where, "repeats the object, does not make new ones"),
-            variables=tuple(variable_name(recording.variables[number]) for number in variables),
+            variables=tuple(variable_name(recording.variables[number]) for number in numbers),
             help="make each on its own: `[Layer() for _ in range(n)]`; to share on purpose, name the layer first",
             certain=False,
         )
 
 
+def _repeated(recording: Recording) -> Iterator[tuple[SourceSpan, str, Iterable[VariableId]]]:
+    """Objects and variables made inside a list that is multiplied: where, which, and what they hold."""
+    made = set[SourceSpan]()
+    for event in recording.events_of(ObjectCalled):
+        made.update(event.made[:1])
+        place = _multiplication(event.made, again=event.most_in_a_pass > 1)
+        if place is not None:
+            yield place, event.name, sorted(recording.holders.get(event.name, event.variables))
+    for variable in recording.variables.values():
+        if variable.trainable and variable.created is not None and variable.created not in made:
+            place = _multiplication((variable.created,), again=_is_read_again(recording, variable.id))
+            if place is not None:
+                yield place, variable.name, (variable.id,)
+
+
+def _multiplication(made: tuple[SourceSpan, ...], *, again: bool) -> SourceSpan | None:
+    """The multiplied list around the place where something was made, if it is known to repeat it.
+
+    Where a function made it, of all that the function made, what it returned is repeated.
+    """
+    for number, where in enumerate(made if again else made[:1]):
+        found = multiplication(where)
+        if found is not None and (again or (number == 0 and (found[1] or 0) > 1)):
+            return found[0]
+    return None
+
+
+def _is_read_again(recording: Recording, variable: VariableId) -> bool:
+    """Whether one expression reads it more than once on the way to one loss."""
+    for request in recording.requests:
+        places = [op.where for op in index_of(request.graph).reads.get(variable, ())]
+        if len(places) > len(set(places)):
+            return True
+    return False
+
+
 def _copied_onto_itself(recording: Recording) -> Iterator[Finding]:
-    for copy in recording.events_of(CopiedOntoItself):
+    for copy in recording.events_of(AttributeSet):
+        if copy.given is not Given.WEIGHTS or not copy.variables or set(copy.variables) != set(copy.source_variables):
+            continue
         labels = [Label(copy.made, "the same layers once more, not a copy of them")] if copy.made is not None else []
         labels += [Label(copy.where, "this copies the weights onto themselves")] if copy.where is not None else []
         yield Finding(
-            message=f"`{copy.target}` and `{copy.source}` have the very same variables: they are one network",
+            message=f"`{copy.owner}` and `{copy.source}` have the very same variables: they are one network",
             primary=next(iter(labels), None),
             related=tuple(labels[1:]),
             variables=tuple(variable_name(recording.variables[n]) for n in copy.variables if n in recording.variables),
@@ -99,7 +153,7 @@ def _copied_onto_itself(recording: Recording) -> Iterator[Finding]:
         )
 
 
-def _bootstraps(recording: Recording, event: SharedCalls) -> bool:
+def _bootstraps(recording: Recording, event: ObjectCalled) -> bool:
     """One loss uses the network twice: once with a gradient, once as a fixed value."""
     for request in recording.requests:
         asked = set(event.variables) & {source.variable for source in request.sources}
