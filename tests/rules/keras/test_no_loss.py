@@ -2,17 +2,17 @@ from __future__ import annotations
 
 from rules.diagnosis import at, codes, one
 from whygrad.graph.build import GraphBuilder
-from whygrad.graph.event import Compiled, ModelTrained
+from whygrad.graph.objects import Compiled, Shortfall, Trained
 
 
-def trained(raised: str | None = None) -> ModelTrained:
-    return ModelTrained(model="model", method="fit", where=at(9), trainable=(), frozen=(), raised=raised)
+def trained(raised: Shortfall | None = None) -> Trained:
+    return Trained(model="model", where=at(9), trainable=(), frozen=(), raised=raised)
 
 
 def test_fires_when_training_found_no_loss() -> None:
     g = GraphBuilder()
     g.event(Compiled(model="model", where=at(4), has_loss=False))
-    g.event(trained("ValueError: No loss to compute. Provide a `loss` argument in `compile()`."))
+    g.event(trained(Shortfall.NO_LOSS))
     found = one(g.finish())
 
     assert found.code == "WG701"
@@ -47,6 +47,15 @@ def test_silent_when_the_model_is_compiled_for_prediction_only() -> None:
 def test_silent_when_training_failed_for_another_reason() -> None:
     g = GraphBuilder()
     g.event(Compiled(model="model", where=at(4), has_loss=False))
-    g.event(trained("ValueError: Shapes (2,) and (3,) are incompatible"))
+    g.event(trained(Shortfall.OTHER))
+
+    assert codes(g.finish()) == []
+
+
+def test_silent_when_the_model_was_compiled_again_with_a_loss() -> None:
+    g = GraphBuilder()
+    g.event(Compiled(model="model", where=at(4), has_loss=False))
+    g.event(trained(Shortfall.NO_LOSS))
+    g.event(Compiled(model="model", where=at(12), has_loss=True))
 
     assert codes(g.finish()) == []
