@@ -20,10 +20,11 @@ Note = Callable[..., Any]
 Wrap = Callable[[Any], Any]
 
 
-def install_modules(capture: Capture) -> None:
-    """Hook the lists of `tf.Module`."""
+def install_tensorflow(capture: Capture) -> None:
+    """Hook the lists of `tf.Module`, and learn TensorFlow's own loss functions."""
     import tensorflow as tf
 
+    capture.loss_functions.learn(tf, "nn")
     for attribute in OF_MODULES:
         capture.hooks.replace(tf.Module, attribute, _reading(capture, attribute, capture.keras.lists.read_of_module))
 
@@ -32,6 +33,8 @@ def install(capture: Capture, module: ModuleType) -> None:
     """Hook one Keras: version 3, or tf_keras."""
     replace, facts = capture.hooks.replace, capture.keras
     layers, attributes = facts.called_at, facts.attributes
+    capture.loss_functions.learn(module, "losses", "ops", "backend")
+    capture.loss_functions.learn_object(module.losses.Loss)
     layer, model, optimizer = module.layers.Layer, module.Model, module.optimizers.Optimizer
 
     def losses_read(layer: Any, *_: Any) -> None:
@@ -42,42 +45,32 @@ def install(capture: Capture, module: ModuleType) -> None:
     replace(layer, "__call__", _calling(capture))
     replace(layer, "__setattr__", _setting(capture, attributes.set_of_layer))
     replace(layer, "trainable", _flagging(capture))
-    replace(layer, "get_weights", _after(capture, attributes.weights_read))
-    replace(layer, "set_weights", _before(capture, attributes.weights_set))
+    replace(layer, "get_weights", _method(capture, after=attributes.weights_read))
+    replace(layer, "set_weights", _method(capture, before=attributes.weights_set))
     for attribute in OF_LAYERS:
         replace(layer, attribute, _reading(capture, attribute, facts.lists.read_of_layer))
     replace(layer, "losses", _reading(capture, "losses", losses_read))
-    replace(layer, "add_loss", _before(capture, lambda layer, *_, **__: layers.losses_added.add(layer)))
-    replace(model, "compile", _after(capture, facts.trainings.compiled))
+    replace(layer, "add_loss", _method(capture, before=lambda layer, *_, **__: layers.losses_added.add(layer)))
+    replace(model, "compile", _method(capture, after=facts.trainings.compiled))
     for method in ("fit", "train_on_batch"):
         replace(model, method, _training(capture, method))
-    replace(module.losses.Loss, "__call__", _before(capture, functools.partial(_note_loss, capture)))
+    replace(module.losses.Loss, "__call__", _method(capture, before=functools.partial(_note_loss, capture)))
     if hasattr(module, "Variable"):  # of Keras 3, around one of TensorFlow's; tf_keras has no class of its own
-        replace(module.Variable, "__init__", _after(capture, functools.partial(_note_variable, capture)))
+        replace(module.Variable, "__init__", _method(capture, after=functools.partial(_note_variable, capture)))
     if module.__name__ == "keras":  # tf_keras shares its `__setattr__` with everything that TensorFlow tracks
         replace(optimizer, "__setattr__", _setting(capture, functools.partial(attributes.set_of_optimizer, optimizer)))
 
 
-def _before(capture: Capture, note: Note) -> Wrap:
-    """A method that passes on its object, the caller's frame and its arguments before it runs."""
+def _method(capture: Capture, *, before: Note | None = None, after: Note | None = None) -> Wrap:
+    """A method that passes on its object, its result when it has run, the caller's frame, and its arguments."""
 
     def wrap(original: Any) -> Any:
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-            capture.hooks.safely(functools.partial(note, **kwargs), self, sys._getframe(1), *args)
-            return original(self, *args, **kwargs)
-
-        return method
-
-    return wrap
-
-
-def _after(capture: Capture, note: Note) -> Wrap:
-    """A method that passes on its object, its result, the caller's frame and its arguments when it has run."""
-
-    def wrap(original: Any) -> Any:
-        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if before is not None:
+                capture.hooks.safely(functools.partial(before, **kwargs), self, sys._getframe(1), *args)
             result = original(self, *args, **kwargs)
-            capture.hooks.safely(functools.partial(note, **kwargs), self, result, sys._getframe(1), *args)
+            if after is not None:
+                capture.hooks.safely(functools.partial(after, **kwargs), self, result, sys._getframe(1), *args)
             return result
 
         return method

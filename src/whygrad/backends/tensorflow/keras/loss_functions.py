@@ -1,11 +1,12 @@
 """Calls of the frameworks' own loss functions: which argument is the label and which the prediction.
 
-The functions are not hooked: who compiles a model with one keeps the function itself. What they do first is seen.
+The functions are not hooked: who compiles a model with one keeps the function itself. They are known by their code.
 """
 
 from __future__ import annotations
 
-from types import FrameType
+import inspect
+from types import CodeType, FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from whygrad.source.position import CodeOwner, owner_of
@@ -14,45 +15,59 @@ if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
 
 TELLING: Final = frozenset({"Log", "Log1p", b"Log", b"Log1p"})  # ops that all of these functions run
-_ARGUMENTS: Final = {
-    "categorical_crossentropy": ("y_true", "y_pred"),
-    "binary_crossentropy": ("y_true", "y_pred"),
-    "categorical_focal_crossentropy": ("y_true", "y_pred"),
-    "binary_focal_crossentropy": ("y_true", "y_pred"),
-    "poisson": ("y_true", "y_pred"),
-    "sigmoid_cross_entropy_with_logits": ("labels", "logits"),
-    "sigmoid_cross_entropy_with_logits_v2": ("labels", "logits"),
-    "weighted_cross_entropy_with_logits_v2": ("labels", "logits"),
-}
-_MAX_FRAMES = 48
+_FUNCTIONS: Final = {
+    "losses": (
+        "categorical_crossentropy",
+        "binary_crossentropy",
+        "categorical_focal_crossentropy",
+        "binary_focal_crossentropy",
+        "poisson",
+    ),
+    "ops": ("categorical_crossentropy", "binary_crossentropy"),
+    "backend": ("categorical_crossentropy", "binary_crossentropy"),
+    "nn": ("sigmoid_cross_entropy_with_logits", "weighted_cross_entropy_with_logits"),
+}  # all of them take the label first and the prediction second
+_MAX_FRAMES: Final = 48
 
 
-def note_loss_function(capture: Capture, frame: FrameType | None, graph: Any) -> None:
-    """Log the call of a loss function that an op was run for, unless a loss object made it."""
-    recorder = capture.recorder
-    found: FrameType | None = None
-    for _ in range(_MAX_FRAMES):
-        if frame is None or owner_of(frame.f_code) is CodeOwner.USER or recorder.paused:
-            break
-        name = frame.f_code.co_name
-        if name in _ARGUMENTS and _names_in(frame) is not None:
-            found = frame
-        elif name == "__call__" and "/losses/" in frame.f_code.co_filename.replace("\\", "/"):
+class LossFunctions:
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+        self._functions: dict[int, CodeType] = {}  # by their identity: a frame is compared with them at every logarithm
+        self._objects: dict[int, CodeType] = {}  # how a loss object is called: the hook on it knows the arguments
+        self._last: tuple[Any, ...] = ()  # where, and of which tensors
+
+    def learn(self, framework: ModuleType, *homes: str) -> None:
+        """The functions in some modules of a framework; asking TensorFlow for one of Keras would import it."""
+        for home in homes:
+            for name in _FUNCTIONS[home]:
+                _remember(self._functions, getattr(getattr(framework, home, None), name, None))
+
+    def learn_object(self, loss_class: type) -> None:
+        _remember(self._objects, loss_class.__call__)
+
+    def note(self, frame: FrameType | None, graph: Any) -> None:
+        """Log the call of a loss function that an op was run for, unless a loss object made it."""
+        recorder = self.capture.recorder
+        found: FrameType | None = None
+        for _ in range(0 if recorder.paused else _MAX_FRAMES):
+            if frame is None or owner_of(frame.f_code) is CodeOwner.USER:
+                break
+            if id(frame.f_code) in self._objects:
+                return
+            found = frame if id(frame.f_code) in self._functions else found
+            frame = frame.f_back
+        if found is None or frame is None:
             return
-        frame = frame.f_back
-    if found is None or frame is None or recorder.paused:
-        return
-    label, prediction = _names_in(found) or ("", "")
-    ids = [getattr(found.f_locals.get(name), "_id", None) for name in (prediction, label)]
-    place = recorder._place_of(frame)
-    if None not in ids and capture.last_loss != (place, *ids):
-        capture.last_loss = (place, *ids)
-        recorder.add_virtual(f"LossCall:{found.f_code.co_name}", filter(None, ids), (), place, graph)
+        label, prediction = (found.f_locals.get(name) for name in found.f_code.co_varnames[:2])
+        ids = [getattr(tensor, "_id", None) for tensor in (prediction, label)]
+        place = recorder._place_of(frame)
+        if None not in ids and self._last != (place, *ids):
+            self._last = (place, *ids)
+            recorder.add_virtual(f"LossCall:{found.f_code.co_name}", filter(None, ids), (), place, graph)
 
 
-def _names_in(frame: FrameType) -> tuple[str, str] | None:
-    """What label and prediction are called in a loss function; `keras.ops` has names of its own."""
-    for names in (_ARGUMENTS[frame.f_code.co_name], ("target", "output")):
-        if names[0] in frame.f_locals:
-            return names
-    return None
+def _remember(codes: dict[int, CodeType], function: Any) -> None:
+    code = None if function is None else getattr(inspect.unwrap(function), "__code__", None)
+    if code is not None:
+        codes[id(code)] = code
