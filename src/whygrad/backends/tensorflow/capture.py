@@ -13,7 +13,7 @@ from whygrad.backends import WatchOptions
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras import hooks as keras_hooks
 from whygrad.backends.tensorflow.keras.facts import KerasFacts
-from whygrad.backends.tensorflow.keras.loss_functions import TELLING, LossFunctions
+from whygrad.backends.tensorflow.keras.losses import TELLING, Losses
 from whygrad.backends.tensorflow.listen import custom_gradient as custom
 from whygrad.backends.tensorflow.listen import departure, optimizers, tape, variable_hooks
 from whygrad.backends.tensorflow.listen import foreign_body as foreign
@@ -75,7 +75,7 @@ class Capture:
         self.tape_facts: dict[int, TapeFacts] = {}
         self.bodies = foreign.Bodies()
         self.events: list[Event] = []
-        self.loss_functions = LossFunctions(self)
+        self.losses = Losses(self)
         self._joined: set[str] = set()
         self._threads = threading.local()
         self._stopped = False
@@ -121,7 +121,7 @@ class Capture:
     def _note_op(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
         self.recorder.on_op(op_type, inputs, attrs, outputs, graph, frame)
         if op_type in TELLING:
-            self.loss_functions.note(frame, graph)
+            self.losses.note_function(frame, graph)
         if graph is not None and op_type in TAPPED and self.keras.training:
             self.flights.taps.put(graph, outputs)
 

@@ -71,7 +71,7 @@ class Attributes:
             number = VariableId(entry.id)
             self._note(AttributeSet(owner=path_of(layer), attribute=name, given=Given.TENSOR, where=where, held=number))
 
-    def set_of_optimizer(self, base: type, optimizer: Any, frame: FrameType, name: str, _: Any) -> None:
+    def set_of_optimizer(self, optimizer: Any, base: type, frame: FrameType, name: str) -> None:
         """An attribute that the optimizer does not have, and that it does not make itself."""
         own = frame.f_locals.get("self") is optimizer
         if owner_of(frame.f_code) is CodeOwner.USER and not own and not hasattr(optimizer, name):
@@ -86,14 +86,15 @@ class Attributes:
                 )
             )
 
-    def weights_read(self, layer: Any, values: Any, *_: Any, **__: Any) -> None:
+    def weights_read(self, layer: Any, values: Any, *_: Any) -> None:
         """Remember whose values these arrays are, as long as somebody holds the list's first."""
         if isinstance(values, list) and values:
             self._origins[id(values[0])] = (weakref.ref(values[0]), weakref.ref(layer))
             while len(self._origins) > _WEIGHTS:
                 del self._origins[next(iter(self._origins))]
 
-    def weights_set(self, layer: Any, frame: FrameType, weights: Any = None, *_: Any, **__: Any) -> None:
+    def weights_set(self, layer: Any, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        weights = args[0] if args else kwargs.get("weights")
         if not isinstance(weights, (list, tuple)) or owner_of(frame.f_code) is not CodeOwner.USER:
             return
         if not weights:  # as many as the layer's own list has now

@@ -74,6 +74,15 @@ class CalledLayers:
     def made_at(self, layer: Any) -> Place:
         return self.made.get(layer, (None,))[0]
 
+    def made_for_weight(self, frame: FrameType | None) -> Place:
+        """Where the layer was made that makes a weight now, unless its class is the user's own."""
+        while frame is not None and owner_of(frame.f_code) is not CodeOwner.USER:
+            if frame.f_code.co_name == "add_weight":
+                layer, user = frame.f_locals.get("self"), user_frame(frame)
+                return None if user is not None and user.f_locals.get("self") is layer else self.made_at(layer)
+            frame = frame.f_back
+        return None
+
     def entered(self, layer: Any, args: Any, kwargs: Any, frame: FrameType) -> tuple[str, ...]:
         """A layer call begins; the layers around it are returned."""
         recorder = self.facts.capture.recorder

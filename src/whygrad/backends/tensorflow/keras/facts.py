@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Iterator
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.keras.attributes import Attributes
@@ -53,6 +54,16 @@ class KerasFacts:
             return place
         by_keras = (len(layers) > 1 and place in self.called_at) or place in self.trainings.places
         return made if by_keras else place
+
+    def variable_made(self, variable: Any, _: None, frame: FrameType, *rest: Any) -> None:
+        """A ready-made layer makes its variables when it is first called: they are shown where the layer was made."""
+        self.capture.variables.link_keras(variable, self.capture.recorder._place(frame))
+        made = self.called_at.made_for_weight(frame)
+        entry = None if made is None else self.capture.variables.of(variable)
+        if entry is not None:
+            entry.created = made
+        elif made is not None:  # its value comes later: remember it by the variable
+            self.made_variables[id(variable)] = (weakref.ref(variable), made)
 
     def list_was_used(self, value: Any) -> None:
         self.lists.was_handed_on(value)

@@ -44,7 +44,7 @@ class Trainings:
         self._steps: weakref.WeakKeyDictionary[Any, StepMade] = weakref.WeakKeyDictionary()
         self._trained: dict[tuple[int, str, Place], Trained] = {}
 
-    def compiled(self, model: Any, _: None, frame: FrameType, /, *args: Any, **kwargs: Any) -> None:
+    def compiled(self, model: Any, _: None, frame: FrameType, args: Any, kwargs: Any) -> None:
         self._steps.pop(model, None)
         optimizer = getattr(model, "optimizer", None)
         if len(self._compiled) < _MOST:

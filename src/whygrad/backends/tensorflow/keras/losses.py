@@ -1,4 +1,4 @@
-"""Calls of the frameworks' own loss functions: which argument is the label and which the prediction.
+"""Calls of loss objects and of the frameworks' own loss functions: which argument is the label, which the prediction.
 
 The functions are not hooked: who compiles a model with one keeps the function itself. They are known by their code.
 """
@@ -30,7 +30,7 @@ _FUNCTIONS: Final = {
 _MAX_FRAMES: Final = 48
 
 
-class LossFunctions:
+class Losses:
     def __init__(self, capture: Capture) -> None:
         self.capture = capture
         self._functions: dict[int, CodeType] = {}  # by their identity: a frame is compared with them at every logarithm
@@ -46,7 +46,20 @@ class LossFunctions:
     def learn_object(self, loss_class: type) -> None:
         _remember(self._objects, loss_class.__call__)
 
-    def note(self, frame: FrameType | None, graph: Any) -> None:
+    def note_object(self, loss: Any, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Log the call of a loss object."""
+        recorder = self.capture.recorder
+        self.capture.keras.losses_seen.add(loss)
+        given = {**dict(zip(("y_true", "y_pred"), args, strict=False)), **kwargs}
+        ids = [getattr(given.get(name), "_id", None) for name in ("y_pred", "y_true")]
+        if recorder.paused or None in ids:
+            return
+        function = getattr(loss, "fn", None) if type(loss).__name__ == "LossFunctionWrapper" else type(loss)
+        own = str(getattr(function, "__module__", "")).split(".")[0] in ("keras", "tf_keras")
+        name = f"LossCall:{getattr(function, '__name__', type(loss).__name__) if own else 'function'}"
+        recorder.add_virtual(name, filter(None, ids), (), recorder._place(frame), self.capture.current_graph())
+
+    def note_function(self, frame: FrameType | None, graph: Any) -> None:
         """Log the call of a loss function that an op was run for, unless a loss object made it."""
         recorder = self.capture.recorder
         found: FrameType | None = None
