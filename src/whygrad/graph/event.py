@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from whygrad.graph.failure import FailureKind
 from whygrad.graph.node import Departure, VariableId
 from whygrad.graph.nonfinite import (
     GradientAmplified,
@@ -18,121 +17,8 @@ from whygrad.graph.nonfinite import (
     NonfiniteUnplaced,
     NonfiniteUpdate,
 )
+from whygrad.graph.objects import AttributeSet, Compiled, ListRead, ObjectCalled, Trained
 from whygrad.source import SourceSpan
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnbuiltRead:
-    """A model's list of variables was read by user code before all of the model was built."""
-
-    model: str
-    attribute: str
-    where: SourceSpan | None
-    length: int
-    length_later: int  # how long the same list is now
-    used: bool  # the very list was handed to a gradient request or an optimizer
-    consumed: bool = False  # the expression loops over the list at once
-    variables: tuple[VariableId, ...] = ()  # what the list holds now
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutgrownList:
-    """A module's list of variables was read by user code, and the module has made more variables since."""
-
-    model: str
-    attribute: str
-    where: SourceSpan | None
-    then: tuple[VariableId, ...]
-    since: tuple[VariableId, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModuleForgets:
-    """User code read a module's list of trainable variables, which lacks some that the module holds."""
-
-    module: str
-    where: SourceSpan | None
-    variables: tuple[VariableId, ...]  # that are missing
-    made: tuple[SourceSpan, ...] = ()  # where the layers were made that hold them
-    empty: bool = False  # the list had none at all
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CopiedOntoItself:
-    """The weights of one network were copied to another that has the very same variables."""
-
-    source: str
-    target: str
-    variables: tuple[VariableId, ...]
-    where: SourceSpan | None
-    made: SourceSpan | None = None  # where the other network was made
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlagSet:
-    """`layer.trainable = value` in user code."""
-
-    layer: str
-    value: bool
-    where: SourceSpan | None
-    variables: tuple[VariableId, ...] = ()
-    order: int = 0
-    step: int = 0  # training steps made so far
-    without_effect: str | None = None  # a model whose `fit` was running and went on with the step it had compiled
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelTrained:
-    """`fit` or `train_on_batch` on a compiled model."""
-
-    model: str
-    method: str
-    where: SourceSpan | None
-    trainable: tuple[VariableId, ...]
-    frozen: tuple[VariableId, ...]
-    frozen_since_compile: tuple[VariableId, ...] = ()  # trainable when compiled, not any more
-    thawed_since_compile: tuple[VariableId, ...] = ()
-    raised: FailureKind | None = None  # the exception it ended with, if the backend knows its kind
-    order: int = 0  # when it was called last
-    stale: int = 0  # variables whose flag changed after the training step had been compiled
-    added: tuple[VariableId, ...] = ()  # made after the training step had been compiled
-    as_compiled: bool = False  # flags that were set after compiling have no effect
-    seen: int = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compiled:
-    """`model.compile(...)` in user code."""
-
-    model: str
-    where: SourceSpan | None
-    has_loss: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recompiled:
-    """`model.compile(...)` ran several times at one place, with an epoch of training or less in between."""
-
-    model: str
-    where: SourceSpan | None
-    replaced: int  # optimizers in a row that were given up
-    variables: tuple[VariableId, ...]  # what all of them trained
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LayerCalled:
-    """User code called a layer while a tape was recording."""
-
-    layer: str
-    where: SourceSpan | None
-    training_given: bool  # some call passed `training=`
-    training_omitted: bool  # some call did not
-    mode_dependent: tuple[str, ...]  # the layers inside that behave differently in training
-    penalties: tuple[str, ...]  # regularisers and added losses inside
-    penalties_read: bool  # `losses` was read while a tape was recording
-    variables: tuple[VariableId, ...]
-    refused: SourceSpan | None = None  # a function says `training=False` here for a step that does not know of it
-    refused_for: SourceSpan | None = None  # where that training step calls the function
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,35 +30,6 @@ class CustomGradient:
     variables: tuple[str, ...] = ()  # that the function uses, where the framework asked for their gradients
     takes_variables: bool = True  # the gradient function has an argument for them
     withheld: tuple[int, ...] = ()  # the arguments for which None came back
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedCalls:
-    """One network is called under two names, one of which was assigned from the other."""
-
-    names: tuple[str, str]  # the assigned name first
-    assigned: SourceSpan | None
-    places: tuple[SourceSpan, ...]
-    variables: tuple[VariableId, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Multiplied:
-    """A list was multiplied, `[Layer()] * 3`: it has the same object several times."""
-
-    name: str
-    where: SourceSpan  # the multiplication
-    variables: tuple[VariableId, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttributeRebound:
-    """An attribute of a layer that held a variable was set to a tensor."""
-
-    layer: str
-    attribute: str
-    variable: str
-    where: SourceSpan | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,15 +79,6 @@ class TracedFunction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeadAttribute:
-    """An attribute that the framework no longer has was set: nothing looks at it."""
-
-    owner: str
-    attribute: str
-    where: SourceSpan | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RowsOverwritten:
     """Rows of a variable were replaced by steps along its gradient, and some row was named more than once."""
 
@@ -266,26 +114,18 @@ class UpdateDiscarded:
 
 
 Event = (
-    AttributeRebound
+    AttributeSet
     | ClippedSum
     | Compiled
-    | CopiedOntoItself
     | CustomGradient
-    | DeadAttribute
     | Departure
-    | FlagSet
-    | LayerCalled
-    | ModelTrained
-    | ModuleForgets
-    | Multiplied
-    | Recompiled
+    | ListRead
+    | ObjectCalled
     | RowsMisread
     | RowsOverwritten
-    | OutgrownList
     | RunningTotal
-    | SharedCalls
     | TracedFunction
-    | UnbuiltRead
+    | Trained
     | UpdateDiscarded
     | GradientAmplified
     | GradientUnderflow

@@ -5,7 +5,8 @@ from pathlib import Path
 from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at, codes, one
 from whygrad.graph import OpKind
-from whygrad.graph.event import AttributeRebound, UpdateDiscarded
+from whygrad.graph.event import UpdateDiscarded
+from whygrad.graph.objects import AttributeSet, Given
 
 
 def test_fires_when_the_name_holds_a_tensor_the_second_time(tmp_path: Path) -> None:
@@ -38,12 +39,21 @@ def test_fires_when_an_attribute_of_a_layer_is_rebound() -> None:
     g = GraphBuilder()
     kernel = g.variable("kernel")
     used = g.variable("used")
-    g.event(AttributeRebound(layer="dense", attribute="kernel", variable="kernel", where=at(4)))
+    g.event(AttributeSet(owner="dense", attribute="kernel", given=Given.TENSOR, held=kernel.id, where=at(4)))
     found = one(g.finish(loss=g.op(OpKind.SMOOTH, (used,)), sources=[kernel, used]))
 
     assert found.code == "WG602"
+    assert found.message == "`dense.kernel` no longer holds its variable `kernel`: it was rebound to a tensor"
     assert found.primary is not None
     assert found.primary.span == at(4)
+
+
+def test_silent_when_a_tensor_is_put_where_no_variable_was() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    g.event(AttributeSet(owner="dense", attribute="state", given=Given.TENSOR, where=at(4)))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (w,)))) == []
 
 
 def test_leaves_an_unwatched_tensor_at_another_place_to_its_own_rule() -> None:

@@ -12,9 +12,8 @@ from typing import Any
 from whygrad.backends import WatchOptions
 from whygrad.backends.tensorflow import capability, compat
 from whygrad.backends.tensorflow.keras import hooks as keras_hooks
-from whygrad.backends.tensorflow.keras import module_hooks
 from whygrad.backends.tensorflow.keras.facts import KerasFacts
-from whygrad.backends.tensorflow.keras.loss_functions import TELLING, note_loss_function
+from whygrad.backends.tensorflow.keras.losses import TELLING, Losses
 from whygrad.backends.tensorflow.listen import custom_gradient as custom
 from whygrad.backends.tensorflow.listen import departure, optimizers, tape, variable_hooks
 from whygrad.backends.tensorflow.listen import foreign_body as foreign
@@ -61,7 +60,6 @@ class Capture:
         self.updates = Updates(self)
         self.numbers = StepNumbers(self)
         self.keras = KerasFacts(self)
-        self.module_reads = module_hooks.ModuleReads(self)
         self.episodes = Episodes(self.recorder)
         self.sentinel = Sentinel(self)
         self.flights = Flights(self)
@@ -77,7 +75,7 @@ class Capture:
         self.tape_facts: dict[int, TapeFacts] = {}
         self.bodies = foreign.Bodies()
         self.events: list[Event] = []
-        self.last_loss: tuple[Any, ...] = ()  # the loss function that was noted last: where, and of which tensors
+        self.losses = Losses(self)
         self._joined: set[str] = set()
         self._threads = threading.local()
         self._stopped = False
@@ -94,7 +92,7 @@ class Capture:
         custom.install(self)
         foreign.install(self)
         variable_hooks.install(self)
-        module_hooks.install(self)
+        keras_hooks.install_tensorflow(self)
         attribution.install(self)
         call_hooks.install(self)
         for name in ("keras", "tf_keras"):
@@ -131,7 +129,7 @@ class Capture:
     def _note_op(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
         self.recorder.on_op(op_type, inputs, attrs, outputs, graph, frame)
         if op_type in TELLING:
-            note_loss_function(self, frame, graph)
+            self.losses.note_function(frame, graph)
         if graph is not None and op_type in TAPPED and self.keras.training:
             self.flights.taps.put(graph, outputs)
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.graph import Recording
-from whygrad.graph.event import AttributeRebound, UpdateDiscarded
+from whygrad.graph.event import UpdateDiscarded
 from whygrad.graph.ledger import WriterKind
+from whygrad.graph.objects import AttributeSet, Given
 from whygrad.rules.no_gradient.missing import missing_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, source_expression, steps_of, variable_name
@@ -66,11 +67,14 @@ def variable_rebound(recording: Recording) -> Iterator[Finding]:
             help=f"change the variable in place: `{name}.{Word.ASSIGN_SUB}(rate * gradient)`",
             steps=steps_of(recording, [rebound.request]),
         )
-    for event in recording.events_of(AttributeRebound):
+    for event in recording.events_of(AttributeSet):
+        if event.given is not Given.TENSOR or event.held is None:
+            continue
+        name = recording.variables[event.held].name
         yield Finding(
-            message=f"`{event.layer}.{event.attribute}` no longer holds its variable `{event.variable}`: it was rebound to a tensor",
+            message=f"`{event.owner}.{event.attribute}` no longer holds its variable `{name}`: it was rebound to a tensor",
             primary=None if event.where is None else Label(event.where, "replaces the variable by a tensor"),
-            variables=(event.variable,),
+            variables=(name,),
             help=f"change the variable in place (`{Word.ASSIGN}`), or run the layer functionally with the tensor",
         )
     yield from _discarded(recording)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording, Update
-from whygrad.graph.event import ModelTrained
+from whygrad.graph.objects import Trained
 from whygrad.rules.baked_state import baked_states
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
@@ -92,8 +92,9 @@ def _traced_for_another(recording: Recording) -> Iterator[Finding]:
 def _grown_since(recording: Recording) -> Iterator[Finding]:
     """`fit`, another layer, `fit` again without `compile`: the compiled step has the old network."""
     moved = {pair.variable for update in recording.updates for pair in update.pairs if not pair.missing}
-    for event in recording.events_of(ModelTrained):
-        added = [number for number in event.added if number in recording.variables and number not in moved]
+    for event in recording.events_of(Trained):
+        fresh = set(event.trainable) - set(event.known_when_made) - moved if event.runs_compiled else set()
+        added = [number for number in event.trainable if number in fresh and number in recording.variables]
         if added:
             names = tuple(variable_name(recording.variables[number]) for number in added)
             yield Finding(

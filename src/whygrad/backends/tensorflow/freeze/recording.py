@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.failures import classify, failure_of
-from whygrad.backends.tensorflow.keras.facts import listed
+from whygrad.backends.tensorflow.keras.inspection import listed
 from whygrad.backends.tensorflow.listen.optimizers import PairEntry, UpdateEntry
 from whygrad.backends.tensorflow.log.op_table import DEFAULT_NAMES, NOT_TENSORS
 from whygrad.backends.tensorflow.log.positions import span
@@ -255,8 +255,8 @@ def _is_plain_object(value: Any) -> bool:
 def _holders(capture: Capture) -> dict[str, frozenset[VariableId]]:
     facts = capture.keras
     found: dict[str, frozenset[VariableId]] = {}
-    for layer in [*facts.layers_seen]:
-        ids = facts._ids(listed(layer, "variables"))
+    for layer in facts.layers_seen:
+        ids = facts.ids(listed(layer, "variables"))
         name = str(getattr(layer, "path", None) or layer.name)
-        found[name] = found.get(name, frozenset()) | frozenset(map(VariableId, ids))
+        found[name] = found.get(name, frozenset()) | frozenset(ids)
     return found

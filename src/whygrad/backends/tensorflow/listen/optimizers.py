@@ -66,6 +66,12 @@ class Updates:
         self.applied: dict[int, int] = {}  # variable -> the number of the last request that was applied to it
         self.total = 0
 
+    def number(self, optimizer: Any) -> int:
+        """Which optimizer it is."""
+        if optimizer not in self.numbers:
+            self.numbers[optimizer] = next(self.counter)
+        return self.numbers[optimizer]
+
     def begin(self, optimizer: Any, gradients: Any, variables: Any) -> bool:
         """Log the update; the optimizer's own ops are of no interest and are not logged."""
         recorder = self.capture.recorder
@@ -80,8 +86,7 @@ class Updates:
             for gradient, variable in zip(gradients, known, strict=False)
             if (entry := self.capture.variables.of(variable)) is not None
         )
-        number = self.numbers.get(optimizer) or next(self.counter)
-        self.numbers[optimizer] = number
+        number = self.number(optimizer)
         unknown = self._unknown(optimizer, known)
         update = UpdateEntry(place, _name(optimizer), number, pairs, unknown, recorder.now + 1)
         update.stateful, update.made = is_stateful(optimizer), self._made(optimizer)

@@ -8,6 +8,7 @@ import pytest
 from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at, codes, one
 from whygrad.graph import Failure
+from whygrad.graph.objects import AttributeSet, Given
 
 
 def missing(attribute: str, of: str = "keras.src.optimizers.sgd.SGD") -> Failure:
@@ -154,3 +155,25 @@ def test_fires_when_variables_is_called_like_a_method(tmp_path: Path) -> None:
     )
 
     assert codes(GraphBuilder().finish(failure=failure)) == ["WG706"]
+
+
+def attribute_set(attribute: str, *, base: str = "keras.src.optimizers.SGD", known: bool = False) -> list[str]:
+    g = GraphBuilder()
+    g.event(AttributeSet(owner="SGD", attribute=attribute, given=Given.OTHER, where=at(6), base=base, known=known))
+    return codes(g.finish())
+
+
+def test_fires_when_an_attribute_of_an_old_name_is_set() -> None:
+    assert attribute_set("lr") == ["WG706"]
+
+
+def test_silent_when_the_attribute_has_a_name_that_was_never_there() -> None:
+    assert attribute_set("note") == []
+
+
+def test_silent_when_the_optimizer_has_such_an_attribute() -> None:
+    assert attribute_set("decay", known=True) == []
+
+
+def test_silent_when_the_optimizer_is_of_another_framework() -> None:
+    assert attribute_set("lr", base="tf_keras.src.optimizers.SGD") == []

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import FailureKind, Recording
-from whygrad.graph.event import Compiled, ModelTrained
+from whygrad.graph.objects import Compiled, Trained
 from whygrad.rules.rule import Finding, rule
 
 
@@ -41,8 +41,9 @@ def no_loss(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     A custom `train_step` with a loss of its own needs none in `compile`, and is not reported.
     """
-    tried = {event.model for event in recording.events_of(ModelTrained) if event.raised is FailureKind.NO_LOSS}
-    for event in recording.events_of(Compiled):
+    tried = {event.model for event in recording.events_of(Trained) if event.raised is FailureKind.NO_LOSS}
+    last = {event.model: event for event in recording.events_of(Compiled)}
+    for event in last.values():
         if event.has_loss or event.model not in tried:
             continue
         yield Finding(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
-from whygrad.graph.event import LayerCalled
+from whygrad.graph.objects import ObjectCalled, Trained
 from whygrad.graph.query import index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing
@@ -49,21 +49,32 @@ def missing_loss_term(recording: Recording) -> Iterator[Finding]:
     Once `losses` is read under any tape it counts as used, whether or not it enters the loss.
     """
     asked = {source.variable for request in recording.requests for source in request.sources}
-    for event in recording.events_of(LayerCalled):
-        if not event.penalties or event.penalties_read or not asked & set(event.variables):
+    if any(event.penalties_read for event in recording.events_of(ObjectCalled)):
+        return
+    own_losses = {event.model: event.own_loss for event in recording.events_of(Trained) if event.own_loss is not None}
+    for event in recording.events_of(ObjectCalled):
+        called = _called(event)
+        if not (called or event.name in own_losses) or not event.penalties or not asked & set(event.variables):
             continue
+        where = called[0] if called else own_losses[event.name]
         loss = _where_loss_is_made(recording, event)
         collected = "its `losses` are collected here and never used"
         yield Finding(
-            message=f"the penalties of `{event.layer}` are not in the loss: {listing(event.penalties)}",
-            primary=_label(event.where, collected) if loss is None else Label(loss, "the loss is made without them"),
-            related=() if loss is None or event.where in (None, loss) else (Label(event.where, collected),),
+            message=f"the penalties of `{event.name}` are not in the loss: {listing(event.penalties)}",
+            primary=_label(where, collected) if loss is None else Label(loss, "the loss is made without them"),
+            related=() if loss is None or where in (None, loss) else (Label(where, collected),),
             variables=event.penalties,
             help=f"add them to the loss under the tape: `loss + {Word.ADD_ALL}(model.losses)`",
         )
 
 
-def _where_loss_is_made(recording: Recording, event: LayerCalled) -> SourceSpan | None:
+def _called(event: ObjectCalled) -> list[SourceSpan | None]:
+    """Where user code calls it under a tape; first the last call that says nothing of the mode."""
+    taped = [call for call in event.calls if call.taped]
+    return [call.where for call in [*reversed([call for call in taped if call.training is None]), *taped]]
+
+
+def _where_loss_is_made(recording: Recording, event: ObjectCalled) -> SourceSpan | None:
     """The expression whose result is differentiated for this layer's variables."""
     for request in recording.requests:
         if not {source.variable for source in request.sources} & set(event.variables):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.graph import OpKind, Pairing, Recording, VariableId
-from whygrad.graph.event import FlagSet, ModelTrained
 from whygrad.graph.ledger import WriterKind
+from whygrad.graph.objects import AttributeSet, Given, Trained
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
 
@@ -63,8 +64,39 @@ def frozen_by_flag(recording: Recording) -> Iterator[Finding]:
     yield from _changed_after_compiling(recording)
 
 
+def _flags(recording: Recording) -> list[AttributeSet]:
+    return [event for event in recording.events_of(AttributeSet) if event.attribute == "trainable"]
+
+
+def _thaws(flag: AttributeSet) -> bool:
+    return flag.given is Given.TRUE
+
+
+def _trainings(recording: Recording) -> Iterator[Trained]:
+    """Each training with what it really trained: where flags count when a model is compiled, what they said then."""
+    for event in recording.events_of(Trained):
+        changed = _changed_since_compiling(event)
+        trainable = tuple(n for n in (*event.trainable, *event.frozen) if (n in event.trainable) is not (n in changed))
+        frozen = tuple(n for n in (*event.frozen, *event.trainable) if (n in event.frozen) is not (n in changed))
+        yield replace(event, trainable=trainable, frozen=frozen)
+
+
+def _changed_since_compiling(event: Trained) -> set[VariableId]:
+    """Variables whose flag was set after compiling, without effect; a model without variables was not built then."""
+    then = set(event.trainable_when_compiled or ()) if event.trains_as_compiled else set()
+    return {n for n in event.trainable if n not in then} | {n for n in event.frozen if n in then} if then else set()
+
+
+def _stale(event: Trained) -> int:
+    """How many of the variables that the training step was made for have changed their flag since."""
+    if event.trainable_when_made is None or event.trains_as_compiled:
+        return 0
+    changed = set(event.trainable_when_made) ^ set(event.trainable)
+    return len(changed & set(event.known_when_made) & {*event.trainable, *event.frozen})
+
+
 def _nothing_to_train(recording: Recording) -> Iterator[Finding]:
-    for event in recording.events_of(ModelTrained):
+    for event in _trainings(recording):
         if event.trainable or not event.frozen:
             continue
         flag = _last_flag(recording, event)
@@ -79,13 +111,13 @@ def _nothing_to_train(recording: Recording) -> Iterator[Finding]:
         )
 
 
-def _last_flag(recording: Recording, event: ModelTrained) -> FlagSet | None:
+def _last_flag(recording: Recording, event: Trained) -> AttributeSet | None:
     return next(reversed(_freezing(recording, set(event.frozen))), None)
 
 
-def _freezing(recording: Recording, variables: set[VariableId]) -> list[FlagSet]:
+def _freezing(recording: Recording, variables: set[VariableId]) -> list[AttributeSet]:
     """The flags that froze one of these, in order."""
-    return [f for f in recording.events_of(FlagSet) if not f.value and variables & set(f.variables)]
+    return [f for f in _flags(recording) if not _thaws(f) and variables & set(f.variables)]
 
 
 def _updated_though_frozen(recording: Recording) -> Iterator[Finding]:
@@ -115,7 +147,7 @@ def _updated_though_frozen(recording: Recording) -> Iterator[Finding]:
 _APPLIED = "applied to frozen variables"
 
 
-def _flag_that_came_late(recording: Recording, variables: set[VariableId]) -> FlagSet | None:
+def _flag_that_came_late(recording: Recording, variables: set[VariableId]) -> AttributeSet | None:
     return next((flag for flag in _freezing(recording, variables) if flag.where is not None), None)
 
 
@@ -128,9 +160,9 @@ def _is_frozen(recording: Recording, pair: Pairing, late: set[VariableId]) -> bo
 
 def _frozen_too_late(recording: Recording) -> set[VariableId]:
     """Variables that a step, compiled before they were frozen, goes on updating; what `fit` does is told elsewhere."""
-    flags = list(recording.events_of(FlagSet))
-    told = {number for flag in flags if flag.without_effect is not None for number in flag.variables}
-    told |= {number for event in recording.events_of(ModelTrained) if event.stale for number in event.frozen}
+    flags = list(_flags(recording))
+    told = {number for flag in flags if flag.ran_on is not None for number in flag.variables}
+    told |= {number for event in _trainings(recording) if _stale(event) for number in event.frozen}
     set_at = {number: flag.step for flag in flags for number in flag.variables}
     return {
         write.variable
@@ -144,34 +176,33 @@ def _frozen_too_late(recording: Recording) -> set[VariableId]:
 def _changed_while_training(recording: Recording) -> Iterator[Finding]:
     """A callback sets a flag while `fit` runs: the step it calls was compiled with the old list."""
     moved = {pair.variable for update in recording.updates for pair in update.pairs if not pair.missing}
-    for flag in recording.events_of(FlagSet):
-        if flag.without_effect is None or flag.where is None:
+    for flag in _flags(recording):
+        if flag.ran_on is None or flag.where is None:
             continue
-        others = [n for n in flag.variables if n in recording.variables and (n in moved) is not flag.value]
-        changed = [n for n in others if recording.variables[n].trainable is flag.value]
+        others = [n for n in flag.variables if n in recording.variables and (n in moved) is not _thaws(flag)]
+        changed = [n for n in others if recording.variables[n].trainable is _thaws(flag)]
         if not changed:
             continue
         names = tuple(variable_name(recording.variables[number]) for number in changed)
-        outcome = "is still not trained" if flag.value else "is still trained"
+        outcome = "is still not trained" if _thaws(flag) else "is still trained"
         yield Finding(
-            message=f"`{flag.layer}.trainable = {flag.value}` while `{flag.without_effect}` is being trained has no "
+            message=f"`{flag.owner}.trainable = {_thaws(flag)}` while `{flag.ran_on}` is being trained has no "
             f"effect: {listing(names)} {outcome}",
             primary=Label(flag.where, "the training step was compiled before this"),
             variables=names,
-            help=f"end `fit` here, set the flag, call `{flag.without_effect}.compile(...)` again and go on with a new "
-            "`fit`",
+            help=f"end `fit` here, set the flag, call `{flag.ran_on}.compile(...)` again and go on with a new `fit`",
         )
 
 
 def _changed_after_training(recording: Recording) -> Iterator[Finding]:
     """`fit`, a flag, `fit` again without `compile`: the compiled step still has the old list."""
-    for event in recording.events_of(ModelTrained):
-        if not event.stale or any(f.without_effect == event.model for f in recording.events_of(FlagSet)):
+    for event in _trainings(recording):
+        if not _stale(event) or any(f.ran_on == event.model for f in _flags(recording)):
             continue
         flag = _last_flag(recording, event)
         where = event.where if flag is None or flag.where is None else flag.where
         yield Finding(
-            message=f"`trainable` of {event.stale} weights of `{event.model}` changed after it was compiled and trained",
+            message=f"`trainable` of {_stale(event)} weights of `{event.model}` changed after it was compiled and trained",
             primary=None if where is None else Label(where, "no effect on the compiled training step"),
             related=() if event.where in (None, where) else (Label(event.where, "still trains the old list"),),
             help=f"call `{event.model}.compile(...)` again after changing `trainable`",
@@ -181,15 +212,15 @@ def _changed_after_training(recording: Recording) -> Iterator[Finding]:
 
 def _changed_after_compiling(recording: Recording) -> Iterator[Finding]:
     """tf_keras trains what was trainable when it compiled. Freezing the whole model then is how GANs are written there."""
-    for event in recording.events_of(ModelTrained):
-        changed = {*event.frozen_since_compile, *event.thawed_since_compile} if event.as_compiled else set()
-        flags = [f for f in recording.events_of(FlagSet) if f.layer != event.model and changed & set(f.variables)]
+    for event in recording.events_of(Trained):
+        changed = _changed_since_compiling(event)
+        flags = [f for f in _flags(recording) if f.owner != event.model and changed & set(f.variables)]
         if not flags:
             continue
         flag = flags[-1]
         names = tuple(variable_name(recording.variables[n]) for n in flag.variables if n in changed)
         yield Finding(
-            message=f"`{flag.layer}.trainable = {flag.value}` came after `{event.model}` was compiled and has no effect on it",
+            message=f"`{flag.owner}.trainable = {_thaws(flag)}` came after `{event.model}` was compiled and has no effect on it",
             primary=None if flag.where is None else Label(flag.where, "set after compiling"),
             variables=names,
             related=() if event.where is None else (Label(event.where, "trains what was trainable when compiled"),),
@@ -202,18 +233,18 @@ def _thawed_in_vain(recording: Recording) -> Iterator[Finding]:
     """A layer inside a frozen one was set trainable: the outer flag still hides it."""
     asked = {source.variable for request in recording.requests for source in request.sources}
     moved = {pair.variable for update in recording.updates for pair in update.pairs}
-    last: dict[VariableId, FlagSet] = {}
-    for flag in recording.events_of(FlagSet):
+    last: dict[VariableId, AttributeSet] = {}
+    for flag in _flags(recording):
         for number in flag.variables:
             last[number] = flag
-    for flag in dict.fromkeys(flag for flag in last.values() if flag.value):
+    for flag in dict.fromkeys(flag for flag in last.values() if _thaws(flag)):
         mine = [n for n in flag.variables if last[n] is flag and n not in asked and n not in moved]
         idle = [n for n in mine if recording.variables[n].trainable and _is_used(recording, n, flag.order)]
         if not idle or flag.where is None:
             continue
         names = tuple(variable_name(recording.variables[number]) for number in idle)
         yield Finding(
-            message=f"`{flag.layer}` was set trainable, but {listing(names)} is in no list that is trained",
+            message=f"`{flag.owner}` was set trainable, but {listing(names)} is in no list that is trained",
             primary=Label(flag.where, "a frozen layer or model around it still hides it"),
             variables=names,
             help="set `trainable = True` on the outer model too, and freeze its other layers one by one",
@@ -222,17 +253,17 @@ def _thawed_in_vain(recording: Recording) -> Iterator[Finding]:
 
 def _thawed_around(recording: Recording) -> Iterator[Finding]:
     """A model was set trainable after a part of it was frozen, and the part is frozen still: Keras passes on changes."""
-    flags = list(recording.events_of(FlagSet))
-    for event in recording.events_of(ModelTrained):
+    flags = list(_flags(recording))
+    for event in _trainings(recording):
         before = [flag for flag in flags if flag.order <= event.order]
         for number, flag in enumerate(before):
             if (
-                not flag.value
+                not _thaws(flag)
                 or flag.where is None
                 or any(set(f.variables) & set(flag.variables) for f in before[number + 1 :])
             ):
                 continue
-            inner = [f for f in before[:number] if not f.value and set(f.variables) < set(flag.variables)]
+            inner = [f for f in before[:number] if not _thaws(f) and set(f.variables) < set(flag.variables)]
             frozen = [n for f in inner for n in f.variables if n in event.frozen and n in flag.variables]
             if not frozen or not set(flag.variables) <= {*event.frozen, *event.trainable}:
                 continue
@@ -240,12 +271,12 @@ def _thawed_around(recording: Recording) -> Iterator[Finding]:
                 variable_name(recording.variables[n]) for n in dict.fromkeys(frozen) if n in recording.variables
             )
             yield Finding(
-                message=f"`{flag.layer}` was set trainable, but {listing(names)} is frozen still: the flag of "
-                f"`{flag.layer}` was True already, so Keras passes nothing on",
+                message=f"`{flag.owner}` was set trainable, but {listing(names)} is frozen still: the flag of "
+                f"`{flag.owner}` was True already, so Keras passes nothing on",
                 primary=Label(flag.where, "changes nothing"),
                 variables=names,
                 related=(Label(inner[-1].where, "frozen here"),) if inner[-1].where is not None else (),
-                help=f"set `trainable = True` on `{inner[-1].layer}` itself, then compile again",
+                help=f"set `trainable = True` on `{inner[-1].owner}` itself, then compile again",
                 steps=Steps(event.seen, event.seen),
             )
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
-from whygrad.graph.event import LayerCalled, ModelTrained
+from whygrad.graph.objects import Call, ObjectCalled, Trained
 from whygrad.rules.no_gradient.missing import ABSENT
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing
 from whygrad.source import SourceSpan
+from whygrad.source.training_call import unknowing_step
 
 
 @rule("WG705", "training-flag", severity=Severity.WARNING, since="0.1.0")
@@ -52,35 +53,49 @@ def training_flag(recording: Recording) -> Iterator[Finding]:
     asked = {
         source.variable for request in recording.requests for source in request.sources if source.outcome not in ABSENT
     }
-    in_fit = {event.where for event in recording.events_of(ModelTrained)}
+    in_fit = {event.where for event in recording.events_of(Trained)}
     moved = {pair.variable for update in recording.updates if update.where not in in_fit for pair in update.pairs}
     if not recording.updates:  # a step that is only looked at, as in `explain`
         moved = {variable for variable in asked if variable is not None}
-    for event in recording.events_of(LayerCalled):
-        if not event.mode_dependent or not asked & moved & set(event.variables):
+    for event in recording.events_of(ObjectCalled):
+        taped = [call for call in event.calls if call.taped]
+        if not taped or not event.mode_dependent or not asked & moved & set(event.variables):
             continue
-        if event.refused is not None:
-            yield _refused(event, event.refused)
-        if event.training_given:
+        yield from _refused(event)
+        if any(call.training is not None for call in taped):
             continue
+        where = taped[-1].where
         yield Finding(
-            message=f"`{event.layer}` is trained in inference mode: {_depend(event.mode_dependent)} on "
+            message=f"`{event.name}` is trained in inference mode: {_depend(event.mode_dependent)} on "
             "`training=True`, which is not given",
-            primary=None if event.where is None else Label(event.where, "called without `training=True`"),
+            primary=None if where is None else Label(where, "called without `training=True`"),
             help="call it with `training=True` in the training step (or say `training=False` where that is meant)",
         )
 
 
-def _refused(event: LayerCalled, where: SourceSpan) -> Finding:
-    step = event.refused_for
-    return Finding(
-        message=f"`{event.layer}` is likely trained in inference mode: {_depend(event.mode_dependent)} on "
-        "`training=True`, and the function that the step calls says `False`",
-        primary=Label(where, "says `training=False`, in training too"),
-        related=() if step is None else (Label(step, "the training step calls it here"),),
-        help="give the function a `training` argument and pass `training=True` from the training step",
-        certain=False,
-    )
+def _refused(event: ObjectCalled) -> Iterator[Finding]:
+    """A function says `training=False` for a training step that does not know of it."""
+    if event.has_statistics or any(call.training for call in event.calls):
+        return  # inference mode is how fine-tuning is done, and who says True once knows of the flag
+    for call in event.calls:
+        step = _unknowing_step(event, call)
+        if call.where is not None and step is not None:
+            yield Finding(
+                message=f"`{event.name}` is likely trained in inference mode: {_depend(event.mode_dependent)} on "
+                "`training=True`, and the function that the step calls says `False`",
+                primary=Label(call.where, "says `training=False`, in training too"),
+                related=(Label(step, "the training step calls it here"),),
+                help="give the function a `training` argument and pass `training=True` from the training step",
+                certain=False,
+            )
+            return
+
+
+def _unknowing_step(event: ObjectCalled, call: Call) -> SourceSpan | None:
+    if call.where is None or not call.taped or call.training is not False:
+        return None
+    elsewhere = any(other.where == call.where and not other.taped for other in event.calls)
+    return unknowing_step(call.where, call.callers, used_elsewhere=elsewhere)
 
 
 def _depend(layers: tuple[str, ...]) -> str:

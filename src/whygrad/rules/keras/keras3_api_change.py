@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
-from whygrad.graph.event import DeadAttribute
-from whygrad.rules.keras3_change import REMOVED, change_of
+from whygrad.graph.objects import AttributeSet
+from whygrad.rules.keras.keras3_change import REMOVED, change_of
 from whygrad.rules.rule import Finding, rule
 
 
@@ -47,9 +47,11 @@ def keras3_api_change(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Only what ended the run is seen.
     """
-    for event in recording.events_of(DeadAttribute):
+    for event in recording.events_of(AttributeSet):
+        if event.known or event.attribute not in _OLD_NAMES or not event.base.startswith("keras."):
+            continue
         yield Finding(
-            message=f"{event.owner} has no `{event.attribute}` in Keras 3: setting it has no effect",
+            message=f"the optimizer has no `{event.attribute}` in Keras 3: setting it has no effect",
             primary=None if event.where is None else Label(event.where, "nothing looks at this attribute"),
             help=REMOVED[event.attribute],
         )
@@ -62,3 +64,6 @@ def keras3_api_change(recording: Recording) -> Iterator[Finding]:
         primary=None if failure.where is None else Label(failure.where, "Keras 3 does not have this"),
         help=change.instead,
     )
+
+
+_OLD_NAMES = ("lr", "decay")  # that an optimizer of Keras 2 had; version 3 takes them without a word

@@ -4,23 +4,32 @@ from dataclasses import replace
 
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, loud, one
-from whygrad.graph import OpKind, Pairing, Variable
-from whygrad.graph.event import FlagSet, ModelTrained
+from whygrad.graph import OpKind, Pairing, Recording, Variable
+from whygrad.graph.ledger import Ledger, Stretch, Write, WriterKind
+from whygrad.graph.objects import AttributeSet, Given, Trained
 
 
-def trained(trainable: tuple[Variable, ...] = (), frozen: tuple[Variable, ...] = (), stale: int = 0) -> ModelTrained:
-    return ModelTrained(
+def trained(
+    trainable: tuple[Variable, ...] = (),
+    frozen: tuple[Variable, ...] = (),
+    when_made: tuple[Variable, ...] | None = None,
+) -> Trained:
+    """`fit`, with a training step that was made when these were trainable; None: it is made now."""
+    there = {each.id for each in (*trainable, *frozen, *(when_made or ()))}
+    return Trained(
         model="model",
-        method="fit",
         where=at(9),
         trainable=tuple(each.id for each in trainable),
         frozen=tuple(each.id for each in frozen),
-        stale=stale,
+        trainable_when_made=None if when_made is None else tuple(each.id for each in when_made),
+        known_when_made=() if when_made is None else tuple(there),
     )
 
 
-def flag(value: bool, *variables: Variable) -> FlagSet:
-    return FlagSet(layer="base", value=value, where=at(4), variables=tuple(each.id for each in variables))
+def flag(value: bool, *variables: Variable) -> AttributeSet:
+    given = Given.TRUE if value else Given.FALSE
+    numbers = tuple(each.id for each in variables)
+    return AttributeSet(owner="base", attribute="trainable", given=given, where=at(4), variables=numbers)
 
 
 def test_fires_at_the_flag_when_a_model_has_nothing_left_to_train() -> None:
@@ -60,11 +69,30 @@ def test_fires_when_frozen_variables_are_updated_all_the_same() -> None:
 
 def test_fires_when_a_flag_changed_after_the_step_was_compiled() -> None:
     g = GraphBuilder()
-    w = g.variable("w")
+    w, head = g.variable("w"), g.variable("head")
     g.event(flag(True, w))
-    g.event(trained(trainable=(w,), stale=1))
+    g.event(trained(trainable=(w, head), when_made=(head,)))
+    found = one(g.finish())
 
-    assert codes(g.finish()) == ["WG208"]
+    assert found.code == "WG208"
+    assert found.message == "`trainable` of 1 weights of `model` changed after it was compiled and trained"
+
+
+def test_silent_when_the_step_was_made_for_the_flags_as_they_are() -> None:
+    g = GraphBuilder()
+    w, head = g.variable("w", trainable=False), g.variable("head")
+    g.event(flag(False, w))
+    g.event(trained(trainable=(head,), frozen=(w,), when_made=(head,)))
+
+    assert codes(g.finish()) == []
+
+
+def test_silent_when_what_the_step_trained_is_no_part_of_the_model_any_more() -> None:
+    g = GraphBuilder()
+    gone, fresh = g.variable("gone"), g.variable("fresh")
+    g.event(replace(trained(trainable=(fresh,), when_made=(gone,)), known_when_made=(gone.id,)))
+
+    assert codes(g.finish()) == []
 
 
 def test_fires_when_a_layer_is_thawed_inside_a_frozen_one() -> None:
@@ -120,7 +148,7 @@ def test_silent_when_the_gradient_of_what_is_frozen_was_none() -> None:
     assert codes(g.finish()) == []
 
 
-def test_silent_when_nothing_went_stale() -> None:
+def test_silent_when_the_flag_was_set_before_the_step_was_made() -> None:
     g = GraphBuilder()
     w = g.variable("w")
     g.event(flag(True, w))
@@ -164,7 +192,8 @@ def test_shows_both_the_flag_and_the_stale_training() -> None:
     g = GraphBuilder()
     w = g.variable("w", trainable=False)
     g.event(flag(False, w))
-    g.event(trained(trainable=(g.variable("head"),), frozen=(w,), stale=1))
+    head = g.variable("head")
+    g.event(trained(trainable=(head,), frozen=(w,), when_made=(head, w)))
     found = one(g.finish())
 
     assert found.primary is not None
@@ -172,10 +201,11 @@ def test_shows_both_the_flag_and_the_stale_training() -> None:
     assert [label.span for label in found.related] == [at(9)]
 
 
-def compiled_before(variable: Variable, layer: str) -> tuple[FlagSet, ModelTrained]:
+def compiled_before(variable: Variable, layer: str) -> tuple[AttributeSet, Trained]:
     """A framework that trains what was trainable when it compiled; a flag was set since."""
-    event = replace(trained(trainable=(variable,)), as_compiled=True, frozen_since_compile=(variable.id,))
-    return replace(flag(False, variable), layer=layer), event
+    event = trained(frozen=(variable,))
+    event = replace(event, trains_as_compiled=True, trainable_when_compiled=(variable.id,))
+    return replace(flag(False, variable), owner=layer), event
 
 
 def test_fires_when_a_layer_is_frozen_after_compiling_without_effect() -> None:
@@ -198,6 +228,25 @@ def test_silent_when_the_whole_model_is_frozen_after_compiling_as_in_a_gan() -> 
     assert codes(g.finish()) == []
 
 
+def test_silent_when_the_flag_was_set_before_compiling() -> None:
+    g = GraphBuilder()
+    w, head = g.variable("w", trainable=False), g.variable("head")
+    g.event(flag(False, w))
+    event = trained(trainable=(head,), frozen=(w,))
+    g.event(replace(event, trains_as_compiled=True, trainable_when_compiled=(head.id,)))
+
+    assert codes(g.finish()) == []
+
+
+def test_silent_when_the_model_got_its_variables_after_compiling() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    g.event(flag(True, w))
+    g.event(replace(trained(trainable=(w,)), trains_as_compiled=True, trainable_when_compiled=()))
+
+    assert codes(g.finish()) == []
+
+
 def test_silent_when_the_variable_was_frozen_after_its_last_update() -> None:
     g = GraphBuilder()
     w = g.variable("w", trainable=False)
@@ -209,7 +258,7 @@ def test_silent_when_the_variable_was_frozen_after_its_last_update() -> None:
 def test_fires_at_a_flag_that_a_running_training_takes_no_notice_of() -> None:
     g = GraphBuilder()
     w, head = g.variable("w"), g.variable("head")
-    g.event(replace(flag(True, w), without_effect="model"))
+    g.event(replace(flag(True, w), ran_on="model"))
     g.update([(head, head)])
     found = one(g.finish())
 
@@ -223,7 +272,54 @@ def test_fires_at_a_flag_that_a_running_training_takes_no_notice_of() -> None:
 def test_silent_when_the_running_training_moves_the_thawed_variable() -> None:
     g = GraphBuilder()
     w = g.variable("w")
-    g.event(replace(flag(True, w), without_effect="model"))
+    g.event(replace(flag(True, w), ran_on="model"))
     g.update([(w, w)])
 
     assert codes(g.finish()) == []
+
+
+def compiled_update(set_at: int, last: int) -> Recording:
+    """A variable that a compiled step of the user's own updated until some step, frozen at another."""
+    g = GraphBuilder()
+    w = g.variable("w", trainable=False)
+    g.event(replace(flag(False, w), step=set_at))
+    g.update([Pairing(variable=w.id, gradient_of=frozenset({w.id}))], where=at(7))
+    stretch = Stretch(1, last)
+    write = Write(
+        variable=w.id, kind=WriterKind.OPTIMIZER, writer="sgd", method="assign_sub", steps=(stretch,), compiled=True
+    )
+    return replace(g.finish(), ledger=Ledger(variables={w.id: "w"}, writes=(write,), steps=last))
+
+
+def test_fires_at_the_flag_that_came_after_the_step_was_compiled() -> None:
+    found = one(compiled_update(set_at=3, last=6))
+
+    assert found.message == "`w` updated although `trainable` is False: the step was compiled before the flag was set"
+    assert found.primary is not None
+    assert found.primary.span == at(4)
+
+
+def test_silent_when_the_compiled_step_ran_no_more_after_the_flag() -> None:
+    assert codes(compiled_update(set_at=6, last=6)) == []
+
+
+def thawed_around(*flags: AttributeSet) -> list[str]:
+    g = GraphBuilder()
+    inner, outer = g.variable("inner", trainable=False), g.variable("outer")
+    for each in flags:
+        g.event(replace(each, variables=(inner.id, outer.id) if each.owner == "model" else (inner.id,)))
+    g.event(replace(trained(trainable=(outer,), frozen=(inner,)), order=9))
+    return [each.message for each in loud(g.finish())]
+
+
+def test_fires_when_a_model_is_thawed_around_a_part_that_stays_frozen() -> None:
+    freeze, thaw = flag(False), replace(flag(True), owner="model", where=at(6))
+
+    assert thawed_around(freeze, thaw) == [
+        "`model` was set trainable, but `inner` is frozen still: the flag of `model` was True already, so Keras passes "
+        "nothing on"
+    ]
+
+
+def test_silent_when_the_part_is_frozen_after_the_model_was_thawed() -> None:
+    assert thawed_around(replace(flag(True), owner="model"), flag(False)) == []
