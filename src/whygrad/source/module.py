@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from whygrad.source.text import SourceSpan, characters, file_text
 
 _PRINTING = ("print", "info", "debug", "warning")
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def module_of(file: str) -> Module | None:
@@ -57,19 +59,18 @@ class Module:
             self.arrays.update(alias.asname or alias.name for alias in node.names)
 
     def statement(self, node: ast.AST) -> ast.stmt | None:
-        while not isinstance(node, ast.stmt):
-            parent = self.parents.get(node)
-            if parent is None:
-                return None
-            node = parent
-        return node
+        """The statement that a node is, or is in."""
+        return next((each for each in (node, *self.ancestors(node)) if isinstance(each, ast.stmt)), None)
 
     def scope(self, node: ast.AST) -> ast.AST:
         """The function (or module) a node belongs to."""
-        parent = self.parents.get(node)
-        while parent is not None and not isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            parent = self.parents.get(parent)
-        return self.tree if parent is None else parent
+        return next((each for each in self.ancestors(node) if isinstance(each, FUNCTIONS)), self.tree)
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """What a node stands in, innermost first."""
+        while (parent := self.parents.get(node)) is not None:
+            yield parent
+            node = parent
 
     def at(self, span: SourceSpan) -> ast.expr | ast.stmt | None:
         """The innermost node that covers a span; the innermost statement where only the line is known."""
@@ -94,6 +95,18 @@ def located(span: SourceSpan | None) -> tuple[Module, ast.expr | ast.stmt] | Non
     module = None if span is None else module_of(span.file)
     node = None if module is None or span is None else module.at(span)
     return None if module is None or node is None else (module, node)
+
+
+def parameters(function: ast.AST) -> set[str]:
+    """The names that a function is given; none for what is no function."""
+    return {node.arg for node in ast.walk(getattr(function, "args", ast.Pass())) if isinstance(node, ast.arg)}
+
+
+def loads(scope: ast.AST, name: str) -> Iterator[ast.Name]:
+    """Where a plain name is read."""
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            yield node
 
 
 def last_name(function: ast.expr) -> str:

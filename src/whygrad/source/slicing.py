@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whygrad.source.module import Function, Module, last_name, located, module_of
+from whygrad.source.module import Function, Module, last_name, located, module_of, parameters
 from whygrad.source.text import SourceSpan
 
 MAX_STATEMENTS = 400
@@ -117,7 +117,7 @@ class _Slice:
         while True:
             bound = list(self._bindings(name, scope))
             yield from bound
-            if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) and name in _parameters(scope):
+            if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) and name in parameters(scope):
                 yield from self._callers(scope)  # also where it is given another value: `x = x.numpy()`
                 return
             if isinstance(scope, ast.Module) or bound:
@@ -193,8 +193,3 @@ def _own_lines(statement: ast.stmt) -> range:
     if isinstance(statement, (ast.For, ast.While, ast.If, ast.With, ast.FunctionDef, ast.ClassDef, ast.Try)):
         return range(statement.lineno, statement.lineno + 1)
     return range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
-
-
-def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    arguments = function.args
-    return {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}

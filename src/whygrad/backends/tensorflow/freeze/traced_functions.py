@@ -7,8 +7,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.log.positions import span
-from whygrad.backends.tensorflow.log.traced_code import TracedCode
-from whygrad.backends.tensorflow.log.traced_runs import is_number
+from whygrad.backends.tensorflow.log.traced_functions import Tracing, is_number
 from whygrad.graph.event import NameKind, TracedFunction, TracedName
 from whygrad.source import SourceSpan
 from whygrad.source.call_use import called_inside
@@ -22,27 +21,27 @@ _TELLING = ("random", "numpy", "time")  # packages whose functions may give anot
 
 
 def traced_functions(capture: Capture) -> Iterator[TracedFunction]:
-    again = capture.recorder.traced_runs.repeated()
-    for code, traced in list(capture.recorder.traced_code.items()):
+    again = capture.recorder.traced.repeated()
+    for code, traced in list(capture.recorder.traced.of.items()):
         where = span(traced.place)
         names = () if where is None else tuple(_names(capture, code, traced, where))
         if where is not None and names:
             yield TracedFunction(where=where, ran_again=code in again, names=names)
 
 
-def _names(capture: Capture, code: CodeType, traced: TracedCode, where: SourceSpan) -> Iterator[TracedName]:
+def _names(capture: Capture, code: CodeType, traced: Tracing, where: SourceSpan) -> Iterator[TracedName]:
     holder = traced.owner() if traced.owner is not None else None
     yield from _mentioned(where, holder, traced.scope)
     for (number, name), (changed, order) in capture.keras.numbers_set.items():
-        if number == id(holder) and order > capture.recorder.first_trace:
+        if number == id(holder) and order > capture.recorder.traced.began:
             yield TracedName(name=f"self.{name}", kind=NameKind.NUMBER, changed=True, changed_at=span(changed))
-    for name in traced.changed():
+    for name in traced.changed_cells():
         yield TracedName(name=name, kind=NameKind.NUMBER, changed=True, closed_over=True)
     followed = any(number == id(holder) for number, _ in capture.keras.numbers_set)
-    for relied in list(capture.recorder.traced_runs.changed.values()):
-        if relied.code is code and not (relied.attribute and followed):
-            kind = NameKind.NETWORK if relied.is_network else NameKind.NUMBER
-            name = f"self.{relied.name}" if relied.attribute else relied.name
+    for seen in list(capture.recorder.traced.changed.values()):
+        if seen.code is code and not (seen.attribute and followed):
+            kind = NameKind.NETWORK if seen.is_network else NameKind.NUMBER
+            name = f"self.{seen.name}" if seen.attribute else seen.name
             yield TracedName(name=name, kind=kind, changed=True)
 
 

@@ -9,7 +9,7 @@ import itertools
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
@@ -19,8 +19,7 @@ from whygrad.backends.tensorflow.log.function_graphs import FUNCTIONAL_OPS, call
 from whygrad.backends.tensorflow.log.op_record import CUSTOM, Departure, Leaf, OpRecord, Place, TraceLog, facts_of
 from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.log.stack import callers_of, is_users_own, variable_in_caller
-from whygrad.backends.tensorflow.log.traced_code import TracedCode, is_news, is_traced, outermost, traced_code
-from whygrad.backends.tensorflow.log.traced_runs import TracedRuns
+from whygrad.backends.tensorflow.log.traced_functions import TracedFunctions
 from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
 from whygrad.backends.tensorflow.nonfinite.replay.episode import Episode
 from whygrad.backends.tensorflow.provenance.accumulators import adds_to_itself
@@ -69,9 +68,7 @@ class Recorder:
         self.dropped_before = 0
         self.updated = False  # since the last step began
         self.ops_seen = 0
-        self.first_trace = 0  # the clock when something was traced first
-        self.traced_code: dict[CodeType, TracedCode] = {}
-        self.traced_runs = TracedRuns()
+        self.traced = TracedFunctions()
         self.calls_seen = 0
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
         self.row_writes = RowWrites()
@@ -123,7 +120,7 @@ class Recorder:
         if name.startswith("__"):
             record.calls = called_graphs(frame)
             self.ledger.ran(record.calls)
-            self.traced_runs.ran(record.calls)
+            self.traced.ran(record.calls)
             self._note_call()
         elif name.startswith(WRITE_PREFIXES):
             self._note_write(ids[0], record, inputs, frame, None)
@@ -218,12 +215,7 @@ class Recorder:
             log = self.traces[graph] = TraceLog()
         ids = tuple(tensor._id for tensor in inputs)
         found = user_frame(frame)
-        if not self.first_trace:
-            self.first_trace = self.now or 1
-        if found is not None and self.traced_runs.is_news(found.f_code, graph) and is_traced(frame, found):
-            self.traced_runs.traced(found, graph)
-            if is_news(self.traced_code.get(found.f_code), function := outermost(graph)):
-                self.traced_code[found.f_code] = traced_code(found, self._place_of(found), function)
+        self.traced.look(frame, found, graph, self.now, self._place_of)
         self._stopping = name == "StopGradient"
         self._around = callers_of(found)
         record = self._new_record(name, ids, outputs, self._place_of(found))
