@@ -89,7 +89,7 @@ class Compiled:
     model: str
     where: SourceSpan | None
     has_loss: bool
-    trainable: Variables = ()
+    trainable: Variables | None = ()  # None: it had no variables yet
     optimizer: int = 0  # which one; 0: none
     stateful: bool = False  # that optimizer keeps moments
     trained: bool = False
@@ -104,7 +104,7 @@ class Trained:
     where: SourceSpan | None
     trainable: Variables  # by the flags as they were then
     frozen: Variables  # that would be trainable but for a flag
-    trainable_when_compiled: Variables | None = None
+    trainable_when_compiled: Variables | None = None  # None: it was not compiled, or had no variables then
     trains_as_compiled: bool = False  # flags that are set after compiling do not count
     trainable_when_made: Variables | None = None  # when the training step was made; None: it was made now
     known_when_made: Variables = ()  # all variables that the model had then

@@ -242,7 +242,7 @@ def test_silent_when_the_model_got_its_variables_after_compiling() -> None:
     g = GraphBuilder()
     w = g.variable("w")
     g.event(flag(True, w))
-    g.event(replace(trained(trainable=(w,)), trains_as_compiled=True, trainable_when_compiled=()))
+    g.event(replace(trained(trainable=(w,)), trains_as_compiled=True, trainable_when_compiled=None))
 
     assert codes(g.finish()) == []
 

@@ -54,7 +54,7 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
     """
     compiled_anew = _compiled_anew(recording)
     yield from (_given_up(event, replaced) for event, replaced in compiled_anew)
-    told = {variable for event, _ in compiled_anew for variable in event.trainable}
+    told = {variable for event, _ in compiled_anew for variable in event.trainable or ()}
     by_place: dict[object, list[Update]] = {}
     for update in recording.updates:
         if update.optimizer_id and update.stateful and update.where is not None:
@@ -111,14 +111,14 @@ def _compiled_anew(recording: Recording) -> list[tuple[Compiled, int]]:
         last, replaced = before.get(event.model, (None, 0))
         replaced = replaced + 1 if last is not None and _goes_on(last, event) else 0
         before[event.model] = event, replaced
-        if replaced > most.get((event.model, event.where), (event, 1))[1] and not set_back & set(event.trainable):
+        if replaced > most.get((event.model, event.where), (event, 1))[1] and not set_back & set(event.trainable or ()):
             most[event.model, event.where] = event, replaced
     return list(most.values())
 
 
 def _goes_on(last: Compiled, event: Compiled) -> bool:
     """Whether a model was compiled again in a loop; other layers, or a long training before, make it a new phase."""
-    alike = last.where == event.where and set(last.trainable) == set(event.trainable)
+    alike = last.where == event.where and last.trainable == event.trainable
     lost = last.stateful and last.optimizer != event.optimizer
     return alike and lost and last.trained and last.epochs <= 1
 

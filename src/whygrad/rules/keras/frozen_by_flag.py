@@ -76,15 +76,20 @@ def _trainings(recording: Recording) -> Iterator[Trained]:
     """Each training with what it really trained: where flags count when a model is compiled, what they said then."""
     for event in recording.events_of(Trained):
         changed = _changed_since_compiling(event)
-        trainable = tuple(n for n in (*event.trainable, *event.frozen) if (n in event.trainable) is not (n in changed))
-        frozen = tuple(n for n in (*event.frozen, *event.trainable) if (n in event.frozen) is not (n in changed))
-        yield replace(event, trainable=trainable, frozen=frozen)
+        thawed, frozen = ([n for n in numbers if n in changed] for numbers in (event.trainable, event.frozen))
+        yield replace(
+            event,
+            trainable=(*(n for n in event.trainable if n not in changed), *frozen),
+            frozen=(*(n for n in event.frozen if n not in changed), *thawed),
+        )
 
 
 def _changed_since_compiling(event: Trained) -> set[VariableId]:
-    """Variables whose flag was set after compiling, without effect; a model without variables was not built then."""
-    then = set(event.trainable_when_compiled or ()) if event.trains_as_compiled else set()
-    return {n for n in event.trainable if n not in then} | {n for n in event.frozen if n in then} if then else set()
+    """Variables whose flag was set after compiling, without effect."""
+    if event.trainable_when_compiled is None or not event.trains_as_compiled:
+        return set()
+    then = set(event.trainable_when_compiled)
+    return (set(event.trainable) - then) | (set(event.frozen) & then)
 
 
 def _stale(event: Trained) -> int:

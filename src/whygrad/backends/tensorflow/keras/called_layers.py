@@ -92,7 +92,8 @@ class CalledLayers:
             if len(self._all) < _LAYERS:
                 self._all.append(called)
         called.name = path_of(layer)
-        self.made_by_name.setdefault(called.name, self.made_at(layer))
+        if called.name not in self.made_by_name:
+            self.made_by_name[called.name] = self.made_at(layer)
         recorder.layers = (*around, called.name)
         if around:
             called.count(around, None)

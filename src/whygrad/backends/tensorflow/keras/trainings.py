@@ -55,7 +55,7 @@ class Trainings:
                     model=path_of(model),
                     where=span(self.facts.capture.recorder._place(frame)),
                     has_loss=kwargs.get("loss", args[1] if len(args) > 1 else None) is not None,
-                    trainable=self._trainable(model),
+                    trainable=self._trainable(model) if listed(model, "variables") else None,
                     optimizer=0 if optimizer is None else self.facts.capture.updates.number(optimizer),
                     stateful=is_stateful(optimizer),
                 )
