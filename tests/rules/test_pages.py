@@ -135,6 +135,7 @@ def test_stored_recording_is_explained_in_the_same_words_where_the_script_is_gon
         linecache.clearcache()
         assert str(explain_recording(stored)) == done.words
         assert str(stored.ledger) == str(done.recording.ledger)
+    assert "\N{MATHEMATICAL LEFT WHITE SQUARE BRACKET}" not in done.words, "a word that no backend has"
 
 
 def test_the_tests_above_can_fail(keras: ModuleType, tmp_path: Path) -> None:
