@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import GradientAmplified, NonfiniteBorn, NonfiniteEntered, NonfiniteUnplaced
-from whygrad.rules.nonfinite import births, expression, finding
-from whygrad.rules.over_steps import LEAST, Followed, always, asked, measured, normalising_op, track_of
+from whygrad.rules.nonfinite.birth import births, expression, finding
+from whygrad.rules.odd_gradient.over_steps import LEAST, Followed, always, asked, measured, normalising_op, track_of
+from whygrad.rules.odd_gradient.series import find_exploding
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.series import find_exploding
-
-_HUGE: Final = 1e9  # norm of a gradient, for the root of its number of elements
+from whygrad.rules.thresholds import HUGE_GRADIENT
 
 
 @rule("WG308", "exploding-gradient", severity=Severity.WARNING, since="0.1.0")
@@ -93,7 +91,7 @@ def _diverged(recording: Recording) -> Iterator[Finding]:
 
 
 def _huge(group: Sequence[Followed]) -> Iterator[Finding]:
-    found = [each for each in group if each.peak >= _HUGE * math.sqrt(_size(each))]
+    found = [each for each in group if each.peak >= HUGE_GRADIENT * math.sqrt(_size(each))]
     if found:
         worst = max(found, key=lambda each: each.peak)
         yield Finding(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import GradientAmplified
-from whygrad.rules.over_steps import always, measured, normalising_op
+from whygrad.rules.odd_gradient.over_steps import always, measured, normalising_op
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import text_of
 

@@ -9,7 +9,7 @@ from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Flow, Op, OpId, OpKind, Outcome, Recording, Request, Source, TensorId
 from whygrad.graph.cancellation import DIFFERENCES, Cancellation
 from whygrad.graph.query import Cut, Index, Reason, cut_groups, index_of
-from whygrad.rules.over_steps import Followed, always, asked, followed, silenced, zero_elsewhere
+from whygrad.rules.odd_gradient.over_steps import Followed, always, asked, followed, silenced, zero_elsewhere
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of, text_of
 

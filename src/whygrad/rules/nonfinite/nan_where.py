@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import NonfiniteBorn
-from whygrad.rules.nonfinite import births, expression, finding
+from whygrad.rules.nonfinite.birth import births, expression, finding
 from whygrad.rules.rule import Finding, rule
 
 

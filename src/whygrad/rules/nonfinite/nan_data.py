@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import NonfiniteEntered
-from whygrad.rules.nonfinite import described, symptom, what_became
+from whygrad.rules.nonfinite.birth import described, symptom, what_became
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import text_of
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Severity
 from whygrad.graph import OpKind, Recording
 from whygrad.graph.nonfinite import NonfiniteBorn
-from whygrad.rules.nonfinite import explain, expression
+from whygrad.rules.nonfinite.birth import explain, expression
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import text_of
 

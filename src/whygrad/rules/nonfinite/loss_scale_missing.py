@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import GradientUnderflow, LossUnscaled
-from whygrad.rules.nonfinite import names
+from whygrad.rules.nonfinite.birth import names
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing
 

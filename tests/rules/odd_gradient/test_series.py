@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from whygrad.graph.series import TrackSeries, VariableInfo, VariableSeries
-from whygrad.rules.series import CHECKS, Thresholds, findings
+from whygrad.rules.odd_gradient.series import CHECKS, findings
+from whygrad.rules.thresholds import Thresholds
 
 STEPS = 100
 

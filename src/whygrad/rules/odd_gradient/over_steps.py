@@ -14,12 +14,12 @@ from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import GradientNumbers, Op, OpKind, Recording, Request, Source, Variable
 from whygrad.graph.query import index_of
 from whygrad.graph.series import TrackSeries, VariableInfo, VariableSeries
+from whygrad.rules.odd_gradient.series import RECTIFIED, SATURATING, Check
 from whygrad.rules.rule import Finding
-from whygrad.rules.series import DEFAULT, RECTIFIED, SATURATING, Check
+from whygrad.rules.thresholds import DEFAULT, HUGE_BEHIND_NORMALISATION
 from whygrad.rules.wording import listing, name_of
 
 LEAST: Final = DEFAULT.least_steps
-HUGE_NORMALISED: Final = 1e7  # norm of a gradient behind a division by a norm
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def zero_elsewhere(group: Sequence[Followed]) -> list[Followed]:
 
 def normalising_op(request: Request, group: Sequence[Followed]) -> Op | None:
     """The division by a root behind which a compiled step has a huge gradient."""
-    if not request.compiled or max((each.peak for each in group), default=0.0) < HUGE_NORMALISED:
+    if not request.compiled or max((each.peak for each in group), default=0.0) < HUGE_BEHIND_NORMALISATION:
         return None
     index = index_of(request.graph)
     for root in request.graph.ops:

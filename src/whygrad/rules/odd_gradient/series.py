@@ -8,33 +8,18 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from whygrad.diagnostics import Severity, Steps
 from whygrad.graph.series import TrackSeries, VariableSeries
 from whygrad.rules.rule import Finding
+from whygrad.rules.thresholds import DEFAULT, Thresholds
 from whygrad.rules.wording import listing
 
 if TYPE_CHECKING:
     from whygrad.graph.series import Numbers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thresholds:
-    """From where on numbers are worth a word. Healthy training stays well on the quiet side of each."""
-
-    least_steps: int = 10  # fewer steps say nothing
-    dead_share: float = 0.5  # of the units of a rectified layer, silent for the last half of the run
-    dead_least: int = 4  # units
-    saturated_ratio: float = 1e-3  # gradient of a saturating layer's bias against that of the next layer
-    vanishing_ratio: float = 1e-5  # gradient (per element) of the first layer against the last
-    vanishing_layers: int = 4  # fewer have no depth to vanish through
-    exploding_growth: float = 1e3  # norm of all gradients, end against beginning
-    exploding_growth_before_nan: float = 1e2
-
-
-DEFAULT: Final = Thresholds()
 RECTIFIED: Final = frozenset({"relu", "relu6", "ReLU"})
 SATURATING: Final = frozenset({"sigmoid", "tanh", "hard_sigmoid", "hard_tanh", "softsign"})
 

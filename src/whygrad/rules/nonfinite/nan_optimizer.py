@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import NonfiniteUpdate
-from whygrad.rules.nonfinite import evidence, names
+from whygrad.rules.nonfinite.birth import evidence, names
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing
 
