@@ -5,17 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from whygrad.graph.node import VariableId
-from whygrad.graph.nonfinite import (
-    GradientAmplified,
-    GradientUnderflow,
-    LossUnscaled,
-    NonfiniteBorn,
-    NonfiniteEntered,
-    NonfiniteSpread,
-    NonfiniteSummed,
-    NonfiniteUnplaced,
-    NonfiniteUpdate,
-)
+from whygrad.graph.nonfinite import Nonfinite, Scaled
 from whygrad.source import SourceSpan
 
 
@@ -306,13 +296,6 @@ Event = (
     | SharedCalls
     | UnbuiltRead
     | UpdateDiscarded
-    | GradientAmplified
-    | GradientUnderflow
-    | LossUnscaled
-    | NonfiniteBorn
-    | NonfiniteEntered
-    | NonfiniteSpread
-    | NonfiniteSummed
-    | NonfiniteUnplaced
-    | NonfiniteUpdate
+    | Nonfinite
+    | Scaled
 )

@@ -39,3 +39,6 @@ HUGE_INPUT: Final = 1e15
 
 # A share of the elements that a cast to a narrow dtype turns into zero. Fewer leave a gradient to train with.
 LOST_IN_CAST: Final = 0.9
+
+# A magnitude. The largest number that a dtype rounds to zero: half of its smallest one. Wider dtypes reach far lower.
+ROUNDED_TO_ZERO: Final = {"float16": 2.0**-25}

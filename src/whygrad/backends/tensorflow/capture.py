@@ -28,6 +28,7 @@ from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.nonfinite import attribution, call_hooks
 from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
 from whygrad.backends.tensorflow.nonfinite.attribution import BackwardOps
+from whygrad.backends.tensorflow.nonfinite.compiled_step import CompiledSteps
 from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
 from whygrad.backends.tensorflow.nonfinite.replay.episode import Episodes
 from whygrad.backends.tensorflow.nonfinite.replay.flight import Flights
@@ -64,6 +65,7 @@ class Capture:
         self.module_reads = module_hooks.ModuleReads(self)
         self.episodes = Episodes(self.recorder)
         self.sentinel = Sentinel(self)
+        self.compiled_steps = CompiledSteps(self)
         self.flights = Flights(self)
         self.flights.every_call = self.options.find_nan
         self.keeper = Keeper(self, self.options.keep)

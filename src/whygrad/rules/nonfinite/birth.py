@@ -2,56 +2,25 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Steps
-from whygrad.graph import OpKind, Recording, VariableId
-from whygrad.graph.nonfinite import NonfiniteBorn, NonfiniteSpread, Occurrence, ValueFacts
+from whygrad.graph import Action, OpKind, Recording, VariableId
+from whygrad.graph.feeding import direct
+from whygrad.graph.nonfinite import FailingOp, Feeder, Nonfinite, Occurrence, Stage, ValueFacts
 from whygrad.rules.rule import Finding
+from whygrad.rules.thresholds import HUGE_INPUT, HUGE_RESULT
 from whygrad.rules.wording import listing, text_of, variable_name
-from whygrad.source import SourceSpan, source_line
 
-NORMS = frozenset({"norm", "norm_v2", "reduce_euclidean_norm", "euclidean_norm", "l2_norm", "pairwise_distance"})
-DEVIATIONS = frozenset({"reduce_std", "std", "stddev", "reduce_stddev"})
-OVERFLOWING = frozenset({OpKind.ELEMENTWISE, OpKind.CONTRACT, OpKind.REDUCE, OpKind.MOVE, OpKind.CAST})
+Words = Callable[[Nonfinite, FailingOp], tuple[str, str, str]]
 
-
-def cause_of(born: NonfiniteBorn) -> str:
-    """The rule that a birth belongs to; exactly one."""
-    if born.is_masked:
-        return "nan-where"
-    if born.finite_when_wider:
-        return "nan-float16"
-    if born.kind is OpKind.REDUCE and any(facts.size == 0 for facts in born.inputs):
-        return "nan-empty-reduce"
-    if born.kind in (OpKind.SQRT, OpKind.DIVIDE, OpKind.REDUCE, OpKind.ELEMENTWISE, OpKind.POWER):
-        called = functions_at(born.where)
-        if called & DEVIATIONS:
-            return "nan-std"
-        if called & NORMS or born.name == "EuclideanNorm":
-            return "nan-norm"
-    if born.kind in _BY_KIND:
-        return _BY_KIND[born.kind]
-    if born.name in _BY_NAME:
-        return _BY_NAME[born.name]
-    if born.kind in OVERFLOWING and born.output is not None and (not born.output.nans or _is_huge(born)):
-        grown = "exploding-gradient" if born.when.step > 1 else "nan-overflow"
-        return "nan-exp" if born.fed_by is OpKind.EXP else grown
-    return "nan-op"
-
-
-def _is_huge(born: NonfiniteBorn) -> bool:
-    """Whether a product of the inputs is too large for its dtype: infinities of both signs then add up to NaN."""
-    sizes = [max(abs(facts.low or 0.0), abs(facts.high or 0.0)) for facts in born.inputs]
-    return max(sizes, default=0.0) > _HUGE
-
-
-_HUGE = 1e15
-
-
-_AT_ZERO = frozenset({OpKind.SQRT, OpKind.LOG, OpKind.DIVIDE, OpKind.POWER})
-_BY_KIND = {
+OVERFLOWING: Final = frozenset({OpKind.ELEMENTWISE, OpKind.CONTRACT, OpKind.REDUCE, OpKind.MOVE, OpKind.CAST})
+GROWING: Final = frozenset(
+    {OpKind.EXP, OpKind.DIVIDE, OpKind.POWER, OpKind.SQRT}
+)  # make a huge number of an ordinary one
+_AT_ZERO: Final = frozenset({OpKind.SQRT, OpKind.LOG, OpKind.DIVIDE, OpKind.POWER})
+_BY_KIND: Final = {
     OpKind.LOG: "nan-log",
     OpKind.SQRT: "nan-sqrt",
     OpKind.DIVIDE: "nan-division",
@@ -60,56 +29,110 @@ _BY_KIND = {
     OpKind.INVERSE_TRIG: "nan-acos",
     OpKind.SOFTMAX: "nan-exp",
 }
-_BY_NAME = {
-    **dict.fromkeys(("Expm1", "Sinh", "Cosh"), "nan-exp"),
-    **dict.fromkeys(("FloorMod", "Mod", "Atan2"), "nan-division"),
+_BY_ACTION: Final = {
+    Action.GROW_EXPONENTIALLY: "nan-exp",
+    Action.MODULO: "nan-division",
+    Action.ANGLE: "nan-division",
+    Action.NORM: "nan-norm",
 }
 
 
-def functions_at(span: SourceSpan | None) -> frozenset[str]:
-    """The last names of the function called at a span; of all calls of its line where columns are not known."""
-    if span is None:
-        return frozenset()
-    if span.column is None or span.end_column is None:
-        tree = _parsed((source_line(span.file, span.line) or "").strip().removesuffix(":"))
-        nodes = [] if tree is None else list(ast.walk(tree))
-    else:
-        lines = [source_line(span.file, number) or "" for number in range(span.line, span.last_line + 1)]
-        lines[-1] = lines[-1][: span.end_column]
-        lines[0] = lines[0][span.column :]
-        tree = _parsed("(" + "\n".join(lines) + "\n)")
-        first = tree.body[0] if tree is not None and tree.body else None
-        nodes = [first.value] if isinstance(first, ast.Expr) else []
-    return frozenset(_last_name(node.func) for node in nodes if isinstance(node, ast.Call))
+def seen(recording: Recording, *stages: Stage) -> Iterator[Nonfinite]:
+    """The values that are not finite and were seen at these stages."""
+    return (event for event in recording.events_of(Nonfinite) if event.stage in stages)
 
 
-def _parsed(text: str) -> ast.Module | None:
-    try:
-        return ast.parse(text)
-    except SyntaxError:
-        return None
+def births(recording: Recording, rule: str) -> Iterator[tuple[Nonfinite, FailingOp]]:
+    """The births that one rule explains, each with the op that failed."""
+    for born in seen(recording, Stage.BORN):
+        if born.op is not None and cause_of(born, born.op) == rule:
+            yield born, born.op
 
 
-def _last_name(function: ast.expr) -> str:
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
+def cause_of(born: Nonfinite, op: FailingOp) -> str:
+    """The rule that a birth belongs to; exactly one."""
+    if op.is_masked:
+        return "nan-where"
+    if op.finite_when_wider:
+        return "nan-float16"
+    if op.kind is OpKind.REDUCE and any(facts.size == 0 for facts in op.inputs):
+        return "nan-empty-reduce"
+    if _is_deviation(born, op):
+        return "nan-std"
+    if _is_norm(born, op):
+        return "nan-norm"
+    if op.kind in _BY_KIND:
+        return _BY_KIND[op.kind]
+    if op.action in _BY_ACTION:
+        return _BY_ACTION[op.action]
+    if op.kind in OVERFLOWING and born.value is not None and (not born.value.nans or _is_huge(op)):
+        fed = grown_from(op)
+        grown = "exploding-gradient" if born.when.step > 1 else "nan-overflow"
+        return "nan-exp" if fed is not None and fed.kind is OpKind.EXP else grown
+    return "nan-op"
 
 
-def births(recording: Recording, rule: str) -> Iterator[NonfiniteBorn]:
-    """The births that one rule explains."""
-    return (born for born in recording.events_of(NonfiniteBorn) if cause_of(born) == rule)
+def _is_norm(born: Nonfinite, op: FailingOp) -> bool:
+    """The root of a sum of squares, or of powers, all of which one call computes.
+
+    Where the user has written out root, sum and square, it is the root that is to be mended.
+    """
+    powers = (OpKind.POWER,) if op.kind is OpKind.POWER else ()
+    return op.kind in (OpKind.SQRT, OpKind.POWER) and any(
+        _is_square(op.fed_by[square], powers) for square in _within_call(born, op, (Action.SUM,))
+    )
 
 
-def spread_of(recording: Recording, born: NonfiniteBorn) -> NonfiniteSpread | None:
+def _is_deviation(born: Nonfinite, op: FailingOp) -> bool:
+    """The root of a mean of squared differences from a mean, all of which one call computes."""
+    for square in _within_call(born, op, (Action.MEAN,)):
+        if op.fed_by[square].action is Action.SQUARED_DIFFERENCE:
+            return op.kind is OpKind.SQRT
+        differences = [each for each in direct(op.fed_by, square) if op.fed_by[each].action is Action.SUBTRACT]
+        if _is_square(op.fed_by[square]) and differences:
+            return op.kind is OpKind.SQRT
+    return False
+
+
+def _is_square(feeder: Feeder, kinds: Collection[OpKind] = ()) -> bool:
+    return feeder.action is Action.SQUARE or feeder.kind in kinds
+
+
+def _within_call(born: Nonfinite, op: FailingOp, sums: Sequence[Action]) -> Iterator[int]:
+    """What was added up by a sum that the same call handed to a root; a reciprocal root is a normalisation's."""
+    if op.action is Action.RECIPROCAL_ROOT:
+        return
+    for total in direct(op.fed_by):
+        if op.fed_by[total].action in sums and op.fed_by[total].where == born.where:
+            yield from (each for each in direct(op.fed_by, total) if op.fed_by[each].where == born.where)
+
+
+def _is_huge(op: FailingOp) -> bool:
+    """Whether a product of the inputs is too large for its dtype: infinities of both signs then add up to NaN."""
+    sizes = [max(abs(facts.low or 0.0), abs(facts.high or 0.0)) for facts in op.inputs]
+    return max(sizes, default=0.0) > HUGE_INPUT
+
+
+def grown_from(op: FailingOp) -> Feeder | None:
+    """The op that made the huge number which overflows in this one, through results that are all huge."""
+    huge: set[int | None] = set() if op.backward else {None}
+    for position, feeder in enumerate(op.fed_by):
+        if feeder.into in huge and feeder.magnitude > HUGE_RESULT:
+            if feeder.kind in GROWING:
+                return feeder
+            huge.add(position)
+    return None
+
+
+def spread_of(recording: Recording, born: Nonfinite) -> Nonfinite | None:
     """The spread that carried a birth on to other variables."""
     ours = set(born.when.variables)
-    return next((s for s in recording.events_of(NonfiniteSpread) if ours & set(s.culprits)), None)
+    return next((each for each in seen(recording, Stage.SPREAD) if ours & set(each.culprits)), None)
 
 
 def finding(
     recording: Recording,
-    born: NonfiniteBorn,
+    born: Nonfinite,
     *,
     because: str,
     label: str,
@@ -132,12 +155,10 @@ def finding(
     )
 
 
-def explain(
-    recording: Recording, rule: str, words: Callable[[NonfiniteBorn], tuple[str, str, str]]
-) -> Iterator[Finding]:
+def explain(recording: Recording, rule: str, words: Words) -> Iterator[Finding]:
     """One finding for each birth of a rule; `words` gives why, what happens here, and what to write instead."""
-    for born in births(recording, rule):
-        because, label, help = words(born)
+    for born, op in births(recording, rule):
+        because, label, help = words(born, op)
         yield finding(recording, born, because=because, label=label, help=help)
 
 
@@ -154,25 +175,30 @@ def names(recording: Recording, variables: tuple[VariableId, ...]) -> tuple[str,
     return tuple(dict.fromkeys(variable_name(variable) for variable in known if variable is not None))
 
 
-def evidence(born: NonfiniteBorn) -> tuple[str, ...]:
+def evidence(born: Nonfinite) -> tuple[str, ...]:
     """The numbers that went in, the examples, when."""
-    found = []
-    if born.inputs:
-        what = "the gradient of" if born.backward else "here"
-        found.append(f"{what} `{born.name}`: input {described(born.inputs[0])}" + _second(born))
-    if born.kind in _AT_ZERO and any(facts.dtype == "float16" and facts.zeros for facts in born.inputs):
-        found.append("float16 has no number between 0 and 6e-8: a smaller epsilon is zero there")
-    if born.backward and not born.is_masked:
-        found.append("the values on the way forward are finite, the derivative is not")
+    found = [] if born.op is None else _of_op(born.op)
     if born.rows and born.batch is not None:
         found.append(f"to blame: {_rows(born)} of the batch")
-    if born.layers:
-        found.append(f"inside layer `{born.layers[-1]}`")
+    if born.op is not None and born.op.layers:
+        found.append(f"inside layer `{born.op.layers[-1]}`")
     if born.when.step > 1:
         found.append(f"first at gradient request {born.when.step} of this place")
     if not born.exact:
         found.append("found by running the step again, from a state that may not be quite the same")
     return (*found, *what_became(born.when))
+
+
+def _of_op(op: FailingOp) -> list[str]:
+    found = []
+    if op.inputs:
+        what = "the gradient of" if op.backward else "here"
+        found.append(f"{what} `{op.name}`: input {described(op.inputs[0])}" + _second(op))
+    if op.kind in _AT_ZERO and any(facts.dtype == "float16" and facts.zeros for facts in op.inputs):
+        found.append("float16 has no number between 0 and 6e-8: a smaller epsilon is zero there")
+    if op.backward and not op.is_masked:
+        found.append("the values on the way forward are finite, the derivative is not")
+    return found
 
 
 def what_became(when: Occurrence) -> tuple[str, ...]:
@@ -184,13 +210,13 @@ def what_became(when: Occurrence) -> tuple[str, ...]:
     return ("every step so far was bad and was skipped: the weights do not move at all",)
 
 
-def _second(born: NonfiniteBorn) -> str:
-    if len(born.inputs) < 2 or born.kind not in (OpKind.DIVIDE, OpKind.POWER):
+def _second(op: FailingOp) -> str:
+    if len(op.inputs) < 2 or op.kind not in (OpKind.DIVIDE, OpKind.POWER):
         return ""
-    return f", {'divisor' if born.kind is OpKind.DIVIDE else 'exponent'} {described(born.inputs[1])}"
+    return f", {'divisor' if op.kind is OpKind.DIVIDE else 'exponent'} {described(op.inputs[1])}"
 
 
-def _rows(born: NonfiniteBorn) -> str:
+def _rows(born: Nonfinite) -> str:
     if len(born.rows) == born.batch and born.batch > 1:
         return "every example"
     rows = ", ".join(map(str, born.rows))
@@ -214,18 +240,18 @@ def _shape(facts: ValueFacts) -> str:
     return "scalar" if not facts.shape else str(facts.shape)
 
 
-def has_zero(born: NonfiniteBorn, position: int = 0) -> bool:
-    return len(born.inputs) > position and born.inputs[position].zeros > 0
+def has_zero(op: FailingOp, position: int = 0) -> bool:
+    return len(op.inputs) > position and op.inputs[position].zeros > 0
 
 
-def has_negative(born: NonfiniteBorn, position: int = 0) -> bool:
-    return len(born.inputs) > position and born.inputs[position].negatives > 0
+def has_negative(op: FailingOp, position: int = 0) -> bool:
+    return len(op.inputs) > position and op.inputs[position].negatives > 0
 
 
-def small(born: NonfiniteBorn, usual: str) -> str:
+def small(op: FailingOp, usual: str) -> str:
     """A number that keeps a value away from zero; what is usual is zero in float16."""
-    return "1e-3" if any(facts.dtype == "float16" for facts in born.inputs) else usual
+    return "1e-3" if any(facts.dtype == "float16" for facts in op.inputs) else usual
 
 
-def expression(born: NonfiniteBorn) -> str:
+def expression(born: Nonfinite) -> str:
     return text_of(born.where)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import GradientUnderflow, LossUnscaled
+from whygrad.graph.nonfinite import Scaled, Scaling
 from whygrad.rules.nonfinite.birth import names
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.thresholds import LOST_IN_CAST
 from whygrad.rules.wording import listing
 
 
@@ -53,24 +54,37 @@ def loss_scale_missing(recording: Recording) -> Iterator[Finding]:
     an optimizer that has scaled any loss of the run. Gradients that are lost in float16
     are looked for in compiled steps, and reported where whole variables get none.
     """
-    for underflow in recording.events_of(GradientUnderflow):
-        asked = () if underflow.request is None else (Label(underflow.request, "gradients of the loss as it is"),)
-        yield Finding(
-            message=f"the gradient of {listing(names(recording, underflow.variables))} is zero: it is too small for "
-            "float16, and the loss was not scaled",
-            primary=None if underflow.where is None else Label(underflow.where, "on the way back, cast to float16"),
-            variables=names(recording, underflow.variables),
-            related=asked,
-            notes=(f"{underflow.lost} of {underflow.of} elements become zero there: float16 ends at 6e-8",),
-            help="wrap the optimizer in `keras.optimizers.LossScaleOptimizer` and take the gradient of "
-            "`optimizer.scale_loss(loss)`, or use bfloat16",
-        )
-    for missing in recording.events_of(LossUnscaled):
-        factor = "its loss scale" if missing.scale is None else f"{missing.scale:g}"
-        yield Finding(
-            message=f"every update by `{missing.optimizer}` is {factor} times too small: the loss was not scaled",
-            primary=None if missing.where is None else Label(missing.where, f"divides the gradients by {factor}"),
-            related=() if missing.request is None else (Label(missing.request, "gradients of the loss as it is"),),
-            help="scale the loss inside the tape: `loss = optimizer.scale_loss(loss)`",
-            steps=Steps(missing.seen, missing.seen),
-        )
+    for event in recording.events_of(Scaled):
+        if event.how is Scaling.CAST and event.variables and event.lost >= LOST_IN_CAST * event.of:
+            yield _lost(recording, event)
+        elif event.how is Scaling.DIVIDED:
+            yield _divided(event)
+
+
+def _lost(recording: Recording, event: Scaled) -> Finding:
+    variables = names(recording, event.variables)
+    return Finding(
+        message=f"the gradient of {listing(variables)} is zero: it is too small for float16, and the loss was not scaled",
+        primary=None if event.where is None else Label(event.where, "on the way back, cast to float16"),
+        variables=variables,
+        related=_asked(event),
+        notes=(f"{event.lost} of {event.of} elements become zero there: float16 ends at 6e-8",),
+        help="wrap the optimizer in `keras.optimizers.LossScaleOptimizer` and take the gradient of "
+        "`optimizer.scale_loss(loss)`, or use bfloat16",
+    )
+
+
+def _divided(event: Scaled) -> Finding:
+    factor = "its loss scale" if event.factor is None else f"{event.factor:g}"
+    return Finding(
+        message=f"every update by `{event.optimizer}` is {factor} times too small: the loss was not scaled",
+        primary=None if event.where is None else Label(event.where, f"divides the gradients by {factor}"),
+        related=_asked(event),
+        help="scale the loss inside the tape: `loss = optimizer.scale_loss(loss)`",
+        steps=Steps(event.when.seen, event.when.seen),
+    )
+
+
+def _asked(event: Scaled) -> tuple[Label, ...]:
+    request = event.when.request
+    return () if request is None else (Label(request, "gradients of the loss as it is"),)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import NonfiniteBorn
+from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression
 from whygrad.rules.rule import Finding, rule
 
@@ -45,7 +45,7 @@ def nan_acos(recording: Recording) -> Iterator[Finding]:
     yield from explain(recording, "nan-acos", _words)
 
 
-def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
-    where = "at the edge of its range, where its slope is infinite" if born.backward else "outside its range"
+def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
+    where = "at the edge of its range, where its slope is infinite" if op.backward else "outside its range"
     help = "stay inside the range, `tf.acos(tf.clip_by_value(x, -1 + 1e-6, 1 - 1e-6))`, or use `tf.atan2(sine, cosine)`"
-    return f"{expression(born)} is taken {where}", f"`{born.name}` {where}", help
+    return f"{expression(born)} is taken {where}", f"`{op.name}` {where}", help

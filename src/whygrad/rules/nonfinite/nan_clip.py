@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import NonfiniteBorn, NonfiniteSpread
-from whygrad.rules.nonfinite.birth import names, spread_of
+from whygrad.graph.nonfinite import Stage
+from whygrad.rules.nonfinite.birth import names, seen, spread_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, text_of
 
@@ -55,9 +55,9 @@ def nan_clip(recording: Recording) -> Iterator[Finding]:
     Inside compiled steps the spreading is seen only where the step can be replayed. Where the first bad value is known,
     its own rule tells of it as an error, and this one is a warning beside it.
     """
-    for spread in recording.events_of(NonfiniteSpread):
-        born = next((b for b in recording.events_of(NonfiniteBorn) if spread_of(recording, b) is spread), None)
-        victims, culprits = names(recording, spread.victims), names(recording, spread.culprits)
+    for spread in seen(recording, Stage.SPREAD):
+        born = next((each for each in seen(recording, Stage.BORN) if spread_of(recording, each) is spread), None)
+        victims, culprits = names(recording, spread.variables), names(recording, spread.culprits)
         by = "the optimizer's clipping by the global norm" if spread.inside_optimizer else text_of(spread.where)
         origin = () if born is None or born.where is None else (Label(born.where, "the first bad value is made here"),)
         yield Finding(
@@ -68,6 +68,6 @@ def nan_clip(recording: Recording) -> Iterator[Finding]:
             related=origin,
             help="mend the first bad value, and apply nothing where the global norm is not finite: "
             "`if tf.math.is_finite(tf.linalg.global_norm(gradients))`",
-            severity=None if born is None else Severity.WARNING,  # the birth is told by its own rule, as the error
+            severity=None if born is None else Severity.WARNING,  # the birth is reported by its own rule, as the error
             steps=Steps() if born is None else Steps(born.when.seen, max(born.when.of, born.when.seen)),
         )

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import NonfiniteEntered
-from whygrad.rules.nonfinite.birth import described, symptom, what_became
+from whygrad.graph.nonfinite import Nonfinite, Stage, ValueFacts
+from whygrad.rules.nonfinite.birth import described, seen, symptom, what_became
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import text_of
 
@@ -46,10 +46,10 @@ def nan_data(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     What an op made before the tape counts as data; the place is then that op's.
     """
-    for entered in recording.events_of(NonfiniteEntered):
-        if entered.variable is not None:
+    for entered in seen(recording, Stage.ENTERED):
+        facts = entered.value
+        if entered.variables or facts is None:
             continue
-        facts = entered.facts
         what = "NaN" if facts.nans else "Inf"
         yield Finding(
             message=f"{symptom(recording, entered.when)}: {what} is in the data already",
@@ -57,14 +57,14 @@ def nan_data(recording: Recording) -> Iterator[Finding]:
             if entered.where is None
             else Label(entered.where, f"{facts.nans + facts.infs} bad of {facts.size} values come in here"),
             related=_related(entered),
-            notes=_notes(entered),
+            notes=_notes(entered, facts),
             help=_help(entered),
             steps=Steps(entered.when.seen, max(entered.when.of, entered.when.seen)),
             severity=Severity.NOTE if entered.when.went_on else None,
         )
 
 
-def _related(entered: NonfiniteEntered) -> tuple[Label, ...]:
+def _related(entered: Nonfinite) -> tuple[Label, ...]:
     places = {
         entered.used_at: "and are used here",
         entered.masked_by: "hidden here, on the way forward only",
@@ -73,7 +73,7 @@ def _related(entered: NonfiniteEntered) -> tuple[Label, ...]:
     return tuple(Label(place, text) for place, text in places.items() if place not in (None, entered.where))
 
 
-def _help(entered: NonfiniteEntered) -> str:
+def _help(entered: Nonfinite) -> str:
     if entered.masked_by is not None:
         return (
             "put numbers in their place before they are used, `safe = tf.where(tf.math.is_finite(y), y, 0.0)`: "
@@ -85,8 +85,8 @@ def _help(entered: NonfiniteEntered) -> str:
     )
 
 
-def _notes(entered: NonfiniteEntered) -> tuple[str, ...]:
-    found = [f"{text_of(entered.used_at)} takes {described(entered.facts)}"] if entered.used_at else []
+def _notes(entered: Nonfinite, facts: ValueFacts) -> tuple[str, ...]:
+    found = [f"{text_of(entered.used_at)} takes {described(facts)}"] if entered.used_at else []
     if entered.rows:
         found.append(
             f"bad: {_counted('row', entered.rows)}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity
-from whygrad.graph import Recording
-from whygrad.graph.nonfinite import NonfiniteBorn
+from whygrad.graph import Action, Recording
+from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression, has_zero, small
 from whygrad.rules.rule import Finding, rule
 
@@ -47,12 +47,12 @@ def nan_division(recording: Recording) -> Iterator[Finding]:
     yield from explain(recording, "nan-division", _words)
 
 
-def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
-    if born.name == "Atan2":
+def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
+    if op.action is Action.ANGLE:
         help = "keep it away from the origin: `tf.atan2(y, tf.where((x == 0) & (y == 0), 1e-8, x))`"
         return f"the gradient of {expression(born)} divides by x² + y², which is zero", "x and y are both zero", help
-    zero = has_zero(born, 1 if len(born.inputs) > 1 else 0)
+    zero = has_zero(op, 1 if len(op.inputs) > 1 else 0)
     because = f"{expression(born)} divides by {'zero' if zero else 'a number close to zero'}"
     help = "use `tf.math.divide_no_nan(a, b)`, or keep the divisor away from zero: "
-    help += f"`a / tf.maximum(b, {small(born, '1e-8')})`"
+    help += f"`a / tf.maximum(b, {small(op, '1e-8')})`"
     return because, "division by zero" if zero else "the quotient overflows", help

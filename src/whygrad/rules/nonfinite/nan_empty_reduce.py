@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import NonfiniteBorn
+from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression
 from whygrad.rules.rule import Finding, rule
 
@@ -50,8 +50,8 @@ def nan_empty_reduce(recording: Recording) -> Iterator[Finding]:
     yield from explain(recording, "nan-empty-reduce", _words)
 
 
-def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
+def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
     help = (
         "take the sum and divide by `tf.maximum(count, 1)`, or leave the term out where nothing is selected (`tf.cond`)"
     )
-    return f"{expression(born)} reduces an empty tensor", f"`{born.name}` of no elements", help
+    return f"{expression(born)} reduces an empty tensor", f"`{op.name}` of no elements", help

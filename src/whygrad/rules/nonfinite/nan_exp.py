@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity
 from whygrad.graph import OpKind, Recording
-from whygrad.graph.nonfinite import NonfiniteBorn
-from whygrad.rules.nonfinite.birth import explain, expression
+from whygrad.graph.nonfinite import FailingOp, Nonfinite
+from whygrad.rules.nonfinite.birth import explain, expression, grown_from
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import text_of
 
@@ -48,8 +48,8 @@ def nan_exp(recording: Recording) -> Iterator[Finding]:
     yield from explain(recording, "nan-exp", _words)
 
 
-def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
-    if born.kind is OpKind.SOFTMAX:
+def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
+    if op.kind is OpKind.SOFTMAX:
         help = (
             "mask with a large negative number instead of -inf (`-1e9`), so that a row without any element stays finite"
         )
@@ -58,15 +58,13 @@ def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
         "use a function that stays in range: `tf.nn.softmax`, `tf.sigmoid`, `tf.nn.softplus`, `tf.reduce_logsumexp`; "
     )
     help += "or bound the exponent: `tf.exp(tf.minimum(x, 20.0))`"
-    if born.fed_at is not None:
-        return f"{expression(born)} overflows: {text_of(born.fed_at)} has made a huge number", "overflows here", help
-    largest = "" if not born.inputs or born.inputs[0].high is None else f" of {born.inputs[0].high:.4g}"
+    fed = grown_from(op)
+    if fed is not None and fed.where is not None:
+        return f"{expression(born)} overflows: {text_of(fed.where)} has made a huge number", "overflows here", help
+    dtype = born.value.dtype if born.value is not None else "the dtype"
+    largest = "" if not op.inputs or op.inputs[0].high is None else f" of {op.inputs[0].high:.4g}"
     return (
-        f"{expression(born)} overflows: an exponential{largest} is more than {_dtype(born)} holds",
+        f"{expression(born)} overflows: an exponential{largest} is more than {dtype} holds",
         "overflows here",
         help,
     )
-
-
-def _dtype(born: NonfiniteBorn) -> str:
-    return born.output.dtype if born.output is not None else "the dtype"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import NonfiniteBorn
+from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression
 from whygrad.rules.rule import Finding, rule
 
@@ -50,9 +50,9 @@ def nan_float16(recording: Recording) -> Iterator[Finding]:
     yield from explain(recording, "nan-float16", _words)
 
 
-def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
+def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
     because = f"{expression(born)} overflows in float16 and would be finite in float32"
-    if born.backward:
+    if op.backward:
         help = "let the optimizer scale the loss (`keras.optimizers.LossScaleOptimizer`), which skips such steps; "
         help += "and keep them out of sums of gradients"
         return because, "on the way back, more than 65504", help

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import NonfiniteBorn
+from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression, has_negative, small
 from whygrad.rules.rule import Finding, rule
 
@@ -48,10 +48,10 @@ def nan_log(recording: Recording) -> Iterator[Finding]:
     yield from explain(recording, "nan-log", _words)
 
 
-def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
-    value = "a negative number" if has_negative(born) else "zero"
+def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
+    value = "a negative number" if has_negative(op) else "zero"
     because = f"{expression(born)} takes the logarithm of {value}"
     help = "compute the loss from the logits (`tf.nn.softmax_cross_entropy_with_logits`, `tf.nn.log_softmax`, "
     help += "`from_logits=True`), or keep the argument away from zero: "
-    help += f"`tf.math.log(tf.maximum(x, {small(born, '1e-7')}))`"
+    help += f"`tf.math.log(tf.maximum(x, {small(op, '1e-7')}))`"
     return because, f"log of {value}", help

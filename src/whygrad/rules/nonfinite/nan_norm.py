@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import NonfiniteBorn
+from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression
 from whygrad.rules.rule import Finding, rule
 
@@ -48,7 +48,7 @@ def nan_norm(recording: Recording) -> Iterator[Finding]:
     yield from explain(recording, "nan-norm", _words)
 
 
-def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
+def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
     because = f"{expression(born)} is the norm of a zero vector, which has no slope"
     help = "use the squared distance, or `tf.sqrt(tf.reduce_sum(tf.square(x), axis=-1) + 1e-12)`"
     return because, "the gradient of a norm at zero is 0/0", help

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import NonfiniteBorn
+from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression
 from whygrad.rules.rule import Finding, rule
 
@@ -45,7 +45,7 @@ def nan_op(recording: Recording) -> Iterator[Finding]:
     yield from explain(recording, "nan-op", _words)
 
 
-def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
-    way = "the gradient of " if born.backward else ""
+def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
+    way = "the gradient of " if op.backward else ""
     help = "look at the values that go in, and keep them where the op is defined"
-    return f"{way}{expression(born)} is the first value that is not finite", f"`{born.name}` makes it", help
+    return f"{way}{expression(born)} is the first value that is not finite", f"`{op.name}` makes it", help

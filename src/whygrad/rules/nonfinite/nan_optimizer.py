@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import NonfiniteUpdate
-from whygrad.rules.nonfinite.birth import evidence, names
+from whygrad.graph.nonfinite import Nonfinite, Stage, UpdateFacts
+from whygrad.rules.nonfinite.birth import evidence, names, seen
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.thresholds import ROUNDED_TO_ZERO
 from whygrad.rules.wording import listing
 
 
@@ -52,46 +53,53 @@ def nan_optimizer(recording: Recording) -> Iterator[Finding]:
     An update is noticed at the next gradient that is asked for, or at the end of the run. The expression that makes the
     first bad value is shown where it is in an optimizer or a schedule of one's own.
     """
-    for update in recording.events_of(NonfiniteUpdate):
-        variables = names(recording, update.variables)
+    for event in seen(recording, Stage.UPDATE):
+        if event.update is None:
+            continue
+        variables = names(recording, event.variables)
         yield Finding(
-            message=f"the update by `{update.optimizer}` leaves {listing(variables)} not finite: "
+            message=f"the update by `{event.update.optimizer}` leaves {listing(variables)} not finite: "
             "its gradient and its value were finite before",
-            primary=_primary(update),
+            primary=_primary(event),
             variables=variables,
-            related=_related(update),
-            notes=_notes(update),
-            help=_help(update),
+            related=_related(event, event.update),
+            notes=_notes(event, event.update),
+            help=_help(event, event.update),
         )
 
 
-def _primary(update: NonfiniteUpdate) -> Label | None:
-    if update.born is not None and update.born.where is not None:
-        return Label(update.born.where, "the first bad value is made here")
-    return None if update.where is None else Label(update.where, "the first bad value is made in here")
+def _primary(event: Nonfinite) -> Label | None:
+    inside = "in " if event.op is None else ""
+    return None if event.where is None else Label(event.where, f"the first bad value is made {inside}here")
 
 
-def _related(update: NonfiniteUpdate) -> tuple[Label, ...]:
-    asked = () if update.born is None or update.where is None else (Label(update.where, "in this update"),)
+def _related(event: Nonfinite, update: UpdateFacts) -> tuple[Label, ...]:
+    asked = () if event.op is None or update.where is None else (Label(update.where, "in this update"),)
     return asked if update.made is None else (*asked, Label(update.made, "made here"))
 
 
-def _notes(update: NonfiniteUpdate) -> tuple[str, ...]:
-    if update.born is not None:
-        return evidence(update.born)
-    if update.epsilon_vanishes:
+def _notes(event: Nonfinite, update: UpdateFacts) -> tuple[str, ...]:
+    if event.op is not None:
+        return evidence(event)
+    if _epsilon_vanishes(update):
         return (f"epsilon={update.epsilon:g} is zero in {update.dtype}: where a gradient is zero, 0/0 is NaN",)
     return (f"{update.dtype} variables",) if update.dtype else ()
 
 
-def _help(update: NonfiniteUpdate) -> str:
-    if update.born is not None:
+def _help(event: Nonfinite, update: UpdateFacts) -> str:
+    if event.op is not None:
         return (
             "a gradient, a weight or the step number may be zero: keep this finite then, for example "
             "`ops.where(norm > 0, ratio, 1.0)` around a divisor that is never zero itself"
         )
-    if update.epsilon_vanishes:
+    if _epsilon_vanishes(update):
         return (
             "keep the variables in float32 (`mixed_float16` does), or use `epsilon=1e-4` or more for float16 variables"
         )
     return "look at the learning rate and at epsilon: the step itself overflows, or divides by zero"
+
+
+def _epsilon_vanishes(update: UpdateFacts) -> bool:
+    """Whether epsilon is zero in the dtype of the variables."""
+    smallest = ROUNDED_TO_ZERO.get(update.dtype, 0.0)
+    return update.epsilon is not None and abs(update.epsilon) <= smallest

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import NonfiniteBorn
+from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression
 from whygrad.rules.rule import Finding, rule
 
@@ -45,6 +45,6 @@ def nan_overflow(recording: Recording) -> Iterator[Finding]:
     yield from explain(recording, "nan-overflow", _words)
 
 
-def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
+def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
     help = "training diverges: use a smaller learning rate, clip the gradients by their norm, or scale the inputs"
     return f"{expression(born)} overflows: what goes in has grown too large", "too large for its dtype", help

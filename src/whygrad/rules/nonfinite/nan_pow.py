@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import NonfiniteBorn
+from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression, has_negative, has_zero
 from whygrad.rules.rule import Finding, rule
 
@@ -45,8 +45,8 @@ def nan_pow(recording: Recording) -> Iterator[Finding]:
     yield from explain(recording, "nan-pow", _words)
 
 
-def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
-    base = "a negative number" if has_negative(born) else "zero" if has_zero(born) else "a large number"
-    what = "the slope of this power is not finite" if born.backward else f"power of {base}"
+def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
+    base = "a negative number" if has_negative(op) else "zero" if has_zero(op) else "a large number"
+    what = "the slope of this power is not finite" if op.backward else f"power of {base}"
     help = "keep the base away from zero, `tf.maximum(x, 1e-6) ** p`; for whole exponents use `tf.square` or products"
     return f"{expression(born)} takes a power of {base}", what, help

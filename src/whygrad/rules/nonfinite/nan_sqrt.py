@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import NonfiniteBorn
+from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression, has_negative, small
 from whygrad.rules.rule import Finding, rule
 
@@ -49,8 +49,8 @@ def nan_sqrt(recording: Recording) -> Iterator[Finding]:
     yield from explain(recording, "nan-sqrt", _words)
 
 
-def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
-    value = "a negative number" if has_negative(born) else "zero"
-    what = "the slope of a square root at zero is infinite" if born.backward else f"square root of {value}"
-    help = f"add a small number inside the root, `tf.sqrt(x + {small(born, '1e-12')})`, or use the square itself"
+def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
+    value = "a negative number" if has_negative(op) else "zero"
+    what = "the slope of a square root at zero is infinite" if op.backward else f"square root of {value}"
+    help = f"add a small number inside the root, `tf.sqrt(x + {small(op, '1e-12')})`, or use the square itself"
     return f"{expression(born)} takes the square root of {value}", what, help

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import NonfiniteBorn
+from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression
 from whygrad.rules.rule import Finding, rule
 
@@ -45,7 +45,7 @@ def nan_std(recording: Recording) -> Iterator[Finding]:
     yield from explain(recording, "nan-std", _words)
 
 
-def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
+def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
     because = f"{expression(born)} is the deviation of equal values, which has no slope"
     help = "add a small number to the variance: `tf.sqrt(tf.math.reduce_variance(x) + 1e-6)`"
     return because, "the gradient of a standard deviation at zero is infinite", help

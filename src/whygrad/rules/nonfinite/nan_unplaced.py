@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import NonfiniteUnplaced
-from whygrad.rules.nonfinite.birth import names, symptom
+from whygrad.graph.nonfinite import Stage
+from whygrad.rules.nonfinite.birth import names, seen, symptom
 from whygrad.rules.rule import Finding, rule
 
 
@@ -60,7 +60,7 @@ def nan_unplaced(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     This is what is said where nothing better can be.
     """
-    for unplaced in recording.events_of(NonfiniteUnplaced):
+    for unplaced in seen(recording, Stage.UNPLACED):
         variables = names(recording, unplaced.variables)
         first = f"first at step {unplaced.when.step}"
         yield Finding(

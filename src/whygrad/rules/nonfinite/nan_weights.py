@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import NonfiniteEntered
-from whygrad.rules.nonfinite.birth import names, symptom
+from whygrad.graph.nonfinite import Nonfinite, Stage
+from whygrad.rules.nonfinite.birth import names, seen, symptom
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing
 
@@ -43,12 +43,12 @@ def nan_weights(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Who wrote the variable is known only for writes by code that was watched.
     """
-    for entered in recording.events_of(NonfiniteEntered):
-        if entered.variable is None:
+    for entered in seen(recording, Stage.ENTERED):
+        facts = entered.value
+        if not entered.variables or facts is None:
             continue
-        name = names(recording, (entered.variable,))
+        name = names(recording, entered.variables)
         where = entered.written_at or entered.where or entered.used_at
-        facts = entered.facts
         yield Finding(
             message=f"{symptom(recording, entered.when)}: {listing(name)} is not finite before any update",
             primary=None if where is None else Label(where, _label(entered)),
@@ -60,7 +60,7 @@ def nan_weights(recording: Recording) -> Iterator[Finding]:
         )
 
 
-def _label(entered: NonfiniteEntered) -> str:
+def _label(entered: Nonfinite) -> str:
     if entered.written_at is not None:
         return "written here"
     return "made here" if entered.where is not None else "read here"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import NonfiniteBorn
+from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import births, expression, finding
 from whygrad.rules.rule import Finding, rule
 
@@ -46,17 +46,17 @@ def nan_where(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Found in eager steps by replaying the step; inside compiled steps the inputs of the step must still be at hand.
     """
-    for born in births(recording, "nan-where"):
-        because, label, help = _words(born)
+    for born, op in births(recording, "nan-where"):
+        because, label, help = _words(born, op)
         hidden = (
             () if born.masked_by in (None, born.where) else (Label(born.masked_by, "hidden here, on the way forward"),)
         )
         yield finding(recording, born, because=because, label=label, help=help, related=hidden)
 
 
-def _words(born: NonfiniteBorn) -> tuple[str, str, str]:
+def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
     because = (
         f"{expression(born)} is not finite where `tf.where` takes the other branch, and 0 * Inf is NaN on the way back"
     )
     help = "put a `tf.where` around the input too: `safe = tf.where(ok, x, 1.0)`, then `tf.where(ok, f(safe), 0.0)`"
-    return because, f"`{born.name}` runs for the hidden elements as well", help
+    return because, f"`{op.name}` runs for the hidden elements as well", help

@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Steps
-from whygrad.graph import GradientNumbers, Op, OpKind, Recording, Request, Source, Variable
+from whygrad.graph import Action, GradientNumbers, Op, OpKind, Recording, Request, Source, Variable
+from whygrad.graph.feeding import norm_before
+from whygrad.graph.nonfinite import Scaled
 from whygrad.graph.query import index_of
 from whygrad.graph.series import TrackSeries, VariableInfo, VariableSeries
 from whygrad.rules.odd_gradient.series import RECTIFIED, SATURATING, Check
 from whygrad.rules.rule import Finding
-from whygrad.rules.thresholds import DEFAULT, HUGE_BEHIND_NORMALISATION
+from whygrad.rules.thresholds import AMPLIFIED, DEFAULT, HUGE_BEHIND_NORMALISATION
 from whygrad.rules.wording import listing, name_of
 
 LEAST: Final = DEFAULT.least_steps
@@ -145,6 +147,11 @@ def zero_elsewhere(group: Sequence[Followed]) -> list[Followed]:
     return [each for each in group if each.is_zero and id(each) not in claimed]
 
 
+def norm_divided_by(scaled: Scaled) -> int | None:
+    """The norm, among what went into an op, by which the op divided so that the gradient grew by far."""
+    return norm_before(scaled.fed_by) if (scaled.factor or 0.0) >= AMPLIFIED else None
+
+
 def normalising_op(request: Request, group: Sequence[Followed]) -> Op | None:
     """The division by a root behind which a compiled step has a huge gradient."""
     if not request.compiled or max((each.peak for each in group), default=0.0) < HUGE_BEHIND_NORMALISATION:
@@ -153,7 +160,7 @@ def normalising_op(request: Request, group: Sequence[Followed]) -> Op | None:
     for root in request.graph.ops:
         if root.kind is not OpKind.SQRT:
             continue
-        if root.name.startswith("Rsqrt"):
+        if root.action is Action.RECIPROCAL_ROOT:
             return root
         near = set(root.outputs)
         near |= {t for each in root.outputs for user, _ in index.users.get(each, ()) for t in user.outputs}

@@ -80,6 +80,7 @@ def events_of(capture: Capture) -> Iterator[Event]:
     yield from capture.recorder.rebound_names.events()
     capture.flights.at_the_end()
     yield from capture.sentinel.events()
+    yield from capture.compiled_steps.events()
     yield from capture.update_watch.events()
     yield from capture.scale_watch.events()
     last = capture.update_watch.at_the_end()

@@ -14,7 +14,7 @@ from whygrad.backends.tensorflow.freeze.escape import add_escapes
 from whygrad.backends.tensorflow.freeze.flows import dtype_name, flows_of
 from whygrad.backends.tensorflow.freeze.scope import Scope
 from whygrad.backends.tensorflow.log.op_record import OpRecord, TensorFacts, facts_of
-from whygrad.backends.tensorflow.log.op_table import kind_of
+from whygrad.backends.tensorflow.log.op_table import ACTIONS, kind_of
 from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.log.trace_log import trace_records
 from whygrad.graph import Flow, Graph, Op, OpId, OpKind, Outcome, TapeId, Tensor, TensorId, VariableId
@@ -300,6 +300,7 @@ class GraphWriter:
                 outputs=cast("tuple[TensorId, ...]", outputs),
                 flows=flows,
                 where=where,
+                action=ACTIONS.get(name),
                 tapes=tapes,
                 variable=None if variable is None else VariableId(variable),
                 layers=record.layers,

@@ -17,7 +17,7 @@ from whygrad.backends.tensorflow.nonfinite.kept.attributes import decoded
 from whygrad.backends.tensorflow.nonfinite.kept.program import span_from_list
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Site, Trace, Value
 from whygrad.graph import Recording, Variable, VariableId
-from whygrad.graph.nonfinite import NonfiniteUnplaced, Occurrence
+from whygrad.graph.nonfinite import Nonfinite, Occurrence, Stage
 
 
 def replay(step: KeptStep) -> Recording:
@@ -32,7 +32,8 @@ def replay(step: KeptStep) -> Recording:
     birth = first_birth(capture, ends)
     when = _when(step.facts["when"])
     if birth is None:
-        event: Any = NonfiniteUnplaced(where=when.request, reason="the replay gave finite values", when=when)
+        reason = "the replay gave finite values"
+        event = Nonfinite(stage=Stage.UNPLACED, where=when.request, reason=reason, when=when)
     else:
         event = replace(describe(capture, rerun.trace, birth), when=when)
     return Recording(events=(event,), variables=_variables(step.facts["variables"]))

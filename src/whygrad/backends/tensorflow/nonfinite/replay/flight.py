@@ -91,7 +91,7 @@ class Flight:
 
 
 class Flights:
-    """Told of every call of a compiled function."""
+    """Follows every call of a compiled function."""
 
     def __init__(self, capture: Capture) -> None:
         self.capture = capture
@@ -180,7 +180,7 @@ class Flights:
         if flight.snapshot is None:
             flight.bad_from_start = bad
         elif not bad <= flight.bad_from_start:
-            self.capture.sentinel.compiled_went_bad(flight)
+            self.capture.compiled_steps.went_bad(flight)
             flight.next_at = float("inf")
             return
         flight.snapshot, flight.history, flight.history_bytes, flight.is_whole = values, [], 0, True
@@ -212,7 +212,7 @@ class Flights:
         held_back, self._held_back = self._held_back, held_back_by_guards()
         if not bad and self._held_back <= held_back:
             return
-        if self.capture.sentinel.compiled_went_bad(flight) is False:
+        if self.capture.compiled_steps.went_bad(flight) is False:
             flight.harmless |= bad
             return
         flight.bad_calls += 1
@@ -226,13 +226,13 @@ class Flights:
                 continue
             handles = [t for t in flight.last.arguments if t._id in flight.snapshot]
             if not self.bad_variables({t._id: compat.read_handle(t) for t in handles}) <= flight.bad_from_start:
-                self.capture.sentinel.compiled_went_bad(flight)
+                self.capture.compiled_steps.went_bad(flight)
             elif self.capture.scale_watch.skips_all(flight):
                 flight.bad_calls = flight.calls
-                self.capture.sentinel.compiled_went_bad(flight)
+                self.capture.compiled_steps.went_bad(flight)
             elif flight.facts.has_half and not flight.searched:
                 flight.searched = True
-                self.capture.sentinel.look_for_underflow(flight)
+                self.capture.compiled_steps.look_for_underflow(flight)
 
 
 def _is_fine(result: Any) -> bool:

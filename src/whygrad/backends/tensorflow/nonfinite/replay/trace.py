@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.nonfinite.finite import is_finite
+from whygrad.backends.tensorflow.nonfinite.finite import elements_of, is_finite
 from whygrad.source import SourceSpan
 from whygrad.source.position import Position
 
@@ -31,9 +31,6 @@ class Site:
         self.is_seen = is_seen  # False: the op was made inside a gradient or an update, and the place is around it
 
 
-NOWHERE = Site(None)
-
-
 class Value:
     """One tensor of a replay. `maker` None: it came in from outside."""
 
@@ -51,6 +48,11 @@ class Value:
         if self._bad is None:
             self._bad = not is_finite(self.tensor)
         return self._bad
+
+    @property
+    def array(self) -> Any:
+        """The elements; None where they cannot be looked at."""
+        return elements_of(self.tensor)
 
     def guess(self, maker: Node) -> None:
         """A list or an optional cannot be looked into: it is bad if anything was put in that is."""
@@ -120,9 +122,9 @@ def _free_memory() -> float:
 
 
 def births(ends: Iterable[Value], is_bad: Callable[[Value], bool] = lambda value: value.bad) -> list[Value]:
-    """The values from which the badness of these ends comes: bad themselves, made from finite ones, or from outside.
+    """The bad values that these ends are bad because of, in order: made from finite ones, or from outside.
 
-    What is not finite but was masked on the way is on no such walk.
+    What is not finite but was masked on the way is not among them.
     """
     found: list[Value] = []
     todo = [end for end in ends if is_bad(end)]
