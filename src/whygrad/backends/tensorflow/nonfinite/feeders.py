@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from collections.abc import Callable, Hashable, Iterable
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from whygrad.backends.tensorflow.log.op_table import ACTIONS, kind_of
 from whygrad.backends.tensorflow.log.positions import span
@@ -34,7 +34,7 @@ def feeders_of_node(capture: Capture, node: Node) -> tuple[Feeder, ...]:
             kind = OpKind.CONSTANT if value.handle is None else OpKind.READ
             return Feeder(kind=kind, into=into, low=low, high=high)
         where = span(capture.keras.shown_at(maker.site.place, maker.site.layers))
-        action = _action(maker.type, maker.inputs)
+        action = _action(maker.type, map(_identity, maker.inputs))
         return Feeder(kind=kind_of(maker.type), action=action, where=where, into=into, low=low, high=high)
 
     return _walk(node.inputs, lambda value: () if value.maker is None else value.maker.inputs, id, described)
@@ -48,8 +48,13 @@ def feeders_of_record(capture: Capture, record: OpRecord) -> tuple[Feeder, ...]:
         maker = producers.get(number)
         if maker is None:
             return Feeder(kind=OpKind.CONSTANT, into=into)
-        action = _action(maker.type, maker.inputs)
+        action = _action(maker.type, map(identity, maker.inputs))
         return Feeder(kind=kind_of(maker.type), action=action, where=span(maker.place), into=into)
+
+    def identity(number: int) -> object:
+        maker = producers.get(number)
+        same = maker is not None and (maker.type == "Conj" or kind_of(maker.type) is OpKind.READ) and maker.inputs
+        return identity(same[0]) if same else number
 
     def inputs(number: int) -> tuple[int, ...]:
         maker = producers.get(number)
@@ -83,13 +88,15 @@ def _walk(
     return tuple(found)
 
 
-def _action(op_type: str, inputs: Sequence[Any]) -> Action | None:
+def _action(op_type: str, inputs: Iterable[object]) -> Action | None:
     """A product of a value with itself is its square."""
     action = ACTIONS.get(op_type)
-    squares = action is Action.MULTIPLY and len(inputs) == 2 and (inputs[0] == inputs[1] or _is_conjugate(*inputs))
-    return Action.SQUARE if squares else action
+    return Action.SQUARE if action is Action.MULTIPLY and len(set(inputs)) == 1 else action
 
 
-def _is_conjugate(one: Any, other: Any) -> bool:
-    maker = getattr(other, "maker", None)
-    return maker is not None and maker.type == "Conj" and one in maker.inputs
+def _identity(value: Value | None) -> object:
+    """The same for two reads of a variable, and for a value and its conjugate."""
+    maker = None if value is None else value.maker
+    if maker is not None and maker.type == "Conj":
+        return _identity(maker.inputs[0])
+    return id(value) if value is None or value.handle is None else ("variable", value.handle)
