@@ -32,10 +32,6 @@ class ValueFacts:
             count *= length
         return count
 
-    @property
-    def is_finite(self) -> bool:
-        return not self.nans and not self.infs
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occurrence:

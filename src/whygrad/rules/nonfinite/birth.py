@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Action, OpKind, Recording, VariableId
-from whygrad.graph.feeding import direct
+from whygrad.graph.feeding import is_deviation, is_norm
 from whygrad.graph.nonfinite import FailingOp, Feeder, Nonfinite, Occurrence, Stage, ValueFacts
 from whygrad.rules.rule import Finding
 from whygrad.rules.thresholds import HUGE_INPUT, HUGE_RESULT
@@ -57,9 +57,9 @@ def cause_of(born: Nonfinite, op: FailingOp) -> str:
         return "nan-float16"
     if op.kind is OpKind.REDUCE and any(facts.size == 0 for facts in op.inputs):
         return "nan-empty-reduce"
-    if _is_deviation(born, op):
+    if is_deviation(op, born.where):
         return "nan-std"
-    if _is_norm(born, op):
+    if is_norm(op, born.where):
         return "nan-norm"
     if op.kind in _BY_KIND:
         return _BY_KIND[op.kind]
@@ -70,41 +70,6 @@ def cause_of(born: Nonfinite, op: FailingOp) -> str:
         grown = "exploding-gradient" if born.when.step > 1 else "nan-overflow"
         return "nan-exp" if fed is not None and fed.kind is OpKind.EXP else grown
     return "nan-op"
-
-
-def _is_norm(born: Nonfinite, op: FailingOp) -> bool:
-    """The root of a sum of squares, or of powers, all of which one call computes.
-
-    Where the user has written out root, sum and square, it is the root that is to be mended.
-    """
-    powers = (OpKind.POWER,) if op.kind is OpKind.POWER else ()
-    return op.kind in (OpKind.SQRT, OpKind.POWER) and any(
-        _is_square(op.fed_by[square], powers) for square in _within_call(born, op, (Action.SUM,))
-    )
-
-
-def _is_deviation(born: Nonfinite, op: FailingOp) -> bool:
-    """The root of a mean of squared differences from a mean, all of which one call computes."""
-    for square in _within_call(born, op, (Action.MEAN,)):
-        if op.fed_by[square].action is Action.SQUARED_DIFFERENCE:
-            return op.kind is OpKind.SQRT
-        differences = [each for each in direct(op.fed_by, square) if op.fed_by[each].action is Action.SUBTRACT]
-        if _is_square(op.fed_by[square]) and differences:
-            return op.kind is OpKind.SQRT
-    return False
-
-
-def _is_square(feeder: Feeder, kinds: Collection[OpKind] = ()) -> bool:
-    return feeder.action is Action.SQUARE or feeder.kind in kinds
-
-
-def _within_call(born: Nonfinite, op: FailingOp, sums: Sequence[Action]) -> Iterator[int]:
-    """What was added up by a sum that the same call handed to a root; a reciprocal root is a normalisation's."""
-    if op.action is Action.RECIPROCAL_ROOT:
-        return
-    for total in direct(op.fed_by):
-        if op.fed_by[total].action in sums and op.fed_by[total].where == born.where:
-            yield from (each for each in direct(op.fed_by, total) if op.fed_by[each].where == born.where)
 
 
 def _is_huge(op: FailingOp) -> bool:

@@ -78,7 +78,7 @@ def events_of(capture: Capture) -> Iterator[Event]:
     yield from capture.sparse_updates.events()
     yield from capture.recorder.discarded.events()
     yield from capture.recorder.rebound_names.events()
-    capture.flights.at_the_end()
+    capture.histories.at_the_end()
     yield from capture.sentinel.events()
     yield from capture.compiled_steps.events()
     yield from capture.update_watch.events()

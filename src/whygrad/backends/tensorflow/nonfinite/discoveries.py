@@ -11,7 +11,7 @@ from whygrad.graph import VariableId
 from whygrad.graph.nonfinite import Nonfinite, Occurrence, Scaled, Stage
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.nonfinite.replay.flight import Flight
+    from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class Discovery:
     seen: int = 1
     applied: bool = False
     skipped: bool = False
-    flight: Flight | None = None  # the compiled function it was found in
+    history: StepHistory | None = None  # the compiled function it was found in
 
     def is_same(self, event: Nonfinite | Scaled) -> bool:
         """Whether another look found what this one had found."""
@@ -35,17 +35,17 @@ class Discovery:
 
     def when(self, requests: int) -> Occurrence:
         """`requests`: how many were made at this place."""
-        flight = self.flight
+        history = self.history
         return Occurrence(
             request=span(self.place),
             step=self.step,
-            seen=self.seen if flight is None else max(flight.bad_calls, 1),
-            of=requests if flight is None else flight.calls,
+            seen=self.seen if history is None else max(history.bad_calls, 1),
+            of=requests if history is None else history.calls,
             loss_is_bad=self.loss_is_bad,
             variables=tuple(map(VariableId, self.variables)),
             symptom=self.symptom,
             skipped=self.skipped and not self.applied,
-            compiled=flight is not None,
+            compiled=history is not None,
         )
 
 

@@ -73,7 +73,7 @@ def elements_of(tensor: Any) -> Any:
 
 
 def is_number(tensor: Any) -> bool:
-    """Whether a tensor has elements that numbers can be told of: no text, no handle, no list."""
+    """Whether a tensor has numbers for elements: no text, no handle, no list."""
     dtype = getattr(tensor, "dtype", None)
     return dtype is not None and bool(dtype.is_floating or dtype.is_integer or dtype.is_complex)
 

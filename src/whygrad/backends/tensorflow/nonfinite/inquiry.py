@@ -13,7 +13,7 @@ from whygrad.backends.tensorflow.nonfinite.replay.trace import Trace, Value
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.nonfinite.replay.flight import Flight, TracedRequest
+    from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory, TracedRequest
 
 
 @dataclass(slots=True)
@@ -39,14 +39,14 @@ class Answer:
         return self.birth is None and self.request is None and not self.left_bad
 
 
-def inquire(capture: Capture, flight: Flight) -> Answer:
-    """Replay the first bad step of a flight. Raises ReplayError.
+def inquire(capture: Capture, history: StepHistory) -> Answer:
+    """Replay the first bad step of a history. Raises ReplayError.
 
     What overflows because the loss is scaled is no answer; where every step was skipped, what the scale has no part in
     is one.
     """
-    skips_all = capture.scale_watch.skips_all(flight)
-    replay = CompiledReplay(capture, flight)
+    skips_all = capture.scale_watch.skips_all(history)
+    replay = CompiledReplay(capture, history)
     replay.run()
     left_bad = tuple(replay.bad_variables())
     answer = Answer(replay.trace, replay.step, left_bad=left_bad)

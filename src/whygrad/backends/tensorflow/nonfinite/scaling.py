@@ -15,7 +15,7 @@ from whygrad.graph.nonfinite import SEVERAL, Occurrence, Scaled, Scaling
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.nonfinite.replay.flight import Flight
+    from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 
 
 @dataclass(slots=True)
@@ -66,11 +66,11 @@ class ScaleWatch:
         if hasattr(optimizer, "scale_loss") and optimizer not in self.ever:
             self._add(optimizer, place, traced=True)
 
-    def skips_all(self, flight: Flight) -> bool:
+    def skips_all(self, history: StepHistory) -> bool:
         """Whether the optimizer of a compiled step has skipped each of several updates."""
-        if flight.calls < SEVERAL:
+        if history.calls < SEVERAL:
             return False
-        mine = flight.written_variables
+        mine = history.written_variables
         optimizers = [
             None if entry.reference is None else entry.reference()
             for entry in self.capture.updates.entries.values()

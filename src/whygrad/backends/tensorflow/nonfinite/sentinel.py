@@ -29,7 +29,7 @@ from whygrad.graph.nonfinite import Nonfinite, Scaled, Stage
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
     from whygrad.backends.tensorflow.log.requests import Ticket
-    from whygrad.backends.tensorflow.nonfinite.replay.flight import Flight
+    from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 
 MAX_REPLAYS: Final = 6  # a run
 MAX_REPLAYS_A_PLACE: Final = 2
@@ -152,7 +152,7 @@ class Sentinel:
         self.analysed = (replayed.trace, ends)
         return self.event_of(replayed.trace, value)
 
-    def event_of(self, trace: Trace, value: Value, flight: Flight | None = None) -> Nonfinite | None:
+    def event_of(self, trace: Trace, value: Value, history: StepHistory | None = None) -> Nonfinite | None:
         """The event of a first bad value; None: it has one, or it was made by an update that was not seen."""
         if value.handle is not None:
             watch = self.capture.update_watch
@@ -161,7 +161,7 @@ class Sentinel:
                     found.applied = True
                 return None
             update = watch.last_of(value.handle)
-            if update is not None and not watch.was_bad_before(value.handle, flight):
+            if update is not None and not watch.was_bad_before(value.handle, history):
                 return None if update.traced else watch.bad_update(update)
         return describe(self.capture, trace, value)
 

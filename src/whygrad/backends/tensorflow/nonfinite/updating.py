@@ -18,7 +18,7 @@ from whygrad.source import SourceSpan
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
     from whygrad.backends.tensorflow.listen.optimizers import UpdateEntry
-    from whygrad.backends.tensorflow.nonfinite.replay.flight import Flight
+    from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 
 
 @dataclass(slots=True)
@@ -30,9 +30,7 @@ class UpdateWatch:
     scalers: tuple[type, ...] = ()  # classes of optimizers that divide by a loss scale
     spreads: dict[Any, Nonfinite] = field(default_factory=dict)  # by place
     sums: dict[Any, list[int]] = field(default_factory=dict)  # (place, applied at, pieces, bad ones) -> variables
-    pending: list[tuple[Any, int]] = field(
-        default_factory=list
-    )  # variables that get a good gradient, others get a bad one
+    pending: list[tuple[Any, int]] = field(default_factory=list)  # variables with good gradients, where others are bad
     poisoned: set[int] = field(default_factory=set)  # variables that took a bad gradient
     bad_before: dict[int, bool] = field(default_factory=dict)  # variable -> not finite before its first eager update
     place: Any = None
@@ -90,13 +88,13 @@ class UpdateWatch:
             if entry is not None and entry.id not in self.bad_before:
                 self.bad_before[entry.id] = not is_finite(tensor_of(variable))
 
-    def was_bad_before(self, variable: int, flight: Flight | None) -> bool:
-        """Whether a variable was not finite before any update; `flight` is the compiled step it was found in."""
+    def was_bad_before(self, variable: int, history: StepHistory | None) -> bool:
+        """Whether a variable was not finite before any update; `history` is the compiled step it was found in."""
         known = self.bad_before.get(variable)
-        if known is not None or flight is None:
+        if known is not None or history is None:
             return bool(known)
-        others = (each for each in self.capture.flights.flights.values() if each is not flight)
-        return variable in flight.bad_from_start and all(variable not in each.written_variables for each in others)
+        others = (each for each in self.capture.histories.by_graph.values() if each is not history)
+        return variable in history.bad_from_start and all(variable not in each.written_variables for each in others)
 
     def wrote(self, variable: int) -> None:
         """User code wrote a gradient into a variable by hand."""

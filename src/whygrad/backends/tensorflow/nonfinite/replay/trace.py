@@ -82,7 +82,7 @@ class Trace:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.values: dict[int, Value] = {}
-        self.is_exact = True  # False: random numbers were drawn anew
+        self.is_exact = True  # False: random numbers were drawn again
         self._room = SHARE_OF_MEMORY * _free_memory()
 
     def add(self, node: Node, results: Iterable[Any]) -> Node:
@@ -142,11 +142,11 @@ def births(ends: Iterable[Value], is_bad: Callable[[Value], bool] = lambda value
 
 
 def _causes(node: Node, is_bad: Callable[[Value], bool]) -> list[Value]:
-    """A gradient that comes in bad explains more than the forward values beside it."""
+    """A gradient that comes in bad explains more than the forward values it meets."""
     incoming = [value for value in node.incoming if value is not None and is_bad(value)]
     if incoming:
         return incoming
-    beside = [value for value in node.inputs if value is not None and is_bad(value)]
+    others = [value for value in node.inputs if value is not None and is_bad(value)]
     if node.incoming and node.forward is not None:
-        beside += [value for value in node.forward.outputs if value is not None and is_bad(value)]
-    return beside
+        others += [value for value in node.forward.outputs if value is not None and is_bad(value)]
+    return others
