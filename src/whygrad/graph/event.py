@@ -6,17 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from whygrad.graph.node import Departure, VariableId
-from whygrad.graph.nonfinite import (
-    GradientAmplified,
-    GradientUnderflow,
-    LossUnscaled,
-    NonfiniteBorn,
-    NonfiniteEntered,
-    NonfiniteSpread,
-    NonfiniteSummed,
-    NonfiniteUnplaced,
-    NonfiniteUpdate,
-)
+from whygrad.graph.nonfinite import Nonfinite, Scaled
 from whygrad.graph.objects import AttributeSet, Compiled, ListRead, ObjectCalled, Trained
 from whygrad.source import SourceSpan
 
@@ -127,13 +117,6 @@ Event = (
     | TracedFunction
     | Trained
     | UpdateDiscarded
-    | GradientAmplified
-    | GradientUnderflow
-    | LossUnscaled
-    | NonfiniteBorn
-    | NonfiniteEntered
-    | NonfiniteSpread
-    | NonfiniteSummed
-    | NonfiniteUnplaced
-    | NonfiniteUpdate
+    | Nonfinite
+    | Scaled
 )

@@ -73,6 +73,12 @@ class Action(StrEnum):
     CONVERT = "convert"  # to another type of number
     REAL_PART = "real-part"
     UPDATE = "update"  # an optimizer's, of a variable
+    SQUARE = "square"
+    RECIPROCAL_ROOT = "reciprocal-root"
+    NORM = "norm"
+    GROW_EXPONENTIALLY = "grow-exponentially"  # other than the exponential itself, which is a kind
+    MODULO = "modulo"
+    ANGLE = "angle"  # of a point, by its two coordinates
 
 
 class Flow(StrEnum):

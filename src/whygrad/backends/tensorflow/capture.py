@@ -27,9 +27,10 @@ from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.nonfinite import attribution, call_hooks
 from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
 from whygrad.backends.tensorflow.nonfinite.attribution import BackwardOps
+from whygrad.backends.tensorflow.nonfinite.compiled_step import CompiledSteps
 from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
 from whygrad.backends.tensorflow.nonfinite.replay.episode import Episodes
-from whygrad.backends.tensorflow.nonfinite.replay.flight import Flights
+from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.tap import TAPPED
 from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
 from whygrad.backends.tensorflow.nonfinite.sentinel import Sentinel
@@ -62,8 +63,9 @@ class Capture:
         self.keras = KerasFacts(self)
         self.episodes = Episodes(self.recorder)
         self.sentinel = Sentinel(self)
-        self.flights = Flights(self)
-        self.flights.every_call = self.options.find_nan
+        self.compiled_steps = CompiledSteps(self)
+        self.histories = StepHistories(self)
+        self.histories.every_call = self.options.find_nan
         self.keeper = Keeper(self, self.options.keep)
         self.update_watch = UpdateWatch(self)
         self.scale_watch = ScaleWatch(self)
@@ -131,7 +133,7 @@ class Capture:
         if op_type in TELLING:
             self.losses.note_function(frame, graph)
         if graph is not None and op_type in TAPPED and self.keras.training:
-            self.flights.taps.put(graph, outputs)
+            self.histories.taps.put(graph, outputs)
 
     def _make_listener(self) -> Callable[..., Any]:
         hooks, log = self.hooks, self._note_op

@@ -13,7 +13,7 @@ import tensorflow as tf
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.errors import UsageError
-from whygrad.rules.series import DEFAULT, Thresholds
+from whygrad.rules.thresholds import DEFAULT, Thresholds
 from whygrad.store import Run, RunWriter
 from whygrad.training.guard.model_guard import ModelGuard
 from whygrad.training.monitor.collector import Collector

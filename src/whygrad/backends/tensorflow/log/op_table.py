@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Final
 
-from whygrad.graph import Action, NotATensor
+from whygrad.graph import Action as A  # noqa: N817
+from whygrad.graph import NotATensor
 from whygrad.graph import OpKind as K
 
 _BY_KIND: Final[dict[K, str]] = {
@@ -73,25 +74,31 @@ _BY_KIND: Final[dict[K, str]] = {
 
 OP_KINDS: Final[dict[str, K]] = {name: kind for kind, names in _BY_KIND.items() for name in names.split()}
 
-_BY_ACTION: Final[dict[Action, str]] = {
-    Action.ADD: "Add AddV2 AddN",
-    Action.SUBTRACT: "Sub",
-    Action.SQUARED_DIFFERENCE: "SquaredDifference",
-    Action.NEGATE: "Neg",
-    Action.MULTIPLY: "Mul",
-    Action.DIVIDE: "Div RealDiv",
-    Action.DIVIDE_NO_NAN: "DivNoNan",
-    Action.SUM: "Sum",
-    Action.MEAN: "Mean",
-    Action.SOFTMAX: "Softmax",
-    Action.IDENTITY: "Identity",
-    Action.RESHAPE: "Reshape ExpandDims Squeeze",
-    Action.CONVERT: "Cast",
-    Action.REAL_PART: "Real",
-    Action.UPDATE: "ApplyGradients",
+_BY_ACTION: Final[dict[A, str]] = {
+    A.ADD: "Add AddV2 AddN",
+    A.SUBTRACT: "Sub",
+    A.SQUARED_DIFFERENCE: "SquaredDifference",
+    A.NEGATE: "Neg",
+    A.MULTIPLY: "Mul",
+    A.DIVIDE: "Div RealDiv",
+    A.DIVIDE_NO_NAN: "DivNoNan",
+    A.SUM: "Sum",
+    A.MEAN: "Mean",
+    A.SOFTMAX: "Softmax",
+    A.IDENTITY: "Identity",
+    A.RESHAPE: "Reshape ExpandDims Squeeze",
+    A.CONVERT: "Cast",
+    A.REAL_PART: "Real",
+    A.UPDATE: "ApplyGradients",
+    A.SQUARE: "Square",
+    A.RECIPROCAL_ROOT: "Rsqrt",
+    A.NORM: "EuclideanNorm",
+    A.GROW_EXPONENTIALLY: "Expm1 Sinh Cosh",
+    A.MODULO: "FloorMod Mod",
+    A.ANGLE: "Atan2",
 }
 
-ACTIONS: Final[dict[str, Action]] = {name: action for action, names in _BY_ACTION.items() for name in names.split()}
+ACTIONS: Final[dict[str, A]] = {name: action for action, names in _BY_ACTION.items() for name in names.split()}
 
 NOT_TENSORS: Final = {
     "KerasTensor": NotATensor.SYMBOLIC,

@@ -149,7 +149,7 @@ class Requests:
             squares = self.capture.sentinel.look(ticket, gradients)
             self.capture.numbers.ran(ticket, squares, gradients)
         elif ticket.tf_graph is not None:
-            self.capture.flights.traced(ticket, gradients)
+            self.capture.histories.traced(ticket, gradients)
         self._label(ticket, gradients)
         self._keep(ticket, gradients)
         if ticket.tf_graph is not None and ticket.entry.method == "gradient":

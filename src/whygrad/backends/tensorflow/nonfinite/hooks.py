@@ -60,6 +60,6 @@ def _note_scaled(capture: Capture, optimizer: Any, loss: Any, result: Any) -> No
     if before is None or after is None:
         return
     if graph is not None:
-        capture.flights.scaled.setdefault(graph, {})[after] = before
+        capture.histories.scaled.setdefault(graph, {})[after] = before
     elif episode is not None:
         episode.scaled[after] = before
