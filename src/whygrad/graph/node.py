@@ -55,6 +55,34 @@ class OpKind(StrEnum):
     OTHER = "other"
 
 
+class Action(StrEnum):
+    """What an op computes, where a kind is too wide for a question: both a sum and a difference are elementwise."""
+
+    ADD = "add"
+    SUBTRACT = "subtract"
+    SQUARED_DIFFERENCE = "squared-difference"
+    NEGATE = "negate"
+    MULTIPLY = "multiply"
+    DIVIDE = "divide"
+    DIVIDE_NO_NAN = "divide-no-nan"  # zero where the divisor is zero
+    SUM = "sum"
+    MEAN = "mean"
+    SOFTMAX = "softmax"
+    IDENTITY = "identity"
+    RESHAPE = "reshape"  # the same elements under another shape
+    CONVERT = "convert"  # to another type of number
+    REAL_PART = "real-part"
+    UPDATE = "update"  # an optimizer's, of a variable
+    PASS_ON = "pass-on"  # the inputs as they are, perhaps after a look at them
+    PERMUTE = "permute"
+    BROADCAST = "broadcast"
+    JOIN = "join"  # several tensors in one
+    SPLIT = "split"  # pieces of one tensor
+    SCATTER = "scatter"  # rows put in their places
+    ASSIGN = "assign"  # to a variable: a whole value in place of the old
+    INCREMENT = "increment"  # of a variable: adds to what is there, or takes away
+
+
 class Flow(StrEnum):
     """What the gradient of an op gives to one of its inputs."""
 
@@ -86,6 +114,7 @@ class Op:
     outputs: tuple[TensorId, ...]
     flows: tuple[Flow, ...]  # one for each input
     where: SourceSpan | None  # None: no frame of user code was on the stack
+    action: Action | None = None  # None: none that a question needs
     tapes: frozenset[TapeId] = frozenset()  # the tapes that recorded it
     variable: VariableId | None = None  # READ and WRITE only
     layers: tuple[str, ...] = ()  # the layers whose calls it ran in, outermost first

@@ -15,12 +15,10 @@ from whygrad.graph import (
     VariableId,
 )
 from whygrad.graph.event import (
-    ClippedSum,
     Compiled,
     FlagSet,
     LayerCalled,
     ModelTrained,
-    RunningTotal,
     UnbuiltRead,
 )
 from whygrad.source.naming import is_looped_over
@@ -69,15 +67,9 @@ def events_of(capture: Capture) -> Iterator[Event]:
     yield from facts.called_at.events()
     yield from multiplied(capture)
     yield from tuple(dict.fromkeys(capture.events))
-    for (clipped, summed), noised in capture.recorder.labels.clipped_sums.items():
-        yield ClippedSum(clipped=span(clipped), summed=span(summed), noised=noised)
-    for asked, total in capture.recorder.labels.carried_sums.items():
-        yield RunningTotal(asked=span(asked), summed=span(total))
     yield from baked_state(capture)
-    yield from capture.recorder.row_writes.events()
+    yield from capture.recorder.folds.events()
     yield from capture.sparse_updates.events()
-    yield from capture.recorder.discarded.events()
-    yield from capture.recorder.rebound_names.events()
     capture.flights.at_the_end()
     yield from capture.sentinel.events()
     yield from capture.update_watch.events()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Final
 
+from whygrad.graph import Action
 from whygrad.graph import OpKind as K
 
 _BY_KIND: Final[dict[K, str]] = {
@@ -72,6 +73,36 @@ _BY_KIND: Final[dict[K, str]] = {
 
 OP_KINDS: Final[dict[str, K]] = {name: kind for kind, names in _BY_KIND.items() for name in names.split()}
 
+_BY_ACTION: Final[dict[Action, str]] = {
+    Action.ADD: "Add AddV2 AddN AccumulateNV2",
+    Action.SUBTRACT: "Sub",
+    Action.SQUARED_DIFFERENCE: "SquaredDifference",
+    Action.NEGATE: "Neg",
+    Action.MULTIPLY: "Mul",
+    Action.DIVIDE: "Div RealDiv",
+    Action.DIVIDE_NO_NAN: "DivNoNan",
+    Action.SUM: "Sum",
+    Action.MEAN: "Mean",
+    Action.SOFTMAX: "Softmax",
+    Action.IDENTITY: "Identity",
+    Action.RESHAPE: "Reshape ExpandDims Squeeze",
+    Action.CONVERT: "Cast",
+    Action.REAL_PART: "Real",
+    Action.UPDATE: "ApplyGradients",
+    Action.PASS_ON: "IdentityN EnsureShape CheckNumerics CheckNumericsV2 PreventGradient Snapshot StopGradient",
+    Action.PERMUTE: "Transpose",
+    Action.BROADCAST: "BroadcastTo",
+    Action.JOIN: "Pack ConcatV2",
+    Action.SPLIT: "Unpack Split SplitV StridedSlice Slice GatherV2",
+    Action.SCATTER: "UnsortedSegmentSum TensorScatterAdd TensorScatterUpdate ScatterNd ResourceScatterUpdate "
+    "ResourceScatterNdUpdate",
+    Action.ASSIGN: "AssignVariableOp",
+    Action.INCREMENT: "AssignAddVariableOp AssignSubVariableOp ResourceScatterAdd ResourceScatterSub "
+    "ResourceScatterNdAdd ResourceScatterNdSub",
+}
+
+ACTIONS: Final[dict[str, Action]] = {name: action for action, names in _BY_ACTION.items() for name in names.split()}
+
 # Ops that write a variable whose handle is their first input; the value is the input after it.
 WRITE_PREFIXES: Final = (
     "Assign",
@@ -106,3 +137,9 @@ def kind_of(op_type: str) -> K:
     if op_type.startswith("__") or op_type.endswith("PartitionedCall"):
         return K.CALL
     return K.OTHER
+
+
+@functools.lru_cache(maxsize=4096)
+def meaning_of(op_type: str) -> tuple[K, Action | None]:
+    """Kind and action of an op by its TensorFlow name."""
+    return kind_of(op_type), ACTIONS.get(op_type)

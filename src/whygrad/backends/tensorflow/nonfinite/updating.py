@@ -140,7 +140,7 @@ class UpdateWatch:
             label = self.capture.updates.label_of(gradient)
             if label is None or label.summed is None or label.asked is None:
                 continue
-            facts = self.capture.sentinel.places.get(label.asked[0])
+            facts = self.capture.sentinel.places.get(label.asked.place)
             if facts is None or not 0 < facts.bad < len(label.requests):
                 continue
             total = self.sums.setdefault(label.summed, BadSum(self.place, len(label.requests), facts.bad))
