@@ -23,7 +23,7 @@ from whygrad.store import Rows, Run, RunWriter, Track
 from whygrad.training.monitor.ledger_of_run import store_ledger
 from whygrad.training.monitor.ring import Ring
 from whygrad.training.monitor.row_layout import HOST_SCALARS, RowLayout, Section
-from whygrad.training.monitor.step_probe import Application, Request, current_graph
+from whygrad.training.monitor.step_probe import Application, AskedGradient, current_graph
 from whygrad.training.monitor.step_row import application_row, present_of, weight_norms
 from whygrad.training.monitor.variable_facts import facts_of
 from whygrad.training.run_diagnosis import store_diagnosis
@@ -193,8 +193,8 @@ class _Place:
             clipped=applied,
         )
         application.weight_norms = weight_norms(present_of(application, now), means)
-        requests = [] if loss is None else [Request(loss, {id(v): None for v in self._variables})]
-        row = application_row(application, requests, means, None)
+        asked = [] if loss is None else [AskedGradient(loss, {id(v): None for v in self._variables})]
+        row = application_row(application, asked, means, None)
         self._ring.write(turn, turn, tf.concat([_halves(number, dtype), row], 0))
         for previous, value in zip(self._previous, now, strict=True):
             previous.assign(value)

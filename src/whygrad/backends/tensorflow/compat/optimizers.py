@@ -93,6 +93,11 @@ def sets_rate_when_applied(optimizer: Any) -> bool:
     return hasattr(optimizer_inside(optimizer), "_current_learning_rate")
 
 
+def updating_method(optimizer_class: Any) -> str:
+    """The method that gives an optimizer of this class its gradients: Keras 3, or tf_keras."""
+    return "apply" if hasattr(optimizer_class, "apply") else "apply_gradients"
+
+
 def optimizer_bases() -> tuple[tuple[Any, str], ...]:
     """(class, method) for each family of optimizers that is loaded; the method is what is given the gradients."""
     found = []
@@ -101,7 +106,7 @@ def optimizer_bases() -> tuple[tuple[Any, str], ...]:
         base = _attribute(optimizers, "Optimizer")
         legacy = _attribute(_attribute(optimizers, "legacy"), "Optimizer")
         if base is not None:
-            found.append((base, "apply" if hasattr(base, "apply") else "apply_gradients"))
+            found.append((base, updating_method(base)))
         if legacy is not None and hasattr(legacy, "apply_gradients"):
             found.append((legacy, "apply_gradients"))
     return tuple(found)
