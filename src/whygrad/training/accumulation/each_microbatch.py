@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import tensorflow as tf
 
@@ -12,6 +12,7 @@ from whygrad.backends.tensorflow.measure.choose import choose
 from whygrad.errors import AccumulationError
 from whygrad.training.accumulation.arguments import check_choice, check_steps
 from whygrad.training.accumulation.microbatch_weight import Weigh, share_of
+from whygrad.training.accumulation.updater import Updater
 from whygrad.training.accumulation.variable_set import check_known, check_pairs
 from whygrad.training.accumulation.window import Window
 
@@ -37,14 +38,6 @@ class Settings:
             check_choice("weight", self.weight, ("auto", "examples", "equal"))
         if self.buffer_dtype not in (None, "float32", "float64"):
             check_choice("buffer_dtype", self.buffer_dtype, (None, "float32"))
-
-
-class Updater(Protocol):
-    """The optimizer inside: how it updates, and its loss scale if it has one."""
-
-    def send(self, gradients: list[Any], variables: list[Any]) -> Any: ...
-    def loss_scale(self) -> Any: ...  # None without dynamic loss scaling
-    def lower_loss_scale(self, gradients: list[Any], variables: list[Any]) -> Any: ...  # what sums must be scaled by
 
 
 class Accumulation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 import tensorflow as tf
@@ -37,9 +37,6 @@ class GuardSettings:
             raise UsageError(f"patience={self.patience} would never let a step go", help="use 1 or more, or None")
         if self.keep < 1 or self.keep_every < 1:
             raise UsageError("a rollback needs at least one state to go back to", help="use keep=1 and keep_every=1")
-
-    def config(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 class Guarding:
