@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from whygrad.diagnostics import Diagnostic
 from whygrad.graph import Graph, Ledger
+from whygrad.graph.dataclass_json import to_plain
 from whygrad.store import run_file
 from whygrad.store.backlog import Backlog
 from whygrad.store.environment import environment
-from whygrad.store.json_codec import to_plain
 from whygrad.store.notice import warn
 from whygrad.store.rows import Rows, Track
 from whygrad.store.scribe import Scribe
