@@ -14,6 +14,7 @@ from whygrad.backends.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import UsageError
 from whygrad.graph import Failure, Ledger, Outcome, Recording, Request
+from whygrad.notice import warn
 from whygrad.report import LossReach, Report
 from whygrad.rules import all_rules, diagnose
 from whygrad.rules.wording import target_expression
@@ -121,7 +122,7 @@ class Run:
             self._ledger = recording.ledger
             self._final = self._report_of(recording)
         except Exception as error:
-            print(f"whygrad: warning: no report: {type(error).__name__}: {error}", file=sys.stderr)
+            warn(f"no report: {type(error).__name__}: {error}")
             self._final = Report()
         steps, self._steps = self._steps, None
         if steps is not None:

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from whygrad.graph import Failure, Recording
+from whygrad.notice import warn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,8 +103,6 @@ def _call_after_loading(loader: object, then: Callable[[ModuleType], None]) -> N
         try:
             then(module)
         except Exception as error:
-            print(
-                f"whygrad: warning: cannot watch {module.__name__}: {error}; the run goes on unwatched", file=sys.stderr
-            )
+            warn(f"cannot watch {module.__name__}: {error}; the run goes on unwatched")
 
     loader.exec_module = exec_module  # type: ignore[attr-defined]

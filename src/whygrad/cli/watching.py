@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
-import traceback
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
+from whygrad import notice
 from whygrad.diagnostics import Diagnostic, Selection
 from whygrad.report.report import Report
 
@@ -59,12 +58,10 @@ class Watching:
 
 def warn(error: Exception) -> None:
     """Say that whygrad itself failed, and where."""
-    frames = traceback.extract_tb(error.__traceback__)
-    spot = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
-    print(
-        f"whygrad: warning: an internal error{spot} spoils the report: {type(error).__name__}: {error}; "
+    notice.warn(
+        f"an internal error{notice.spot(error)} spoils the report: {type(error).__name__}: {error}; "
         "the script is not affected (please report this line)",
-        file=sys.__stderr__,
+        sys.__stderr__,
     )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import sys
 import threading
-import traceback
 import types
 from collections.abc import Callable
 from typing import Any, TypeVar
+
+from whygrad.notice import spot, warn
 
 Result = TypeVar("Result")
 
@@ -104,12 +104,9 @@ class Hooks:
         if self.broken:
             return
         self.broken = True
-        where = traceback.extract_tb(error.__traceback__)[-1] if error.__traceback__ else None
-        spot = f" at {where.filename.rsplit('/', 1)[-1]}:{where.lineno}" if where else ""
-        print(
-            f"whygrad: warning: watching stopped after an internal error{spot}: "
-            f"{type(error).__name__}: {error}; the run goes on unwatched ({REPORT_TO})",
-            file=sys.stderr,
+        warn(
+            f"watching stopped after an internal error{spot(error)}: "
+            f"{type(error).__name__}: {error}; the run goes on unwatched ({REPORT_TO})"
         )
 
 
