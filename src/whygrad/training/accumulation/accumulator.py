@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.measure.choose import choose
+from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.errors import AccumulationError, EmptyWindowError, MicrobatchWeightError
 from whygrad.training.accumulation.arguments import (
     as_weight,

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from whygrad.backends.tensorflow.measure.choose import choose
+from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.errors import AccumulationError
 from whygrad.training.accumulation.arguments import check_choice, check_steps
 from whygrad.training.accumulation.microbatch_weight import Weigh, share_of

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.measure.factor import Factor, scaled
+from whygrad.backends.tensorflow.measure.graph_building import Factor, scaled
 from whygrad.backends.tensorflow.measure.sparse_rows import RowBuffer, row_count
-from whygrad.training.accumulation.variable_set import shape_of
+from whygrad.training.variables import shape_of
 
 
 class Buffer(Protocol):

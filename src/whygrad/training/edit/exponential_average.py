@@ -11,11 +11,11 @@ import tensorflow as tf
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.ledger.writer import writing_as
 from whygrad.errors import UsageError
-from whygrad.training.accumulation.variable_set import name_of
 from whygrad.training.edit.fit_callback import Logs
 from whygrad.training.edit.owned_variables import Pattern, trained
 from whygrad.training.edit.planned_edit import Held, PlannedEdit
 from whygrad.training.edit.replicas import across_replicas, scope_of, write
+from whygrad.training.variables import name_of
 
 
 class ExponentialAverage(PlannedEdit):

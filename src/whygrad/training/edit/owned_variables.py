@@ -9,7 +9,7 @@ from typing import Any
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras.facts import listed
 from whygrad.errors import UsageError
-from whygrad.training.accumulation.variable_set import name_of
+from whygrad.training.variables import name_of
 
 Pattern = str | Iterable[str] | Callable[[Any], bool]
 

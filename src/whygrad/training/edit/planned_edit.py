@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.ledger.writer import writing_as
-from whygrad.backends.tensorflow.measure.choose import choose
+from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.errors import UsageError
 from whygrad.training.edit.fit_callback import FitCallback, Logs
 from whygrad.training.edit.replicas import across_replicas, scope_of

@@ -8,13 +8,13 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.measure.choose import choose
+from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.errors import UsageError
-from whygrad.training.accumulation.variable_set import name_of
 from whygrad.training.edit.first_slots import first_values
 from whygrad.training.edit.owned_variables import Pattern, trained
 from whygrad.training.edit.planned_edit import Held, PlannedEdit
 from whygrad.training.edit.replicas import scope_of, write
+from whygrad.training.variables import name_of
 
 When = int | Callable[[Any], Any]
 

@@ -11,9 +11,9 @@ import tensorflow as tf
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.ledger.writer import writing_as
 from whygrad.errors import NonfiniteError, UsageError
-from whygrad.training.accumulation.variable_set import name_of
 from whygrad.training.edit.first_slots import first_values
 from whygrad.training.edit.owned_variables import variables_of
+from whygrad.training.variables import name_of
 
 
 class Transaction:

@@ -18,11 +18,10 @@ from whygrad.store import Run, RunWriter
 from whygrad.training.guard.model_guard import ModelGuard
 from whygrad.training.monitor.collector import Collector
 from whygrad.training.monitor.executions import Executions
-from whygrad.training.monitor.ledger_of_run import store_ledger
 from whygrad.training.monitor.monitored_function import MonitoredFunction
 from whygrad.training.monitor.progress import ProgressLine
 from whygrad.training.monitor.step_recorder import Schedule, StepRecorder
-from whygrad.training.run_diagnosis import store_diagnosis
+from whygrad.training.run_diagnosis import store_diagnosis, store_ledger
 
 
 class Monitor(tf.keras.callbacks.Callback):  # type: ignore[misc]

@@ -10,9 +10,9 @@ import tensorflow as tf
 
 from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.backends.tensorflow.measure.gradient_part import Tensor
+from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable
 from whygrad.backends.tensorflow.measure.step_means import Means
-from whygrad.backends.tensorflow.measure.unconverted import unconverted
 from whygrad.backends.tensorflow.measure.unit_watch import UnitWatch, is_watched
 from whygrad.graph import Graph
 from whygrad.training.monitor.ring import Ring

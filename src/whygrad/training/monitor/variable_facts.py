@@ -7,12 +7,7 @@ from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.graph.series import VariableInfo
-from whygrad.training.summary.summarize import distinct, top_level
-
-
-def name_of(variable: Any) -> str:
-    """`encoder/dense/kernel`, for variables of TensorFlow and of both Keras."""
-    return str(getattr(variable, "path", None) or getattr(variable, "name", "variable")).split(":")[0]
+from whygrad.training.variables import distinct, name_of, top_level
 
 
 def facts_of(variables: Sequence[Any], missing: Sequence[bool], model: Any = None) -> tuple[VariableInfo, ...]:

@@ -10,8 +10,8 @@ from typing import Any, Final
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.measure.gradient_part import Tensor
+from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable, keep_with_graph
-from whygrad.backends.tensorflow.measure.unconverted import unconverted
 from whygrad.errors import UsageError
 from whygrad.training.summary.summarize import By, summarize
 from whygrad.training.summary.table import Summary
