@@ -84,8 +84,9 @@ class OptimizerWrapper(Delegating, keras.optimizers.Optimizer):  # type: ignore[
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
-        wrapped = saving.deserialize_keras_object(config["wrapped"], custom_objects=custom_objects)
-        return cls(**{**config, "wrapped": wrapped})
+        config = dict(config)
+        wrapped = saving.deserialize_keras_object(config.pop("wrapped"), custom_objects=custom_objects)
+        return cls(wrapped, **config)
 
     @staticmethod
     def serialized(thing: Any) -> Any:

@@ -122,9 +122,10 @@ class OptimizerWrapper(Delegating, tf_keras.optimizers.Optimizer):  # type: igno
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         config = dict(config)
         config.pop("is_legacy_optimizer", None)
-        if isinstance(config["wrapped"], dict):
-            config["wrapped"] = tf_keras.optimizers.deserialize(config["wrapped"], custom_objects=custom_objects)
-        return cls(**config)
+        wrapped = config.pop("wrapped")
+        if isinstance(wrapped, dict):
+            wrapped = tf_keras.optimizers.deserialize(wrapped, custom_objects=custom_objects)
+        return cls(wrapped, **config)  # by place: the metaclass of a LossScaleOptimizer has another name for it
 
     @staticmethod
     def serialized(thing: Any) -> Any:
