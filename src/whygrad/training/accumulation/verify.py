@@ -11,9 +11,10 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.backends.tensorflow.keras.recorded_calls import recorded_calls
 from whygrad.errors import AccumulationError
 from whygrad.training.accumulation.agreement import AccumulationCheck, Coupling, VariableAgreement
-from whygrad.training.accumulation.example_coupling import couplings, recorded_calls
+from whygrad.training.accumulation.example_coupling import couplings
 from whygrad.training.accumulation.gradient_of_step import Outcome, run_step
 from whygrad.training.variables import name_of
 
