@@ -6,8 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from whygrad.errors import AccumulationError
-from whygrad.training.accumulation.each_microbatch import Settings
-from whygrad.training.accumulation.microbatch_weight import Weigh
+from whygrad.training.accumulation.arguments import Settings, Weigh
 from whygrad.training.accumulation.optimizer import AccumulatingOptimizer
 from whygrad.training.wrapping.by_keras import register_wrappers, wrapper_class
 from whygrad.training.wrapping.delegating import check_optimizer
@@ -42,9 +41,9 @@ def accumulate(
     `reduction`: whether the loss is a `"mean"` or a `"sum"` over the batch; `"auto"` asks the compiled losses.
 
     `nonfinite`: with loss scaling, a NaN or infinity in one micro-batch leaves out its whole `"window"`, as it would
-    the big batch, or only that `"microbatch"`. Either is counted in `optimizer.dropped` and told at the epoch's end.
-    Under the policy `mixed_float16`, `compile` puts a `LossScaleOptimizer` around this one, which leaves out
-    micro-batches without a word; `wg.accumulate(LossScaleOptimizer(...), steps)` is the way to be told.
+    the big batch, or only that `"microbatch"`. Either is counted in `optimizer.dropped`, and reported when the
+    epoch ends. Under the policy `mixed_float16`, `compile` puts a `LossScaleOptimizer` around this one, which leaves
+    micro-batches out without a word; `wg.accumulate(LossScaleOptimizer(...), steps)` reports them.
 
     Saved with the model, a half-full window included; name `wg.accumulate` before loading, so that Keras knows it.
 

@@ -15,7 +15,7 @@ from whygrad.training.variables import shape_of
 class Buffer(Protocol):
     """A running sum; None as `factor` or `scale` means one.
 
-    `kind` is 0 in a new buffer and `KIND` once it is in use, so that a restored one can be told from an empty one.
+    `kind` is 0 in a new buffer and `KIND` once it is in use, so that a restored one is known from an empty one.
     """
 
     KIND: int

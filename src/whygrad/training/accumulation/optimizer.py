@@ -10,10 +10,11 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.errors import AccumulationError, AccumulationWarning
-from whygrad.training.accumulation.each_microbatch import Accumulation, Settings
+from whygrad.training.accumulation.arguments import Settings
 from whygrad.training.accumulation.epoch_end import EpochEnd, attend_epochs
 from whygrad.training.accumulation.updater import Updater
 from whygrad.training.accumulation.window_state import restore, state_of
+from whygrad.training.accumulation.window_updates import WindowUpdates
 from whygrad.training.wrapping.by_keras import Behaviour
 
 
@@ -21,7 +22,7 @@ class AccumulatingOptimizer(Behaviour):
     """Collects the gradients of `steps` micro-batches and updates with what the big batch's gradient would be."""
 
     PREFIX = "accumulating"
-    accumulation: Accumulation | None = None
+    accumulation: WindowUpdates | None = None
     _reported = 0  # dropped micro-batches
 
     def __init__(self, wrapped: Any, *, name: str | None = None, **settings: Any) -> None:
@@ -35,7 +36,7 @@ class AccumulatingOptimizer(Behaviour):
         super().build(variables)
         with tf.init_scope():  # Keras may build an optimizer while it traces
             if self.accumulation is None:
-                accumulation = Accumulation(self.settings, Updater(self))
+                accumulation = WindowUpdates(self.settings, Updater(self))
                 self.window = accumulation.window  # tracked by checkpoints
                 self.accumulation = accumulation
             self.accumulation.build(variables)
@@ -121,7 +122,7 @@ class AccumulatingOptimizer(Behaviour):
         window = self.accumulation.window
         return int(window.first_replica(getattr(window, name)).numpy())
 
-    def _report(self, accumulation: Accumulation) -> None:
+    def _report(self, accumulation: WindowUpdates) -> None:
         dropped = self.dropped
         new, self._reported = dropped - self._reported, dropped
         if new <= 0:

@@ -52,7 +52,7 @@ class Transaction:
         return variable
 
     def restore(self, reason: str) -> None:
-        """Put every variable back, also those made inside; an interruption meanwhile is told afterwards."""
+        """Put every variable back, also those made inside; an interruption meanwhile is raised afterwards."""
         self.rolled_back, self.reason = True, reason
         interruption: BaseException | None = None
         with writing_as("edit.transaction"):

@@ -1,7 +1,7 @@
 """What a step's forward pass has written besides the weights: BatchNorm's averages, seeds, running means.
 
 In a graph, the values from before the step are read by ops that are made afterwards, and every write that is there
-already is told to wait for them. Small variables that are assigned to share no buffer with what was read, so this costs
+already is made to wait for them. Small variables that are assigned to share no buffer with what was read, so this costs
 next to nothing.
 """
 

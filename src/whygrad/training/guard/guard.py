@@ -40,7 +40,7 @@ def guard(
     of your own. With `jit_compile=True` a compiled step cannot stop by itself: updates are held back from then on,
     `fit` stops after the batch, and in a loop of your own `optimizer.check()` raises.
 
-    `optimizer.bad_steps` has each bad step with its variables; `print(optimizer.report())` tells them.
+    `optimizer.bad_steps` has each bad step with its variables; `print(optimizer.report())` lists them.
 
     `restore`: what to give back its values in eager steps too, a model or variables; compiled steps find out by
     themselves. Overflows that a `LossScaleOptimizer` absorbs are its own business, and not counted while its scale is

@@ -9,6 +9,7 @@ import keras
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.training.wrapping.delegating import Delegating
 
 saving = keras.saving
@@ -35,7 +36,7 @@ class OptimizerWrapper(Delegating, keras.optimizers.Optimizer):  # type: ignore[
         compat.build(self.wrapped, variables)
         keras.optimizers.Optimizer.build(self, variables)
 
-    @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
+    @unconverted
     def apply(self, grads: Iterable[Any], trainable_variables: Any = None, **options: Any) -> None:
         variables = compat.trained_by(self) if trainable_variables is None else list(trainable_variables)
         if not self.built:
@@ -74,7 +75,7 @@ class OptimizerWrapper(Delegating, keras.optimizers.Optimizer):  # type: ignore[
         self.wrapped.finalize_variable_values(var_list)
 
     def save_own_variables(self, store: Any) -> None:
-        """Nothing: Keras saves the wrapped optimizer beside this one."""
+        """Nothing: Keras saves the wrapped optimizer as well as this one."""
 
     def load_own_variables(self, store: Any) -> None:
         """Nothing: see `save_own_variables`."""

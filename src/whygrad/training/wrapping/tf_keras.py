@@ -9,6 +9,7 @@ import tensorflow as tf
 import tf_keras
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.training.wrapping.delegating import Delegating
 
 saving = tf_keras.saving
@@ -36,7 +37,7 @@ class OptimizerWrapper(Delegating, tf_keras.optimizers.Optimizer):  # type: igno
     def build(self, var_list: Iterable[Any]) -> None:
         compat.build(self.wrapped, var_list)
 
-    @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
+    @unconverted
     def apply_gradients(
         self,
         grads_and_vars: Iterable[tuple[Any, Any]],
@@ -101,7 +102,7 @@ class OptimizerWrapper(Delegating, tf_keras.optimizers.Optimizer):  # type: igno
             self.wrapped.finalize_variable_values(var_list)
 
     def save_own_variables(self, store: Any) -> None:
-        """What a legacy optimizer holds; a new one is saved by tf_keras beside this one."""
+        """What a legacy optimizer holds; a new one is saved by tf_keras as well as this one."""
         if not isinstance(self.wrapped, tf_keras.optimizers.Optimizer):
             for i, value in enumerate(self.wrapped.get_weights()):
                 store[f"legacy_{i}"] = value
