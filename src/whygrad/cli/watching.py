@@ -16,7 +16,7 @@ T = TypeVar("T")
 OnCertain = Callable[[Diagnostic], None]
 
 
-class Run(Protocol):
+class WatchedRun(Protocol):
     """What `whygrad.watch.watch` gives, as far as a script's run needs it."""
 
     def failed(self, error: BaseException, /) -> None: ...
@@ -65,7 +65,7 @@ def warn(error: Exception) -> None:
     )
 
 
-def _watch() -> Callable[..., contextlib.AbstractContextManager[Run]]:
+def _watch() -> Callable[..., contextlib.AbstractContextManager[WatchedRun]]:
     from whygrad.watch import watch
 
     return watch

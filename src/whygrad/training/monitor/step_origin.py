@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.measure.gradient_part import Tensor
-from whygrad.training.monitor.step_probe import Application, AskedGradient, VariableChange, current_graph
+from whygrad.training.monitor.step_probe import Application, AskedGradient, OptimizerWrite, current_graph
 
 
 def gradients_and_loss(application: Application, asked: Sequence[AskedGradient]) -> tuple[list[Any], Any]:
@@ -45,21 +45,21 @@ def changes_of(application: Application, present: Sequence[int], compiled: bool)
     changes = []
     for i in present:
         variable = application.variables[i]
-        change = None if compiled else _written(application.changes.get(id(variable), []))
+        change = None if compiled else _written(application.writes.get(id(variable), []))
         changes.append(tf.convert_to_tensor(variable) - application.before[i] if change is None else change)
     return changes
 
 
-def _written(changes: Sequence[VariableChange]) -> Any:
+def _written(writes: Sequence[OptimizerWrite]) -> Any:
     """The sum of what was written; None: it has to be taken from the values."""
-    deltas = [change.delta for change in changes]
+    deltas = [write.delta for write in writes]
     if not deltas or not all(_is_usable(delta) for delta in deltas):
         return None
     if len(deltas) == 1:
         return deltas[0]
     if any(isinstance(delta, tf.IndexedSlices) for delta in deltas):
         return None
-    return tf.add_n([-change.delta if change.negative else change.delta for change in changes])
+    return tf.add_n([-write.delta if write.negative else write.delta for write in writes])
 
 
 def _is_usable(delta: Any) -> bool:

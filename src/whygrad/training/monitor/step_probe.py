@@ -27,7 +27,7 @@ class AskedGradient:
 
 
 @dataclass(slots=True, eq=False)
-class VariableChange:
+class OptimizerWrite:
     """What the optimizer did to a variable."""
 
     delta: Any  # what was added; None: the variable was given a new value
@@ -50,13 +50,13 @@ class Application:
     given_scaled: bool = False  # the gradients are those of the scaled loss
     clipped: list[Any] | None = None  # as long as the gradients that are not None
     clipped_elsewhere: bool = False  # in a graph inside this one: a branch that may not be taken
-    changes: dict[int, list[VariableChange]] = field(default_factory=dict)
+    writes: dict[int, list[OptimizerWrite]] = field(default_factory=dict)
 
     def wrote(self, variable: Any, method: str, value: Any) -> None:
         """Note what a method of a variable was called with."""
         delta = None if method in gradient_calls.REPLACING else value
-        change = VariableChange(delta, negative=method in gradient_calls.SUBTRACTING)
-        self.changes.setdefault(id(variable), []).append(change)
+        write = OptimizerWrite(delta, negative=method in gradient_calls.SUBTRACTING)
+        self.writes.setdefault(id(variable), []).append(write)
 
 
 class ApplicationListener(Protocol):
