@@ -67,7 +67,7 @@ def test_rows_that_occur_once_are_no_matter(tf: Any, keras: Any, how: str) -> No
 
 @pytest.mark.parametrize("how", ["eager", "fit"])
 def test_optimizers_that_add_up_repetitions_are_not_named(tf: Any, keras: Any, how: str) -> None:
-    from whygrad.training.deduplication.deduplicate import deduplicate
+    from whygrad.training.deduplicate import deduplicate
 
     for optimizer in (keras.optimizers.SGD(0.1, momentum=0.9), deduplicate(keras.optimizers.Adam(0.1))):
         assert misread(tf, keras, optimizer, how, REPEATED)[0] == []

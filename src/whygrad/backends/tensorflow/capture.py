@@ -15,8 +15,9 @@ from whygrad.backends.tensorflow.keras import hooks as keras_hooks
 from whygrad.backends.tensorflow.keras.facts import KerasFacts
 from whygrad.backends.tensorflow.keras.losses import TELLING, Losses
 from whygrad.backends.tensorflow.listen import custom_gradient as custom
-from whygrad.backends.tensorflow.listen import departure, optimizers, tape, variable_hooks
+from whygrad.backends.tensorflow.listen import departure, tape, variable_hooks
 from whygrad.backends.tensorflow.listen import foreign_body as foreign
+from whygrad.backends.tensorflow.listen.gradient_calls import hear_updates
 from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.backends.tensorflow.listen.optimizers import Updates
 from whygrad.backends.tensorflow.listen.tape import TapeFacts, Tapes
@@ -120,7 +121,7 @@ class Capture:
         base = module.optimizers.Optimizer
         if self.options.on_optimizer is not None:
             self.options.on_optimizer(self.hooks, base)
-        optimizers.install(self, base, "apply" if hasattr(base, "apply") else "apply_gradients")
+        hear_updates(self.hooks, base, compat.updating_method(base), self.updates)
 
     def listen(self) -> None:
         """Hear of the ops of this thread: TensorFlow keeps its listeners by thread."""

@@ -54,22 +54,20 @@ class Updates:
             self.numbers[optimizer] = next(self.counter)
         return self.numbers[optimizer]
 
-    def begin(self, optimizer: Any, gradients: Any, variables: Any) -> bool:
+    def begin(self, optimizer: Any, gradients: list[Any], variables: list[Any]) -> bool:
         """Log the update; the optimizer's own ops are of no interest and are not logged."""
         recorder = self.capture.recorder
         recorder.applying += 1
         if recorder.applying > 1:
             return False
         place = recorder._place(sys._getframe(3)) or self.capture.training_place()
-        gradients = list(gradients)
-        known = list(variables) if variables is not None else list(getattr(optimizer, "_trainable_variables", ()))
         pairs = tuple(
             self._pair(entry.id, gradient)
-            for gradient, variable in zip(gradients, known, strict=False)
+            for gradient, variable in zip(gradients, variables, strict=False)
             if (entry := self.capture.variables.of(variable)) is not None
         )
         number = self.number(optimizer)
-        unknown = self._unknown(optimizer, known)
+        unknown = self._unknown(optimizer, variables)
         update = UpdateEntry(place, _name(optimizer), number, pairs, unknown, recorder.now + 1)
         update.stateful, update.made = is_stateful(optimizer), self._made(optimizer)
         update.reference = weakref.ref(optimizer)
@@ -84,10 +82,10 @@ class Updates:
         recorder.merging += compat.in_replica()
         if recorder.merging <= 1:  # replicas update together
             recorder.ledger.updating(_name(optimizer), self.capture.current_graph(), place)
-        self.capture.sparse_updates.note(update, gradients, known)
+        self.capture.sparse_updates.note(update, gradients, variables)
         if self.capture.current_graph() is None:
             self.capture.episodes.updating()
-            self.capture.update_watch.before(optimizer, gradients, known, place)
+            self.capture.update_watch.before(optimizer, gradients, variables, place)
             self.capture.update_watch.listen(optimizer, [pair.variable for pair in pairs], sys._getframe(3))
         elif isinstance(optimizer, self.capture.update_watch.scalers):
             self.capture.scale_watch.traced(optimizer, place)
@@ -198,31 +196,3 @@ def is_stateful(optimizer: Any) -> bool:
 
 def _name(optimizer: Any) -> str:
     return str(getattr(optimizer, "name", None) or type(optimizer).__name__)
-
-
-def install(capture: Capture, base: Any, method: str) -> None:
-    """Hook `apply(gradients, variables)` of Keras 3, or `apply_gradients(pairs)` of tf_keras."""
-    hooks, updates = capture.hooks, capture.updates
-
-    def wrap_apply(original: Any) -> Any:
-        def apply(self: Any, grads: Any, trainable_variables: Any = None, **kwargs: Any) -> Any:
-            began = hooks.safely(updates.begin, self, grads, trainable_variables)
-            try:
-                return original(self, grads, trainable_variables, **kwargs)
-            finally:
-                hooks.safely(updates.end, began)
-
-        return apply
-
-    def wrap_pairs(original: Any) -> Any:
-        def apply_gradients(self: Any, grads_and_vars: Any, *args: Any, **kwargs: Any) -> Any:
-            pairs = list(grads_and_vars)
-            began = hooks.safely(updates.begin, self, [g for g, _ in pairs], [v for _, v in pairs])
-            try:
-                return original(self, pairs, *args, **kwargs)
-            finally:
-                hooks.safely(updates.end, began)
-
-        return apply_gradients
-
-    hooks.replace(base, method, wrap_apply if method == "apply" else wrap_pairs)

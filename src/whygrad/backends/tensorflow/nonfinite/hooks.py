@@ -6,7 +6,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from whygrad.backends.tensorflow.listen import optimizers
+from whygrad.backends.tensorflow.listen.gradient_calls import hear_updates
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -36,7 +36,7 @@ def install(capture: Capture, module: ModuleType) -> None:
         updates.scalers = (*updates.scalers, scaler)
         for method in ("apply", "apply_gradients"):
             if method in vars(scaler):
-                optimizers.install(capture, scaler, method)
+                hear_updates(hooks, scaler, method, capture.updates)
         for method in ("scale_loss", "get_scaled_loss"):
             if method in vars(scaler):
                 hooks.replace(scaler, method, scaling)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.listen.hooks import Hooks, in_own_thread
+from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.measure.own_thread import in_own_thread
 from whygrad.backends.tensorflow.numbers.kept_turns import is_kept
 from whygrad.graph import VariableId
 from whygrad.graph.event import VariableStep

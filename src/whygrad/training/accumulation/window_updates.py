@@ -1,53 +1,22 @@
-"""What an accumulating optimizer does with each micro-batch, for Keras 3 and tf_keras alike."""
+"""What is done with each micro-batch of a window, and when it is full."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import tensorflow as tf
 
-from whygrad.backends.tensorflow.measure.choose import choose
+from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.errors import AccumulationError
-from whygrad.training.accumulation.arguments import check_choice, check_steps
-from whygrad.training.accumulation.microbatch_weight import Weigh, share_of
+from whygrad.training.accumulation.arguments import Settings
+from whygrad.training.accumulation.microbatch_weight import share_of
+from whygrad.training.accumulation.updater import Updater
 from whygrad.training.accumulation.variable_set import check_known, check_pairs
 from whygrad.training.accumulation.window import Window
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How to accumulate; `wg.accumulate` explains each."""
-
-    steps: int
-    partial: str = "apply"
-    weight: str | Weigh = "auto"
-    reduction: str = "auto"
-    nonfinite: str = "window"
-    buffer_dtype: str | None = None
-
-    def check(self) -> None:
-        """Raise if a value is none of the choices."""
-        check_steps(self.steps)
-        check_choice("partial", self.partial, ("apply", "carry", "drop"))
-        check_choice("reduction", self.reduction, ("auto", "mean", "sum"))
-        check_choice("nonfinite", self.nonfinite, ("window", "microbatch"))
-        if not callable(self.weight):
-            check_choice("weight", self.weight, ("auto", "examples", "equal"))
-        if self.buffer_dtype not in (None, "float32", "float64"):
-            check_choice("buffer_dtype", self.buffer_dtype, (None, "float32"))
-
-
-class Updater(Protocol):
-    """The optimizer inside: how it updates, and its loss scale if it has one."""
-
-    def send(self, gradients: list[Any], variables: list[Any]) -> Any: ...
-    def loss_scale(self) -> Any: ...  # None without dynamic loss scaling
-    def lower_loss_scale(self, gradients: list[Any], variables: list[Any]) -> Any: ...  # what sums must be scaled by
-
-
-class Accumulation:
+class WindowUpdates:
     """One window, the settings it follows, and the optimizer it updates with."""
 
     def __init__(self, settings: Settings, updater: Updater) -> None:

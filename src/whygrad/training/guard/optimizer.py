@@ -1,27 +1,58 @@
-"""What a guarded optimizer offers, in either Keras, and how it stops a `fit`."""
+"""The behaviour of a guarded optimizer in either Keras, and how it stops a `fit`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
 from whygrad.errors import NonfiniteError
-from whygrad.training.accumulation.epoch_end import JoiningTrainFunction
 from whygrad.training.guard.guarding import Guarding, GuardSettings
 from whygrad.training.guard.record import BadStep
+from whygrad.training.wrapping.by_keras import Behaviour
+from whygrad.training.wrapping.fit_callbacks import JoiningTrainFunction
 
 
-class GuardOwner:
-    """Mixin of the guarded optimizers."""
+class StopAfterBatch:
+    """A Keras callback that stops a `fit` whose compiled step cannot stop by itself; `fit` gets it by itself."""
 
-    guarding: Guarding
-    callback: Any
+    optimizer: GuardedOptimizer
 
-    def guard_with(self, settings: GuardSettings) -> None:
-        settings.check()
-        self.guarding = Guarding(settings)
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        self.optimizer.check()
+
+
+class GuardedOptimizer(Behaviour):
+    """Looks at the gradients, and hands them to the wrapped optimizer if they are finite."""
+
+    PREFIX = "guarded"
+
+    def __init__(self, wrapped: Any, *, name: str | None = None, **settings: Any) -> None:
+        super().__init__(wrapped, name=name)
+        given = GuardSettings(**settings)
+        given.check()
+        self.guarding = Guarding(given)
+        self.callback = self.new_callback(StopAfterBatch)
+
+    def build(self, variables: Iterable[Any]) -> None:
+        variables = list(variables)
+        super().build(variables)
+        self.guarding.build(self.wrapped, variables)
+
+    def step(self, gradients: list[Any], variables: list[Any], name: str | None, **options: Any) -> None:
+        """Apply these gradients, unless they are not finite."""
+        attend_batches(self)
+
+        def apply(checked: list[Any]) -> None:
+            self.hand_over(checked, variables, name, **options)
+
+        self.guarding.step(self.wrapped, gradients, variables, apply)
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), **asdict(self.guarding.settings)}
 
     @property
     def bad_steps(self) -> tuple[BadStep, ...]:
@@ -35,15 +66,6 @@ class GuardOwner:
     def report(self) -> str:
         """What the guard has held back, and when."""
         return self.guarding.report()
-
-
-class StopAfterBatch:
-    """Mixin for a Keras callback."""
-
-    optimizer: GuardOwner
-
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        self.optimizer.check()
 
 
 class StoppingTrainFunction(JoiningTrainFunction):
@@ -62,7 +84,7 @@ class StoppingTrainFunction(JoiningTrainFunction):
             raise
 
 
-def attend_batches(optimizer: GuardOwner) -> None:
+def attend_batches(optimizer: GuardedOptimizer) -> None:
     """Called from inside a train_step: stop this `fit`, and those to come, with our own error."""
     step = compat.enclosing_train_step()
     if step is None or getattr(step.model, "train_function", None) is None:

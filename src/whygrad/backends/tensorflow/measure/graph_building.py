@@ -1,10 +1,33 @@
-"""A scalar that gradients of several dtypes are multiplied by."""
+"""Building blocks of code that runs at once or as part of a graph, whichever is being built."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import tensorflow as tf
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def unconverted(function: F) -> F:
+    """The function, left as it is inside `tf.function`: what AutoGraph would rewrite is Python that builds a graph."""
+    return cast(F, tf.autograph.experimental.do_not_convert(function))
+
+
+def choose(condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> None:
+    """Run one branch: at once where the condition is known, as part of the graph where it is not."""
+    if tf.executing_eagerly():
+        yes() if bool(condition) else no()
+        return
+
+    def run(branch: Callable[[], Any]) -> Callable[[], None]:
+        def silent() -> None:
+            branch()
+
+        return silent
+
+    tf.cond(condition, run(yes), run(no))
 
 
 class Factor:
