@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import Nonfinite, Stage, ValueFacts
-from whygrad.rules.nonfinite.birth import described, seen, symptom, what_became
+from whygrad.rules.nonfinite.birth import described, seen, steps_of, symptom, what_became
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import text_of
 
@@ -59,7 +59,7 @@ def nan_data(recording: Recording) -> Iterator[Finding]:
             related=_related(entered),
             notes=_notes(entered, facts),
             help=_help(entered),
-            steps=Steps(entered.when.seen, max(entered.when.of, entered.when.seen)),
+            steps=steps_of(entered.when),
             severity=Severity.NOTE if entered.when.went_on else None,
         )
 
