@@ -9,15 +9,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from whygrad.backends import Watcher, WatchOptions
+from whygrad.backends import Watcher, WatchOptions, words_of
 from whygrad.backends.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import UsageError
 from whygrad.graph import Failure, Ledger, Outcome, Recording, Request
+from whygrad.graph.sources import with_sources
 from whygrad.report import LossReach, Report
+from whygrad.report.ledger import printed
 from whygrad.rules import all_rules, diagnose
 from whygrad.rules.wording import target_expression
-from whygrad.source import refresh_sources
+from whygrad.source import refresh_sources, texts_of
 from whygrad.training.guard.every_optimizer import Guards
 
 if TYPE_CHECKING:
@@ -73,25 +75,18 @@ class Run:
     def recording(self) -> Recording:
         for backend in self._watcher.backends.values():
             return backend.record(self._failure)
-        return Recording(failure=self._failure)
+        return with_sources(Recording(failure=self._failure))
 
     @property
     def ledger(self) -> Ledger:
         """Who wrote to which variable, where and at which steps; `run.ledger.of("decoder/kernel")` asks for one."""
-        return self._ledger if self._ledger is not None else self.recording().ledger
+        return printed(self._ledger if self._ledger is not None else self.recording().ledger)
 
     def report(self) -> Report:
         return self._final if self._final is not None else self._make_report()
 
     def _make_report(self) -> Report:
-        return self._report_of(self.recording())
-
-    def _report_of(self, recording: Recording) -> Report:
-        return Report(
-            diagnostics=diagnose(recording, all_rules(), self._selection),
-            gradients=tuple(_reach(recording, request) for request in recording.requests),
-            run=_facts(recording),
-        )
+        return explain_recording(self.recording(), self._selection)
 
     def _tell(self) -> None:
         """Show what is already certain; a rule that fails here will be heard at the end."""
@@ -119,7 +114,7 @@ class Run:
         try:
             recording = self.recording()
             self._ledger = recording.ledger
-            self._final = self._report_of(recording)
+            self._final = explain_recording(recording, self._selection)
         except Exception as error:
             print(f"whygrad: warning: no report: {type(error).__name__}: {error}", file=sys.stderr)
             self._final = Report()
@@ -177,12 +172,29 @@ def explain(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     return run.report()
 
 
+def explain_recording(recording: Recording, selection: Selection | None = None) -> Report:
+    """What the rules say of a recording, made here or elsewhere: no file of the user's is read for it."""
+    with texts_of(recording.sources):
+        gradients = tuple(_reach(recording, request) for request in recording.requests)
+    return Report(
+        diagnostics=diagnosed(recording, selection),
+        gradients=gradients,
+        run=_facts(recording),
+        sources=recording.sources,
+    )
+
+
 def replay(path: str) -> Recording:
     """What a step that was kept in this folder says when it is run again."""
     from whygrad.backends.kept_steps import load
     from whygrad.backends.tensorflow.nonfinite.kept.rerun import replay
 
     return replay(load(Path(path)))
+
+
+def diagnosed(recording: Recording, selection: Selection | None = None) -> tuple[Diagnostic, ...]:
+    """What all rules say of a recording, in the words of its framework."""
+    return diagnose(recording, all_rules(), selection, words_of(recording.framework))
 
 
 def _reach(recording: Recording, request: Request) -> LossReach:

@@ -8,10 +8,10 @@ import doctest
 import pytest
 from hypothesis import given
 
-import whygrad.graph.build
+import graph_builder
 from graph.strategies import programs
+from graph_builder import GraphBuilder
 from whygrad.graph import Flow, OpKind, Outcome, Pairing, Recording, Tensor
-from whygrad.graph.build import GraphBuilder
 from whygrad.graph.verify import verify
 from whygrad.source import SourceSpan
 
@@ -24,7 +24,7 @@ def outcomes(recording: Recording) -> dict[str, Outcome]:
 
 
 def test_example_of_the_class_runs() -> None:
-    failed, tried = doctest.testmod(whygrad.graph.build)
+    failed, tried = doctest.testmod(graph_builder)
 
     assert (failed, tried > 0) == (0, True)
 

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graph.strategies import RECORDINGS, anything, programs
+from graph_builder import GraphBuilder
 from whygrad.errors import UsageError
 from whygrad.graph import Event, Graph, OpKind, Pairing, Recording, Tensor, TensorId, Update, VariableId
-from whygrad.graph.build import GraphBuilder
 from whygrad.graph.codec import SCHEMA_VERSION, codec_of, dump, load_graph, load_recording
 from whygrad.source import SourceSpan
 

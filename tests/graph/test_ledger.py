@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from whygrad.errors import UsageError
@@ -61,28 +59,6 @@ def test_an_irregular_stretch_may_hold_any_of_its_steps() -> None:
     assert 5 in Stretch(3, 9, 0)
     assert 10 not in Stretch(3, 9, 0)
     assert 6 not in Stretch(3, 9, 2)
-
-
-def test_the_table(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "train.py").write_text("x = 1\nmodel.decoder.bias.assign(zeros)\n")
-    place = SourceSpan(str(tmp_path / "train.py"), 2, 0, 2, 32)
-    extra = write(BIAS, WriterKind.USER, "", Stretch(5, 9, 0), where=place)
-    told = Ledger(ledger.variables, (*ledger.writes, extra), ledger.steps)
-
-    assert str(told) == (
-        "variable              writer            how     writes  at steps         where\n"
-        "model/decoder/kernel  optimizer adam    assign     200  1-200\n"
-        "                      edit ClipWeights  assign      20  10-200 every 10\n"
-        "                      user set_weights  assign       3  before, 17, 91\n"
-        "model/decoder/bias    optimizer adam    assign     200  1-200\n"
-        "                      user              assign       1  some of 5-9      "
-        "train.py:2  model.decoder.bias.assign(zeros)"
-    )
-
-
-def test_an_empty_ledger_says_so() -> None:
-    assert str(Ledger()) == "no writes to variables were seen"
 
 
 def test_a_ledger_survives_being_written_down(ledger: Ledger) -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from graph.paths import is_open, paths, reads
 from graph.strategies import programs
+from graph_builder import GraphBuilder
 from whygrad.graph import Flow, Op, OpKind, Recording, Request, Source, TensorId
-from whygrad.graph.build import GraphBuilder
 from whygrad.graph.query import CutGroup, Index, Reason, cut_groups, is_connected, later_cuts
 from whygrad.source import SourceSpan
 

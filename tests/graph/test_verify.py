@@ -8,9 +8,21 @@ from typing import Any
 
 import pytest
 
-from whygrad.graph import Flow, Op, OpId, OpKind, Outcome, Pairing, Recording, TapeId, TensorId, VariableId
-from whygrad.graph.build import GraphBuilder
-from whygrad.graph.event import NoiseUnused
+from graph_builder import GraphBuilder
+from whygrad.graph import (
+    Departure,
+    Failure,
+    Flow,
+    Op,
+    OpId,
+    OpKind,
+    Outcome,
+    Pairing,
+    Recording,
+    TapeId,
+    TensorId,
+    VariableId,
+)
 from whygrad.graph.verify import GRAPH_CHECKS, RECORDING_CHECKS, Violation, verify
 from whygrad.source import SourceSpan
 
@@ -56,7 +68,7 @@ def with_update(**changes: Any) -> Recording:
 
 
 def with_span(span: SourceSpan) -> Recording:
-    return replace(sound(), events=(NoiseUnused(where=span, name="noise"),))
+    return replace(sound(), events=(Departure(where=span, how="float()"),))
 
 
 def without_tensor() -> Recording:
@@ -111,7 +123,7 @@ FAULTS: list[tuple[str, Callable[[], Recording]]] = [
     ("a source is one thing", lambda: with_source(variable=None)),
     ("a source is one thing", lambda: with_source(tensor=TensorId(1))),
     ("outcomes fit", lambda: with_source(outcome=Outcome.FAILED)),
-    ("outcomes fit", lambda: with_request(error="LookupError: no gradient")),
+    ("outcomes fit", lambda: with_request(error=Failure(type_name="LookupError", message="no gradient"))),
     ("targets are there", lambda: with_request(targets=())),
     ("targets are there", lambda: with_request(targets=(TensorId(4), TensorId(4)))),
     ("history is whole", lambda: with_op(2, outputs=(TensorId(1),))),

@@ -116,7 +116,7 @@ def test_the_schema_can_refuse(spoil: Any) -> None:
 
 
 def test_the_published_schema_is_the_generated_one() -> None:
-    assert PUBLISHED.read_text(encoding="utf-8") == render_schema()
+    assert PUBLISHED.read_text(encoding="utf-8") == render_schema(), "run `make docs`"
 
 
 def test_the_schema_is_a_schema() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
+from whygrad.backends import words_of
 from whygrad.diagnostics import Diagnostic, Severity
 from whygrad.graph import Recording
 from whygrad.graph.verify import verify
@@ -14,7 +15,7 @@ from whygrad.source import SourceSpan
 
 def diagnostics(recording: Recording) -> tuple[Diagnostic, ...]:
     assert verify(recording) == [], "the test's own recording is unsound"
-    return diagnose(recording, all_rules())
+    return diagnose(recording, all_rules(), words=words_of("tensorflow"))
 
 
 def loud(recording: Recording) -> list[Diagnostic]:

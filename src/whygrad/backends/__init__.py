@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Protocol
 
+from whygrad.diagnostics import Words
 from whygrad.graph import Failure, Recording
+from whygrad.source.position import add_machinery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,14 @@ class Backend(Protocol):
 # The module that makes a backend, by the framework module whose import calls for it; companions join later.
 FRAMEWORKS = {"tensorflow": "whygrad.backends.tensorflow"}
 COMPANIONS = {"keras": "tensorflow", "tf_keras": "tensorflow"}
+# Whose frames are never the user's: frameworks and what they are built on, here so that it is known before any is met.
+add_machinery(*FRAMEWORKS, *COMPANIONS, "torch", "jax", "jaxlib", "optree", "absl", "wrapt", "ml_dtypes")
+
+
+def words_of(framework: str) -> Words:
+    """What a framework calls the things that advice speaks of: plain data, read without the framework itself."""
+    home = FRAMEWORKS.get(framework)
+    return {} if home is None else importlib.import_module(f"{home}.vocabulary").WORDS
 
 
 class Watcher(importlib.abc.MetaPathFinder):

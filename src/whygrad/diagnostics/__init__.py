@@ -3,6 +3,7 @@
 from whygrad.diagnostics.diagnostic import Diagnostic, Fix, FixSafety, Label, Severity, Steps
 from whygrad.diagnostics.selector import Selection, parse_selection
 from whygrad.diagnostics.suppression import ignored_rules, is_suppressed
+from whygrad.diagnostics.vocabulary import Word, Words, worded
 
 __all__ = [
     "Diagnostic",
@@ -12,7 +13,10 @@ __all__ = [
     "Selection",
     "Severity",
     "Steps",
+    "Word",
+    "Words",
     "ignored_rules",
     "is_suppressed",
     "parse_selection",
+    "worded",
 ]

@@ -1,9 +1,11 @@
 """THE data: what ran."""
 
-from whygrad.graph.event import Event, Failure
+from whygrad.graph.event import Event
+from whygrad.graph.failure import Failure, FailureKind
 from whygrad.graph.ledger import Ledger
 from whygrad.graph.node import (
     Action,
+    Departure,
     Flow,
     Graph,
     Op,
@@ -17,16 +19,19 @@ from whygrad.graph.node import (
     VariableId,
 )
 from whygrad.graph.numbers import GradientNumbers
-from whygrad.graph.recording import Outcome, Pairing, Recording, Request, Source, Update
+from whygrad.graph.recording import NotATensor, Outcome, Pairing, Recording, Request, Source, Update
 
 __all__ = [
     "Action",
+    "Departure",
     "Event",
     "Failure",
+    "FailureKind",
     "Flow",
     "GradientNumbers",
     "Graph",
     "Ledger",
+    "NotATensor",
     "Op",
     "OpId",
     "OpKind",

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from whygrad.graph.node import Op, OpKind, TensorId
+from whygrad.graph.node import Action, Op, OpKind, TensorId
 from whygrad.graph.query import Index
 
-_SUMS: Final = {"Add": 1, "AddV2": 1, "AddN": 1, "Sub": -1, "SquaredDifference": -1}
-DIFFERENCES: Final = (*_SUMS, "RealDiv")
-_HANDING_ON: Final = ("Identity", "Reshape", "ExpandDims", "Squeeze")
+_SIGNS: Final = {Action.ADD: 1, Action.SUBTRACT: -1, Action.SQUARED_DIFFERENCE: -1}  # of all terms but the first
+DIFFERENCES: Final = (*_SIGNS, Action.DIVIDE)
+_HANDING_ON: Final = (Action.IDENTITY, Action.RESHAPE)
 _MOST_TERMS: Final = 32
 _DRAWN: Final = (OpKind.NOISE, OpKind.SAMPLE)
 
@@ -37,7 +37,7 @@ class Cancellation:
     def among(self, ops: Iterable[Op], dependent: set[TensorId]) -> Iterator[Op]:
         """Of ops that take something that depends on a source, those in whose results nothing is left of it."""
         for op in ops:
-            terms = self._combined(op) if op.name in DIFFERENCES else None
+            terms = self._combined(op) if op.action in DIFFERENCES else None
             if terms is not None and not any(self._is_in(term, dependent) for term in terms):
                 yield op
 
@@ -53,16 +53,16 @@ class Cancellation:
             return
         for position, tensor in enumerate(op.outputs):
             self._number(tensor, None if op.kind in _DRAWN else self._key(op, inputs, position))
-        terms = None if op.name == "SquaredDifference" else self._combined(op)
+        terms = None if op.action is Action.SQUARED_DIFFERENCE else self._combined(op)
         if terms is not None and len(terms) <= _MOST_TERMS:
             self._terms[op.outputs[0]] = terms
 
     def _is_handed_on(self, op: Op) -> bool:
         """Unchanged but for its shape; the mean of single elements is each of them."""
-        if op.name == "Mean" and op.inputs and op.outputs:
+        if op.action is Action.MEAN and op.inputs and op.outputs:
             shapes = [self._index.tensors[each].shape for each in (op.inputs[0], op.outputs[0])]
             return shapes[0] == shapes[1] and shapes[0] is not None and 1 in shapes[0]
-        return op.name in _HANDING_ON and bool(op.inputs) and len(op.outputs) == 1
+        return op.action in _HANDING_ON and bool(op.inputs) and len(op.outputs) == 1
 
     def _key(self, op: Op, inputs: tuple[Number, ...], position: int) -> object | None:
         """The same for what is computed in the same way; constants are where they are small and of one place."""
@@ -89,15 +89,15 @@ class Cancellation:
         """The result as a sum; None: it is a value of its own. Of a squared difference, what is squared."""
         if not op.outputs or not op.inputs:
             return None
-        if op.name in _SUMS:
-            return self._summed(op.inputs, _SUMS[op.name])
-        if op.name == "Neg":
+        if op.action in _SIGNS:
+            return self._summed(op.inputs, _SIGNS[op.action])
+        if op.action is Action.NEGATE:
             number, sign = self._signed(op.inputs[0])
             self._negatives[op.outputs[0]] = (number, -sign)
             return Counter({term: -count for term, count in self._terms_of(op.inputs[0]).items()})
-        if op.name == "RealDiv" and len(op.inputs) == 2:
+        if op.action is Action.DIVIDE and len(op.inputs) == 2:
             return self._divided(*op.inputs)
-        if op.name == "Mul" and len(op.inputs) == 2:
+        if op.action is Action.MULTIPLY and len(op.inputs) == 2:
             return self._multiplied(op)
         return None
 

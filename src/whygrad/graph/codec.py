@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple, NewType, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from whygrad.bounded import parse_json
 from whygrad.errors import UsageError
 from whygrad.graph.ledger import Ledger
 from whygrad.graph.node import Graph
@@ -28,7 +29,7 @@ _ROOTS: Final[Mapping[str, Any]] = {"recording": Recording, "graph": Graph, "led
 
 def dump(value: Recording | Graph | Ledger) -> str:
     """JSON that `load` reads back as an equal value."""
-    kind = next(name for name, root in _ROOTS.items() if type(value) is root)
+    kind = next(name for name, root in _ROOTS.items() if isinstance(value, root))
     data = codec_of(_ROOTS[kind]).encode(value)
     return json.dumps({"schema_version": SCHEMA_VERSION, "kind": kind, "data": data}, allow_nan=False)
 
@@ -53,7 +54,7 @@ def load_ledger(text: str) -> Ledger:
 
 def _load(text: str, kind: str) -> Any:
     try:
-        outer = json.loads(text)
+        outer = parse_json(text)
     except ValueError as error:
         raise UsageError(f"this is no {kind}: not JSON ({error})") from error
     if not isinstance(outer, dict) or not isinstance(outer.get("schema_version"), int):
@@ -68,7 +69,7 @@ def _load(text: str, kind: str) -> Any:
         raise UsageError(f"this is no {kind} but a {outer.get('kind')!r}")
     try:
         return codec_of(_ROOTS[kind]).decode(outer.get("data"))
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
         raise UsageError(f"this {kind} is damaged: {error}") from error
 
 

@@ -58,7 +58,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Every write that was seen; `ledger.of("decoder/kernel")` has those to one variable. Prints as a table.
+    """Every write that was seen; `ledger.of("decoder/kernel")` has those to one variable.
 
     A step is one update by an optimizer: what follows it, up to the next tape, belongs to it. In compiled code it is
     one run of the compiled function.
@@ -68,6 +68,7 @@ class Ledger:
     writes: tuple[Write, ...] = ()
     steps: int = 0  # how many there were
     dropped: int = 0  # writers beyond the number that is kept
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False)  # the lines that the writes stand at
 
     def of(self, pattern: str) -> Ledger:
         """The writes to variables whose path, or a part of it between slashes, fits: `decoder/kernel`, `*bias`."""
@@ -94,13 +95,6 @@ class Ledger:
 
     def __len__(self) -> int:
         return len(self.writes)
-
-    def __str__(self) -> str:
-        from whygrad.graph.ledger_text import ledger_text
-
-        return ledger_text(self)
-
-    __repr__ = __str__
 
     def _where(self, test: object) -> Ledger:
         assert callable(test)

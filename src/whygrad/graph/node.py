@@ -79,6 +79,14 @@ class Action(StrEnum):
     GROW_EXPONENTIALLY = "grow-exponentially"  # other than the exponential itself, which is a kind
     MODULO = "modulo"
     ANGLE = "angle"  # of a point, by its two coordinates
+    PASS_ON = "pass-on"  # the inputs as they are, perhaps after a look at them
+    PERMUTE = "permute"
+    BROADCAST = "broadcast"
+    JOIN = "join"  # several tensors in one
+    SPLIT = "split"  # pieces of one tensor
+    SCATTER = "scatter"  # rows put in their places
+    ASSIGN = "assign"  # to a variable: a whole value in place of the old
+    INCREMENT = "increment"  # of a variable: adds to what is there, or takes away
 
 
 class Flow(StrEnum):
@@ -113,12 +121,17 @@ class Op:
     flows: tuple[Flow, ...]  # one for each input
     where: SourceSpan | None  # None: no frame of user code was on the stack
     action: Action | None = None  # None: none that a question needs
+    derivative_of: OpId | None = None  # the forward op whose derivative this op is, on a tape's way back
     tapes: frozenset[TapeId] = frozenset()  # the tapes that recorded it
     variable: VariableId | None = None  # READ and WRITE only
     layers: tuple[str, ...] = ()  # the layers whose calls it ran in, outermost first
     custom: str | None = None  # the user's custom-gradient function it ran in
     branched: bool = False  # inside a loop or branch, through which a missing gradient comes back as zeros
     inferred: bool = False  # the op was not seen, it is concluded from what was
+
+    def does_as(self, other: Op) -> bool:
+        """Whether it is the same operation, on whatever values."""
+        return self.name == other.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +140,7 @@ class Variable:
     name: str
     dtype: str
     shape: tuple[int | None, ...] | None = None
+    named: bool = True  # False: the name is what the framework calls those that were given none
     trainable: bool = True  # as its owner has it: a frozen layer's variables are not
     watchable: bool = True  # whether a tape watches it without being told to
     created: SourceSpan | None = None
@@ -151,6 +165,17 @@ class Tape:
     spent: SourceSpan | None = None  # the request that used up a tape that is not persistent
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Departure:
+    """A value left the framework: for NumPy, for Python."""
+
+    how: str  # `.numpy()`, `float()`, ...
+    where: SourceSpan
+    tensor: TensorId | None = None  # None: one that no request could reach
+    moment: int = 0  # on the clock of `Graph.entered`
+    function: str = ""  # the Python function, run as an op, in whose body it left
+
+
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Graph:
     """The ops that one gradient request could reach, in the order they ran."""
@@ -158,3 +183,7 @@ class Graph:
     ops: tuple[Op, ...] = ()
     tensors: Mapping[TensorId, Tensor] = field(default_factory=dict)
     truncated: bool = False  # older history was dropped to keep memory flat
+    # Known where a gradient was lost:
+    departures: tuple[Departure, ...] = ()
+    entered: Mapping[TensorId, int] = field(default_factory=dict)  # the moments at which values came in
+    called: Mapping[str, tuple[SourceSpan, ...]] = field(default_factory=dict)  # layer -> where user code calls it

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
-from whygrad.graph.event import Event, Failure
+from whygrad.graph.event import Event
+from whygrad.graph.failure import Failure
 from whygrad.graph.ledger import Ledger
 from whygrad.graph.node import Graph, Tape, TapeId, TensorId, Variable, VariableId
 from whygrad.graph.numbers import GradientNumbers
@@ -26,6 +27,13 @@ class Outcome(StrEnum):
     FAILED = "failed"  # the request raised
 
 
+class NotATensor(StrEnum):
+    """What looks like a tensor, was handed to a request, and is none."""
+
+    SYMBOLIC = "symbolic"  # stands for the values of a later call and has none itself
+    ARRAY = "array"  # a list of tensors that is to be stacked first
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """Something a gradient was asked for: a variable, a tensor, or an object that is neither."""
@@ -33,6 +41,7 @@ class Source:
     variable: VariableId | None = None
     tensor: TensorId | None = None
     type_name: str = ""
+    not_a_tensor: NotATensor | None = None
     outcome: Outcome = Outcome.PRESENT
     watched: int | None = None  # the id of the first op after `watch`; None: never watched by hand
     numbers: GradientNumbers | None = None  # at the steps that the request kept
@@ -52,9 +61,10 @@ class Request:
     compiled: bool = False  # asked while a function was traced
     zeros_accepted: bool = False  # the caller asked for zeros in place of None
     target_type: str = ""  # set where the target is not a tensor
+    target_not_a_tensor: NotATensor | None = None
     method: str = "gradient"
     model: str | None = None  # set where a model's own training step asked
-    error: str | None = None  # the exception the request raised
+    error: Failure | None = None  # the exception the request raised
     steps: tuple[int, ...] = ()  # that were kept of those that ran, counted from 0
     ran: int = 0  # steps that were counted; 0: they were not
 
@@ -72,12 +82,10 @@ class Pairing:
     mean: bool = False  # each loss was a mean over its examples
     stale: bool = False  # some of them had been applied by an earlier update
     same_place: bool = True  # all were asked for by the same expression
-    clipped: SourceSpan | None = None  # where each was clipped before they were added up
     summed: SourceSpan | None = None
     mixed: SourceSpan | None = None  # where gradients of different variables were added up
     divided: SourceSpan | None = None  # where it was multiplied by a constant last
     loss_divided: SourceSpan | None = None  # where its loss was
-    noised: bool = False
     compiled: bool = False  # it was made apart from the update, and how often is not known
     beside: bool = False  # the variable took part in the pass that gave these gradients of others
     overwritten: SourceSpan | None = None  # where the variable got another value after its gradient was taken
@@ -110,6 +118,8 @@ class Recording:
     holders: Mapping[str, frozenset[VariableId]] = field(default_factory=dict)  # layer -> what it tracks
     failure: Failure | None = None
     ledger: Ledger = field(default_factory=Ledger)
+    framework: str = ""  # whose words advice is given in; empty: nobody's
+    sources: Mapping[str, str] = field(default_factory=dict)  # file -> its text, of all files that spans lie in
 
     def events_of(self, kind: type[E]) -> Iterator[E]:
         return (event for event in self.events if isinstance(event, kind))

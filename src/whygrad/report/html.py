@@ -15,6 +15,7 @@ from whygrad.report.reach import HEADINGS, TITLE, ReachRow, reach_rows
 from whygrad.report.remarks import Remark, headline, place, remarks, title
 from whygrad.report.report import Report
 from whygrad.report.summary import summary
+from whygrad.source import texts_of
 
 _LONGEST_LINE = 160  # cells; a browser scrolls, but what is marked should be in sight
 
@@ -22,7 +23,8 @@ _LONGEST_LINE = 160  # cells; a browser scrolls, but what is marked should be in
 def fragment(report: Report) -> str:
     """A `<div>` to put into any page, as a notebook does."""
     parts = [f"<p class='wg-summary'>{escape(summary(report))}</p>"]
-    parts += (_diagnostic(diagnostic) for diagnostic in report.diagnostics)
+    with texts_of(report.sources):
+        parts += [_diagnostic(diagnostic) for diagnostic in report.diagnostics]
     if rows := reach_rows(report):
         parts.append(_reach_table(rows))
     return "\n".join([f"<div class='whygrad'><style>{STYLE}</style>", *parts, "</div>"])

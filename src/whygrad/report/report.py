@@ -31,6 +31,7 @@ class Report:
     diagnostics: tuple[Diagnostic, ...] = ()
     gradients: tuple[LossReach, ...] = ()
     run: Mapping[str, object] = field(default_factory=dict)  # script, versions, counts
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False)  # texts to show excerpts from
 
     @property
     def worst(self) -> Severity | None:

@@ -17,6 +17,7 @@ from whygrad.report.reach import HEADINGS, TITLE, ReachRow, reach_rows
 from whygrad.report.remarks import Remark, headline, place, remarks, title
 from whygrad.report.report import Report
 from whygrad.report.summary import summary
+from whygrad.source import texts_of
 
 DEFAULT_WIDTH = 100
 
@@ -44,7 +45,8 @@ def render_text(
     """
     width = max(width, _NARROWEST)
     shown = [diagnostic for diagnostic in report.diagnostics if diagnostic not in omit]
-    blocks = [_paint(_diagnostic(diagnostic, width), color) for diagnostic in shown]
+    with texts_of(report.sources):
+        blocks = [_paint(_diagnostic(diagnostic, width), color) for diagnostic in shown]
     if rows := reach_rows(report):
         blocks.append(_reach_table(rows, color, width))
     blocks.append(_paint([Text(summary(report), "bold")], color))

@@ -6,23 +6,32 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from whygrad.diagnostics import Diagnostic, Selection, Severity, Steps, is_suppressed
+from whygrad.diagnostics import Diagnostic, Label, Selection, Severity, Steps, Words, is_suppressed, worded
 from whygrad.graph import Recording
+from whygrad.graph.escape import with_escapes
 from whygrad.graph.query import without_collecting
 from whygrad.rules.rule import Finding, Rule
+from whygrad.source import texts_of
 
 
-def diagnose(recording: Recording, rules: Iterable[Rule], selection: Selection | None = None) -> tuple[Diagnostic, ...]:
-    """All diagnostics of a recording, worst first, without those a comment in the code silences."""
+def diagnose(
+    recording: Recording, rules: Iterable[Rule], selection: Selection | None = None, words: Words | None = None
+) -> tuple[Diagnostic, ...]:
+    """All diagnostics of a recording, worst first, without those a comment in the code silences.
+
+    `words` are those of the recording's framework; without them, advice is given in everybody's.
+    """
     wanted = selection or Selection()
-    with without_collecting():
+    with without_collecting(), texts_of(recording.sources):
+        whole = with_escapes(recording)
         found = [
-            _stamp(rule, finding)
+            _stamp(rule, finding, words or {})
             for rule in rules
             if wanted.admits(rule.code, rule.name)
-            for finding in rule.check(recording)
+            for finding in rule.check(whole)
         ]
-    return tuple(sorted(_merged(d for d in found if not is_suppressed(d)), key=_rank))
+        heard = [diagnostic for diagnostic in found if not is_suppressed(diagnostic)]
+    return tuple(sorted(_merged(heard), key=_rank))
 
 
 def _merged(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
@@ -44,7 +53,7 @@ def _merged(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         )
 
 
-def _stamp(rule: Rule, finding: Finding) -> Diagnostic:
+def _stamp(rule: Rule, finding: Finding, words: Words) -> Diagnostic:
     severity = rule.severity if finding.severity is None else finding.severity
     if not finding.certain:
         severity = min(severity, Severity.WARNING)
@@ -52,15 +61,19 @@ def _stamp(rule: Rule, finding: Finding) -> Diagnostic:
         code=rule.code,
         rule=rule.name,
         severity=severity,
-        message=finding.message,
-        primary=finding.primary,
+        message=worded(finding.message, words),
+        primary=None if finding.primary is None else _worded(finding.primary, words),
         variables=finding.variables,
-        related=finding.related,
-        notes=finding.notes,
-        help=finding.help,
+        related=tuple(_worded(label, words) for label in finding.related),
+        notes=tuple(worded(note, words) for note in finding.notes),
+        help=None if finding.help is None else worded(finding.help, words),
         steps=finding.steps,
         certain=finding.certain,
     )
+
+
+def _worded(label: Label, words: Words) -> Label:
+    return replace(label, text=worded(label.text, words))
 
 
 def _rank(diagnostic: Diagnostic) -> tuple[int, str, int, str]:

@@ -65,7 +65,7 @@ def _argument(request: Request, position: int, names: tuple[str, ...]) -> ast.ex
 
 
 def variable_name(variable: Variable) -> str:
-    if variable.name in ("Variable", "variable") and variable.owner and variable.attribute:
+    if not variable.named and variable.owner and variable.attribute:
         return f"{variable.owner}.{variable.attribute}"
     return variable.name
 

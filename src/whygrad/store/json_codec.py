@@ -43,15 +43,27 @@ def _read(kind: Any, data: Any) -> Any:
         return _read_union(arguments, data)
     if origin is tuple:
         inner = arguments[0]
-        return tuple(_read(inner if arguments[1:] == (...,) else a, d) for a, d in _paired(arguments, data))
+        return tuple(
+            _read(inner if arguments[1:] == (...,) else a, d) for a, d in _paired(arguments, _checked(list, data))
+        )
     if origin in (frozenset, set):
-        return frozenset(_read(arguments[0], item) for item in data)
+        return frozenset(_read(arguments[0], item) for item in _checked(list, data))
     if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
-        return {_read(arguments[0], key): _read(arguments[1], item) for key, item in data}
+        return {_read(arguments[0], key): _read(arguments[1], item) for key, item in _checked(list, data)}
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return kind(data)
     if dataclasses.is_dataclass(kind):
-        return _read_dataclass(typing.cast(type, kind), data)
+        return _read_dataclass(typing.cast(type, kind), _checked(dict, data))
+    if kind in (int, str, bool):
+        return _checked(kind, data)
+    if kind is float:
+        return float(data) if type(data) is int else _checked(float, data)
+    return data
+
+
+def _checked(kind: type[T], data: Any) -> T:
+    if type(data) is not kind:
+        raise TypeError(f"{str(data)[:50]!r} is no {kind.__name__}")
     return data
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.graph import Pairing, Recording
-from whygrad.graph.build import GraphBuilder
 
 
 def applied(*, averages: int = 1, **facts: Any) -> Recording:

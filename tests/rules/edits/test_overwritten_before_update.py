@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.diagnostics import Severity
 from whygrad.graph import Pairing
-from whygrad.graph.build import GraphBuilder
 
 
 def test_fires_as_likely_when_a_variable_is_overwritten_between_gradient_and_update() -> None:

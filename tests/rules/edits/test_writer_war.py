@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, diagnostics, notes
 from whygrad.graph import Ledger, Recording
-from whygrad.graph.build import GraphBuilder
 from whygrad.graph.ledger import Stretch, Write, WriterKind
 
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.graph import OpKind, Tensor, Variable
-from whygrad.graph.build import GraphBuilder
 
 
 def loss_of(g: GraphBuilder, *variables: Variable) -> Tensor:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.graph import Flow, OpKind
-from whygrad.graph.build import GraphBuilder
 
 RAISED = "LookupError: gradient registry has no entry for: AdjustContrastv2"
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at, codes, loud, notes, one
 from whygrad.graph import Flow, OpKind, Outcome
-from whygrad.graph.build import GraphBuilder
 
 
 def test_fires_when_every_path_goes_through_positions(tmp_path: Path) -> None:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at, codes, one
 from whygrad.graph import OpKind
-from whygrad.graph.build import GraphBuilder
 
 
 def test_fires_when_the_value_goes_through_a_data_set(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.graph import OpKind
-from whygrad.graph.build import GraphBuilder
 
 RAISED = "RuntimeError: A non-persistent GradientTape can only be used to compute one set of gradients"
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import Script, codes, one
 from whygrad.graph import OpKind
-from whygrad.graph.build import GraphBuilder
 
 RAISED = "AttributeError: 'TensorArray' object has no attribute '_id'"
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at, codes, one
 from whygrad.graph import OpKind, Tensor
-from whygrad.graph.build import GraphBuilder
 from whygrad.source import SourceSpan
 
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.graph import OpKind
-from whygrad.graph.build import GraphBuilder
 
 
 def test_fires_when_the_labels_are_trained_and_the_predictions_are_data() -> None:

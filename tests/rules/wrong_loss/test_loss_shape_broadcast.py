@@ -2,24 +2,24 @@ from __future__ import annotations
 
 import pytest
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.diagnostics import Severity
-from whygrad.graph import OpKind, Tensor
-from whygrad.graph.build import GraphBuilder
+from whygrad.graph import Action, OpKind, Tensor
 
 Shape = tuple[int | None, ...]
 
 
-def difference(g: GraphBuilder, prediction: Shape, target: Shape, *, name: str = "Sub") -> Tensor:
+def difference(g: GraphBuilder, prediction: Shape, target: Shape, *, action: Action = Action.SUBTRACT) -> Tensor:
     left = g.op(OpKind.CONTRACT, (g.variable("w"),), shape=prediction)
-    return g.op(OpKind.ELEMENTWISE, (left, g.constant(shape=target)), name=name, where=at(5))
+    return g.op(OpKind.ELEMENTWISE, (left, g.constant(shape=target)), action=action, where=at(5))
 
 
-@pytest.mark.parametrize("name", ["Sub", "SquaredDifference"])
+@pytest.mark.parametrize("action", [Action.SUBTRACT, Action.SQUARED_DIFFERENCE])
 @pytest.mark.parametrize(("prediction", "target"), [((8, 1), (8,)), ((8,), (8, 1))])
-def test_fires_when_column_meets_row(name: str, prediction: Shape, target: Shape) -> None:
+def test_fires_when_column_meets_row(action: Action, prediction: Shape, target: Shape) -> None:
     g = GraphBuilder()
-    found = one(g.finish(loss=g.op(OpKind.REDUCE, (difference(g, prediction, target, name=name),))))
+    found = one(g.finish(loss=g.op(OpKind.REDUCE, (difference(g, prediction, target, action=action),))))
 
     assert (found.code, found.severity, found.certain) == ("WG703", Severity.WARNING, False)
     assert found.message == (
@@ -57,7 +57,7 @@ def test_silent_when_both_sides_are_trained() -> None:
     g = GraphBuilder()
     left = g.op(OpKind.CONTRACT, (g.variable("a"),), shape=(8, 1))
     right = g.op(OpKind.CONTRACT, (g.variable("b"),), shape=(8,))
-    pairs = g.op(OpKind.ELEMENTWISE, (left, right), name="Sub", where=at(5))
+    pairs = g.op(OpKind.ELEMENTWISE, (left, right), action=Action.SUBTRACT, where=at(5))
 
     assert codes(g.finish(loss=g.op(OpKind.REDUCE, (pairs,)))) == []
 
@@ -76,16 +76,16 @@ def test_silent_when_the_difference_is_a_metric() -> None:
     assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (g.variable("v"),)), sources=[])) == []
 
 
-def weighed(g: GraphBuilder, column: Tensor, row: Tensor, name: str = "Mul") -> Tensor:
-    return g.op(OpKind.ELEMENTWISE, (column, row), name=name, where=at(5))
+def weighed(g: GraphBuilder, column: Tensor, row: Tensor, action: Action = Action.MULTIPLY) -> Tensor:
+    return g.op(OpKind.ELEMENTWISE, (column, row), action=action, where=at(5))
 
 
-@pytest.mark.parametrize("name", ["Mul", "RealDiv"])
+@pytest.mark.parametrize("action", [Action.MULTIPLY, Action.DIVIDE])
 @pytest.mark.parametrize("size", [8, None])
-def test_fires_when_a_column_of_weights_meets_a_row_of_losses(name: str, size: int | None) -> None:
+def test_fires_when_a_column_of_weights_meets_a_row_of_losses(action: Action, size: int | None) -> None:
     g = GraphBuilder()
     losses = g.op(OpKind.CONTRACT, (g.variable("w"),), shape=(size,))
-    found = one(g.finish(loss=g.op(OpKind.REDUCE, (weighed(g, g.constant(shape=(size, 1)), losses, name),))))
+    found = one(g.finish(loss=g.op(OpKind.REDUCE, (weighed(g, g.constant(shape=(size, 1)), losses, action),))))
 
     assert (found.code, found.severity) == ("WG703", Severity.WARNING)
     assert found.message.startswith("values of the examples likely broadcast against each other")
@@ -104,7 +104,7 @@ def test_fires_when_two_networks_give_a_column_and_a_row() -> None:
 def test_silent_when_the_column_was_made_of_a_row_on_purpose() -> None:
     g = GraphBuilder()
     row = g.op(OpKind.CONTRACT, (g.variable("w"),), shape=(8,))
-    column = g.op(OpKind.MOVE, (row,), name="ExpandDims", shape=(8, 1))
+    column = g.op(OpKind.MOVE, (row,), action=Action.RESHAPE, shape=(8, 1))
     column = g.op(OpKind.SMOOTH, (column,), shape=(8, 1))
 
     assert codes(g.finish(loss=g.op(OpKind.REDUCE, (weighed(g, column, row),)))) == []
@@ -113,7 +113,7 @@ def test_silent_when_the_column_was_made_of_a_row_on_purpose() -> None:
 def test_silent_when_a_bare_parameter_meets_a_column() -> None:
     g = GraphBuilder()
     frequencies = g.variable("frequencies", shape=(8,))
-    waves = g.op(OpKind.ELEMENTWISE, (g.constant(shape=(8, 1)), frequencies), name="Mul", where=at(5))
+    waves = g.op(OpKind.ELEMENTWISE, (g.constant(shape=(8, 1)), frequencies), action=Action.MULTIPLY, where=at(5))
 
     assert codes(g.finish(loss=g.op(OpKind.REDUCE, (waves,)))) == []
 
@@ -122,4 +122,4 @@ def test_silent_when_a_column_and_a_row_are_only_added_up() -> None:
     g = GraphBuilder()
     losses = g.op(OpKind.CONTRACT, (g.variable("w"),), shape=(8,))
 
-    assert codes(g.finish(loss=g.op(OpKind.REDUCE, (weighed(g, g.constant(shape=(8, 1)), losses, "AddV2"),)))) == []
+    assert codes(g.finish(loss=g.op(OpKind.REDUCE, (weighed(g, g.constant(shape=(8, 1)), losses, Action.ADD),)))) == []

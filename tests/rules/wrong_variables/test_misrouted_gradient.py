@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.diagnostics import Severity
 from whygrad.graph import OpKind, Pairing, Recording
-from whygrad.graph.build import GraphBuilder
 
 
 def test_fires_when_two_variables_get_each_other_s_gradient() -> None:

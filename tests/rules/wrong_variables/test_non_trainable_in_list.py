@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.graph import OpKind
-from whygrad.graph.build import GraphBuilder
 
 
 def test_fires_when_statistics_are_among_what_is_asked_for() -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
-from whygrad.graph.build import GraphBuilder
 
 
 def test_fires_when_the_optimizer_was_built_for_others() -> None:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.graph import Failure
-from whygrad.graph.build import GraphBuilder
 
 
 @pytest.mark.parametrize(

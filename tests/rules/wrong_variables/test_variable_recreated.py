@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.graph import OpKind, Pairing, Variable
-from whygrad.graph.build import GraphBuilder
 
 
 def made_in_each_step(g: GraphBuilder, steps: int = 3) -> list[Variable]:

@@ -10,11 +10,10 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from whygrad.backends import WatchOptions
-from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow import capability, compat
 from whygrad.backends.tensorflow.keras import hooks as keras_hooks
-from whygrad.backends.tensorflow.keras import module_hooks
 from whygrad.backends.tensorflow.keras.facts import KerasFacts
-from whygrad.backends.tensorflow.keras.loss_functions import TELLING, note_loss_function
+from whygrad.backends.tensorflow.keras.losses import TELLING, Losses
 from whygrad.backends.tensorflow.listen import custom_gradient as custom
 from whygrad.backends.tensorflow.listen import departure, optimizers, tape, variable_hooks
 from whygrad.backends.tensorflow.listen import foreign_body as foreign
@@ -62,7 +61,6 @@ class Capture:
         self.updates = Updates(self)
         self.numbers = StepNumbers(self)
         self.keras = KerasFacts(self)
-        self.module_reads = module_hooks.ModuleReads(self)
         self.episodes = Episodes(self.recorder)
         self.sentinel = Sentinel(self)
         self.compiled_steps = CompiledSteps(self)
@@ -79,7 +77,7 @@ class Capture:
         self.tape_facts: dict[int, TapeFacts] = {}
         self.bodies = foreign.Bodies()
         self.events: list[Event] = []
-        self.last_loss: tuple[Any, ...] = ()  # the loss function that was noted last: where, and of which tensors
+        self.losses = Losses(self)
         self._joined: set[str] = set()
         self._threads = threading.local()
         self._stopped = False
@@ -89,19 +87,27 @@ class Capture:
     def start(self) -> None:
         """Put the hooks of TensorFlow itself in."""
         _running.append(self)
+        self._say_what_is_missing()
         self.listen()
         tape.install(self)
         departure.install(self)
         custom.install(self)
         foreign.install(self)
         variable_hooks.install(self)
-        module_hooks.install(self)
+        keras_hooks.install_tensorflow(self)
         attribution.install(self)
         call_hooks.install(self)
         for name in ("keras", "tf_keras"):
             module = sys.modules.get(name)
             if module is not None:
                 self.join(module)
+
+    def _say_what_is_missing(self) -> None:
+        errors = [capability.MissingNameError(name) for name in capability.missing()]
+        for error in errors:
+            print(f"whygrad: warning: {error}", file=sys.stderr)
+            if error.name.loss is capability.Loss.EVERYTHING:
+                raise error
 
     def join(self, module: ModuleType) -> None:
         """Hook a Keras that was imported just now."""
@@ -118,14 +124,14 @@ class Capture:
 
     def listen(self) -> None:
         """Hear of the ops of this thread: TensorFlow keeps its listeners by thread."""
-        if compat.add_op_callback is not None and not getattr(self._threads, "heard", False):
+        if not getattr(self._threads, "heard", False):
             self._threads.heard = True
             compat.add_op_callback(self.on_op)
 
     def _note_op(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
         self.recorder.on_op(op_type, inputs, attrs, outputs, graph, frame)
         if op_type in TELLING:
-            note_loss_function(self, frame, graph)
+            self.losses.note_function(frame, graph)
         if graph is not None and op_type in TAPPED and self.keras.training:
             self.histories.taps.put(graph, outputs)
 
@@ -151,10 +157,7 @@ class Capture:
 
     def current_graph(self) -> Any:
         """The function graph that is being traced, or None when ops run at once."""
-        assert compat.ops is not None
-        if compat.ops.executing_eagerly_outside_functions() and compat.ops.inside_function():
-            return compat.ops.get_default_graph()
-        return None
+        return compat.current_graph()
 
     def training_model(self) -> str | None:
         return self.keras.training_model()

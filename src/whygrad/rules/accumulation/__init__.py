@@ -1,0 +1,1 @@
+"""Gradients of several micro-batches that are added up for one update, and added up wrongly."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Op, OpKind, Recording, Request, TensorId, VariableId
-from whygrad.graph.event import RunningTotal
+from whygrad.graph import Action, Op, OpKind, Recording, Request, TensorId, VariableId
+from whygrad.graph.event import GradientSum
 from whygrad.graph.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import steps_of
@@ -49,7 +49,8 @@ def accumulation_loss_carried_over(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Only sums of single numbers are taken for sums of losses.
     """
-    for event in recording.events_of(RunningTotal):
+    nested = {event.asked: event for event in recording.events_of(GradientSum) if event.nested}
+    for event in nested.values():
         yield Finding(
             message="the gradient of a running total is added up: each loss counts again in every later term",
             primary=None if event.asked is None else Label(event.asked, "the target holds all earlier losses"),
@@ -78,12 +79,9 @@ def accumulation_loss_carried_over(recording: Recording) -> Iterator[Finding]:
                 break
 
 
-_SUMS = ("Add", "AddV2", "AddN")
-
-
 def _carries(index: Index, request: Request, op: Op, asked: set[VariableId | None]) -> bool:
     tensors = index.tensors
-    if op.name not in _SUMS or any(tensors[tensor].shape != () for tensor in op.inputs):
+    if op.action is not Action.ADD or any(tensors[tensor].shape != () for tensor in op.inputs):
         return False
     return any(_is_of_another_tape(index, request, tensor, asked) for tensor in op.inputs)
 

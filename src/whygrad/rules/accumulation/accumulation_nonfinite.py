@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity
+from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import Stage
 from whygrad.rules.nonfinite.birth import seen
@@ -66,6 +66,6 @@ def accumulation_nonfinite(recording: Recording) -> Iterator[Finding]:
             primary=None if event.where is None else Label(event.where, "a bad gradient is added to good ones"),
             related=() if event.used_at is None else (Label(event.used_at, "the sum is applied here"),),
             variables=names,
-            help="add a micro-batch only if `tf.math.is_finite` holds for its gradients; "
+            help=f"add a micro-batch only if `{Word.IS_FINITE}` holds for its gradients; "
             "`whygrad.accumulate(optimizer, steps=..., nonfinite='microbatch')` does it under loss scaling",
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Recording
+from whygrad.diagnostics import Label, Severity, Word
+from whygrad.graph import FailureKind, Recording
 from whygrad.rules.rule import Finding, rule
 
 
@@ -48,12 +48,11 @@ def indexed_slices(recording: Recording) -> Iterator[Finding]:
     Only what ended the run is seen.
     """
     failure = recording.failure
-    if failure is None or failure.type_name not in ("TypeError", "AttributeError", "ValueError"):
-        return
-    if "IndexedSlices" not in failure.message and "IndexedSlices" not in (failure.object_type or ""):
+    if failure is None or failure.kind is not FailureKind.SPARSE_AS_DENSE:
         return
     yield Finding(
-        message="a sparse gradient (`tf.IndexedSlices`) is used like a dense tensor",
+        message=f"a sparse gradient (`{Word.SPARSE_GRADIENT}`) is used like a dense tensor",
         primary=None if failure.where is None else Label(failure.where, "this works on dense tensors only"),
-        help="make it dense first (`tf.convert_to_tensor(gradient)`), or add it to a variable: `total.assign_add(gradient)`",
+        help=f"make it dense first (`{Word.TO_DENSE}(gradient)`), or add it to a variable: "
+        f"`total.{Word.ASSIGN_ADD}(gradient)`",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Steps
-from whygrad.graph import Op, Outcome, Recording, Request, TensorId, VariableId
+from whygrad.graph import Action, Op, Outcome, Recording, Request, TensorId, VariableId
 from whygrad.graph.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, steps_of, variable_name
@@ -52,11 +52,11 @@ def assign_between_forward_and_gradient(recording: Recording) -> Iterator[Findin
         behind = index.open_behind(request.targets, request.tape)
         for source in request.sources:
             late = _late_write(index, request, source.variable, behind) if source.outcome is Outcome.PRESENT else None
-            if late is None or source.variable is None or (late.where, late.name) in told:
+            if late is None or source.variable is None or (late.where, late.action) in told:
                 continue
-            told.add((late.where, late.name))
+            told.add((late.where, late.action))
             names = (variable_name(recording.variables[source.variable]),)
-            by = "an optimizer" if late.name == "ApplyGradients" else "this line"
+            by = "an optimizer" if late.action is Action.UPDATE else "this line"
             where = late.where or request.where
             yield Finding(
                 message=f"`{names[0]}` is changed by {by} between the forward pass and its gradient: the gradient is of the old value",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity
+from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
-from whygrad.rules.missing import ABSENT
+from whygrad.rules.no_gradient.missing import ABSENT
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import steps_of
 
@@ -52,6 +52,6 @@ def int_variable(recording: Recording) -> Iterator[Finding]:
                 primary=None if variable.created is None else Label(variable.created, f"made as {variable.dtype} here"),
                 variables=(variable.name,),
                 related=() if request.where is None else (Label(request.where, "gradient asked for here"),),
-                help="make it a floating-point variable: `tf.Variable(1.0)` or `dtype=tf.float32`",
+                help=f"make it a floating-point variable: `{Word.VARIABLE}(1.0)` or `dtype={Word.FLOAT32}`",
                 steps=steps_of(recording, [request]),
             )

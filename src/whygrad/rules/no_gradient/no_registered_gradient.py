@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity
+from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording, Request
 from whygrad.graph.query import Reason, index_of
-from whygrad.rules.missing import claim, missing_of
+from whygrad.rules.no_gradient.claim import claim
+from whygrad.rules.no_gradient.missing import missing_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of
 
@@ -57,28 +57,28 @@ def no_registered_gradient(recording: Recording) -> Iterator[Finding]:
     yield from claim(
         recording,
         lambda missing: missing.cut.reason is Reason.UNREGISTERED,
-        because=lambda cut: f"TensorFlow has no gradient for `{cut.op.name}`",
+        because=lambda cut: f"{Word.FRAMEWORK} has no gradient for `{cut.op.name}`",
         label=lambda cut: f"{cut.op.name} has no registered gradient",
-        help=lambda cut: "write this with ops that have a gradient, or give it one with `tf.custom_gradient`",
+        help=lambda cut: f"write this with ops that have a gradient, or give it one with `{Word.CUSTOM_GRADIENT}`",
     )
 
 
 def _named_by_the_error(recording: Recording, request: Request) -> Iterator[Finding]:
-    """The variables have other paths too, but TensorFlow raises for one of them all the same."""
-    match = re.search(r"gradient registry has no entry for: (\w+)", request.error or "")
-    if match is None:
+    """The variables have other paths too, but the framework raises for one of them all the same."""
+    name = None if request.error is None else request.error.op
+    if name is None:
         return
     index = index_of(request.graph)
     behind = index.behind(request.targets)
-    ops = [op for op in request.graph.ops if op.name == match[1] and any(tensor in behind for tensor in op.outputs)]
+    ops = [op for op in request.graph.ops if op.name == name and any(tensor in behind for tensor in op.outputs)]
     op = next((op for op in reversed(ops) if op.where is not None), None)
     names = names_of(recording, request, request.sources)
-    again = " again" if match[1].endswith("Grad") else ""
+    again = " again" if op is not None and op.derivative_of is not None else ""
     yield Finding(
-        message=f"no gradient reaches {listing(names)}: TensorFlow cannot differentiate `{match[1]}`",
+        message=f"no gradient reaches {listing(names)}: {Word.FRAMEWORK} cannot differentiate `{name}`",
         primary=None if op is None or op.where is None else Label(op.where, f"cannot be differentiated{again}"),
         variables=names,
         related=() if request.where is None else (Label(request.where, "asked for here"),),
-        help="write this with ops that have a gradient, or give it one with `tf.custom_gradient`",
+        help=f"write this with ops that have a gradient, or give it one with `{Word.CUSTOM_GRADIENT}`",
         steps=steps_of(recording, [request]),
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Severity
+from whygrad.diagnostics import Severity, Word
 from whygrad.graph import OpKind, Recording
 from whygrad.graph.query import Cut, Reason
-from whygrad.rules.missing import MissingCut, claim
+from whygrad.rules.no_gradient.claim import claim
+from whygrad.rules.no_gradient.missing import MissingCut
 from whygrad.rules.rule import Finding, rule
 
 
@@ -54,7 +55,7 @@ def _is_mine(missing: MissingCut) -> bool:
 _WORDS = {
     OpKind.INDEX: "gives positions or counts, which have no derivative",
     OpKind.COMPARE: "compares, and a truth value has no derivative",
-    OpKind.ROUND: "rounds, and TensorFlow gives no gradient for rounding",
+    OpKind.ROUND: f"rounds, and {Word.FRAMEWORK} gives no gradient for rounding",
     OpKind.CAST: "casts to a type that carries no gradient",
     OpKind.ONE_HOT: "takes integer positions, which carry no gradient",
 }
@@ -71,7 +72,7 @@ def _label(cut: Cut) -> str:
 _HELPS = {
     OpKind.INDEX: "train on a soft version (softmax weights instead of argmax, a kernel instead of a histogram) and "
     "use the hard one for metrics only; `wg.sampling.straight_through_onehot(logits)` keeps the hard value and a gradient",
-    OpKind.COMPARE: "replace the comparison by a smooth surrogate (`tf.sigmoid(k * (a - b))`, a cross-entropy), or use "
+    OpKind.COMPARE: f"replace the comparison by a smooth surrogate (`{Word.SIGMOID}(k * (a - b))`, a cross-entropy), or use "
     "it for metrics only",
     OpKind.ROUND: "keep the value unrounded in the loss, or pass the gradient straight through: "
     "`wg.sampling.straight_through_round(x)`",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity
-from whygrad.graph import OpKind, Recording, Request, Source
-from whygrad.graph.event import ForeignBody
+from whygrad.diagnostics import Label, Severity, Word
+from whygrad.graph import Departure, OpKind, Recording, Request, Source
 from whygrad.graph.query import Cut, Reason, index_of
-from whygrad.rules.missing import claim
+from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of, text_of
 
@@ -54,7 +53,7 @@ def numpy_escape(recording: Recording) -> Iterator[Finding]:
         recording,
         lambda missing: missing.cut.reason is Reason.FOREIGN,
         because=_because,
-        label=lambda cut: "the value leaves TensorFlow here; what comes back is a constant",
+        label=lambda cut: f"the value leaves {Word.FRAMEWORK} here; what comes back is a constant",
         help=_help,
     )
     yield from _inside_python_functions(recording)
@@ -62,17 +61,17 @@ def numpy_escape(recording: Recording) -> Iterator[Finding]:
 
 def _inside_python_functions(recording: Recording) -> Iterator[Finding]:
     """A `py_function` has a gradient, but its body left TensorFlow: the gradient is zero, not None."""
-    bodies = {event.where: event for event in recording.events_of(ForeignBody) if event.where is not None}
-    for where, event in bodies.items():
+    bodies = {left.where: left for left in recording.events_of(Departure) if left.function}
+    for where, left in bodies.items():
         for request in recording.requests:
             names = names_of(recording, request, _only_through(request))
             if names:
                 yield Finding(
                     message=f"no gradient comes back to {listing(names)} through the Python function "
-                    f"`{event.function}`: its body leaves TensorFlow",
-                    primary=Label(where, "the value leaves TensorFlow here; the gradient comes back as zero"),
+                    f"`{left.function}`: its body leaves {Word.FRAMEWORK}",
+                    primary=Label(where, f"the value leaves {Word.FRAMEWORK} here; the gradient comes back as zero"),
                     variables=names,
-                    help="compute the body with TensorFlow ops on the tensors it is given",
+                    help=f"compute the body with {Word.FRAMEWORK} ops on the tensors it is given",
                     steps=steps_of(recording, [request]),
                 )
                 break
@@ -96,12 +95,12 @@ def _only_through(request: Request) -> list[Source]:
 def _help(cut: Cut) -> str:
     what = text_of(cut.op.where)
     if what.endswith(".numpy()`"):
-        return f"leave out `.numpy()`, and compute with TensorFlow ops instead of NumPy's: {what.removesuffix('.numpy()`')}`"
+        return f"leave out `.numpy()`, and compute with {Word.FRAMEWORK} ops instead of NumPy's: {what.removesuffix('.numpy()`')}`"
     if ".predict(" in what:
         return "call the model itself (`model(x, training=True)`) instead of `predict`"
-    return f"compute {what} with TensorFlow ops instead of NumPy's"
+    return f"compute {what} with {Word.FRAMEWORK} ops instead of NumPy's"
 
 
 def _because(cut: Cut) -> str:
     likely = "likely because " if cut.op.inferred else ""
-    return f"{likely}the value leaves TensorFlow on its way to the loss"
+    return f"{likely}the value leaves {Word.FRAMEWORK} on its way to the loss"

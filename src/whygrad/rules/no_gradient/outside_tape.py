@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Severity
+from whygrad.diagnostics import Severity, Word
 from whygrad.graph import OpKind, Recording
 from whygrad.graph.query import Cut, Reason
-from whygrad.rules.missing import MissingCut, claim
+from whygrad.rules.no_gradient.claim import claim
+from whygrad.rules.no_gradient.missing import MissingCut
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import text_of
 
@@ -65,4 +66,4 @@ def _label(cut: Cut) -> str:
 def _help(cut: Cut) -> str:
     if cut.op.kind is OpKind.GRADIENT:
         return "take the inner gradient inside the outer tape's `with` block"
-    return f"move {text_of(cut.op.where)} into the `with tf.GradientTape()` block"
+    return f"move {text_of(cut.op.where)} into the `with {Word.TAPE}()` block"

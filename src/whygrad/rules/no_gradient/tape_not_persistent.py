@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Recording
+from whygrad.diagnostics import Label, Severity, Word
+from whygrad.graph import FailureKind, Recording
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import names_of, steps_of
 
@@ -48,7 +48,7 @@ def tape_not_persistent(recording: Recording) -> Iterator[Finding]:
     None known.
     """
     for request in recording.requests:
-        if request.error is None or "non-persistent" not in request.error:
+        if request.error is None or request.error.kind is not FailureKind.TAPE_SPENT:
             continue
         tape = recording.tapes.get(request.tape)
         related = []
@@ -61,6 +61,6 @@ def tape_not_persistent(recording: Recording) -> Iterator[Finding]:
             primary=None if request.where is None else Label(request.where, "the tape is used up already"),
             variables=names_of(recording, request, request.sources),
             related=tuple(related),
-            help="ask for all gradients in one call, or make the tape with `tf.GradientTape(persistent=True)`",
+            help=f"ask for all gradients in one call, or make the tape with `{Word.TAPE}(persistent=True)`",
             steps=steps_of(recording, [request]),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Recording, Request
+from whygrad.graph import NotATensor, Recording, Request
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import names_of, source_expression, steps_of, target_expression
 
@@ -50,22 +50,21 @@ def tensorarray_not_stacked(recording: Recording) -> Iterator[Finding]:
     None known.
     """
     for request in recording.requests:
-        if request.target_type == _ARRAY:
-            yield _finding(recording, request, target_expression(request), "the target", "it cannot be differentiated")
+        if request.target_not_a_tensor is NotATensor.ARRAY:
+            name = target_expression(request) or "the target"
+            yield _finding(recording, request, name, request.target_type, "it cannot be differentiated")
         for source in request.sources:
-            if source.type_name == _ARRAY:
-                name = source_expression(request, source)
-                yield _finding(recording, request, name, "the source", "nothing can be differentiated by it")
+            if source.not_a_tensor is NotATensor.ARRAY:
+                name = source_expression(request, source) or "the source"
+                yield _finding(recording, request, name, source.type_name, "nothing can be differentiated by it")
 
 
-_ARRAY = "TensorArray"
-
-
-def _finding(recording: Recording, request: Request, name: str | None, role: str, so: str) -> Finding:
+def _finding(recording: Recording, request: Request, name: str, array: str, so: str) -> Finding:
+    known = not name.startswith("the ")
     return Finding(
-        message=f"{role if name is None else f'`{name}`'} is a TensorArray, not a tensor: {so}",
-        primary=None if request.where is None else Label(request.where, "a TensorArray object is handed over"),
+        message=f"{f'`{name}`' if known else name} is a {array}, not a tensor: {so}",
+        primary=None if request.where is None else Label(request.where, f"a {array} object is handed over"),
         variables=names_of(recording, request, request.sources),
-        help=f"stack it under the tape and use the result: `{name or 'array'}.stack()`",
+        help=f"stack it under the tape and use the result: `{name if known else 'array'}.stack()`",
         steps=steps_of(recording, [request]),
     )

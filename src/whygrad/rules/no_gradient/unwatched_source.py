@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity
+from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
-from whygrad.rules.missing import missing_of
+from whygrad.rules.no_gradient.missing import missing_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import UNNAMED, listing, names_of, steps_of
 
@@ -58,7 +58,7 @@ def unwatched_source(recording: Recording) -> Iterator[Finding]:
 
 
 def _call(name: str) -> str:
-    return "`tape.watch(...)` on it" if name == UNNAMED else f"`tape.watch({name})`"
+    return f"`{Word.WATCH}(...)` on it" if name == UNNAMED else f"`{Word.WATCH}({name})`"
 
 
 def _when(late: bool) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Op, OpKind, Recording, Request, Source
-from whygrad.rules.missing import Unconnected, is_deliberate, is_explained, missing_of
+from whygrad.rules.no_gradient.claim import is_deliberate
+from whygrad.rules.no_gradient.missing import Unconnected, is_explained, missing_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of, target_expression
 from whygrad.source import SourceSpan

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Op, OpKind, Recording, Request, Source
+from whygrad.diagnostics import Label, Severity, Word
+from whygrad.graph import FailureKind, NotATensor, Op, OpKind, Recording, Request, Source
 from whygrad.graph.query import Index, index_of
-from whygrad.rules.missing import Unconnected, is_explained, missing_of
+from whygrad.rules.no_gradient.missing import Unconnected, is_explained, missing_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, name_of, source_expression, steps_of
 
@@ -53,30 +52,29 @@ def wrong_source_object(recording: Recording) -> Iterator[Finding]:
             if source.tensor is not None and not is_explained(recording, loose, source):
                 yield _tensor(recording, loose, source)
     for request in recording.requests:
-        odd = next((s for s in request.sources if s.type_name in _SYMBOLIC), None)
+        odd = next((s for s in request.sources if s.not_a_tensor is NotATensor.SYMBOLIC), None)
         if odd is not None:
             yield _symbolic(recording, request, odd)
     failure = recording.failure
-    if failure is not None and failure.where is not None and re.search(_WATCHED, failure.message):
+    if failure is not None and failure.where is not None and failure.kind is FailureKind.SYMBOLIC_SOURCE:
         yield Finding(
-            message="a symbolic Keras tensor was given to the tape: it is never computed, so there is nothing to watch",
+            message=f"a symbolic {Word.NETWORK_LIBRARY} tensor was given to the tape: it is never computed, so there is nothing to watch",
             primary=Label(failure.where, "no value ever goes through this tensor"),
-            help="watch the real input tensor (`tape.watch(x)`), call the model on it under the tape, and ask for `x`",
+            help=_REAL,
         )
-    if failure is not None and failure.attribute == "_id" and (failure.called or "").startswith(_ASKED):
+    if failure is not None and failure.kind is FailureKind.NOT_A_SOURCE:
         kind = (failure.object_type or "object").removeprefix("builtins.")
         yield Finding(
             message=f"a gradient was asked for a `{kind}`: a value that the loss never saw, not a variable or tensor",
             primary=None
             if failure.where is None
             else Label(failure.where, "not all of these are variables or tensors"),
-            help="ask for the variables themselves (`model.trainable_variables`); `get_weights()` and `.numpy()` give copies",
+            help="ask for the variables themselves (`model.trainable_variables`); `get_weights()` and "
+            f"`{Word.TO_NUMPY}` give copies",
         )
 
 
-_WATCHED = r"Passed in object .*<KerasTensor"  # what `tape.watch` says
-_ASKED = "tensorflow.python.eager.backprop.GradientTape."
-_SYMBOLIC = ("KerasTensor", "SymbolicTensor")
+_REAL = f"watch the real input tensor (`{Word.WATCH}(x)`), call the model on it under the tape, and ask for `x`"
 
 
 def _tensor(recording: Recording, loose: Unconnected, source: Source) -> Finding:
@@ -106,7 +104,7 @@ def _twin(index: Index, request: Request, made: Op) -> Op | None:
     """An op that does the same in the same layer, at the same place or to the same values, and that the loss uses."""
     behind = index.behind(request.targets)
     for op in index.ops:
-        if op is made or op.name != made.name or not any(tensor in behind for tensor in op.outputs):
+        if op is made or not op.does_as(made) or not any(tensor in behind for tensor in op.outputs):
             continue
         same_layer = bool(made.layers) and op.layers[-1:] == made.layers[-1:]
         same_place = made.where is not None and op.where == made.where
@@ -127,9 +125,9 @@ def _taken(index: Index, op: Op) -> list[object]:
 def _symbolic(recording: Recording, request: Request, source: Source) -> Finding:
     name = source_expression(request, source) or "the source"
     return Finding(
-        message=f"`{name}` is a symbolic Keras tensor: it was never computed, so nothing can be differentiated by it",
+        message=f"`{name}` is a symbolic {Word.NETWORK_LIBRARY} tensor: it was never computed, so nothing can be differentiated by it",
         primary=None if request.where is None else Label(request.where, "asked for here"),
         variables=(name,),
-        help="watch the real input tensor (`tape.watch(x)`), call the model on it under the tape, and ask for `x`",
+        help=_REAL,
         steps=steps_of(recording, [request]),
     )

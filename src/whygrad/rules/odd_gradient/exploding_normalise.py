@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity
+from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.feeding import direct
 from whygrad.graph.nonfinite import Scaled
@@ -64,7 +64,7 @@ def exploding_normalise(recording: Recording) -> Iterator[Finding]:
             if found.where is None
             else Label(found.where, f"divides by a norm of {_smallest(found, position):.3g}"),
             notes=(f"a gradient of up to {found.largest:.3g} comes out{rows}",),
-            help="raise epsilon (`tf.math.l2_normalize(x, epsilon=1e-4)`), or leave zero vectors out",
+            help=f"raise epsilon (`{Word.NORMALIZE}(x, epsilon=1e-4)`), or leave zero vectors out",
             steps=steps_of(found.when),
         )
     for request, group in measured(recording, least=2):
@@ -76,7 +76,7 @@ def exploding_normalise(recording: Recording) -> Iterator[Finding]:
                 "likely normalises a vector near zero",
                 primary=None if op.where is None else Label(op.where, "likely divides by a norm near zero"),
                 variables=(worst.name,),
-                help="raise epsilon (`tf.math.l2_normalize(x, epsilon=1e-4)`), or leave zero vectors out",
+                help=f"raise epsilon (`{Word.NORMALIZE}(x, epsilon=1e-4)`), or leave zero vectors out",
                 steps=always(request),
                 certain=False,
             )

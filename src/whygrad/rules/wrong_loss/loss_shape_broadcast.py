@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity, Steps
-from whygrad.graph import Op, OpKind, Recording, Request, TensorId
+from whygrad.diagnostics import Label, Severity, Steps, Word
+from whygrad.graph import Action, Op, OpKind, Recording, Request, TensorId
 from whygrad.graph.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import steps_of
 from whygrad.source import SourceSpan
+
+Shape = tuple[int | None, ...] | None
 
 
 @rule("WG703", "loss-shape-broadcast", severity=Severity.WARNING, since="0.1.0")
@@ -54,13 +56,14 @@ def loss_shape_broadcast(recording: Recording) -> Iterator[Finding]:
         for op in request.graph.ops:
             found = _mixed(index, request, op, reached)
             if found is not None and op.where is not None:
-                yield _finding(op.where, op.name in _COMPARING, *found, steps_of(recording, [request]))
+                yield _finding(op.where, op.action in _COMPARING, *found, steps_of(recording, [request]))
                 break
 
 
-_COMPARING = ("Sub", "SquaredDifference")
-_ADDING = ("AddV2", "Sub")
-_WEIGHING = ("Mul", "RealDiv", "DivNoNan")  # a sum of all pairs has the mean of the sum of each
+_COMPARING = (Action.SUBTRACT, Action.SQUARED_DIFFERENCE)
+_ADDING = (Action.ADD, Action.SUBTRACT)
+_WEIGHING = (Action.MULTIPLY, Action.DIVIDE, Action.DIVIDE_NO_NAN)  # a sum of all pairs has the mean of the sum of each
+_RELATING = (OpKind.CONTRACT, OpKind.SOFTMAX)  # what relates the pairs to each other needs them all
 
 
 def _finding(where: SourceSpan, compares: bool, left: str, right: str, result: str, steps: Steps) -> Finding:
@@ -69,7 +72,7 @@ def _finding(where: SourceSpan, compares: bool, left: str, right: str, result: s
     return Finding(
         message=f"{what} likely broadcast against each other: {left} and {right} give {result}",
         primary=Label(where, f"{left} against {right} {verb} every pair"),
-        help=f"give both the same shape: `tf.squeeze({squeezed}, -1)` or `{other}[:, None]`",
+        help=f"give both the same shape: `{Word.SQUEEZE}({squeezed}, -1)` or `{other}[:, None]`",
         steps=steps,
         certain=False,
     )
@@ -83,30 +86,34 @@ def _mixed(index: Index, request: Request, op: Op, reached: set[TensorId]) -> tu
     if len(op.inputs) != 2 or not op.outputs:
         return None
     trains = request.tape in op.tapes and op.outputs[0] in reached
-    names = (*_COMPARING, *_WEIGHING) if trains else (*_ADDING, *_WEIGHING)
-    if op.name not in names or not (trains or op.outputs[0] in index.behind(request.targets)):
+    if op.action not in (*(_COMPARING if trains else _ADDING), *_WEIGHING):
         return None
-    shapes = [index.tensors[tensor].shape for tensor in op.inputs]
-    if shapes[0] is None or shapes[1] is None:
+    if not trains and op.outputs[0] not in index.behind(request.targets):
         return None
-    short, long = sorted(shapes, key=lambda shape: len(shape or ()))
-    if short is None or long is None or len(short) != 1 or len(long) != 2 or long[1] != 1:
+    row, column = sorted(op.inputs, key=lambda tensor: len(index.tensors[tensor].shape or ()))
+    if not _is_row_and_column(index.tensors[row].shape, index.tensors[column].shape):
         return None
-    size = short[0]
-    if long[0] != size or (size is not None and size < 2):  # both may be unknown: the batch
-        return None
-    trained = [tensor for tensor in op.inputs if _variables_behind(index, tensor)]
-    if not trained or not all(_is_predicted(index, tensor) for tensor in trained):
-        return None
-    if op.name in _WEIGHING or not trains:
-        column = next(tensor for tensor in op.inputs if index.tensors[tensor].shape == long)
+    predicted = [tensor for tensor in op.inputs if _is_behind(index, tensor, OpKind.READ)]
+    if not predicted or not all(_is_behind(index, tensor, OpKind.CONTRACT) for tensor in predicted):
+        return None  # nothing is trained, or a bare parameter, which may well be compared with every value
+    if op.action in _WEIGHING or not trains:
         meant = _is_spelled_out(index, column)
     else:
-        meant = len(trained) > 1
-    if meant or not _only_reduced(index, op, request):
+        meant = len(predicted) > 1
+    if meant or not _is_only_reduced(index, op, request):
         return None
-    shown = [str(shape).replace("None", "N") for shape in (*shapes, (size, size))]
-    return shown[0], shown[1], shown[2]
+    size = (index.tensors[row].shape or (None,))[0]
+    left, right, result = (
+        str(shape).replace("None", "N") for shape in (*(index.tensors[t].shape for t in op.inputs), (size, size))
+    )
+    return left, right, result
+
+
+def _is_row_and_column(row: Shape, column: Shape) -> bool:
+    """(N,) and (N, 1); both lengths may be unknown: the batch."""
+    if row is None or column is None or len(row) != 1 or len(column) != 2 or column[1] != 1:
+        return False
+    return column[0] == row[0] and (row[0] is None or row[0] >= 2)
 
 
 def _is_spelled_out(index: Index, column: TensorId) -> bool:
@@ -123,17 +130,13 @@ def _is_spelled_out(index: Index, column: TensorId) -> bool:
     return False
 
 
-def _variables_behind(index: Index, tensor: TensorId) -> bool:
-    return any(op.kind is OpKind.READ for t in index.behind([tensor]) for op in index.makers.get(t, ()))
+def _is_behind(index: Index, tensor: TensorId, kind: OpKind) -> bool:
+    """Whether an op of this kind takes part in making a tensor."""
+    return any(op.kind is kind for each in index.behind([tensor]) for op in index.makers.get(each, ()))
 
 
-def _is_predicted(index: Index, tensor: TensorId) -> bool:
-    """A model computed it; a bare parameter may well be compared with every value."""
-    return any(op.kind is OpKind.CONTRACT for t in index.behind([tensor]) for op in index.makers.get(t, ()))
-
-
-def _only_reduced(index: Index, op: Op, request: Request) -> bool:
+def _is_only_reduced(index: Index, op: Op, request: Request) -> bool:
     """Between the difference and the loss there is only per-element arithmetic and a reduction."""
     ahead = index.ahead(op.outputs) & index.behind(request.targets)
     kinds = {user.kind for tensor in ahead for user, _ in index.users.get(tensor, ()) if set(user.outputs) & ahead}
-    return OpKind.REDUCE in kinds and not kinds & {OpKind.CONTRACT, OpKind.SOFTMAX}
+    return OpKind.REDUCE in kinds and kinds.isdisjoint(_RELATING)

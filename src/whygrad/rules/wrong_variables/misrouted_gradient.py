@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.graph import Pairing, Recording, Update
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
@@ -89,7 +89,7 @@ def _finding(recording: Recording, update: Update, wrong: list[Pairing]) -> Find
         if update.where is None
         else Label(update.where, f"{len(wrong)} of {len(update.pairs)} pairs are crossed"),
         variables=names,
-        help="zip the gradients with exactly the list that was handed to `tape.gradient`",
+        help=f"zip the gradients with exactly the list that was handed to `{Word.GRADIENT}`",
         steps=Steps(update.seen, update.seen),
     )
 

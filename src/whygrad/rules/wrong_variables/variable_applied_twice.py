@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.graph import Recording, Update, VariableId
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
@@ -65,7 +65,7 @@ def variable_applied_twice(recording: Recording) -> Iterator[Finding]:
             message=f"{listing(names)} is in the list of one update {max(twice.values())} times, and moves as often",
             primary=None if update.where is None else Label(update.where, "applied more than once here"),
             variables=names,
-            help="give each variable once: `tape.gradient` adds up its uses already",
+            help=f"give each variable once: `{Word.GRADIENT}` adds up its uses already",
             steps=Steps(update.seen, update.seen),
         )
 

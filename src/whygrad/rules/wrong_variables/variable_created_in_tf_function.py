@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Recording
+from whygrad.diagnostics import Label, Severity, Word
+from whygrad.graph import FailureKind, Recording
 from whygrad.rules.rule import Finding, rule
 
 
@@ -54,17 +54,10 @@ def variable_created_in_tf_function(recording: Recording) -> Iterator[Finding]:
     Reported when TensorFlow raises; a creation that TensorFlow tolerates is not.
     """
     failure = recording.failure
-    if failure is None or not any(sign in failure.message for sign in _SIGNS):
+    if failure is None or failure.kind is not FailureKind.VARIABLE_IN_TRACE:
         return
     yield Finding(
         message="a variable is created inside a traced function after its first call",
         primary=None if failure.where is None else Label(failure.where, "creates a variable while tracing"),
-        help="create variables, layers and optimizers outside the `tf.function`; call `optimizer.build(variables)` before it",
+        help=f"create variables, layers and optimizers outside the `{Word.COMPILED_FUNCTION}`; call `optimizer.build(variables)` before it",
     )
-
-
-_SIGNS = (
-    "tf.function only supports singleton tf.Variables",
-    "tried to create variables on non-first call",
-    "tf.function-decorated function tried to create variables",
-)

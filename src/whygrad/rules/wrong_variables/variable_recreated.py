@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import OpKind, Recording, Variable, VariableId
+from whygrad.graph import FailureKind, OpKind, Recording, Variable, VariableId
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import variable_name
 from whygrad.source import SourceSpan
@@ -71,15 +71,12 @@ def variable_recreated(recording: Recording) -> Iterator[Finding]:
             )
 
     failure = recording.failure
-    if failure is not None and _ADDED in failure.message:
+    if failure is not None and failure.kind is FailureKind.STATE_ADDED_LATE:
         yield Finding(
             message="a layer makes variables or layers each time that it is called: they would never be trained",
             primary=None if failure.where is None else Label(failure.where, "makes something new in every call"),
             help="make it once, in `__init__` or `build`, and use it in `call`",
         )
-
-
-_ADDED = "You cannot add new elements of state"  # what Keras 3 says
 
 
 def _by_place(recording: Recording) -> dict[SourceSpan, list[Variable]]:

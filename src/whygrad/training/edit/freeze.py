@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.keras.facts import all_layers
+from whygrad.backends.tensorflow.keras.inspection import all_layers
 from whygrad.backends.tensorflow.measure.choose import choose
 from whygrad.errors import UsageError
 from whygrad.training.accumulation.variable_set import name_of

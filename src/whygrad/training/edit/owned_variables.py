@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.keras.facts import listed
+from whygrad.backends.tensorflow.keras.inspection import listed
 from whygrad.errors import UsageError
 from whygrad.training.accumulation.variable_set import name_of
 

@@ -15,8 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from ways import COMPILED, DRAWING, EAGER, FIT, NESTED, STRUCTURED, XLA, Way
 
 from whygrad.backends import kept_steps
-from whygrad.rules import all_rules, diagnose
-from whygrad.watch import replay, watch
+from whygrad.watch import diagnosed, replay, watch
 
 pytestmark = pytest.mark.tensorflow
 
@@ -35,7 +34,7 @@ def test_what_was_kept_says_the_same(way: Way, tf: Any, keras: Any, tmp_path: Pa
     script.unlink()  # on another machine
     moved = shutil.move(tmp_path / "kept", tmp_path / "elsewhere")
 
-    found = diagnose(replay(str(kept_steps.find("latest", None, moved))), all_rules())
+    found = diagnosed(replay(str(kept_steps.find("latest", None, moved))))
 
     assert [each.primary.span for each in found if each.primary is not None] == [first.primary.span]
     assert [each.code for each in found] == [first.code]

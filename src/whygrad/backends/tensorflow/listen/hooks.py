@@ -10,6 +10,8 @@ import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from whygrad.backends.tensorflow.capability import Absent, MissingNameError
+
 Result = TypeVar("Result")
 
 PATIENCE = 1.0  # seconds a thread waits for another one's note before it goes on without its own
@@ -84,6 +86,8 @@ class Hooks:
             if thread != self._thread:
                 self._change_thread(thread)
             return note(*arguments)
+        except MissingNameError:  # said once, when watching began
+            return None
         except Exception as error:
             self.fail(error)
             return None
@@ -115,7 +119,7 @@ class Hooks:
 
 def _home(owner: Any, name: str) -> Any:
     """The class of an inheritance chain that really holds the name; a module holds its own."""
-    if owner is None:
+    if owner is None or isinstance(owner, Absent):
         return None
     for candidate in getattr(owner, "__mro__", (owner,)):
         if name in vars(candidate) and candidate is not object:

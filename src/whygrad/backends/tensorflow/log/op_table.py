@@ -6,6 +6,7 @@ import functools
 from typing import Final
 
 from whygrad.graph import Action as A  # noqa: N817
+from whygrad.graph import NotATensor
 from whygrad.graph import OpKind as K
 
 _BY_KIND: Final[dict[K, str]] = {
@@ -74,7 +75,7 @@ _BY_KIND: Final[dict[K, str]] = {
 OP_KINDS: Final[dict[str, K]] = {name: kind for kind, names in _BY_KIND.items() for name in names.split()}
 
 _BY_ACTION: Final[dict[A, str]] = {
-    A.ADD: "Add AddV2 AddN",
+    A.ADD: "Add AddV2 AddN AccumulateNV2",
     A.SUBTRACT: "Sub",
     A.SQUARED_DIFFERENCE: "SquaredDifference",
     A.NEGATE: "Neg",
@@ -95,9 +96,26 @@ _BY_ACTION: Final[dict[A, str]] = {
     A.GROW_EXPONENTIALLY: "Expm1 Sinh Cosh",
     A.MODULO: "FloorMod Mod",
     A.ANGLE: "Atan2",
+    A.PASS_ON: "IdentityN EnsureShape CheckNumerics CheckNumericsV2 PreventGradient Snapshot StopGradient",
+    A.PERMUTE: "Transpose",
+    A.BROADCAST: "BroadcastTo",
+    A.JOIN: "Pack ConcatV2",
+    A.SPLIT: "Unpack Split SplitV StridedSlice Slice GatherV2",
+    A.SCATTER: "UnsortedSegmentSum TensorScatterAdd TensorScatterUpdate ScatterNd ResourceScatterUpdate "
+    "ResourceScatterNdUpdate",
+    A.ASSIGN: "AssignVariableOp",
+    A.INCREMENT: "AssignAddVariableOp AssignSubVariableOp ResourceScatterAdd ResourceScatterSub "
+    "ResourceScatterNdAdd ResourceScatterNdSub",
 }
 
 ACTIONS: Final[dict[str, A]] = {name: action for action, names in _BY_ACTION.items() for name in names.split()}
+
+NOT_TENSORS: Final = {
+    "KerasTensor": NotATensor.SYMBOLIC,
+    "SymbolicTensor": NotATensor.SYMBOLIC,
+    "TensorArray": NotATensor.ARRAY,
+}
+DEFAULT_NAMES: Final = ("Variable", "variable")  # of variables that were given none
 
 # Ops that write a variable whose handle is their first input; the value is the input after it.
 WRITE_PREFIXES: Final = (
@@ -133,3 +151,9 @@ def kind_of(op_type: str) -> K:
     if op_type.startswith("__") or op_type.endswith("PartitionedCall"):
         return K.CALL
     return K.OTHER
+
+
+@functools.lru_cache(maxsize=4096)
+def meaning_of(op_type: str) -> tuple[K, A | None]:
+    """Kind and action of an op by its TensorFlow name."""
+    return kind_of(op_type), ACTIONS.get(op_type)

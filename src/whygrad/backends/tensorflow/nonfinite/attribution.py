@@ -88,7 +88,7 @@ class Attribution:
 def install(capture: Capture) -> None:
     """Stand before the function that TensorFlow calls for each op of a gradient."""
     original, register = compat.gradient_function, compat.register_gradient_function
-    if original is None or register is None:
+    if not original or not register:
         return
     attribution, hooks = Attribution(capture), capture.hooks
 

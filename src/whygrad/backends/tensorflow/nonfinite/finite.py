@@ -59,7 +59,7 @@ def _dense(tensor: Any) -> Any:
 def array_of(tensor: Any) -> Any:
     """The elements, without a copy where TensorFlow allows; None where the tensor has no values to look at."""
     view = compat.array_view
-    if view is None or not hasattr(tensor, "_id") or not hasattr(tensor, "numpy"):
+    if not view or not hasattr(tensor, "_id") or not hasattr(tensor, "numpy"):
         return None
     try:
         return np.asarray(view(tensor))

@@ -114,7 +114,7 @@ class UpdateWatch:
         for gradient, number in bad:
             label = self.capture.updates.label_of(gradient)
             if label is not None and label.summed is not None and label.asked is not None:
-                facts = self.capture.sentinel.discoveries.at(label.asked[0])
+                facts = self.capture.sentinel.discoveries.at(label.asked.place)
                 key = (label.summed, self.place, len(label.requests), facts.bad)
                 self.sums.setdefault(key, []).append(number)
 

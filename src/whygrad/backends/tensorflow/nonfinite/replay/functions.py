@@ -125,7 +125,7 @@ class Interpreter:
         if kind == "While":
             return self._loop(graphs, inputs, depth)
         if kind in ("If", "Case"):
-            choice = compat.array_view(inputs[0].tensor) if compat.array_view is not None else 0
+            choice = compat.array_view(inputs[0].tensor)
             index = (0 if choice else 1) if kind == "If" else int(choice)
             index = index if 0 <= index < len(graphs) else len(graphs) - 1
             return self.call(graphs[index], inputs[1:], depth + 1)
@@ -142,7 +142,7 @@ class Interpreter:
     def _loop(self, graphs: tuple[Any, ...], inputs: tuple[Value, ...], depth: int) -> list[Value]:
         body, condition = graphs
         state = list(inputs)
-        while bool(compat.array_view(self.call(condition, state, depth + 1)[0].tensor)):  # type: ignore[misc]
+        while bool(compat.array_view(self.call(condition, state, depth + 1)[0].tensor)):
             state = self.call(body, state, depth + 1)
         return state
 

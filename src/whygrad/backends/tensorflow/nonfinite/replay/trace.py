@@ -83,7 +83,7 @@ class Trace:
         self.nodes: list[Node] = []
         self.values: dict[int, Value] = {}
         self.is_exact = True  # False: random numbers were drawn again
-        self._room = SHARE_OF_MEMORY * _free_memory()
+        self._room = room_for_values()
 
     def add(self, node: Node, results: Iterable[Any]) -> Node:
         node.order = len(self.nodes)
@@ -103,6 +103,11 @@ class Trace:
         if number is not None:
             self.values.setdefault(number, value)
         return value
+
+
+def room_for_values() -> float:
+    """Bytes that the values of a step may take."""
+    return SHARE_OF_MEMORY * _free_memory()
 
 
 def _free_memory() -> float:

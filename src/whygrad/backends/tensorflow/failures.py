@@ -1,0 +1,85 @@
+"""What the exceptions of TensorFlow 2.16 to 2.21 and of Keras say, as kinds and facts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from whygrad.graph import Failure, FailureKind
+
+SIGNS: Final[tuple[tuple[FailureKind, str], ...]] = (
+    (FailureKind.TAPE_SPENT, r"non-persistent"),
+    (FailureKind.NO_DERIVATIVE, r"gradient registry has no entry for"),
+    (FailureKind.NO_GRADIENTS, r"^No gradients provided"),
+    (FailureKind.NO_LOSS, r"No loss"),
+    (FailureKind.STATE_ADDED_LATE, r"You cannot add new elements of state"),
+    (FailureKind.VARIABLE_IN_TRACE, r"tf\.function only supports singleton tf\.Variables"),
+    (FailureKind.VARIABLE_IN_TRACE, r"tried to create variables on non-first call"),
+    (FailureKind.VARIABLE_IN_TRACE, r"tf\.function-decorated function tried to create variables"),
+    (FailureKind.SYMBOLIC_SOURCE, r"Passed in object .*<KerasTensor"),
+    (FailureKind.WRAPPED_VARIABLE, r"^Passed in object <Variable"),
+    (FailureKind.SYMBOLIC_INPUT, r"A KerasTensor cannot be used as input to a TensorFlow function"),
+    (FailureKind.SYMBOLIC_INPUT, r"A KerasTensor is symbolic: it's a placeholder"),
+    (FailureKind.OLD_OPTIMIZERS, r"`keras\.optimizers\.legacy` is not supported in Keras 3"),
+    (FailureKind.OLD_FILE, r"Keras 3 only supports V3"),
+    (FailureKind.OLD_WEIGHTS_NAME, r"must end in `\.weights\.h5`"),
+    (FailureKind.OLD_MODEL_NAME, r"must end in `\.keras`|Invalid filepath extension for saving"),
+    (FailureKind.VARIABLE_CALLED, r"'ResourceVariable' object is not callable"),
+    (FailureKind.LIST_CALLED, r"'list' object is not callable"),
+)
+_REFUSED: Final = (
+    re.compile(r"([\w.]+)\(\) got an unexpected keyword argument ?'(\w+)'"),
+    re.compile(r"()Argument\(s\) not recognized: { ?'(\w+)'"),
+    re.compile(r"Unrecognized keyword arguments passed to (\w+): {'(\w+)'"),
+)
+_KERAS_CLASSES: Final = (
+    r"\w*Optimizer|Adam|AdamW|Adamax|Adagrad|Adadelta|SGD|RMSprop|Nadam|Ftrl|Lion|Lamb|Sequential|Functional|Model"
+)
+_LACKING: Final = (  # a converted function keeps the text of an AttributeError only
+    re.compile(rf"'({_KERAS_CLASSES})' object has no attribute '(\w+)'"),
+    re.compile(r"module '(?:tf_)?(keras[\w.]*)' has no attribute '(\w+)'"),
+)
+_ASKING: Final = "tensorflow.python.eager.backprop.GradientTape."
+_SPARSE: Final = "IndexedSlices"
+_MISUSE: Final = ("TypeError", "AttributeError", "ValueError")
+
+
+def classify(failure: Failure) -> Failure:
+    """A failure with what can be read in its text."""
+    op = re.search(r"gradient registry has no entry for: (\w+)", failure.message)
+    refused = next((found for each in _REFUSED if (found := each.search(failure.message))), None)
+    known = replace(
+        failure,
+        kind=_kind(failure),
+        op=None if op is None else op[1],
+        argument=None if refused is None else refused[2],
+        function=None if refused is None else (refused[1] or "__init__").split(".")[-1],
+    )
+    lacking = next((found for each in _LACKING if (found := each.search(failure.message))), None)
+    if lacking is None or _is_of_keras(failure):
+        return known
+    return replace(known, attribute=lacking[2], object_type=f"keras.{lacking[1].removeprefix('keras.')}")
+
+
+def failure_of(text: str | None) -> Failure | None:
+    """What is known of an exception that was written down as `Type: message`."""
+    if text is None:
+        return None
+    type_name, _, message = text.partition(": ")
+    return classify(Failure(type_name=type_name, message=message))
+
+
+def _kind(failure: Failure) -> FailureKind | None:
+    if failure.attribute == "_id" and (failure.called or "").startswith(_ASKING):
+        return FailureKind.NOT_A_SOURCE
+    if failure.type_name in _MISUSE and (_SPARSE in failure.message or _SPARSE in (failure.object_type or "")):
+        return FailureKind.SPARSE_AS_DENSE
+    if failure.type_name == "LookupError":
+        return FailureKind.NO_DERIVATIVE
+    return next((kind for kind, sign in SIGNS if re.search(sign, failure.message)), None)
+
+
+def _is_of_keras(failure: Failure) -> bool:
+    kinds = (failure.object_type or "", *failure.object_bases)
+    return failure.attribute is not None and any(kind.startswith("keras.") for kind in kinds)

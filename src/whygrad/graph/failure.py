@@ -1,0 +1,47 @@
+"""What went wrong loudly: an exception as facts. The text is the user's to read; rules ask for its kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from whygrad.source import SourceSpan
+
+
+class FailureKind(StrEnum):
+    """What a framework's exception is about; the backend knows its wording."""
+
+    TAPE_SPENT = "tape-spent"  # a second gradient was asked of a tape that is not persistent
+    NO_DERIVATIVE = "no-derivative"  # an op has no derivative, and asking for it raises
+    NO_GRADIENTS = "no-gradients"  # an optimizer was given nothing but None
+    NO_LOSS = "no-loss"
+    NOT_A_SOURCE = "not-a-source"  # a gradient was asked for something that is no tensor
+    SYMBOLIC_SOURCE = "symbolic-source"  # a tape was to watch a tensor that has no value
+    SYMBOLIC_INPUT = "symbolic-input"  # a function was given a tensor that has no value
+    STATE_ADDED_LATE = "state-added-late"  # a layer made a variable or layer when it was called
+    VARIABLE_IN_TRACE = "variable-in-trace"  # a function made a variable when it was traced again
+    SPARSE_AS_DENSE = "sparse-as-dense"
+    WRAPPED_VARIABLE = "wrapped-variable"  # a tape was to watch a wrapper instead of the variable in it
+    VARIABLE_CALLED = "variable-called"  # `variable.value()`
+    LIST_CALLED = "list-called"  # `optimizer.variables()`
+    OLD_OPTIMIZERS = "old-optimizers"
+    OLD_FILE = "old-file"
+    OLD_WEIGHTS_NAME = "old-weights-name"
+    OLD_MODEL_NAME = "old-model-name"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """An exception that ended the run or a gradient request."""
+
+    type_name: str
+    message: str  # as the user would read it
+    where: SourceSpan | None = None  # the innermost expression of user code
+    kind: FailureKind | None = None  # None: none that the backend knows
+    attribute: str | None = None  # the missing name
+    object_type: str | None = None  # of a missing name, `module.Class` of the object asked
+    object_bases: tuple[str, ...] = ()  # the same of the classes it is derived from
+    argument: str | None = None  # the keyword that was refused
+    function: str | None = None  # by which function
+    called: str | None = None  # what the expression called, as `module.function`: the first frame beneath it
+    op: str | None = None  # the op that it is about, in the framework's own word

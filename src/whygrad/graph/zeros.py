@@ -1,0 +1,169 @@
+"""Where a gradient is zero: by what an op is, or likely by what it did to the values it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from whygrad.graph.cancellation import Cancellation
+from whygrad.graph.node import Action, Flow, Op, OpKind, TensorId
+from whygrad.graph.query import Index, Reason, cut_groups
+from whygrad.graph.recording import Outcome, Request, Source
+
+_THERE: Final = (Outcome.PRESENT, Outcome.ZERO)
+_FLAT: Final = (OpKind.CLIP, OpKind.SELECT, OpKind.SIGN, OpKind.ROUND)  # zero over whole ranges of values
+_TOTALS: Final = (Action.SUM, Action.MEAN)
+_SCALED: Final = (Action.MULTIPLY, Action.DIVIDE)
+_RESHAPING: Final = (*_TOTALS, Action.RESHAPE)  # their other inputs are axes and shapes
+_LINEAR: Final = (*_RESHAPING, *_SCALED, Action.NEGATE, Action.IDENTITY, Action.ADD, Action.SUBTRACT)
+
+
+@dataclass(frozen=True, slots=True)
+class Zeroed:
+    """An op that makes the gradients of some sources zero."""
+
+    op: Op
+    sources: tuple[Source, ...]
+
+
+def zeroed_by_construction(request: Request, index: Index) -> list[Zeroed]:
+    """Sources whose every way goes through an op with a derivative that is zero whatever the values."""
+    if not any(Flow.ZERO in op.flows for op in request.graph.ops):
+        return []
+    alive = index.open_behind(request.targets, request.tape, zeros=False)
+    dead = [s for s in request.sources if s.outcome in _THERE and alive.isdisjoint(index.starts(s))]
+    groups = cut_groups(index, request, dead, zeros=False)
+    return [Zeroed(g.cut.op, g.sources) for g in groups if g.cut.reason is Reason.ZERO]
+
+
+def zeroed_by_softmax(request: Request, index: Index) -> list[Zeroed]:
+    """A softmax of which only the sum enters the target: that is one, whatever goes in."""
+    found = []
+    for op in request.graph.ops:
+        if op.action is not Action.SOFTMAX or request.tape not in op.tapes or not _is_only_summed(index, request, op):
+            continue
+        around = index.open_behind(request.targets, request.tape, avoiding=set(op.outputs))
+        through = index.open_behind(op.inputs, request.tape)
+        dead = tuple(
+            s
+            for s in request.sources
+            if s.outcome in _THERE and (starts := set(index.starts(s))) & through and not starts & around
+        )
+        if dead:
+            totals = [each for each in request.graph.ops if each.action in _TOTALS and set(each.outputs) & around]
+            found.append(Zeroed(totals[-1] if totals else op, dead))
+    return found
+
+
+def _is_only_summed(index: Index, request: Request, op: Op) -> bool:
+    behind = index.behind(request.targets)
+    todo, summed = list(op.outputs), False
+    while todo:
+        for user, position in index.users.get(todo.pop(), ()):
+            if not set(user.outputs) & behind or user.kind is OpKind.SHAPE:
+                continue
+            summed = summed or user.action in _TOTALS
+            if user.action not in _LINEAR or not _is_linear_in(index, user, position):
+                return False
+            todo.extend(user.outputs)
+    return summed and all(index.tensors[target].shape == () for target in request.targets if target in index.tensors)
+
+
+def _is_linear_in(index: Index, op: Op, position: int) -> bool:
+    """Whether the other inputs are constants, and the one in question is neither a divisor nor its own factor."""
+    own = op.inputs[position]
+    others = [tensor for i, tensor in enumerate(op.inputs) if i != position]
+    if (op.action is Action.DIVIDE and position > 0) or (op.action in _SCALED and own in others):
+        return False
+    others = [tensor for tensor in others if tensor != own]
+    makers = [maker for tensor in others for maker in index.makers.get(tensor, ())]
+    scalars = op.action in _RESHAPING or all(index.tensors[tensor].shape == () for tensor in others)
+    return scalars and all(maker.kind in (OpKind.CONSTANT, OpKind.SHAPE, OpKind.MOVE) for maker in makers)
+
+
+def likely_zeroed_by(index: Index, request: Request, source: Source, differences: Cancellation) -> Op | None:
+    """The op that likely makes a zero that was seen, and that every path goes through.
+
+    A difference or ratio in which all that depends on the source drops out, as the mean does in `sample - mean`; a clip
+    or the like.
+    """
+    starts = set(index.starts(source))
+    ops = _path(index, request, starts)
+    found = tuple(differences.among(ops, index.ahead(starts) | starts))
+    if found and _carry_all(index, request, starts, found):
+        return found[0]
+    for op in ops:
+        group: tuple[Op, ...] = (op,) if _may_zero(index, request, op) else ()
+        if op.kind is OpKind.CUSTOM:
+            group = tuple(each for each in ops if each.kind is OpKind.CUSTOM and each.custom == op.custom)
+        if group and _carry_all(index, request, starts, group):
+            return op
+    return None
+
+
+def _path(index: Index, request: Request, starts: set[TensorId]) -> list[Op]:
+    """The ops that carry a gradient from the target to the starts."""
+    path = index.open_ahead(starts, request.tape) & index.open_behind(request.targets, request.tape)
+    return [op for op in request.graph.ops if any(t in path for t in op.outputs) and any(t in path for t in op.inputs)]
+
+
+def _carry_all(index: Index, request: Request, starts: set[TensorId], ops: tuple[Op, ...]) -> bool:
+    """Whether every way from the starts to the target goes through one of these ops."""
+    through = {tensor for op in ops for tensor in op.outputs}
+    return starts.isdisjoint(index.open_behind(request.targets, request.tape, avoiding=through))
+
+
+def _may_zero(index: Index, request: Request, op: Op) -> bool:
+    """Not where another source has a gradient that can only have come through the op."""
+    if _drops_imaginary(index, op):
+        return True
+    if op.kind not in _FLAT and not is_constant(index, op):
+        return False
+    around = index.open_behind(request.targets, request.tape, avoiding=set(op.outputs))
+    present = (source for source in request.sources if source.outcome is Outcome.PRESENT)
+    return not any(around.isdisjoint(index.starts(source)) for source in present)
+
+
+def _drops_imaginary(index: Index, op: Op) -> bool:
+    """A cast from complex to real numbers, or their real part: nothing that moves the imaginary part alone counts."""
+    if op.action not in (Action.CONVERT, Action.REAL_PART) or not op.inputs or not op.outputs:
+        return False
+    before, after = index.tensors.get(op.inputs[0]), index.tensors.get(op.outputs[0])
+    return before is not None and before.dtype.startswith("complex") and after is not None and after.dtype[:4] != "comp"
+
+
+def is_constant(index: Index, op: Op) -> bool:
+    """A softmax over one unit is one, and what a single element differs from its own mean is zero."""
+    if op.kind is OpKind.SOFTMAX:
+        shape = index.tensors[op.outputs[0]].shape or (None,)
+        return shape[-1] == 1
+    if op.action not in (Action.SUBTRACT, Action.SQUARED_DIFFERENCE) or len(op.inputs) != 2:
+        return False
+    return _is_mean_of_one(index, op.inputs[1], op.inputs[0])
+
+
+def _is_mean_of_one(index: Index, tensor: TensorId, own: TensorId) -> bool:
+    for maker in index.makers.get(tensor, ()):
+        if maker.kind is OpKind.STOP:
+            return _is_mean_of_one(index, maker.inputs[0], own)
+        before, after = index.tensors[own].shape or (None,), index.tensors[maker.outputs[0]].shape or ()
+        if maker.action is Action.MEAN and maker.inputs[0] == own:
+            return len(after) == len(before) and after[-1] == before[-1] == 1
+    return False
+
+
+def stuck_products(request: Request, index: Index, blank: list[Source]) -> Iterator[tuple[Op, Source, Source]]:
+    """Pairs of sources that are all zeros and multiply each other: the gradient of each is the other."""
+    ahead = [(source, index.ahead(set(index.starts(source)))) for source in blank]
+    paired: set[int] = set()
+    for op in request.graph.ops:
+        if op.kind is not OpKind.CONTRACT and op.action is not Action.MULTIPLY:
+            continue
+        into = [[source for source, reached in ahead if tensor in reached] for tensor in op.inputs[:2]]
+        if [len(side) for side in into] != [1, 1]:
+            continue
+        first, second = into[0][0], into[1][0]
+        if first is not second and not paired & {id(first), id(second)}:
+            paired |= {id(first), id(second)}
+            yield op, first, second

@@ -1,0 +1,108 @@
+"""How a rule of this family claims the cuts of its own kind, and whether anybody misses the gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import FailureKind, Recording, Request, Source, VariableId
+from whygrad.graph.query import Cut, Reason
+from whygrad.rules.no_gradient.missing import ABSENT, MissingCut, missing_of
+from whygrad.rules.rule import Finding
+from whygrad.rules.wording import listing, names_of, steps_of
+from whygrad.source import SourceSpan
+
+
+def claim(
+    recording: Recording,
+    reason: Callable[[MissingCut], bool],
+    *,
+    because: Callable[[Cut], str],
+    label: Callable[[Cut], str],
+    help: Callable[[Cut], str],
+    severity: Callable[[Recording, MissingCut], Severity | None] | None = None,
+    instead: Callable[[Cut], SourceSpan | None] | None = None,
+) -> Iterator[Finding]:
+    """One finding for each place whose cut a rule recognises; `instead` may know a better place to show it."""
+    by_place: dict[object, list[MissingCut]] = {}
+    for missing in missing_of(recording).cuts:
+        if reason(missing):
+            by_place.setdefault(missing.cut.op.where or missing.cut.op.id, []).append(missing)
+    for group in by_place.values():
+        first = group[0]
+        names = tuple(dict.fromkeys(n for m in group for n in names_of(recording, m.request, m.sources)))
+        called = first.cut.op.where
+        where = (None if instead is None else instead(first.cut)) or called
+        away = () if called is None or where == called else (Label(called, "used here"),)
+        yield Finding(
+            message=f"no gradient reaches {listing(names)}: {because(first.cut)}",
+            primary=None if where is None else Label(where, label(first.cut)),
+            variables=names,
+            related=(*away, *_also(first)),
+            notes=_notes(recording, first),
+            help=help(first.cut),
+            steps=steps_of(recording, [missing.request for missing in group]),
+            severity=_severity(recording, group) if severity is None else severity(recording, first),
+            certain=not first.cut.op.inferred,
+        )
+
+
+def _severity(recording: Recording, group: Iterable[MissingCut]) -> Severity | None:
+    """A variable that another loss trains, or that gets its gradient in other steps, is a note."""
+    if all(is_deliberate(recording, missing.request, missing.sources) for missing in group):
+        return Severity.NOTE
+    return None
+
+
+def is_deliberate(recording: Recording, request: Request, sources: Iterable[Source]) -> bool:
+    """Whether nobody misses these gradients; not where the optimizer was left without any, and raised."""
+    if _is_fatal(recording, request):
+        return False
+    return request.zeros_accepted or all(
+        source.variable is not None and is_trained_elsewhere(recording, source.variable, request) for source in sources
+    )
+
+
+def _is_fatal(recording: Recording, request: Request) -> bool:
+    failure = recording.failure
+    return (
+        failure is not None
+        and failure.kind is FailureKind.NO_GRADIENTS
+        and all(source.outcome in ABSENT for source in request.sources)
+    )
+
+
+def is_trained_elsewhere(recording: Recording, variable: VariableId, but: Request) -> bool:
+    """Another request gives it a gradient, and something moves it."""
+    moved = recording.variables[variable].writes > 0 or any(
+        pair.variable == variable and not pair.missing for update in recording.updates for pair in update.pairs
+    )
+    return moved and any(
+        source.variable == variable and source.outcome not in ABSENT
+        for request in recording.requests
+        if request is not but
+        for source in request.sources
+    )
+
+
+def _also(missing: MissingCut) -> tuple[Label, ...]:
+    labels = []
+    lines = set() if missing.cut.op.where is None else {missing.cut.op.where.line}
+    for cut in missing.later:
+        where = cut.op.where
+        if where is not None and cut.reason is not Reason.WRITTEN and where.line not in lines:
+            lines.add(where.line)
+            labels.append(Label(where, "and cut again here"))
+    return tuple(labels[:2])
+
+
+def _notes(recording: Recording, missing: MissingCut) -> tuple[str, ...]:
+    others = [s for s in missing.request.sources if s.outcome not in ABSENT]
+    if not others or missing.request.where is None:
+        return ()
+    who = (
+        "1 other source of this request gets"
+        if len(others) == 1
+        else f"{len(others)} other sources of this request get"
+    )
+    return (f"{who} a gradient",)

@@ -1,0 +1,260 @@
+"""The gradients that are missing in a recording and where their paths are cut: found once, claimed by many rules."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+
+from whygrad.graph import FailureKind, Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable
+from whygrad.graph.objects import AttributeSet
+from whygrad.graph.query import Cut, CutGroup, Index, Reason, cut_groups, index_of, is_connected, later_cuts
+from whygrad.source import SourceSpan
+
+ABSENT = (Outcome.MISSING, Outcome.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class MissingCut:
+    """One place that cuts off some sources of one request."""
+
+    request: Request
+    cut: Cut
+    sources: tuple[Source, ...]
+    later: tuple[Cut, ...]
+    is_draw: bool = False  # a comparison with random noise: a sample, really
+
+
+@dataclass(frozen=True, slots=True)
+class Unconnected:
+    """Sources that the target of a request does not depend on."""
+
+    request: Request
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unwatched:
+    """A source that the tape did not watch, or only after its first use."""
+
+    request: Request
+    source: Source
+    first_use: SourceSpan | None = None  # set where `watch` came late
+
+
+@dataclass(frozen=True, slots=True)
+class Rebound:
+    """A name that held a variable in an earlier request and holds a tensor now."""
+
+    request: Request
+    variable: Variable
+    made: Op | None  # the op that made the tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    cuts: tuple[MissingCut, ...] = ()
+    unconnected: tuple[Unconnected, ...] = ()
+    unwatched: tuple[Unwatched, ...] = ()
+    constant: tuple[Request, ...] = ()
+    rebound: tuple[Rebound, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.cuts or self.unconnected or self.unwatched or self.constant or self.rebound)
+
+    def __add__(self, other: Missing) -> Missing:
+        return Missing(
+            self.cuts + other.cuts,
+            self.unconnected + other.unconnected,
+            self.unwatched + other.unwatched,
+            self.constant + other.constant,
+            self.rebound + other.rebound,
+        )
+
+
+_cache: weakref.WeakKeyDictionary[Recording, Missing] = weakref.WeakKeyDictionary()
+
+
+def missing_of(recording: Recording) -> Missing:
+    """All missing gradients of a recording, explained as far as the graph goes."""
+    known = _cache.get(recording)
+    if known is None:
+        known = Missing()
+        for request in recording.requests:
+            known += _look_into(recording, request)
+        _cache[recording] = known
+    return known
+
+
+def _look_into(recording: Recording, request: Request) -> Missing:
+    sources = [s for s in request.sources if s.outcome in ABSENT and is_explicable(recording, s)]
+    zeroed = _zeroed(recording, request)
+    if zeroed and not sources:
+        return zeroed
+    if not sources or request.target_type or _is_broken(request):
+        return Missing()
+    index = index_of(request.graph)
+    behind = index.behind(request.targets)
+    rebound = {id(s): r for s in sources if (r := _rebound(recording, request, s, index)) is not None}
+    sources = [s for s in sources if id(s) not in rebound]
+    joined = [s for s in sources if is_connected(index, behind, s)]
+    apart = tuple(s for s in sources if not is_connected(index, behind, s))
+    unwatched = {id(s): u for s in joined if (u := _unwatched(recording, request, s, index)) is not None}
+    cuttable = [s for s in joined if id(s) not in unwatched]
+    is_constant = bool(apart) and not joined and _is_constant(request, index, behind)
+    return zeroed + Missing(
+        cuts=tuple(
+            _missing_cut(index, request, group) for group in cut_groups(index, request, cuttable) if group.sources
+        ),
+        unconnected=(Unconnected(request, apart),) if apart and not is_constant else (),
+        unwatched=tuple(unwatched.values()),
+        constant=(request,) if is_constant else (),
+        rebound=tuple(rebound.values()),
+    )
+
+
+def _is_broken(request: Request) -> bool:
+    """Whether it raised for another reason than that a gradient is missing."""
+    return request.error is not None and request.error.kind is not FailureKind.NO_DERIVATIVE
+
+
+def _zeroed(recording: Recording, request: Request) -> Missing:
+    """Through a loop or branch a framework may give zeros where it would give None: cut all the same."""
+    if not any(op.branched for op in request.graph.ops):
+        return Missing()
+    index = index_of(request.graph)
+    alive = index.open_behind(request.targets, request.tape)
+    behind = index.behind(request.targets)
+    dead = [
+        s
+        for s in request.sources
+        if s.outcome in (Outcome.PRESENT, Outcome.ZERO)
+        and s.variable is not None
+        and is_explicable(recording, s)
+        and is_connected(index, behind, s)
+        and not any(tensor in alive for tensor in index.starts(s))
+    ]
+    groups = [g for g in cut_groups(index, request, dead) if g.sources] if dead else []
+    apart = tuple(s for s in request.sources if _is_zero_and_apart(recording, index, behind, s))
+    return Missing(
+        cuts=tuple(_missing_cut(index, request, g) for g in groups if g.cut.op.branched),
+        unconnected=(Unconnected(request, apart),) if apart else (),
+    )
+
+
+def _is_zero_and_apart(recording: Recording, index: Index, behind: set[TensorId], source: Source) -> bool:
+    """Read in a loop or branch, but nothing of it goes into the target; seen to be zero."""
+    if source.outcome is not Outcome.ZERO or source.variable is None or not is_explicable(recording, source):
+        return False
+    reads = index.reads.get(source.variable, ())
+    return any(op.branched for op in reads) and not is_connected(index, behind, source)
+
+
+def _missing_cut(index: Index, request: Request, group: CutGroup) -> MissingCut:
+    """Moving an op under the tape does not help where its value leaves the framework or is stored afterwards."""
+    cut, later = group.cut, later_cuts(index, request, group.cut)
+    if cut.reason is Reason.OUTSIDE:
+        cut = next((each for each in later if each.reason in (Reason.FOREIGN, Reason.WRITTEN, Reason.STATE)), cut)
+    if cut.reason is Reason.OUTSIDE and cut.op.kind is not OpKind.GRADIENT:
+        cut = _inner_gradient(index, request, cut) or cut
+    return MissingCut(request, cut, group.sources, tuple(later), _is_draw(index, cut))
+
+
+def _inner_gradient(index: Index, request: Request, cut: Cut) -> Cut | None:
+    """The gradient that was taken of what ran outside: the tape must record that, whatever else it records."""
+    ahead, behind = index.ahead(index.results(cut.op)), index.behind(request.targets)
+    for op in index.ops:
+        if op.kind is OpKind.GRADIENT and request.tape not in op.tapes and any(t in behind for t in op.outputs):
+            position = next((i for i, tensor in enumerate(op.inputs) if tensor in ahead), None)
+            if position is not None:
+                return Cut(op, position, Reason.OUTSIDE)
+    return None
+
+
+def _unwatched(recording: Recording, request: Request, source: Source, index: Index) -> Unwatched | None:
+    tape = recording.tapes.get(request.tape)
+    if source.variable is not None:
+        variable = recording.variables[source.variable]
+        if not variable.trainable and len(request.sources) > 1:
+            return None
+        automatic = variable.watchable and (tape is None or tape.watches_variables)
+        return None if automatic or source.watched is not None else Unwatched(request, source)
+    if source.tensor is None or _is_traced(index, request, source.tensor):
+        return None
+    if source.watched is None:
+        return Unwatched(request, source)
+    early = [op for op, _ in index.users.get(source.tensor, ()) if op.id < source.watched and request.tape in op.tapes]
+    if not early:
+        return None
+    return Unwatched(request, source, early[0].where or request.where)
+
+
+def _is_traced(index: Index, request: Request, tensor: TensorId) -> bool:
+    """Whether the tape follows a tensor anyway, because it was made from something it watches."""
+    makers = [op for op in index.makers.get(tensor, ()) if request.tape in op.tapes and op.inputs]
+    return any(op.kind is OpKind.READ or _follows(index, request, op) for op in makers)
+
+
+def _follows(index: Index, request: Request, op: Op) -> bool:
+    watched = {s.tensor for s in request.sources if s.watched is not None}
+    behind = index.open_behind(op.inputs, request.tape)
+    return any(
+        tensor in watched or any(maker.kind is OpKind.READ for maker in index.makers.get(tensor, ()))
+        for tensor in behind
+    )
+
+
+def _is_constant(request: Request, index: Index, behind: set[TensorId]) -> bool:
+    watched = {s.tensor for s in request.sources if s.watched is not None}
+    return not any(
+        tensor in watched or any(op.variable is not None for op in index.makers.get(tensor, ())) for tensor in behind
+    )
+
+
+def _is_draw(index: Index, cut: Cut) -> bool:
+    """A comparison with noise; or what a library does around it in one call of the user's."""
+    if cut.op.kind is not OpKind.COMPARE:
+        return False
+    if cut.op.where is not None and any(
+        op.kind in (OpKind.NOISE, OpKind.SAMPLE) and op.where == cut.op.where for op in index.ops
+    ):
+        return True
+    others = [tensor for i, tensor in enumerate(cut.op.inputs) if i != cut.input]
+    kinds = {op.kind for tensor in index.behind(others) for op in index.makers.get(tensor, ())}
+    return OpKind.NOISE in kinds and OpKind.READ not in kinds
+
+
+def _rebound(recording: Recording, request: Request, source: Source, index: Index) -> Rebound | None:
+    """The same place asked for a variable before."""
+    if source.tensor is None:
+        return None
+    position = next(i for i, s in enumerate(request.sources) if s is source)
+    for earlier in recording.requests:
+        if earlier.where != request.where or earlier.order >= request.order or position >= len(earlier.sources):
+            continue
+        variable = earlier.sources[position].variable
+        if variable is not None and len(earlier.sources) == len(request.sources):
+            made = next(iter(index.makers.get(source.tensor, ())), None)
+            return Rebound(request, recording.variables[variable], made)
+    return None
+
+
+def is_explained(recording: Recording, loose: Unconnected, source: Source) -> bool:
+    """Whether a rule about the wrong variables says better why the loss does not depend on a source."""
+    variable = recording.variables.get(source.variable) if source.variable is not None else None
+    if variable is None:
+        return False
+    if any(event.held == variable.id for event in recording.events_of(AttributeSet)):
+        return True
+    return not variable.trainable and any(
+        recording.variables[s.variable].trainable
+        for s in loose.request.sources
+        if s.variable is not None and s.variable in recording.variables
+    )
+
+
+def is_explicable(recording: Recording, source: Source) -> bool:
+    """Integer variables are another rule's; so are things that are neither variable nor tensor."""
+    if source.variable is not None:
+        variable = recording.variables.get(source.variable)
+        return variable is not None and variable.is_floating
+    return source.tensor is not None
