@@ -114,7 +114,7 @@ def finding(
         related=related if asked is None else (*related, Label(asked, "seen here")),
         notes=(*notes, *evidence(born)),
         help=help,
-        steps=Steps(born.when.seen, max(born.when.of, born.when.seen)),
+        steps=steps_of(born.when),
         severity=Severity.NOTE if born.when.went_on else None,
         certain=born.exact,
     )
@@ -125,6 +125,11 @@ def explain(recording: Recording, rule: str, words: Words) -> Iterator[Finding]:
     for born, op in births(recording, rule):
         because, label, help = words(born, op)
         yield finding(recording, born, because=because, label=label, help=help)
+
+
+def steps_of(when: Occurrence) -> Steps:
+    """How often it was seen, of all requests at the same place."""
+    return Steps(when.seen, max(when.of, when.seen))
 
 
 def symptom(recording: Recording, when: Occurrence) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import Scaled, Scaling
 from whygrad.rules.nonfinite.birth import names
@@ -69,7 +69,7 @@ def _lost(recording: Recording, event: Scaled) -> Finding:
         variables=variables,
         related=_asked(event),
         notes=(f"{event.lost} of {event.of} elements become zero there: float16 ends at 6e-8",),
-        help="wrap the optimizer in `keras.optimizers.LossScaleOptimizer` and take the gradient of "
+        help=f"wrap the optimizer in `{Word.LOSS_SCALER}` and take the gradient of "
         "`optimizer.scale_loss(loss)`, or use bfloat16",
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Severity
+from whygrad.diagnostics import Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression
@@ -47,5 +47,6 @@ def nan_acos(recording: Recording) -> Iterator[Finding]:
 
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
     where = "at the edge of its range, where its slope is infinite" if op.backward else "outside its range"
-    help = "stay inside the range, `tf.acos(tf.clip_by_value(x, -1 + 1e-6, 1 - 1e-6))`, or use `tf.atan2(sine, cosine)`"
+    help = f"stay inside the range, `{Word.ARC_COSINE}({Word.CLIP}(x, -1 + 1e-6, 1 - 1e-6))`, "
+    help += f"or use `{Word.ANGLE}(sine, cosine)`"
     return f"{expression(born)} is taken {where}", f"`{op.name}` {where}", help

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import Stage
-from whygrad.rules.nonfinite.birth import names, seen, spread_of
+from whygrad.rules.nonfinite.birth import names, seen, spread_of, steps_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, text_of
 
@@ -67,7 +67,7 @@ def nan_clip(recording: Recording) -> Iterator[Finding]:
             variables=(*victims, *culprits),
             related=origin,
             help="mend the first bad value, and apply nothing where the global norm is not finite: "
-            "`if tf.math.is_finite(tf.linalg.global_norm(gradients))`",
+            f"`if {Word.IS_FINITE}({Word.GLOBAL_NORM}(gradients))`",
             severity=None if born is None else Severity.WARNING,  # the birth is reported by its own rule, as the error
-            steps=Steps() if born is None else Steps(born.when.seen, max(born.when.of, born.when.seen)),
+            steps=Steps() if born is None else steps_of(born.when),
         )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import Nonfinite, Stage, ValueFacts
-from whygrad.rules.nonfinite.birth import described, seen, symptom, what_became
+from whygrad.rules.nonfinite.birth import described, seen, steps_of, symptom, what_became
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import text_of
 
@@ -59,7 +59,7 @@ def nan_data(recording: Recording) -> Iterator[Finding]:
             related=_related(entered),
             notes=_notes(entered, facts),
             help=_help(entered),
-            steps=Steps(entered.when.seen, max(entered.when.of, entered.when.seen)),
+            steps=steps_of(entered.when),
             severity=Severity.NOTE if entered.when.went_on else None,
         )
 
@@ -76,12 +76,12 @@ def _related(entered: Nonfinite) -> tuple[Label, ...]:
 def _help(entered: Nonfinite) -> str:
     if entered.masked_by is not None:
         return (
-            "put numbers in their place before they are used, `safe = tf.where(tf.math.is_finite(y), y, 0.0)`: "
-            "a `tf.where` afterwards hides them from the loss, and 0 * NaN is NaN on the way back"
+            f"put numbers in their place before they are used, `safe = {Word.WHERE}({Word.IS_FINITE}(y), y, 0.0)`: "
+            f"a `{Word.WHERE}` afterwards hides them from the loss, and 0 * NaN is NaN on the way back"
         )
     return (
         "drop or fill such rows before training, for example "
-        "`dataset.filter(lambda x, y: tf.reduce_all(tf.math.is_finite(x)))`"
+        f"`dataset.filter(lambda x, y: {Word.ALL}({Word.IS_FINITE}(x)))`"
     )
 
 

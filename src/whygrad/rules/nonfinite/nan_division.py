@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Severity
+from whygrad.diagnostics import Severity, Word
 from whygrad.graph import Action, Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression, has_zero, small
@@ -49,10 +49,10 @@ def nan_division(recording: Recording) -> Iterator[Finding]:
 
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
     if op.action is Action.ANGLE:
-        help = "keep it away from the origin: `tf.atan2(y, tf.where((x == 0) & (y == 0), 1e-8, x))`"
+        help = f"keep it away from the origin: `{Word.ANGLE}(y, {Word.WHERE}((x == 0) & (y == 0), 1e-8, x))`"
         return f"the gradient of {expression(born)} divides by x² + y², which is zero", "x and y are both zero", help
     zero = has_zero(op, 1 if len(op.inputs) > 1 else 0)
     because = f"{expression(born)} divides by {'zero' if zero else 'a number close to zero'}"
-    help = "use `tf.math.divide_no_nan(a, b)`, or keep the divisor away from zero: "
-    help += f"`a / tf.maximum(b, {small(op, '1e-8')})`"
+    help = f"use `{Word.DIVIDE_NO_NAN}(a, b)`, or keep the divisor away from zero: "
+    help += f"`a / {Word.MAXIMUM}(b, {small(op, '1e-8')})`"
     return because, "division by zero" if zero else "the quotient overflows", help

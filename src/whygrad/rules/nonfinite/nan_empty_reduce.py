@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Severity
+from whygrad.diagnostics import Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression
@@ -51,7 +51,6 @@ def nan_empty_reduce(recording: Recording) -> Iterator[Finding]:
 
 
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
-    help = (
-        "take the sum and divide by `tf.maximum(count, 1)`, or leave the term out where nothing is selected (`tf.cond`)"
-    )
+    help = f"take the sum and divide by `{Word.MAXIMUM}(count, 1)`, "
+    help += f"or leave the term out where nothing is selected (`{Word.COND}`)"
     return f"{expression(born)} reduces an empty tensor", f"`{op.name}` of no elements", help

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Severity
+from whygrad.diagnostics import Severity, Word
 from whygrad.graph import OpKind, Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression, grown_from
@@ -54,10 +54,9 @@ def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
             "mask with a large negative number instead of -inf (`-1e9`), so that a row without any element stays finite"
         )
         return f"{expression(born)} has a row of nothing but -inf", "divides zero by zero in such a row", help
-    help = (
-        "use a function that stays in range: `tf.nn.softmax`, `tf.sigmoid`, `tf.nn.softplus`, `tf.reduce_logsumexp`; "
-    )
-    help += "or bound the exponent: `tf.exp(tf.minimum(x, 20.0))`"
+    help = f"use a function that stays in range: `{Word.SOFTMAX}`, `{Word.SIGMOID}`, `{Word.SOFTPLUS}`, "
+    help += f"`{Word.LOG_SUM_EXP}`; "
+    help += f"or bound the exponent: `{Word.EXP}({Word.MINIMUM}(x, 20.0))`"
     fed = grown_from(op)
     if fed is not None and fed.where is not None:
         return f"{expression(born)} overflows: {text_of(fed.where)} has made a huge number", "overflows here", help

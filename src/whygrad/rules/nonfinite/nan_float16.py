@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Severity
+from whygrad.diagnostics import Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression
@@ -53,8 +53,9 @@ def nan_float16(recording: Recording) -> Iterator[Finding]:
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
     because = f"{expression(born)} overflows in float16 and would be finite in float32"
     if op.backward:
-        help = "let the optimizer scale the loss (`keras.optimizers.LossScaleOptimizer`), which skips such steps; "
+        help = f"let the optimizer scale the loss (`{Word.LOSS_SCALER}`), which skips such steps; "
         help += "and keep them out of sums of gradients"
         return because, "on the way back, more than 65504", help
-    help = 'compute the loss in float32: `dtype="float32"` for the last layer, or `tf.cast(x, tf.float32)` before this'
+    help = 'compute the loss in float32: `dtype="float32"` for the last layer, or '
+    help += f"`{Word.CAST}(x, {Word.FLOAT32})` before this"
     return because, "more than float16 holds: 65504", help

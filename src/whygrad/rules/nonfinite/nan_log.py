@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Severity
+from whygrad.diagnostics import Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression, has_negative, small
@@ -51,7 +51,7 @@ def nan_log(recording: Recording) -> Iterator[Finding]:
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
     value = "a negative number" if has_negative(op) else "zero"
     because = f"{expression(born)} takes the logarithm of {value}"
-    help = "compute the loss from the logits (`tf.nn.softmax_cross_entropy_with_logits`, `tf.nn.log_softmax`, "
+    help = f"compute the loss from the logits (`{Word.CROSS_ENTROPY}`, `{Word.LOG_SOFTMAX}`, "
     help += "`from_logits=True`), or keep the argument away from zero: "
-    help += f"`tf.math.log(tf.maximum(x, {small(op, '1e-7')}))`"
+    help += f"`{Word.LOG}({Word.MAXIMUM}(x, {small(op, '1e-7')}))`"
     return because, f"log of {value}", help

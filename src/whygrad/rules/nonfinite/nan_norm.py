@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Severity
+from whygrad.diagnostics import Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression
@@ -50,5 +50,5 @@ def nan_norm(recording: Recording) -> Iterator[Finding]:
 
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
     because = f"{expression(born)} is the norm of a zero vector, which has no slope"
-    help = "use the squared distance, or `tf.sqrt(tf.reduce_sum(tf.square(x), axis=-1) + 1e-12)`"
+    help = f"use the squared distance, or `{Word.SQRT}({Word.SUM}({Word.SQUARE}(x), axis=-1) + 1e-12)`"
     return because, "the gradient of a norm at zero is 0/0", help

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Severity
+from whygrad.diagnostics import Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression, has_negative, has_zero
@@ -48,5 +48,6 @@ def nan_pow(recording: Recording) -> Iterator[Finding]:
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
     base = "a negative number" if has_negative(op) else "zero" if has_zero(op) else "a large number"
     what = "the slope of this power is not finite" if op.backward else f"power of {base}"
-    help = "keep the base away from zero, `tf.maximum(x, 1e-6) ** p`; for whole exponents use `tf.square` or products"
+    help = f"keep the base away from zero, `{Word.MAXIMUM}(x, 1e-6) ** p`; "
+    help += f"for whole exponents use `{Word.SQUARE}` or products"
     return f"{expression(born)} takes a power of {base}", what, help

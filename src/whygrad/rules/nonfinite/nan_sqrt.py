@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Severity
+from whygrad.diagnostics import Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression, has_negative, small
@@ -52,5 +52,5 @@ def nan_sqrt(recording: Recording) -> Iterator[Finding]:
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
     value = "a negative number" if has_negative(op) else "zero"
     what = "the slope of a square root at zero is infinite" if op.backward else f"square root of {value}"
-    help = f"add a small number inside the root, `tf.sqrt(x + {small(op, '1e-12')})`, or use the square itself"
+    help = f"add a small number inside the root, `{Word.SQRT}(x + {small(op, '1e-12')})`, or use the square itself"
     return f"{expression(born)} takes the square root of {value}", what, help

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Severity
+from whygrad.diagnostics import Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression
@@ -47,5 +47,5 @@ def nan_std(recording: Recording) -> Iterator[Finding]:
 
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
     because = f"{expression(born)} is the deviation of equal values, which has no slope"
-    help = "add a small number to the variance: `tf.sqrt(tf.math.reduce_variance(x) + 1e-6)`"
+    help = f"add a small number to the variance: `{Word.SQRT}({Word.VARIANCE}(x) + 1e-6)`"
     return because, "the gradient of a standard deviation at zero is infinite", help

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import Stage
-from whygrad.rules.nonfinite.birth import names, seen, symptom
+from whygrad.rules.nonfinite.birth import names, seen, steps_of, symptom
 from whygrad.rules.rule import Finding, rule
 
 
@@ -69,6 +69,6 @@ def nan_unplaced(recording: Recording) -> Iterator[Finding]:
             variables=variables,
             notes=(first,) if unplaced.when.step > 1 else (),
             help="run it again with `whygrad run --find-nan`, which keeps what a replay needs",
-            steps=Steps(unplaced.when.seen, max(unplaced.when.of, unplaced.when.seen)),
+            steps=steps_of(unplaced.when),
             severity=Severity.NOTE if unplaced.when.went_on else None,
         )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import Nonfinite, Stage
-from whygrad.rules.nonfinite.birth import names, seen, symptom
+from whygrad.rules.nonfinite.birth import names, seen, steps_of, symptom
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing
 
@@ -56,7 +56,7 @@ def nan_weights(recording: Recording) -> Iterator[Finding]:
             related=() if entered.used_at in (None, where) else (Label(entered.used_at, "used here"),),
             notes=(f"{facts.nans} NaN and {facts.infs} Inf of {facts.size} elements",),
             help="load another checkpoint, or mend the initial value",
-            steps=Steps(entered.when.seen, max(entered.when.of, entered.when.seen)),
+            steps=steps_of(entered.when),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity
+from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import births, expression, finding
@@ -55,8 +55,8 @@ def nan_where(recording: Recording) -> Iterator[Finding]:
 
 
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
-    because = (
-        f"{expression(born)} is not finite where `tf.where` takes the other branch, and 0 * Inf is NaN on the way back"
-    )
-    help = "put a `tf.where` around the input too: `safe = tf.where(ok, x, 1.0)`, then `tf.where(ok, f(safe), 0.0)`"
+    because = f"{expression(born)} is not finite where `{Word.WHERE}` takes the other branch, "
+    because += "and 0 * Inf is NaN on the way back"
+    help = f"put a `{Word.WHERE}` around the input too: `safe = {Word.WHERE}(ok, x, 1.0)`, "
+    help += f"then `{Word.WHERE}(ok, f(safe), 0.0)`"
     return because, f"`{op.name}` runs for the hidden elements as well", help

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity, Steps, Word
+from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.feeding import direct
 from whygrad.graph.nonfinite import Scaled
+from whygrad.rules.nonfinite.birth import steps_of
 from whygrad.rules.odd_gradient.over_steps import always, measured, norm_divided_by, normalising_op
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import text_of
@@ -64,7 +65,7 @@ def exploding_normalise(recording: Recording) -> Iterator[Finding]:
             else Label(found.where, f"divides by a norm of {_smallest(found, position):.3g}"),
             notes=(f"a gradient of up to {found.largest:.3g} comes out{rows}",),
             help=f"raise epsilon (`{Word.NORMALIZE}(x, epsilon=1e-4)`), or leave zero vectors out",
-            steps=Steps(found.when.seen, max(found.when.of, found.when.seen)),
+            steps=steps_of(found.when),
         )
     for request, group in measured(recording, least=2):
         op = normalising_op(request, group)

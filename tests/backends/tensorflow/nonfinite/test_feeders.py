@@ -33,9 +33,9 @@ class Replay:
         return self.trace.add(node, [self.tf.constant([result])]).outputs[0]
 
     def feeders(self, value: Any) -> Any:
-        from whygrad.backends.tensorflow.nonfinite.feeders import feeders_of_node
+        from whygrad.backends.tensorflow.nonfinite.feeders import feeders_of
 
-        return feeders_of_node(CAPTURE, value.maker)
+        return feeders_of(CAPTURE, value.maker)
 
 
 @pytest.fixture

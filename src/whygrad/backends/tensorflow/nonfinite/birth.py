@@ -10,7 +10,7 @@ import numpy as np
 
 from whygrad.backends.tensorflow.log.op_table import ACTIONS, kind_of
 from whygrad.backends.tensorflow.log.positions import span
-from whygrad.backends.tensorflow.nonfinite.feeders import feeders_of_node, feeders_of_record
+from whygrad.backends.tensorflow.nonfinite.feeders import feeders_of
 from whygrad.backends.tensorflow.nonfinite.finite import facts_of_values, is_number
 from whygrad.backends.tensorflow.nonfinite.masking import masking_select
 from whygrad.backends.tensorflow.nonfinite.replay.taking import first_taker
@@ -47,7 +47,7 @@ def _born(capture: Capture, trace: Trace, value: Value, node: Node) -> Nonfinite
         forward.type,
         inputs,
         backward=node.forward is not None,
-        fed_by=feeders_of_node(capture, forward if forward.inputs else node),
+        fed_by=feeders_of(capture, forward if forward.inputs else node),
         is_masked=select is not None,
         finite_when_wider=is_finite_when_wider(node, value),
         layers=node.site.layers,
@@ -80,8 +80,9 @@ def _entered(capture: Capture, trace: Trace, value: Value) -> Nonfinite:
     facts = facts_of_values(value.tensor)
     before = None if value.handle is not None else _suspect(capture, value.number)
     if before is not None:  # its inputs are gone: what it is says enough
-        op = failing_op(before.type, fed_by=feeders_of_record(capture, before))
-        return Nonfinite(stage=Stage.BORN, where=span(before.place), value=facts, op=op, exact=False)
+        return Nonfinite(
+            stage=Stage.BORN, where=span(before.place), value=facts, op=failing_op(before.type), exact=False
+        )
     mask = _mask(value)
     taker = first_taker(trace, value)
     used_at = None if taker is None else span(taker.site.place)

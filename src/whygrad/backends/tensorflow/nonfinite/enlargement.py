@@ -8,7 +8,7 @@ import numpy as np
 
 from whygrad.backends.tensorflow.log.op_table import kind_of
 from whygrad.backends.tensorflow.log.positions import span
-from whygrad.backends.tensorflow.nonfinite.feeders import feeders_of_node
+from whygrad.backends.tensorflow.nonfinite.feeders import feeders_of
 from whygrad.backends.tensorflow.nonfinite.replay.replayed import Replayed
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Value
 from whygrad.graph import OpKind
@@ -33,7 +33,7 @@ def largest_enlargement(capture: Capture, replayed: Replayed) -> Scaled | None:
         where=span(node.site.place),
         factor=factor,
         largest=max(_largest(value) for value in node.outputs),
-        fed_by=feeders_of_node(capture, node.forward),
+        fed_by=feeders_of(capture, node.forward),
         rows=_rows(node),
     )
 

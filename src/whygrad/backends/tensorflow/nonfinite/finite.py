@@ -78,6 +78,14 @@ def is_number(tensor: Any) -> bool:
     return dtype is not None and bool(dtype.is_floating or dtype.is_integer or dtype.is_complex)
 
 
+def bytes_of(tensor: Any) -> int:
+    """The memory that its elements take; 0 for a handle, and where it is not known."""
+    shape, dtype = getattr(tensor, "shape", None), getattr(tensor, "dtype", None)
+    if shape is None or dtype is None or dtype is compat.resource_dtype or shape.rank is None:
+        return 0
+    return int(shape.num_elements() or 0) * int(getattr(dtype, "size", 0) or 0)
+
+
 def facts_of_values(tensor: Any) -> ValueFacts:
     """Extremes and counts."""
     tensor = _dense(tensor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.log.op_table import kind_of
@@ -23,12 +23,9 @@ class Unscaled:
     """Updates at one place before which no loss was scaled."""
 
     optimizer: Any  # weakly
-    name: str
-    place: Any
-    request: Any
-    scale: float | None
-    variable: int | None = None  # the one that holds the scale
-    traced: bool = False
+    event: Scaled
+    variable: int | None  # the one that holds the scale
+    traced: bool
     seen: int = 1
 
 
@@ -83,15 +80,15 @@ class ScaleWatch:
         first = getattr(optimizer, "initial_scale", None)
         value = None if scale is None or traced else array_of(tensor_of(scale))
         request = next(reversed(self.capture.requests.entries.values()), None)
-        self.found[(id(optimizer), place)] = Unscaled(
-            optimizer=weakref.ref(optimizer),
-            name=str(getattr(optimizer, "name", type(optimizer).__name__)),
-            place=place,
-            request=None if request is None else request.place,
-            scale=float(value) if value is not None else float(first) if isinstance(first, (int, float)) else None,
-            variable=self._variable_of(optimizer),
-            traced=traced,
+        event = Scaled(
+            how=Scaling.DIVIDED,
+            where=span(place),
+            factor=float(value) if value is not None else float(first) if isinstance(first, (int, float)) else None,
+            optimizer=str(getattr(optimizer, "name", type(optimizer).__name__)),
+            when=Occurrence(request=None if request is None else span(request.place)),
         )
+        variable = self._variable_of(optimizer)
+        self.found[(id(optimizer), place)] = Unscaled(weakref.ref(optimizer), event, variable, traced)
 
     def _variable_of(self, optimizer: Any) -> int | None:
         scale = getattr(optimizer, "dynamic_scale", None)
@@ -121,15 +118,8 @@ class ScaleWatch:
 
     def events(self) -> Iterator[Scaled]:
         for each in self.found.values():
-            if not self._is_certain(each):
-                continue
-            yield Scaled(
-                how=Scaling.DIVIDED,
-                where=span(each.place),
-                factor=each.scale,
-                optimizer=each.name,
-                when=Occurrence(request=span(each.request), seen=each.seen),
-            )
+            if self._is_certain(each):
+                yield replace(each.event, when=replace(each.event.when, seen=each.seen))
 
 
 def _never_applied(optimizer: Any) -> bool:

@@ -171,8 +171,9 @@ class UpdateWatch:
             epsilon=float(epsilon) if isinstance(epsilon, (int, float)) else None,
             dtype=self.capture.variables.entries[bad[0]].dtype,
         )
-        born = born or self.born.get(bad[0])
-        if born is None or born.op is None or born.where is None or _is_within(born.where, facts.where):
+        if born is None or born.op is None:
+            born = self.born.get(bad[0])
+        if born is None or born.where is None or _is_within(born.where, facts.where):
             born = Nonfinite(stage=Stage.BORN, where=facts.where)  # the framework's own code, which has no line to show
         return replace(born, stage=Stage.UPDATE, update=facts, variables=tuple(map(VariableId, bad)))
 

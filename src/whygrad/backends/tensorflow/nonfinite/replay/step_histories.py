@@ -13,7 +13,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Final
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.nonfinite.finite import is_finite
+from whygrad.backends.tensorflow.nonfinite.finite import bytes_of, is_finite
 from whygrad.backends.tensorflow.nonfinite.replay.graphs import facts_of_graph
 from whygrad.backends.tensorflow.nonfinite.replay.step_history import Call, StepHistory, TracedRequest
 from whygrad.backends.tensorflow.nonfinite.replay.tap import Taps
@@ -104,7 +104,7 @@ class StepHistories:
         if history.last is not None and history.last.batch is None and history.facts.takes_data:
             batch = self.taps.batch(history.graph)
             history.last.batch = batch
-            history.recent_bytes += sum(map(_bytes, batch or ()))
+            history.recent_bytes += sum(map(bytes_of, batch or ()))
 
     def _prepare(self, history: StepHistory, arguments: tuple[Any, ...]) -> None:
         """What is the same for every call."""
@@ -131,7 +131,7 @@ class StepHistories:
         history.snapshot, history.recent, history.recent_bytes, history.is_whole = values, [], 0, True
         self._append(history, arguments)
         # The step will copy what it writes to, for the old values are kept.
-        cost = time.perf_counter() - now + sum(map(_bytes, values.values())) / COPIED_A_SECOND
+        cost = time.perf_counter() - now + sum(map(bytes_of, values.values())) / COPIED_A_SECOND
         history.next_at = now + cost / SHARE
 
     def bad_variables(self, values: dict[int, Any]) -> frozenset[int]:
@@ -144,7 +144,7 @@ class StepHistories:
         call = history.last = Call(arguments)
         if not history.is_whole:
             return
-        history.recent_bytes += sum([_bytes(arguments[i]) for i in history.data_at])
+        history.recent_bytes += sum([bytes_of(arguments[i]) for i in history.data_at])
         one = len(history.recent) == 0
         if one or (len(history.recent) < MAX_RECENT and history.recent_bytes <= MAX_RECENT_BYTES):
             history.recent.append(call)
@@ -186,10 +186,3 @@ def _is_fine(result: Any) -> bool:
         return True
     size = result.shape.num_elements()
     return size is None or size > SMALL_RESULT or is_finite(result)
-
-
-def _bytes(tensor: Any) -> int:
-    dtype = getattr(tensor, "dtype", None)
-    if dtype is None or dtype is compat.resource_dtype:
-        return 0
-    return int(tensor.shape.num_elements() or 0) * int(dtype.size or 0)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.nonfinite.finite import elements_of, is_finite
+from whygrad.backends.tensorflow.nonfinite.finite import bytes_of, elements_of, is_finite
 from whygrad.source import SourceSpan
 from whygrad.source.position import Position
 
@@ -96,7 +96,7 @@ class Trace:
             return None
         value = result if isinstance(result, Value) else Value(result, node)
         value.guess(node)
-        self._room -= _bytes(value.tensor)
+        self._room -= bytes_of(value.tensor)
         if self._room < 0:  # all values of the step are held at once, which training itself never does
             raise ReplayError("the step, op by op, takes more memory than there is")
         number = getattr(value.tensor, "_id", None)
@@ -108,13 +108,6 @@ class Trace:
 def room_for_values() -> float:
     """Bytes that the values of a step may take."""
     return SHARE_OF_MEMORY * _free_memory()
-
-
-def _bytes(tensor: Any) -> int:
-    shape, dtype = getattr(tensor, "shape", None), getattr(tensor, "dtype", None)
-    if shape is None or dtype is None or shape.rank is None:
-        return 0
-    return int(shape.num_elements() or 0) * int(getattr(dtype, "size", 0) or 0)
 
 
 def _free_memory() -> float:
