@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dis
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
@@ -37,15 +37,15 @@ class _Site:
 class BoundNames:
     def __init__(self, variable_of: Callable[[Any], int | None]) -> None:
         self._variable_of = variable_of
-        self._codes: dict[int, tuple[CodeType, dict[int, _Site]]] = {}
+        self.sites: dict[int, dict[int, _Site]] = {}  # by the id of the code and the offset; mostly there are none
+        self._codes: deque[CodeType] = deque()  # kept: another one could get the id of one that is gone
 
     def look(self, op: OpFact, frame: FrameType) -> None:
         """Called after each op that computes something, with the user's frame around it."""
-        code = frame.f_code
-        known = self._codes.get(id(code))
-        if known is None:
-            known = self._learn(code)
-        site = known[1].get(frame.f_lasti)
+        sites = self.sites.get(id(frame.f_code))
+        if sites is None:
+            sites = self._learn(frame.f_code)
+        site = sites.get(frame.f_lasti)
         if site is None or site.closed:
             return
         if op.kind is OpKind.WRITE:  # `v = v.assign(...)` has done its work
@@ -61,21 +61,21 @@ class BoundNames:
             site.closed = site.looks == _LOOKS
 
     def events(self) -> Iterator[VariableStep]:
-        for _, sites in list(self._codes.values()):
+        for sites in list(self.sites.values()):
             for site in dict.fromkeys(sites.values()):
                 for variable, times in site.held.items():
                     yield VariableStep(
                         variable=VariableId(variable), where=span(site.place), seen=times, bound_to=site.name
                     )
 
-    def _learn(self, code: CodeType) -> tuple[CodeType, dict[int, _Site]]:
+    def _learn(self, code: CodeType) -> dict[int, _Site]:
         if len(self._codes) >= _MOST_CODES:
-            del self._codes[next(iter(self._codes))]
-        sites: dict[int, _Site] = {}
+            del self.sites[id(self._codes.popleft())]
+        self._codes.append(code)
+        sites = self.sites[id(code)] = {}
         for offsets, name in names_bound(code).items():
             sites.update(dict.fromkeys(offsets, _Site(name)))
-        self._codes[id(code)] = code, sites  # the code is kept: another one could get its id
-        return self._codes[id(code)]
+        return sites
 
 
 def names_bound(code: CodeType) -> dict[range, str]:

@@ -42,15 +42,16 @@ class Labels:
                 if number not in tensors:  # calls inside a traced function show no op; whoever uses them asks
                     self.calls.enter(number, function)
         found = [(number, tensors[number]) for number in op.inputs if number in tensors]
+        variable, kind = op.variable, op.kind
         if found and (op.action is Action.JOIN or op.action is Action.SPLIT):
             self._move(op, found[0][1])
-        elif op.kind is OpKind.WRITE and op.variable is not None:
-            self._write(op, found)
-        elif op.kind is OpKind.READ and op.variable in self.variables:
-            self._give(op, replace(self.variables[op.variable], slot=op.variable))
+        elif variable is not None and kind is OpKind.WRITE:
+            self._write(op, variable, found)
+        elif variable in self.variables and kind is OpKind.READ:
+            self._give(op, replace(self.variables[variable], slot=variable))
         elif found:
             self._through(op, found)
-        elif op.kind is OpKind.NOISE or not self._noise.isdisjoint(op.inputs):
+        elif kind is OpKind.NOISE or not self._noise.isdisjoint(op.inputs):
             self._noise.update(fact.id for fact in op.outputs)
         elif not self._norms.isdisjoint(op.inputs):
             self._norms.update(fact.id for fact in op.outputs)
@@ -98,9 +99,8 @@ class Labels:
         elif (label := join(op, self.tensors)) is not None:
             self._give(op, label)
 
-    def _write(self, op: OpFact, found: list[tuple[int, Label]]) -> None:
-        variable, adds = op.variable, op.action is Action.INCREMENT
-        assert variable is not None
+    def _write(self, op: OpFact, variable: int, found: list[tuple[int, Label]]) -> None:
+        adds = op.action is Action.INCREMENT
         before = self.variables.get(variable) if adds else None
         if found and variable in found[0][1].variables:  # a step along its own gradient: what it holds is no gradient
             self.variables.pop(variable, None)

@@ -14,13 +14,20 @@ __all__ = ["CUSTOM", "Departure", "Leaf", "OpRecord", "Place", "TensorFacts", "T
 
 
 class OpRecord(OpFact):
-    """An op of TensorFlow's: what every framework has, and what only TensorFlow can make use of."""
+    """An op of TensorFlow's: what every framework has, and what only TensorFlow can make use of.
+
+    Made for every op that runs: what the base would set up is written out, a call less.
+    """
 
     __slots__ = ("attrs", "calls", "laid_at", "type")
 
     def __init__(self, sequence: int, op_type: str, inputs: tuple[int, ...], outputs: tuple[TensorFacts, ...]) -> None:
-        kind, action = meaning_of(op_type)
-        super().__init__(sequence, kind, action, inputs, outputs)
+        self.kind, self.action = meaning_of(op_type)
+        self.sequence = sequence
+        self.inputs = inputs
+        self.outputs = outputs
+        self.place = self.custom = self.blocked = self.function = self.variable = None
+        self.callers = self.tapes = self.layers = self.extents = ()
         self.type = op_type
         self.attrs: Any = None
         self.calls: tuple[Any, ...] = ()  # the function graphs this op runs

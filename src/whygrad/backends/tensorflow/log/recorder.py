@@ -39,7 +39,7 @@ from whygrad.source.position import CodeOwner, Position, file_owner, position_in
 KEPT_OPS = 20_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
 
 _OPERANDS = frozenset({"ReadVariableOp", "Const", "Shape"})  # made on the way to a value, never the value itself
-_MOVING = (Action.JOIN, Action.SPLIT)
+_JOIN, _SPLIT, _SCATTER = Action.JOIN, Action.SPLIT, Action.SCATTER  # asked for every op
 _OF_A_THREAD = ("tapes", "layers", "custom", "laid_at", "paused", "asking", "applying")
 _AT_FIRST = ((), (), (), None, 0, 0, 0)
 
@@ -55,9 +55,11 @@ class Recorder:
         self.producers: dict[int, OpRecord | None] = {}  # None: a leaf or a handle
         self.functions = FunctionNumbers()
         self.folds = Folds(self._variable_held)
-        self.labels = self.folds.labels
+        self.labels, self._bound_names = self.folds.labels, self.folds.names
+        self._made_at_once: Maker = self.producers.get
         self.ledger = LedgerBook(self)
         self.leaves: dict[int, Leaf] = {}
+        self._places: dict[int, dict[int, Position]] = {}  # by the id of the code and the instruction
         self.departures: deque[Departure] = deque()
         self.traces: weakref.WeakKeyDictionary[Any, TraceLog] = weakref.WeakKeyDictionary()
         self.untraced: weakref.WeakKeyDictionary[Any, list[OpRecord]] = weakref.WeakKeyDictionary()
@@ -133,10 +135,13 @@ class Recorder:
             self._note_write(ids[0], record, inputs, frame, None)
         if ids and ids[0] in self.variables.entries:
             record.variable = ids[0]
-        if self.labels.tensors or self.labels.variables:
+        labels = self.labels
+        if labels.tensors or labels.variables:
             self._fold(record, inputs, outputs, None)
-        if found is not None and name not in _OPERANDS:
-            self.folds.names.look(record, found)
+        if found is not None:
+            sites = self._bound_names.sites.get(id(found.f_code))
+            if sites is None or (sites and name not in _OPERANDS):
+                self._bound_names.look(record, found)
         for facts in record.outputs:
             known[facts.id] = record
         self.records.append(record)
@@ -232,7 +237,7 @@ class Recorder:
     def maker_in(self, graph: Any) -> Maker:
         """Tells the op that made a tensor, of those that ran at once or of a graph."""
         log = None if graph is None else self.traces.get(graph)
-        return self.producers.get if log is None else log.makers.get
+        return self._made_at_once if log is None else log.makers.get
 
     def ops_of(self, graph: Any) -> Iterable[OpRecord]:
         """The ops that ran at once, or those of a graph."""
@@ -253,18 +258,24 @@ class Recorder:
 
     def _fold(self, record: OpRecord, inputs: Sequence[Any], outputs: Sequence[Any], graph: Any) -> None:
         """Hand an op on to the folds while gradients are about."""
-        tensors = self.labels.tensors
-        if graph is None and record.calls:
+        tensors, action = self.labels.tensors, record.action
+        if action is _JOIN or action is _SPLIT:
+            if not tensors.keys().isdisjoint(record.inputs):
+                record.extents = extents_of(record.type, inputs, outputs)
+        elif graph is not None:
+            pass
+        elif record.calls:
             functions = tuple(self.function(each) for each in record.calls if each is not None)
             self.folds.called(record, Call(functions, record.inputs))
             return
-        if record.action in _MOVING and not tensors.keys().isdisjoint(record.inputs):
-            record.extents = extents_of(record.type, inputs, outputs)
-        elif record.kind is OpKind.WRITE and record.action is Action.SCATTER and graph is None:
+        elif action is _SCATTER and record.kind is OpKind.WRITE:
             rows = array_of(inputs[1])
             if rows is not None:
                 self.folds.rows.note(record.inputs[0], record.place, rows, tensors.get(record.inputs[2]))
-        self.folds.follow(record, self.maker_in(graph), None if graph is None else self.function(graph, inputs))
+        if graph is None:
+            self.folds.follow(record, self._made_at_once)
+        else:
+            self.folds.follow(record, self.maker_in(graph), self.function(graph, inputs))
 
     def _log_traced(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType, graph: Any) -> None:
         log = self.traces.get(graph)
@@ -290,7 +301,7 @@ class Recorder:
         if self.labels.tensors or self.labels.variables:
             self._fold(record, inputs, outputs, graph)
         if found is not None and name not in _OPERANDS:
-            self.folds.names.look(record, found)
+            self._bound_names.look(record, found)
 
     def _outermost(self, handle: int, graph: Any) -> int:
         """The variable's own handle for a handle that a traced function captured."""
@@ -416,6 +427,14 @@ class Recorder:
     def _place(self, frame: FrameType) -> Place:
         return self._place_of(user_frame(frame))
 
+    def _new_place(self, found: FrameType) -> Position:
+        """A place that is met for the first time; it keeps its code, whose id can thus be no other's."""
+        if len(self._places) >= KEPT_OPS:
+            self._places.clear()
+        place = position_in(found)
+        self._places.setdefault(id(place.code), {})[place.instruction] = place
+        return place
+
     def place_below(self, frame: FrameType, above: FrameType | None) -> Place:
         """The user's expression, if one runs below the given frame."""
         found = user_frame(frame)
@@ -429,8 +448,12 @@ class Recorder:
     def _place_of(self, found: FrameType | None) -> Place:
         if found is None:
             return None
+        places = self._places.get(id(found.f_code))
+        place = None if places is None else places.get(found.f_lasti)
+        if place is not None:
+            return place
         if not autograph.is_generated(found.f_code):
-            return position_in(found)
+            return self._new_place(found)
         where = autograph.original_span(found)
         if file_owner(where.file) is CodeOwner.MACHINERY:  # tf_keras has its own training step converted
             outer = user_frame(found.f_back)
