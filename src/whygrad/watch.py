@@ -15,6 +15,7 @@ from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import UsageError
 from whygrad.graph import Failure, Ledger, Outcome, Recording, Request
 from whygrad.graph.sources import with_sources
+from whygrad.notice import warn
 from whygrad.report import LossReach, Report
 from whygrad.report.ledger import printed
 from whygrad.rules import all_rules, diagnose
@@ -116,7 +117,7 @@ class Run:
             self._ledger = recording.ledger
             self._final = explain_recording(recording, self._selection)
         except Exception as error:
-            print(f"whygrad: warning: no report: {type(error).__name__}: {error}", file=sys.stderr)
+            warn(f"no report: {type(error).__name__}: {error}")
             self._final = Report()
         steps, self._steps = self._steps, None
         if steps is not None:

@@ -11,11 +11,11 @@ import jsonschema
 import pytest
 from hypothesis import given
 
+from report.read_json import from_data
 from report.samples import CUT, HELP, TRAIN, diagnostic, span, write
 from report.strategies import REPORTS
 from whygrad.diagnostics import Label, Steps
 from whygrad.report import LossReach, Report, render
-from whygrad.report.json import from_data
 from whygrad.report.schema import json_schema, render_schema
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "report-schema.json"

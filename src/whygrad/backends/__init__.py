@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from whygrad.diagnostics import Words
 from whygrad.graph import Failure, Recording
+from whygrad.notice import warn
 from whygrad.source.position import add_machinery
 
 
@@ -112,8 +113,6 @@ def _call_after_loading(loader: object, then: Callable[[ModuleType], None]) -> N
         try:
             then(module)
         except Exception as error:
-            print(
-                f"whygrad: warning: cannot watch {module.__name__}: {error}; the run goes on unwatched", file=sys.stderr
-            )
+            warn(f"cannot watch {module.__name__}: {error}; the run goes on unwatched")
 
     loader.exec_module = exec_module  # type: ignore[attr-defined]

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from whygrad.bounded import parse_json, read_file
 from whygrad.errors import UsageError
+from whygrad.run_folder import run_folder
 
 VERSION: Final = 1
 MAX_STEP_BYTES: Final = 256 * 2**20
@@ -29,8 +30,8 @@ class KeptStep:
 
 
 def steps_folder(folder: str | os.PathLike[str] | None = None) -> Path:
-    """Where steps are kept: below `.whygrad`, or what WHYGRAD_DIR says."""
-    return Path(folder or os.environ.get("WHYGRAD_DIR") or ".whygrad") / "steps"
+    """Where steps are kept: below the folder of runs."""
+    return run_folder(folder) / "steps"
 
 
 def save(step: KeptStep, run: Path, number: int) -> Path:

@@ -6,17 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from whygrad.graph.node import Departure, VariableId
-from whygrad.graph.nonfinite import (
-    GradientAmplified,
-    GradientUnderflow,
-    LossUnscaled,
-    NonfiniteBorn,
-    NonfiniteEntered,
-    NonfiniteSpread,
-    NonfiniteSummed,
-    NonfiniteUnplaced,
-    NonfiniteUpdate,
-)
+from whygrad.graph.nonfinite import Nonfinite, Scaled
 from whygrad.graph.objects import AttributeSet, Compiled, ListRead, ObjectCalled, Trained
 from whygrad.source import SourceSpan
 
@@ -33,20 +23,14 @@ class CustomGradient:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClippedSum:
-    """Gradients of several requests were clipped one by one and then added up."""
+class GradientSum:
+    """Gradients of several requests were added up, of which something is to be said."""
 
-    clipped: SourceSpan | None
+    asked: SourceSpan | None  # where all of them were asked for
     summed: SourceSpan | None
-    noised: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunningTotal:
-    """A sum of losses was differentiated after each term, and these gradients were added up: the first counts most."""
-
-    asked: SourceSpan | None
-    summed: SourceSpan | None
+    clipped: SourceSpan | None = None  # where each was clipped before
+    noised: bool = False  # noise was added to the sum
+    nested: bool = False  # the loss of one holds that of another
 
 
 class NameKind(StrEnum):
@@ -79,61 +63,38 @@ class TracedFunction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowsOverwritten:
-    """Rows of a variable were replaced by steps along its gradient, and some row was named more than once."""
+class VariableStep:
+    """A step of a variable that is no plain update by an optimizer.
 
-    variable: VariableId
-    where: SourceSpan | None
-    rows: int  # different ones
-    repeated: int  # of these, named more than once
-    seen: int = 1
-    of: int = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowsMisread:
-    """An optimizer was given a sparse gradient with repeated rows and takes another step than for the dense one."""
-
-    variable: VariableId
-    optimizer: str  # its class
-    where: SourceSpan | None
-    made: SourceSpan | None  # where the optimizer was made
-    rows: int  # different ones in a sample of the gradient
-    repeated: int  # of these, named more than once
-    difference: float  # between the step it takes and the one that is due, as a share of the latter
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateDiscarded:
-    """A step of a variable along its own gradient was computed, and nothing ever used the result."""
+    A new value for it that was computed, and what became of it; rows written in place of others, made of its own
+    gradient; or what an optimizer makes of a sparse gradient with repeated rows.
+    """
 
     variable: VariableId
     where: SourceSpan | None
     seen: int = 1
-    name: str | None = None  # any value at all, bound to this name, which held the variable and is not read again
+    unused: bool = False  # made of the variable and its own gradient, and no op took the result
+    compiled: bool = False  # computed in a compiled function, as often as that ran
+    bound_to: str | None = None  # a name that held the variable, and was bound to the value
+    rows: int = 0  # different ones that were written, or in a sample of the gradient
+    repeated: int = 0  # of these, named more than once
+    with_repeats: int = 0  # steps that named some row more than once
+    optimizer: str | None = None  # its class
+    made: SourceSpan | None = None  # where the optimizer was made
+    difference: float = 0.0  # between the step it takes and that for the dense gradient, as a share of the latter
 
 
 Event = (
     AttributeSet
-    | ClippedSum
     | Compiled
     | CustomGradient
     | Departure
+    | GradientSum
     | ListRead
+    | Nonfinite
     | ObjectCalled
-    | RowsMisread
-    | RowsOverwritten
-    | RunningTotal
+    | Scaled
     | TracedFunction
     | Trained
-    | UpdateDiscarded
-    | GradientAmplified
-    | GradientUnderflow
-    | LossUnscaled
-    | NonfiniteBorn
-    | NonfiniteEntered
-    | NonfiniteSpread
-    | NonfiniteSummed
-    | NonfiniteUnplaced
-    | NonfiniteUpdate
+    | VariableStep
 )

@@ -73,6 +73,20 @@ class Action(StrEnum):
     CONVERT = "convert"  # to another type of number
     REAL_PART = "real-part"
     UPDATE = "update"  # an optimizer's, of a variable
+    SQUARE = "square"
+    RECIPROCAL_ROOT = "reciprocal-root"
+    NORM = "norm"
+    GROW_EXPONENTIALLY = "grow-exponentially"  # other than the exponential itself, which is a kind
+    MODULO = "modulo"
+    ANGLE = "angle"  # of a point, by its two coordinates
+    PASS_ON = "pass-on"  # the inputs as they are, perhaps after a look at them
+    PERMUTE = "permute"
+    BROADCAST = "broadcast"
+    JOIN = "join"  # several tensors in one
+    SPLIT = "split"  # pieces of one tensor
+    SCATTER = "scatter"  # rows put in their places
+    ASSIGN = "assign"  # to a variable: a whole value in place of the old
+    INCREMENT = "increment"  # of a variable: adds to what is there, or takes away
 
 
 class Flow(StrEnum):

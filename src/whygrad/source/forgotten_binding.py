@@ -29,6 +29,15 @@ def _of_module(module: Module) -> Mapping[int, tuple[SourceSpan, str]]:
     return found
 
 
+def forgotten_name(where: SourceSpan | None) -> str | None:
+    """The name that takes the whole value at a span, where nothing reads it."""
+    value, name = forgotten_bindings(where.file).get(where.line, (None, None)) if where is not None else (None, None)
+    if where is None or value is None:
+        return None
+    spans = (value.column, value.end_column, value.last_line), (None, None, value.line)  # columns may be unknown
+    return name if (where.column, where.end_column, where.last_line) in spans else None
+
+
 def _single_name(node: ast.AST) -> str | None:
     match node:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp() | ast.Call()):

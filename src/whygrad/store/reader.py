@@ -14,12 +14,12 @@ import numpy as np
 from whygrad.bounded import decompress, parse_json
 from whygrad.diagnostics import Diagnostic
 from whygrad.graph import Graph, Ledger
+from whygrad.graph.dataclass_json import from_plain
 from whygrad.graph.series import CHANNELS, TrackSeries, VariableInfo, VariableSeries
 from whygrad.store import block
 from whygrad.store.compaction import decode_steps, read_tail
 from whygrad.store.errors import RunNotFoundError
 from whygrad.store.fact_form import check_facts
-from whygrad.store.json_codec import from_plain
 from whygrad.store.rows import Array, Rows, Track, empty_rows, track_from_json
 from whygrad.store.run_file import DAMAGE, SUFFIX, open_to_read, unreadable
 

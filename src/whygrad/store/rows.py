@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 
 from whygrad.bounded import parse_json
+from whygrad.graph.dataclass_json import from_plain
 from whygrad.graph.series import CHANNELS, VariableInfo
-from whygrad.store.json_codec import from_plain
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

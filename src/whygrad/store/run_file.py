@@ -1,4 +1,4 @@
-"""Making and opening run files: one SQLite file a run, under `.whygrad` or where `WHYGRAD_DIR` says."""
+"""Making and opening run files: one SQLite file a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from whygrad.store.migrations import APPLICATION_ID, MIGRATIONS, migrate, versio
 from whygrad.store.run_id import new_id
 
 SUFFIX: Final = ".sqlite"
-FOLDER: Final = ".whygrad"
 _PAGE: Final = 8192
 _MAX_VALUE: Final = 256 * 2**20  # bytes of one value; the largest, a block of series, is about 8 MB
 
@@ -34,11 +33,6 @@ DAMAGE: Final = (
     RecursionError,
     zlib.error,
 )
-
-
-def run_folder(folder: str | os.PathLike[str] | None = None) -> Path:
-    """Where runs are kept."""
-    return Path(folder or os.environ.get("WHYGRAD_DIR") or FOLDER)
 
 
 def spare_folder() -> Path:

@@ -11,7 +11,7 @@ from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, diagnostics, one
 from whygrad.diagnostics import Severity
 from whygrad.graph import GradientNumbers, OpKind, Pairing, Recording, Variable
-from whygrad.graph.event import RowsMisread, RowsOverwritten
+from whygrad.graph.event import VariableStep
 
 STEPS = tuple(range(12))
 
@@ -223,7 +223,7 @@ def test_overwritten_rows_are_an_error_at_the_write() -> None:
     g = GraphBuilder()
     table = g.variable("table")
     loss = g.op(OpKind.REDUCE, (table,))
-    g.event(RowsOverwritten(variable=table.id, where=at(4), rows=3, repeated=2, seen=5, of=6))
+    g.event(VariableStep(variable=table.id, where=at(4), rows=3, repeated=2, with_repeats=5, seen=6))
     found = one(g.finish(loss=loss))
 
     assert found.code == "WG304"
@@ -236,7 +236,7 @@ def test_rows_that_an_optimizer_misreads_are_a_note_where_they_are_applied() -> 
     table = g.variable("table")
     loss = g.op(OpKind.REDUCE, (table,))
     g.event(
-        RowsMisread(variable=table.id, optimizer="Adam", where=at(9), made=at(2), rows=5, repeated=2, difference=0.413)
+        VariableStep(variable=table.id, optimizer="Adam", where=at(9), made=at(2), rows=5, repeated=2, difference=0.413)
     )
     [found] = diagnostics(g.finish(loss=loss))
 

@@ -15,8 +15,9 @@ from whygrad.backends.tensorflow.keras import hooks as keras_hooks
 from whygrad.backends.tensorflow.keras.facts import KerasFacts
 from whygrad.backends.tensorflow.keras.losses import TELLING
 from whygrad.backends.tensorflow.listen import custom_gradient as custom
-from whygrad.backends.tensorflow.listen import departure, optimizers, tape, variable_hooks
+from whygrad.backends.tensorflow.listen import departure, tape, variable_hooks
 from whygrad.backends.tensorflow.listen import foreign_body as foreign
+from whygrad.backends.tensorflow.listen.gradient_calls import hear_updates
 from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.backends.tensorflow.listen.optimizers import Updates
 from whygrad.backends.tensorflow.listen.tape import TapeFacts, Tapes
@@ -27,9 +28,10 @@ from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.nonfinite import attribution, call_hooks
 from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
 from whygrad.backends.tensorflow.nonfinite.attribution import BackwardOps
+from whygrad.backends.tensorflow.nonfinite.compiled_step import CompiledSteps
 from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
 from whygrad.backends.tensorflow.nonfinite.replay.episode import Episodes
-from whygrad.backends.tensorflow.nonfinite.replay.flight import Flights
+from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.tap import TAPPED
 from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
 from whygrad.backends.tensorflow.nonfinite.sentinel import Sentinel
@@ -62,8 +64,9 @@ class Capture:
         self.keras = KerasFacts(self.recorder, self.variables, self._optimizer_facts)
         self.episodes = Episodes(self.recorder)
         self.sentinel = Sentinel(self)
-        self.flights = Flights(self)
-        self.flights.every_call = self.options.find_nan
+        self.compiled_steps = CompiledSteps(self)
+        self.histories = StepHistories(self)
+        self.histories.every_call = self.options.find_nan
         self.keeper = Keeper(self, self.options.keep)
         self.update_watch = UpdateWatch(self)
         self.scale_watch = ScaleWatch(self)
@@ -117,7 +120,7 @@ class Capture:
         base = module.optimizers.Optimizer
         if self.options.on_optimizer is not None:
             self.options.on_optimizer(self.hooks, base)
-        optimizers.install(self, base, "apply" if hasattr(base, "apply") else "apply_gradients")
+        hear_updates(self.hooks, base, compat.updating_method(base), self.updates)
 
     def listen(self) -> None:
         """Hear of the ops of this thread: TensorFlow keeps its listeners by thread."""
@@ -130,7 +133,7 @@ class Capture:
         if op_type in TELLING:
             self.keras.losses.note_function(frame, graph)
         if graph is not None and op_type in TAPPED and self.keras.training:
-            self.flights.taps.put(graph, outputs)
+            self.histories.taps.put(graph, outputs)
 
     def _make_listener(self) -> Callable[..., Any]:
         hooks, log = self.hooks, self._note_op

@@ -89,6 +89,11 @@ def sets_rate_when_applied(optimizer: Any) -> bool:
     return hasattr(optimizer_inside(optimizer), "_current_learning_rate")
 
 
+def updating_method(optimizer_class: Any) -> str:
+    """The method that gives an optimizer of this class its gradients: Keras 3, or tf_keras."""
+    return "apply" if hasattr(optimizer_class, "apply") else "apply_gradients"
+
+
 def optimizer_bases() -> tuple[tuple[Any, str], ...]:
     """(class, method) for each family of optimizers that is loaded; the method is what is given the gradients."""
     found = []
@@ -97,7 +102,7 @@ def optimizer_bases() -> tuple[tuple[Any, str], ...]:
         base = getattr(optimizers, "Optimizer", None)
         legacy = getattr(getattr(optimizers, "legacy", None), "Optimizer", None)
         if base is not None:
-            found.append((base, "apply" if hasattr(base, "apply") else "apply_gradients"))
+            found.append((base, updating_method(base)))
         if legacy is not None and hasattr(legacy, "apply_gradients"):
             found.append((legacy, "apply_gradients"))
     return tuple(found)

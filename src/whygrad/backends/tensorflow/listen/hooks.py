@@ -3,42 +3,17 @@
 from __future__ import annotations
 
 import functools
-import sys
 import threading
-import traceback
 import types
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from whygrad.backends.tensorflow.capability import Absent, MissingNameError
-
-Result = TypeVar("Result")
+from whygrad.backends.tensorflow.measure.own_thread import own_thread
+from whygrad.notice import spot, warn
 
 PATIENCE = 1.0  # seconds a thread waits for another one's note before it goes on without its own
 REPORT_TO = "please report this line to the authors of whygrad"
-
-
-own_thread = threading.local()  # `busy` in threads that we started ourselves
-
-
-def in_own_thread(function: Callable[[], Result]) -> Result:
-    """What a function of ours returns, run where no hook takes note of it and no scope of the program is open."""
-    done: list[Result] = []
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        own_thread.busy = True
-        try:
-            done.append(function())
-        except BaseException as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
-    return done[0]
 
 
 class Hooks:
@@ -108,12 +83,9 @@ class Hooks:
         if self.broken:
             return
         self.broken = True
-        where = traceback.extract_tb(error.__traceback__)[-1] if error.__traceback__ else None
-        spot = f" at {where.filename.rsplit('/', 1)[-1]}:{where.lineno}" if where else ""
-        print(
-            f"whygrad: warning: watching stopped after an internal error{spot}: "
-            f"{type(error).__name__}: {error}; the run goes on unwatched ({REPORT_TO})",
-            file=sys.stderr,
+        warn(
+            f"watching stopped after an internal error{spot(error)}: "
+            f"{type(error).__name__}: {error}; the run goes on unwatched ({REPORT_TO})"
         )
 
 

@@ -23,7 +23,11 @@ def caller_of(frame: FrameType) -> FrameType:
 
 
 def is_generated(code: CodeType) -> bool:
-    return _MARK in code.co_filename
+    return is_generated_file(code.co_filename)
+
+
+def is_generated_file(path: str) -> bool:
+    return _MARK in path
 
 
 def original_span(frame: FrameType) -> SourceSpan:

@@ -1,4 +1,4 @@
-"""Whether a narrow float was to blame: the same op once more in float32."""
+"""Whether a narrow float is the cause: the same op once more in float32."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from whygrad.backends.tensorflow.nonfinite.kept.room import Room
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Site, Trace, Value
 from whygrad.errors import UsageError
 from whygrad.graph import Recording, Variable, VariableId
-from whygrad.graph.nonfinite import NonfiniteUnplaced, Occurrence
+from whygrad.graph.nonfinite import Nonfinite, Occurrence, Stage
 
 
 def replay(step: KeptStep) -> Recording:
@@ -47,7 +47,8 @@ def _replayed(step: KeptStep, attributes: Sequence[tuple[Any, ...]]) -> Recordin
     birth = first_birth(capture, ends)
     when = _when(step.facts["when"])
     if birth is None:
-        event: Any = NonfiniteUnplaced(where=when.request, reason="the replay gave finite values", when=when)
+        reason = "the replay gave finite values"
+        event = Nonfinite(stage=Stage.UNPLACED, where=when.request, reason=reason, when=when)
     else:
         event = replace(describe(capture, rerun.trace, birth), when=when)
     return Recording(events=(event,), variables=_variables(step.facts["variables"]), framework="tensorflow")
