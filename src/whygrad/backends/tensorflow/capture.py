@@ -19,7 +19,7 @@ from whygrad.backends.tensorflow.listen import departure, tape, variable_hooks
 from whygrad.backends.tensorflow.listen import foreign_body as foreign
 from whygrad.backends.tensorflow.listen.gradient_calls import hear_updates
 from whygrad.backends.tensorflow.listen.hooks import Hooks
-from whygrad.backends.tensorflow.listen.optimizers import Updates
+from whygrad.backends.tensorflow.listen.optimizers import Updates, is_stateful
 from whygrad.backends.tensorflow.listen.tape import TapeFacts, Tapes
 from whygrad.backends.tensorflow.log.op_record import Place
 from whygrad.backends.tensorflow.log.recorder import Recorder
@@ -160,7 +160,7 @@ class Capture:
         return compat.current_graph()
 
     def _optimizer_facts(self, optimizer: Any) -> tuple[int, bool]:
-        return self.updates.number(optimizer), optimizers.is_stateful(optimizer)
+        return self.updates.number(optimizer), is_stateful(optimizer)
 
     def training_model(self) -> str | None:
         return self.keras.training_model()
