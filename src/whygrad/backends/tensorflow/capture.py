@@ -13,13 +13,13 @@ from whygrad.backends import WatchOptions
 from whygrad.backends.tensorflow import capability, compat
 from whygrad.backends.tensorflow.keras import hooks as keras_hooks
 from whygrad.backends.tensorflow.keras.facts import KerasFacts
-from whygrad.backends.tensorflow.keras.losses import TELLING, Losses
+from whygrad.backends.tensorflow.keras.losses import TELLING
 from whygrad.backends.tensorflow.listen import custom_gradient as custom
 from whygrad.backends.tensorflow.listen import departure, tape, variable_hooks
 from whygrad.backends.tensorflow.listen import foreign_body as foreign
 from whygrad.backends.tensorflow.listen.gradient_calls import hear_updates
 from whygrad.backends.tensorflow.listen.hooks import Hooks
-from whygrad.backends.tensorflow.listen.optimizers import Updates
+from whygrad.backends.tensorflow.listen.optimizers import Updates, is_stateful
 from whygrad.backends.tensorflow.listen.tape import TapeFacts, Tapes
 from whygrad.backends.tensorflow.log.op_record import Place
 from whygrad.backends.tensorflow.log.recorder import Recorder
@@ -61,7 +61,7 @@ class Capture:
         self.requests = Requests(self)
         self.updates = Updates(self)
         self.numbers = StepNumbers(self)
-        self.keras = KerasFacts(self)
+        self.keras = KerasFacts(self.recorder, self.variables, self._optimizer_facts)
         self.episodes = Episodes(self.recorder)
         self.sentinel = Sentinel(self)
         self.compiled_steps = CompiledSteps(self)
@@ -78,7 +78,6 @@ class Capture:
         self.tape_facts: dict[int, TapeFacts] = {}
         self.bodies = foreign.Bodies()
         self.events: list[Event] = []
-        self.losses = Losses(self)
         self._joined: set[str] = set()
         self._threads = threading.local()
         self._stopped = False
@@ -95,7 +94,7 @@ class Capture:
         custom.install(self)
         foreign.install(self)
         variable_hooks.install(self)
-        keras_hooks.install_tensorflow(self)
+        keras_hooks.install_tensorflow(self.hooks, self.keras)
         attribution.install(self)
         call_hooks.install(self)
         for name in ("keras", "tf_keras"):
@@ -116,7 +115,7 @@ class Capture:
         if name in self._joined or not hasattr(module, "layers"):
             return
         self._joined.add(name)
-        keras_hooks.install(self, module)
+        keras_hooks.install(self.hooks, self.keras, module)
         nonfinite_hooks.install(self, module)
         base = module.optimizers.Optimizer
         if self.options.on_optimizer is not None:
@@ -132,7 +131,7 @@ class Capture:
     def _note_op(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
         self.recorder.on_op(op_type, inputs, attrs, outputs, graph, frame)
         if op_type in TELLING:
-            self.losses.note_function(frame, graph)
+            self.keras.losses.note_function(frame, graph)
         if graph is not None and op_type in TAPPED and self.keras.training:
             self.histories.taps.put(graph, outputs)
 
@@ -159,6 +158,9 @@ class Capture:
     def current_graph(self) -> Any:
         """The function graph that is being traced, or None when ops run at once."""
         return compat.current_graph()
+
+    def _optimizer_facts(self, optimizer: Any) -> tuple[int, bool]:
+        return self.updates.number(optimizer), is_stateful(optimizer)
 
     def training_model(self) -> str | None:
         return self.keras.training_model()

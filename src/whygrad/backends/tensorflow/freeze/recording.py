@@ -200,7 +200,7 @@ def _variable(capture: Capture, entry: VariableEntry, owner: tuple[str, str, boo
 def _owners(capture: Capture) -> Iterator[tuple[int, tuple[str, str, bool]]]:
     """Variables that a layer or loss holds in an attribute, and whether its own lists have them."""
     facts = capture.keras
-    for holder in [*facts.layers_seen, *facts.losses_seen]:
+    for holder in [*facts.layers_seen, *facts.losses.seen]:
         own = listed(holder, "variables")
         tracked = {id(variable) for variable in own} | {id(getattr(variable, "_value", variable)) for variable in own}
         for attribute, value in list(vars(holder).items()):
@@ -241,7 +241,7 @@ def _holders(capture: Capture) -> dict[str, frozenset[VariableId]]:
     facts = capture.keras
     found: dict[str, frozenset[VariableId]] = {}
     for layer in facts.layers_seen:
-        ids = facts.ids(listed(layer, "variables"))
+        ids = capture.variables.ids(listed(layer, "variables"))
         name = str(getattr(layer, "path", None) or layer.name)
         found[name] = found.get(name, frozenset()) | frozenset(ids)
     return found

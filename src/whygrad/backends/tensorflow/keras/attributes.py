@@ -16,8 +16,12 @@ from whygrad.graph.objects import AttributeSet, Given
 from whygrad.source.position import CodeOwner, owner_of
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.keras.facts import KerasFacts
+    from whygrad.backends.tensorflow.keras.called_layers import CalledLayers
+    from whygrad.backends.tensorflow.keras.lists import ListReads
+    from whygrad.backends.tensorflow.keras.trainings import Trainings
     from whygrad.backends.tensorflow.log.op_record import Place
+    from whygrad.backends.tensorflow.log.recorder import Recorder
+    from whygrad.backends.tensorflow.log.variables import VariableBook
 
 _MOST = 1024
 _WEIGHTS = 64  # lists of values whose origin is remembered
@@ -38,34 +42,42 @@ class FlagChange:
 
 
 class Attributes:
-    def __init__(self, facts: KerasFacts) -> None:
-        self.facts = facts
-        self.flags: list[FlagChange] = []
+    def __init__(
+        self, recorder: Recorder, variables: VariableBook, layers: CalledLayers, lists: ListReads, trainings: Trainings
+    ) -> None:
+        self._recorder = recorder
+        self._variables = variables
+        self._layers = layers
+        self._lists = lists
+        self._trainings = trainings
+        trainings.on_end.append(self._training_ended)
+        self.numbers: dict[tuple[int, str], tuple[Place, int]] = {}  # of layers: the last change
+        self._flags: list[FlagChange] = []
         self._others: dict[AttributeSet, None] = {}
         self._origins: dict[int, tuple[weakref.ref[Any], weakref.ref[Any]]] = {}  # by the first array of the values
 
     def flag_set(self, layer: Any, value: Any, frame: FrameType) -> None:
         while frame.f_code.co_name == "__setattr__" and frame.f_back is not None:
             frame = frame.f_back  # Keras layers route every attribute through their own `__setattr__`
-        if owner_of(frame.f_code) is CodeOwner.USER and len(self.flags) < _MOST:
-            recorder = self.facts.capture.recorder
+        if owner_of(frame.f_code) is CodeOwner.USER and len(self._flags) < _MOST:
+            recorder = self._recorder
             place, step = recorder._place(frame), recorder.ledger.step
             change = FlagChange(weakref.ref(layer), path_of(layer), bool(value), place, recorder.now, step)
-            change.running = self.facts.trainings.running_step()
-            self.flags.append(change)
+            change.running = self._trainings.running_step()
+            self._flags.append(change)
 
     def set_of_layer(self, layer: Any, frame: FrameType, name: str, value: Any) -> None:
         if owner_of(frame.f_code) is not CodeOwner.USER:
             return
         if name == "trainable" and getattr(layer, "_trainable", None) is value:
             self.flag_set(layer, value, frame)  # TensorFlow sees no change, and the setter never runs
-        recorder = self.facts.capture.recorder
+        recorder = self._recorder
         if isinstance(value, (int, float)) and vars(layer).get(name, value) != value:
-            self.facts.numbers_set[(id(layer), name)] = (recorder._place(frame), recorder.now)
+            self.numbers[(id(layer), name)] = (recorder._place(frame), recorder.now)
         if getattr(value, "_id", None) is None:
             return
         held = vars(layer).get(name)
-        entry = self.facts.capture.variables.of(held) if hasattr(held, "assign") else None
+        entry = self._variables.of(held) if hasattr(held, "assign") else None
         if entry is not None:
             where = span(recorder._place(frame))
             number = VariableId(entry.id)
@@ -80,7 +92,7 @@ class Attributes:
                     owner=str(getattr(optimizer, "name", type(optimizer).__name__)),
                     attribute=name,
                     given=Given.OTHER,
-                    where=span(self.facts.capture.recorder._place(frame)),
+                    where=span(self._recorder._place(frame)),
                     base=f"{base.__module__}.{base.__qualname__}",
                     known=False,
                 )
@@ -98,8 +110,8 @@ class Attributes:
         if not isinstance(weights, (list, tuple)) or owner_of(frame.f_code) is not CodeOwner.USER:
             return
         if not weights:  # as many as the layer's own list has now
-            self.facts.lists.read_of_layer(layer, "weights", weights, frame)
-            self.facts.lists.was_handed_on(weights)
+            self._lists.read_of_layer(layer, "weights", weights, frame)
+            self._lists.was_handed_on(weights)
             return
         first, origin = self._origins.get(id(weights[0]), (None, None))
         source = origin() if origin is not None and first is not None and first() is weights[0] else None
@@ -109,11 +121,11 @@ class Attributes:
                     owner=path_of(layer),
                     attribute="weights",
                     given=Given.WEIGHTS,
-                    where=span(self.facts.capture.recorder._place(frame)),
-                    variables=self.facts.ids(listed(layer, "trainable_variables")),
-                    made=span(self.facts.called_at.made_at(layer)),
+                    where=span(self._recorder._place(frame)),
+                    variables=self._variables.ids(listed(layer, "trainable_variables")),
+                    made=span(self._layers.made_at(layer)),
                     source=path_of(source),
-                    source_variables=self.facts.ids(listed(source, "trainable_variables")),
+                    source_variables=self._variables.ids(listed(source, "trainable_variables")),
                 )
             )
 
@@ -121,24 +133,24 @@ class Attributes:
         if len(self._others) < _MOST:
             self._others[event] = None
 
-    def training_ended(self, model: Any) -> None:
+    def _training_ended(self, model: Any) -> None:
         """Whether the step that was running when a flag was set has run since, and is still the same."""
-        for change in self.flags:
+        for change in self._flags:
             if change.running is not None and change.running[0] is model:
-                went_on = change.step < self.facts.capture.recorder.ledger.step
+                went_on = change.step < self._recorder.ledger.step
                 if went_on and change.running[1] is compat.compiled_step(model):
                     change.ran_on = path_of(model)
                 change.running = None
 
     def events(self) -> Iterator[AttributeSet]:
-        for change in self.flags:
+        for change in self._flags:
             layer = change.layer()
             yield AttributeSet(
                 owner=change.name,
                 attribute="trainable",
                 given=Given.TRUE if change.value else Given.FALSE,
                 where=span(change.place),
-                variables=() if layer is None else self.facts.ids(listed(layer, "variables")),
+                variables=() if layer is None else self._variables.ids(listed(layer, "variables")),
                 order=change.order,
                 step=change.step,
                 ran_on=change.ran_on,

@@ -24,8 +24,9 @@ from whygrad.source import SourceSpan
 from whygrad.source.position import CodeOwner, owner_of, user_frame
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.keras.facts import KerasFacts
     from whygrad.backends.tensorflow.log.op_record import Place
+    from whygrad.backends.tensorflow.log.recorder import Recorder
+    from whygrad.backends.tensorflow.log.variables import VariableBook
 
 _KEPT = 32  # ways in which one layer is called
 _LAYERS = 4096
@@ -53,15 +54,16 @@ class CalledLayer:
 
 
 class CalledLayers:
-    def __init__(self, facts: KerasFacts) -> None:
-        self.facts = facts
+    def __init__(self, recorder: Recorder, variables: VariableBook) -> None:
+        self._recorder = recorder
+        self._variables = variables
         self.made: weakref.WeakKeyDictionary[Any, tuple[Place, ...]] = weakref.WeakKeyDictionary()
         self.made_by_name: dict[str, Place] = {}
         self.by_layer: weakref.WeakKeyDictionary[Any, CalledLayer] = weakref.WeakKeyDictionary()
         self._all: list[CalledLayer] = []
         self._places: set[Place] = set()
-        self.losses_read: weakref.WeakSet[Any] = weakref.WeakSet()  # under a tape
-        self.losses_added: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._losses_read: weakref.WeakSet[Any] = weakref.WeakSet()  # under a tape
+        self._losses_added: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def __contains__(self, place: Place) -> bool:
         """Whether user code called a layer there."""
@@ -69,7 +71,7 @@ class CalledLayers:
 
     def was_made(self, layer: Any, frame: FrameType) -> None:
         found = user_frame(frame)
-        self.made[layer] = (self.facts.capture.recorder._place_of(found), *self._around(found))
+        self.made[layer] = (self._recorder._place_of(found), *self._around(found))
 
     def made_at(self, layer: Any) -> Place:
         return self.made.get(layer, (None,))[0]
@@ -85,7 +87,7 @@ class CalledLayers:
 
     def entered(self, layer: Any, args: Any, kwargs: Any, frame: FrameType) -> tuple[str, ...]:
         """A layer call begins; the layers around it are returned."""
-        recorder = self.facts.capture.recorder
+        recorder = self._recorder
         called, around = self.by_layer.get(layer), recorder.layers
         if called is None:
             called = self.by_layer[layer] = CalledLayer(weakref.ref(layer), self.made.get(layer, ()))
@@ -103,7 +105,7 @@ class CalledLayers:
 
     def _note(self, called: CalledLayer, layer: Any, training: bool | None, frame: FrameType) -> None:
         """A layer may be built by its first call, so its variables are asked for at each new one."""
-        recorder = self.facts.capture.recorder
+        recorder = self._recorder
         place = recorder._place_of(frame)
         self._places.add(place)
         if recorder.tapes:
@@ -111,19 +113,26 @@ class CalledLayers:
         key = (place, bool(recorder.tapes), training)
         if key not in called.calls and len(called.calls) < _KEPT:
             called.calls[key] = self._around(frame)
-            called.variables = self.facts.ids(listed(layer, "trainable_variables")) or called.variables
+            called.variables = self._variables.ids(listed(layer, "trainable_variables")) or called.variables
 
     def _around(self, frame: FrameType | None) -> tuple[Place, ...]:
         """Where the user's code around a frame is; around a module's own code there is none worth keeping."""
         found: list[Place] = []
         while frame is not None and frame.f_code.co_name != "<module>" and len(found) < _DEPTH:
             frame = user_frame(frame.f_back)
-            found += [] if frame is None else [self.facts.capture.recorder._place_of(frame)]
+            found += [] if frame is None else [self._recorder._place_of(frame)]
         return tuple(found)
 
     def left(self, around: tuple[str, ...] | None) -> None:
         if around is not None:
-            self.facts.capture.recorder.layers = around
+            self._recorder.layers = around
+
+    def losses_were_read(self, layer: Any, *_: Any) -> None:
+        if self._recorder.tapes:
+            self._losses_read.add(layer)
+
+    def loss_was_added(self, layer: Any, *_: Any) -> None:
+        self._losses_added.add(layer)
 
     def by_name(self) -> dict[str, set[Place]]:
         """The places where user code calls each layer."""
@@ -141,7 +150,9 @@ class CalledLayers:
                 continue
             yield ObjectCalled(
                 name=called.name,
-                variables=called.variables if layer is None else self.facts.ids(listed(layer, "trainable_variables")),
+                variables=called.variables
+                if layer is None
+                else self._variables.ids(listed(layer, "trainable_variables")),
                 calls=tuple(
                     Call(where=span(place), callers=_spans(around), taped=taped, training=training)
                     for (place, taped, training), around in called.calls.items()
@@ -151,12 +162,12 @@ class CalledLayers:
                 mode_dependent=tuple(dict.fromkeys(str(each.name) for each in inner if is_mode_dependent(each))),
                 has_statistics=bool(called.calls) and any(map(has_statistics, inner)),
                 penalties=tuple(dict.fromkeys(self._penalties(inner))),
-                penalties_read=layer in self.losses_read,
+                penalties_read=layer in self._losses_read,
             )
 
     def _penalties(self, layers: list[Any]) -> Iterator[str]:
         for layer in layers:
-            if layer in self.losses_added:
+            if layer in self._losses_added:
                 yield f"{layer.name}.add_loss"
             yield from regularisers(layer)
 

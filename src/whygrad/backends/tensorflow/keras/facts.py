@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.keras.attributes import Attributes
 from whygrad.backends.tensorflow.keras.called_layers import CalledLayers
 from whygrad.backends.tensorflow.keras.lists import ListReads
-from whygrad.backends.tensorflow.keras.trainings import Trainings
-from whygrad.graph import Event, VariableId
+from whygrad.backends.tensorflow.keras.losses import Losses
+from whygrad.backends.tensorflow.keras.trainings import OptimizerFacts, Trainings
+from whygrad.graph import Event
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
     from whygrad.backends.tensorflow.log.op_record import Place
+    from whygrad.backends.tensorflow.log.recorder import Recorder
+    from whygrad.backends.tensorflow.log.variables import VariableBook
 
 
 class KerasFacts:
-    def __init__(self, capture: Capture) -> None:
-        self.capture = capture
-        self.called_at = CalledLayers(self)
-        self.lists = ListReads(self)
-        self.attributes = Attributes(self)
-        self.trainings = Trainings(self)
-        self.losses_seen: weakref.WeakSet[Any] = weakref.WeakSet()
+    def __init__(self, recorder: Recorder, variables: VariableBook, optimizer: OptimizerFacts) -> None:
+        self._recorder = recorder
+        self._variables = variables
+        self.called_at = CalledLayers(recorder, variables)
+        self.lists = ListReads(recorder, variables, self.called_at)
+        self.trainings = Trainings(recorder, variables, optimizer)
+        self.attributes = Attributes(recorder, variables, self.called_at, self.lists, self.trainings)
+        self.losses = Losses(recorder)
         self.made_variables: dict[int, tuple[weakref.ref[Any], Place]] = {}  # that get their values later
-        self.numbers_set: dict[tuple[int, str], tuple[Place, int]] = {}  # the last change, by user code
+
+    @property
+    def numbers_set(self) -> dict[tuple[int, str], tuple[Place, int]]:
+        """The last change of a layer's number by user code."""
+        return self.attributes.numbers
 
     @property
     def layers_seen(self) -> list[Any]:
@@ -57,9 +64,9 @@ class KerasFacts:
 
     def variable_made(self, variable: Any, _: None, frame: FrameType, *rest: Any) -> None:
         """A ready-made layer makes its variables when it is first called: they are shown where the layer was made."""
-        self.capture.variables.link_keras(variable, self.capture.recorder._place(frame))
+        self._variables.link_keras(variable, self._recorder._place(frame))
         made = self.called_at.made_for_weight(frame)
-        entry = None if made is None else self.capture.variables.of(variable)
+        entry = None if made is None else self._variables.of(variable)
         if entry is not None:
             entry.created = made
         elif made is not None:  # its value comes later: remember it by the variable
@@ -67,10 +74,6 @@ class KerasFacts:
 
     def list_was_used(self, value: Any) -> None:
         self.lists.was_handed_on(value)
-
-    def ids(self, variables: Iterable[Any]) -> tuple[VariableId, ...]:
-        found = (self.capture.variables.of(variable) for variable in variables)
-        return tuple(VariableId(entry.id) for entry in found if entry is not None)
 
     def events(self) -> Iterator[Event]:
         for part in (self.lists, self.attributes, self.trainings, self.called_at):

@@ -10,70 +10,67 @@ from typing import TYPE_CHECKING, Any
 from whygrad.backends.tensorflow.keras.lists import OF_LAYERS, OF_MODULES
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.keras.attributes import Attributes
+    from whygrad.backends.tensorflow.keras.called_layers import CalledLayers
+    from whygrad.backends.tensorflow.keras.facts import KerasFacts
+    from whygrad.backends.tensorflow.keras.trainings import Trainings
+    from whygrad.backends.tensorflow.listen.hooks import Hooks
 
 Note = Callable[..., Any]
 Wrap = Callable[[Any], Any]
 
 
-def install_tensorflow(capture: Capture) -> None:
+def install_tensorflow(hooks: Hooks, facts: KerasFacts) -> None:
     """Hook the lists of `tf.Module`, and learn TensorFlow's own loss functions."""
     import tensorflow as tf
 
-    capture.losses.learn(tf, "nn")
+    facts.losses.learn(tf, "nn")
     for attribute in OF_MODULES:
-        capture.hooks.replace(tf.Module, attribute, _reading(capture, attribute, capture.keras.lists.read_of_module))
+        hooks.replace(tf.Module, attribute, _reading(hooks, attribute, facts.lists.read_of_module))
 
 
-def install(capture: Capture, module: ModuleType) -> None:
+def install(hooks: Hooks, facts: KerasFacts, module: ModuleType) -> None:
     """Hook one Keras: version 3, or tf_keras."""
-    replace, facts = capture.hooks.replace, capture.keras
+    replace = hooks.replace
     layers, attributes = facts.called_at, facts.attributes
-    capture.losses.learn(module, "losses", "ops", "backend")
-    capture.losses.learn_object(module.losses.Loss)
+    facts.losses.learn(module, "losses", "ops", "backend")
+    facts.losses.learn_object(module.losses.Loss)
     layer, model, optimizer = module.layers.Layer, module.Model, module.optimizers.Optimizer
-
-    def losses_read(layer: Any, *_: Any) -> None:
-        if capture.recorder.tapes:
-            layers.losses_read.add(layer)
-
-    def loss_added(layer: Any, *_: Any) -> None:
-        layers.losses_added.add(layer)
 
     def optimizer_set(owner: Any, frame: FrameType, name: str, _: Any) -> None:
         if isinstance(owner, optimizer):  # layers share the setter
             attributes.set_of_optimizer(owner, optimizer, frame, name)
 
-    replace(layer, "__new__", _making(capture))
-    replace(layer, "__call__", _calling(capture))
-    replace(layer, "__setattr__", _setting(capture, attributes.set_of_layer))
-    replace(layer, "trainable", _flagging(capture))
-    replace(layer, "get_weights", _method(capture, after=attributes.weights_read))
-    replace(layer, "set_weights", _method(capture, before=attributes.weights_set))
+    replace(layer, "__new__", _making(hooks, layers))
+    replace(layer, "__call__", _calling(hooks, layers))
+    replace(layer, "__setattr__", _setting(hooks, attributes.set_of_layer))
+    replace(layer, "trainable", _flagging(hooks, attributes))
+    replace(layer, "get_weights", _method(hooks, after=attributes.weights_read))
+    replace(layer, "set_weights", _method(hooks, before=attributes.weights_set))
     for attribute in OF_LAYERS:
-        replace(layer, attribute, _reading(capture, attribute, facts.lists.read_of_layer))
-    replace(layer, "losses", _reading(capture, "losses", losses_read))
-    replace(layer, "add_loss", _method(capture, before=loss_added))
-    replace(model, "compile", _method(capture, after=facts.trainings.compiled))
+        replace(layer, attribute, _reading(hooks, attribute, facts.lists.read_of_layer))
+    replace(layer, "losses", _reading(hooks, "losses", layers.losses_were_read))
+    replace(layer, "add_loss", _method(hooks, before=layers.loss_was_added))
+    replace(model, "compile", _method(hooks, after=facts.trainings.compiled))
     for method in ("fit", "train_on_batch"):
-        replace(model, method, _training(capture, method))
-    replace(module.losses.Loss, "__call__", _method(capture, before=capture.losses.note_object))
+        replace(model, method, _training(hooks, facts.trainings, method))
+    replace(module.losses.Loss, "__call__", _method(hooks, before=facts.losses.note_object))
     if hasattr(module, "Variable"):  # of Keras 3, around one of TensorFlow's; tf_keras has no class of its own
-        replace(module.Variable, "__init__", _method(capture, after=facts.variable_made))
+        replace(module.Variable, "__init__", _method(hooks, after=facts.variable_made))
     if module.__name__ == "keras":  # tf_keras shares its `__setattr__` with everything that TensorFlow tracks
-        replace(optimizer, "__setattr__", _setting(capture, optimizer_set))
+        replace(optimizer, "__setattr__", _setting(hooks, optimizer_set))
 
 
-def _method(capture: Capture, *, before: Note | None = None, after: Note | None = None) -> Wrap:
+def _method(hooks: Hooks, *, before: Note | None = None, after: Note | None = None) -> Wrap:
     """A method that passes on its object, its result when it has run, the caller's frame, and its arguments."""
 
     def wrap(original: Any) -> Any:
         def method(self: Any, *args: Any, **kwargs: Any) -> Any:
             if before is not None:
-                capture.hooks.safely(before, self, sys._getframe(1), args, kwargs)
+                hooks.safely(before, self, sys._getframe(1), args, kwargs)
             result = original(self, *args, **kwargs)
             if after is not None:
-                capture.hooks.safely(after, self, result, sys._getframe(1), args, kwargs)
+                hooks.safely(after, self, result, sys._getframe(1), args, kwargs)
             return result
 
         return method
@@ -81,12 +78,12 @@ def _method(capture: Capture, *, before: Note | None = None, after: Note | None 
     return wrap
 
 
-def _setting(capture: Capture, note: Note) -> Wrap:
+def _setting(hooks: Hooks, note: Note) -> Wrap:
     """The frame of a setter is known by its name: a property that is set through it looks past it."""
 
     def wrap(original: Any) -> Any:
         def __setattr__(self: Any, name: str, value: Any) -> None:  # noqa: N807
-            capture.hooks.safely(note, self, sys._getframe(1), name, value)
+            hooks.safely(note, self, sys._getframe(1), name, value)
             original(self, name, value)
 
         return __setattr__
@@ -94,11 +91,11 @@ def _setting(capture: Capture, note: Note) -> Wrap:
     return wrap
 
 
-def _reading(capture: Capture, attribute: str, note: Note) -> Wrap:
+def _reading(hooks: Hooks, attribute: str, note: Note) -> Wrap:
     def wrap(original: Any) -> Any:
         def read(self: Any) -> Any:
             value = original.fget(self)
-            capture.hooks.safely(note, self, attribute, value, sys._getframe(1))
+            hooks.safely(note, self, attribute, value, sys._getframe(1))
             return value
 
         return property(read, original.fset, original.fdel, original.__doc__)
@@ -106,24 +103,24 @@ def _reading(capture: Capture, attribute: str, note: Note) -> Wrap:
     return wrap
 
 
-def _flagging(capture: Capture) -> Wrap:
+def _flagging(hooks: Hooks, attributes: Attributes) -> Wrap:
     def wrap(original: Any) -> Any:
         def write(self: Any, value: Any) -> None:
             original.fset(self, value)
-            capture.hooks.safely(capture.keras.attributes.flag_set, self, value, sys._getframe(1))
+            hooks.safely(attributes.flag_set, self, value, sys._getframe(1))
 
         return property(original.fget, write, original.fdel, original.__doc__)
 
     return wrap
 
 
-def _making(capture: Capture) -> Wrap:
+def _making(hooks: Hooks, layers: CalledLayers) -> Wrap:
     """Keras reads the signature of `__init__`: it must stay as it is."""
 
     def wrap(original: Any) -> Any:
         def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             layer = original.__func__(cls, *args, **kwargs)
-            capture.hooks.safely(capture.keras.called_at.was_made, layer, sys._getframe(1))
+            hooks.safely(layers.was_made, layer, sys._getframe(1))
             return layer
 
         return staticmethod(__new__)
@@ -131,9 +128,7 @@ def _making(capture: Capture) -> Wrap:
     return wrap
 
 
-def _calling(capture: Capture) -> Wrap:
-    hooks, layers = capture.hooks, capture.keras.called_at
-
+def _calling(hooks: Hooks, layers: CalledLayers) -> Wrap:
     def wrap(original: Any) -> Any:
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             around = hooks.safely(layers.entered, self, args, kwargs, sys._getframe(1))
@@ -147,9 +142,7 @@ def _calling(capture: Capture) -> Wrap:
     return wrap
 
 
-def _training(capture: Capture, method: str) -> Wrap:
-    hooks, trainings = capture.hooks, capture.keras.trainings
-
+def _training(hooks: Hooks, trainings: Trainings, method: str) -> Wrap:
     def wrap(original: Any) -> Any:
         def train(self: Any, *args: Any, **kwargs: Any) -> Any:
             hooks.safely(trainings.began, self, method, args, kwargs, sys._getframe(1))

@@ -15,8 +15,10 @@ from whygrad.graph.objects import ListRead
 from whygrad.source.position import CodeOwner, owner_of
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.keras.facts import KerasFacts
+    from whygrad.backends.tensorflow.keras.called_layers import CalledLayers
     from whygrad.backends.tensorflow.log.op_record import Place
+    from whygrad.backends.tensorflow.log.recorder import Recorder
+    from whygrad.backends.tensorflow.log.variables import VariableBook
 
 OF_LAYERS = ("trainable_variables", "trainable_weights", "variables", "weights")
 OF_MODULES = ("trainable_variables", "variables")
@@ -39,22 +41,24 @@ class ReadEntry:
 
 
 class ListReads:
-    def __init__(self, facts: KerasFacts) -> None:
-        self.facts = facts
+    def __init__(self, recorder: Recorder, variables: VariableBook, layers: CalledLayers) -> None:
+        self._recorder = recorder
+        self._variables = variables
+        self._layers = layers
         self._unbuilt: list[ReadEntry] = []
         self._of_modules: dict[Any, ReadEntry] = {}  # the first read of each list at each place
 
     def read_of_layer(self, layer: Any, attribute: str, value: Any, frame: FrameType) -> None:
         if owner_of(frame.f_code) is not CodeOwner.USER or is_built(layer) or len(self._unbuilt) > _MOST:
             return
-        place = self.facts.capture.recorder._place(frame)
-        held = self.facts.ids(value)
+        place = self._recorder._place(frame)
+        held = self._variables.ids(value)
         self._unbuilt.append(ReadEntry(weakref.ref(layer), path_of(layer), attribute, place, held, value))
 
     def read_of_module(self, module: Any, attribute: str, value: Any, frame: FrameType) -> None:
         if owner_of(frame.f_code) is not CodeOwner.USER:
             return
-        place, held = self.facts.capture.recorder._place_of(frame), self.facts.ids(value)
+        place, held = self._recorder._place_of(frame), self._variables.ids(value)
         key = (id(module), attribute, place)
         read = self._of_modules.get(key)
         if read is None and len(self._of_modules) >= _MOST:
@@ -65,9 +69,9 @@ class ListReads:
         if read.looks < _LOOKS:  # what a module holds may be built late; at the end the module may be gone
             read.looks += 1
             for variable, layer in variables_inside(module):
-                entry = self.facts.capture.variables.of(variable)
+                entry = self._variables.of(variable)
                 if entry is not None and entry.id not in held:
-                    made = None if layer is None else self.facts.called_at.made_at(layer)
+                    made = None if layer is None else self._layers.made_at(layer)
                     read.unlisted[VariableId(entry.id)] = made
 
     def was_handed_on(self, value: Any) -> None:
@@ -86,7 +90,7 @@ class ListReads:
 
     def _now(self, read: ReadEntry) -> tuple[VariableId, ...]:
         owner = read.owner()
-        return read.held if owner is None else self.facts.ids(listed(owner, read.attribute))
+        return read.held if owner is None else self._variables.ids(listed(owner, read.attribute))
 
     def events(self) -> Iterator[ListRead]:
         self._look_again()

@@ -6,13 +6,15 @@ The functions are not hooked: who compiles a model with one keeps the function i
 from __future__ import annotations
 
 import inspect
+import weakref
 from types import CodeType, FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
+from whygrad.backends.tensorflow import compat
 from whygrad.source.position import CodeOwner, owner_of
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.log.recorder import Recorder
 
 TELLING: Final = frozenset({"Log", "Log1p", b"Log", b"Log1p"})  # ops that all of these functions run
 _FUNCTIONS: Final = {
@@ -31,8 +33,9 @@ _MAX_FRAMES: Final = 48
 
 
 class Losses:
-    def __init__(self, capture: Capture) -> None:
-        self.capture = capture
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self.seen: weakref.WeakSet[Any] = weakref.WeakSet()  # loss objects
         self._functions: dict[int, CodeType] = {}  # by their identity: a frame is compared with them at every logarithm
         self._objects: dict[int, CodeType] = {}  # how a loss object is called: the hook on it knows the arguments
         self._last: tuple[Any, ...] = ()  # where, and of which tensors
@@ -48,8 +51,8 @@ class Losses:
 
     def note_object(self, loss: Any, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Log the call of a loss object."""
-        recorder = self.capture.recorder
-        self.capture.keras.losses_seen.add(loss)
+        recorder = self._recorder
+        self.seen.add(loss)
         given = {**dict(zip(("y_true", "y_pred"), args, strict=False)), **kwargs}
         ids = [getattr(given.get(name), "_id", None) for name in ("y_pred", "y_true")]
         if recorder.paused or None in ids:
@@ -57,11 +60,11 @@ class Losses:
         function = getattr(loss, "fn", None) if type(loss).__name__ == "LossFunctionWrapper" else type(loss)
         own = str(getattr(function, "__module__", "")).split(".")[0] in ("keras", "tf_keras")
         name = f"LossCall:{getattr(function, '__name__', type(loss).__name__) if own else 'function'}"
-        recorder.add_virtual(name, filter(None, ids), (), recorder._place(frame), self.capture.current_graph())
+        recorder.add_virtual(name, filter(None, ids), (), recorder._place(frame), compat.current_graph())
 
     def note_function(self, frame: FrameType | None, graph: Any) -> None:
         """Log the call of a loss function that an op was run for, unless a loss object made it."""
-        recorder = self.capture.recorder
+        recorder = self._recorder
         found: FrameType | None = None
         for _ in range(0 if recorder.paused else _MAX_FRAMES):
             if frame is None or owner_of(frame.f_code) is CodeOwner.USER:

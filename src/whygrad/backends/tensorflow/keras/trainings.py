@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.failures import classify
 from whygrad.backends.tensorflow.keras.inspection import held_back, listed, path_of
-from whygrad.backends.tensorflow.listen.optimizers import is_stateful
 from whygrad.backends.tensorflow.log.positions import span
 from whygrad.graph import Failure, VariableId
 from whygrad.graph.objects import Compiled, Trained
@@ -19,10 +18,13 @@ from whygrad.source import SourceSpan
 from whygrad.source.position import CodeOwner, owner_of
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.keras.facts import KerasFacts
     from whygrad.backends.tensorflow.log.op_record import Place
+    from whygrad.backends.tensorflow.log.recorder import Recorder
+    from whygrad.backends.tensorflow.log.variables import VariableBook
 
 _MOST = 1024  # times that something is compiled
+
+OptimizerFacts = Callable[[Any], tuple[int, bool]]  # which one it is, and whether it keeps moments
 
 
 @dataclass(slots=True)
@@ -36,8 +38,11 @@ class StepMade:
 
 
 class Trainings:
-    def __init__(self, facts: KerasFacts) -> None:
-        self.facts = facts
+    def __init__(self, recorder: Recorder, variables: VariableBook, optimizer: OptimizerFacts) -> None:
+        self._recorder = recorder
+        self._variables = variables
+        self._of_optimizer = optimizer
+        self.on_end: list[Callable[[Any], None]] = []
         self.running: list[tuple[Any, Place]] = []  # models being trained, and where
         self.places: set[Place] = set()
         self._compiled: list[Compiled] = []
@@ -48,21 +53,22 @@ class Trainings:
     def compiled(self, model: Any, _: None, frame: FrameType, args: Any, kwargs: Any) -> None:
         self._steps.pop(model, None)
         optimizer = getattr(model, "optimizer", None)
+        number, stateful = (0, False) if optimizer is None else self._of_optimizer(optimizer)
         if len(self._compiled) < _MOST:
             self._last[model] = len(self._compiled)
             self._compiled.append(
                 Compiled(
                     model=path_of(model),
-                    where=span(self.facts.capture.recorder._place(frame)),
+                    where=span(self._recorder._place(frame)),
                     has_loss=kwargs.get("loss", args[1] if len(args) > 1 else None) is not None,
                     trainable=self._trainable(model) if listed(model, "variables") else None,
-                    optimizer=0 if optimizer is None else self.facts.capture.updates.number(optimizer),
-                    stateful=is_stateful(optimizer),
+                    optimizer=number,
+                    stateful=stateful,
                 )
             )
 
     def began(self, model: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> None:
-        recorder = self.facts.capture.recorder
+        recorder = self._recorder
         recorder.ledger.steps_per_run = max(1, compat.steps_per_execution(model))
         place = recorder._place(frame)
         self.running.append((model, place))
@@ -89,14 +95,14 @@ class Trainings:
             model=path_of(model),
             where=span(place),
             trainable=trainable,
-            frozen=self.facts.ids(held_back(model)),
+            frozen=self._variables.ids(held_back(model)),
             trainable_when_compiled=None if number is None else self._compiled[number].trainable,
             trains_as_compiled=compat.trains_as_compiled(model),
             trainable_when_made=None if made is None else made.trainable,
             known_when_made=() if made is None else made.known,
             runs_compiled=made is not None and made.settled and compat.compiled_step(model) is not None,
             own_loss=_own_loss(model),
-            order=self.facts.capture.recorder.now,
+            order=self._recorder.now,
         )
 
     def failed(self, model: Any, error: Exception) -> None:
@@ -112,16 +118,17 @@ class Trainings:
             now = self._step_of(model)
             fresh = tuple(number for number in now.trainable if number not in made.known)
             made.trainable, made.known, made.settled = made.trainable + fresh, made.known + now.known, True
-        self.facts.attributes.training_ended(model)
-        self.facts.capture.recorder.ledger.steps_per_run = 1
+        for note in self.on_end:
+            note(model)
+        self._recorder.ledger.steps_per_run = 1
 
     def running_step(self) -> tuple[Any, Any] | None:
         """The model in training and its compiled step, if that has been traced: then it reads no flags any more."""
-        if not self.running or self.facts.capture.current_graph() is not None:
+        if not self.running or compat.current_graph() is not None:
             return None
         model = self.running[-1][0]
         made, step = self._steps.get(model), compat.compiled_step(model)
-        late = made is not None and made.since < self.facts.capture.recorder.ledger.step
+        late = made is not None and made.since < self._recorder.ledger.step
         return (model, step) if late and step is not None else None
 
     def events(self) -> Iterator[Compiled | Trained]:
@@ -129,11 +136,11 @@ class Trainings:
         yield from self._trained.values()
 
     def _step_of(self, model: Any) -> StepMade:
-        known = self.facts.ids(listed(model, "variables"))
-        return StepMade(self._trainable(model), known, self.facts.capture.recorder.ledger.step)
+        known = self._variables.ids(listed(model, "variables"))
+        return StepMade(self._trainable(model), known, self._recorder.ledger.step)
 
     def _trainable(self, model: Any) -> tuple[VariableId, ...]:
-        return self.facts.ids(listed(model, "trainable_variables"))
+        return self._variables.ids(listed(model, "trainable_variables"))
 
 
 def _epochs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
+from whygrad.graph import VariableId
 from whygrad.source import SourceSpan
 from whygrad.source.position import Position
 
@@ -98,6 +100,11 @@ class VariableBook:
         entry = self.add(value, created)
         if entry is not None:
             entry.keras = weakref.ref(keras_variable)
+
+    def ids(self, variables: Iterable[Any]) -> tuple[VariableId, ...]:
+        """The numbers of variables, without those that have none yet."""
+        found = map(self.of, variables)
+        return tuple(VariableId(entry.id) for entry in found if entry is not None)
 
     def of(self, variable: Any) -> VariableEntry | None:
         """The entry of a tf.Variable or Keras variable."""
