@@ -35,11 +35,15 @@ def table() -> str:
     return "\n".join(rows)
 
 
-def main() -> None:
-    text = README.read_text()
+def with_table(text: str) -> str:
+    """The README with the table as it should be."""
     before, _, rest = text.partition(START)
     _, _, after = rest.partition(END)
-    README.write_text(f"{before}{START}\n{table()}\n{END}{after}")
+    return f"{before}{START}\n{table()}\n{END}{after}"
+
+
+def main() -> None:
+    README.write_text(with_table(README.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

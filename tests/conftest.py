@@ -1,10 +1,16 @@
-"""TensorFlow comes into a test through these fixtures only, so that the fast tests never pay for it."""
+"""TensorFlow comes into a test through these fixtures only, so that the fast tests never pay for it.
+
+The two runs of `make test` each open only the files that hold tests for them.
+"""
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
+import sys
 import warnings
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -14,11 +20,32 @@ pytest_plugins = ["pytester"]
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
+FAST, SLOW = "not tensorflow", "tensorflow"  # the two values of `-m`
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Whether a file has no test for this run; None: the other plugins decide."""
+    run = config.getoption("markexpr")
+    if run not in (FAST, SLOW) or collection_path.suffix != ".py":
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    none_for_fast = "\npytestmark = pytest.mark.tensorflow\n" in text
+    none_for_slow = "pytest.mark.tensorflow" not in text
+    return (none_for_fast if run == FAST else none_for_slow) or None
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """A test file that imports TensorFlow at the top would make the fast tests wait for it."""
+    if session.config.getoption("markexpr") == FAST and "tensorflow" in sys.modules:
+        raise pytest.UsageError("a file of the fast tests imports TensorFlow while it is collected")
+
 
 def _import_quietly(name: str) -> ModuleType:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return importlib.import_module(name)
+        module = importlib.import_module(name)
+    gc.freeze()  # the collector need not look at all of it again and again
+    return module
 
 
 @pytest.fixture(scope="session")

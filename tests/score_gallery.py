@@ -2,160 +2,67 @@
 
 python tests/score_gallery.py [--jobs 2] [FILE ...]
 
-TensorFlow is imported once and each program runs in a fork, so that a few hundred of them take minutes. A bug passes
-if a warning or error carries an accepted rule at an accepted line; a healthy program passes if there is neither.
+What passes is said in tests/gallery/README.md. The exit status is 0 if the programs of known_limits.txt fail and all
+others pass; whatever is otherwise is a surprise, and printed.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import re
-import runpy
-import select
-import signal
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-HERE = Path(__file__).parent / "gallery"
-TIME_LIMIT = 120.0  # seconds for one program
-KNOWN_LIMITS = HERE / "known_limits.txt"  # names of programs that are not explained yet, each with its reason
+from scoring.forks import Outcome, prepare, run_all
+from scoring.program import KNOWN_LIMITS, all_programs, read, read_known_limits
+from scoring.verdict import judge
 
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    file: Path
-    healthy: bool
-    causes: frozenset[str]
-    lines: frozenset[int]
+PROGRESS_EVERY = 30.0  # seconds
 
 
-def read(file: Path) -> Program:
-    """A program with what its header says of it."""
-    fields = dict(re.findall(r"^# (\w+): (.*)$", file.read_text(), re.M))
-    return Program(
-        file=file,
-        healthy=fields["verdict"].startswith("healthy"),
-        causes=frozenset(re.findall(r"[\w-]+", fields.get("cause", ""))) - {"none"},
-        lines=frozenset(map(int, re.findall(r"\d+", fields.get("expect_line", "")))),
-    )
+def trouble_of(outcome: Outcome) -> str:
+    """Empty if the program passes."""
+    if outcome.report is None:
+        return outcome.trouble
+    return judge(read(outcome.file), outcome.report["diagnostics"])
 
 
-def judge(program: Program, diagnostics: list[dict[str, Any]]) -> str:
-    """Empty if all is well, else what is wrong."""
-    loud = [each for each in diagnostics if each["severity"] in ("error", "warning")]
-    said = ", ".join(f"{each['rule']} at line {(each['location'] or {}).get('line')}" for each in loud) or "nothing"
-    if program.healthy:
-        return f"healthy, but: {said}" if loud else ""
-    right = [each for each in loud if each["rule"] in program.causes]
-    if not right:
-        return f"wanted {' or '.join(sorted(program.causes))}, got: {said}"
-    if not any(_is_placed(each, program) for each in right):
-        return f"wanted line {' or '.join(map(str, sorted(program.lines)))}, got: {said}"
-    return ""
+def surprise(name: str, trouble: str, limits: dict[str, str]) -> str:
+    """What nobody knew of yet: a program that fails, or one that passes though it is listed."""
+    if bool(trouble) == (name in limits):
+        return ""
+    return trouble or "passes now: take it off known_limits.txt"
 
 
-def _is_placed(diagnostic: dict[str, Any], program: Program) -> bool:
-    place = diagnostic["location"]
-    if not program.lines:
-        return True
-    if place is None or Path(place["file"]).name != program.file.name:
-        return False
-    last = place.get("end_line") or place["line"]
-    return any(place["line"] <= line <= last for line in program.lines)
-
-
-def run(program: Program, pipe: int) -> None:
-    """In a process of its own: the program under watch, and the report into the pipe."""
-    from whygrad.report import render
-    from whygrad.watch import watch
-
-    quiet = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(quiet, 1)
-    os.dup2(quiet, 2)
-    file = str(program.file.resolve())
-    sys.argv = [file]
-    sys.path.insert(0, str(program.file.resolve().parent))
-    names: dict[str, Any] = {}  # of the program; they live until the report is made, as in `whygrad run`
-    with watch() as watched:
-        try:
-            names |= runpy.run_path(file, run_name="__main__")
-        except BaseException as error:
-            watched.failed(error)
-    text = render(watched.report(), "json").encode()
-    while text:
-        text = text[os.write(pipe, text) :]
-
-
-def start(program: Program) -> tuple[int, int]:
-    """Fork; the process id and the end of the pipe that the report comes out of."""
-    out, into = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(out)
-            run(program, into)
-        finally:
-            os._exit(0)
-    os.close(into)
-    return child, out
-
-
-def scores(programs: list[Program], jobs: int) -> Iterator[tuple[Program, str]]:
-    """What is wrong with each program's report, as they finish."""
-    waiting = list(reversed(programs))
-    running: dict[int, tuple[Program, int, float, bytearray]] = {}
-    while waiting or running:
-        while waiting and len(running) < jobs:
-            program = waiting.pop()
-            child, out = start(program)
-            running[out] = (program, child, time.monotonic(), bytearray())
-        ready, _, _ = select.select(list(running), [], [], 1.0)
-        for out, (program, child, began, text) in list(running.items()):
-            late = time.monotonic() - began > TIME_LIMIT
-            if late:
-                os.kill(child, signal.SIGKILL)
-            elif out not in ready:
-                continue
-            elif piece := os.read(out, 1 << 16):
-                text += piece
-                continue
-            os.close(out)
-            os.waitpid(child, 0)
-            del running[out]
-            yield program, "took too long" if late else _verdict(program, bytes(text))
-
-
-def _verdict(program: Program, text: bytes) -> str:
-    return judge(program, json.loads(text)["diagnostics"]) if text else "no report"
+def score(files: list[Path], jobs: int) -> int:
+    """Print what surprises and the sum of it; how many surprises there were."""
+    limits = read_known_limits(KNOWN_LIMITS.read_text(encoding="utf-8"))
+    began = last = time.monotonic()
+    passed = surprises = 0
+    for done, outcome in enumerate(run_all(files, jobs), 1):
+        trouble = trouble_of(outcome)
+        passed += not trouble
+        if new := surprise(outcome.file.stem, trouble, limits):
+            surprises += 1
+            print(f"{outcome.file.stem}: {new}", flush=True)
+        if time.monotonic() - last > PROGRESS_EVERY:
+            last = time.monotonic()
+            print(f"{done} of {len(files)} programs, {last - began:.0f} s", flush=True)
+    seconds = time.monotonic() - began
+    print(f"{passed} of {len(files)} pass, {surprises} surprises, {seconds:.0f} s", flush=True)
+    return surprises
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path, help="programs (default: all)")
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=2, help="how many run at the same time (default: 2)")
     options = parser.parse_args()
-    files = options.files or sorted(HERE.glob("[0-9]*.py"))
-    limits = dict(re.findall(r"^(\w+): (.*)$", KNOWN_LIMITS.read_text(), re.M))
-    import keras  # noqa: F401 -- before the forks
-    import tensorflow  # noqa: F401
-
-    wrong = surprises = 0
-    for done, (program, trouble) in enumerate(scores([read(file) for file in files], options.jobs), 1):
-        known = program.file.stem in limits
-        wrong += bool(trouble)
-        if bool(trouble) != known:
-            surprises += 1
-            print(f"\r{program.file.stem}: {trouble or 'explained now: take it off the known limits'}")
-        if sys.stderr.isatty():
-            print(f"\r{done} of {len(files)}", end="", file=sys.stderr)
-    print(f"{len(files) - wrong} of {len(files)} as they should be, {surprises} surprises")
-    return surprises > 0
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+    prepare()
+    return 1 if score(options.files or all_programs(), options.jobs) else 0
 
 
 if __name__ == "__main__":

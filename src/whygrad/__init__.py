@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from whygrad.training.accumulation.accumulate import accumulate
     from whygrad.training.accumulation.accumulator import Accumulator
     from whygrad.training.accumulation.verify import verify_accumulation
-    from whygrad.training.deduplication.deduplicate import deduplicate
+    from whygrad.training.deduplicate import deduplicate
     from whygrad.training.gradient_check.check import check_gradient
     from whygrad.training.guard.guard import guard
     from whygrad.training.monitor.monitor import Monitor
@@ -29,7 +29,7 @@ _HOMES = {
     "Accumulator": f"{_TRAINING}.accumulation.accumulator",
     "accumulate": f"{_TRAINING}.accumulation.accumulate",
     "check_gradient": f"{_TRAINING}.gradient_check.check",
-    "deduplicate": f"{_TRAINING}.deduplication.deduplicate",
+    "deduplicate": f"{_TRAINING}.deduplicate",
     "Monitor": f"{_TRAINING}.monitor.monitor",
     "Summary": f"{_TRAINING}.summary.table",
     "print_summary": f"{_TRAINING}.summary.in_graph",

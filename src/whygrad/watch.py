@@ -14,11 +14,13 @@ from whygrad.backends.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import UsageError
 from whygrad.graph import Failure, Ledger, Outcome, Recording, Request
+from whygrad.graph.sources import with_sources
+from whygrad.notice import warn
 from whygrad.report import LossReach, Report
 from whygrad.report.ledger import printed
 from whygrad.rules import all_rules, diagnose
 from whygrad.rules.wording import target_expression
-from whygrad.source import refresh_sources
+from whygrad.source import refresh_sources, texts_of
 from whygrad.training.guard.every_optimizer import Guards
 
 if TYPE_CHECKING:
@@ -74,7 +76,7 @@ class Run:
     def recording(self) -> Recording:
         for backend in self._watcher.backends.values():
             return backend.record(self._failure)
-        return Recording(failure=self._failure)
+        return with_sources(Recording(failure=self._failure))
 
     @property
     def ledger(self) -> Ledger:
@@ -85,14 +87,7 @@ class Run:
         return self._final if self._final is not None else self._make_report()
 
     def _make_report(self) -> Report:
-        return self._report_of(self.recording())
-
-    def _report_of(self, recording: Recording) -> Report:
-        return Report(
-            diagnostics=diagnosed(recording, self._selection),
-            gradients=tuple(_reach(recording, request) for request in recording.requests),
-            run=_facts(recording),
-        )
+        return explain_recording(self.recording(), self._selection)
 
     def _tell(self) -> None:
         """Show what is already certain; a rule that fails here will be heard at the end."""
@@ -120,9 +115,9 @@ class Run:
         try:
             recording = self.recording()
             self._ledger = recording.ledger
-            self._final = self._report_of(recording)
+            self._final = explain_recording(recording, self._selection)
         except Exception as error:
-            print(f"whygrad: warning: no report: {type(error).__name__}: {error}", file=sys.stderr)
+            warn(f"no report: {type(error).__name__}: {error}")
             self._final = Report()
         steps, self._steps = self._steps, None
         if steps is not None:
@@ -176,6 +171,18 @@ def explain(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     finally:
         run._stop()
     return run.report()
+
+
+def explain_recording(recording: Recording, selection: Selection | None = None) -> Report:
+    """What the rules say of a recording, made here or elsewhere: no file of the user's is read for it."""
+    with texts_of(recording.sources):
+        gradients = tuple(_reach(recording, request) for request in recording.requests)
+    return Report(
+        diagnostics=diagnosed(recording, selection),
+        gradients=gradients,
+        run=_facts(recording),
+        sources=recording.sources,
+    )
 
 
 def replay(path: str) -> Recording:

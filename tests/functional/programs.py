@@ -111,6 +111,14 @@ _STATUS = {
     "exit_with_a_huge_number": "import sys; sys.exit(2**40 + 7)",
     "exit_with_a_bool": "import sys; sys.exit(True)",
     "exit_with_words": "import sys; print('before'); sys.exit('sorry: no data')",
+    "exit_with_words_that_have_no_text": """
+        class Silent:
+            def __str__(self):
+                raise ValueError("no text")
+        print("before")
+        raise SystemExit(Silent())
+        """,
+    "exit_with_words_without_stderr": "import sys; print('before'); sys.stderr = None; sys.exit('sorry: no data')",
     "exit_with_an_object": "import sys; sys.exit(['a', 1])",
     "exit_in_a_function_in_finally": """
         import sys

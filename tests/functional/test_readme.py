@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
+import runpy
 from pathlib import Path
 
 import pytest
 
-from functional.command import run, whygrad
+from functional import warm
+from functional.command import whygrad
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -40,7 +41,7 @@ def test_programs_run(number: int, tmp_path: Path) -> None:
     (tmp_path / "test_program.py").write_text(PROGRAMS[number])
     start = ["-m", "pytest"] if "def test_" in PROGRAMS[number] else []
 
-    done = run([sys.executable, *start, "test_program.py"], tmp_path)
+    done = warm.python(tmp_path, *start, "test_program.py")
 
     assert done.status == 0, done.out + done.err
 
@@ -50,3 +51,10 @@ def test_every_option_of_run_is_in_the_table(tmp_path: Path) -> None:
 
     assert options - {"--help"} <= set(re.findall(r"--[\w-]+", README))
     assert len(options) > 5
+
+
+def test_the_table_of_costs_is_the_recorded_one() -> None:
+    with_table = runpy.run_path(str(ROOT / "benchmarks" / "record.py"))["with_table"]
+
+    assert with_table(README) == README, "run `make docs`"
+    assert with_table(README.replace("| measured |", "| estimated |")) == README  # it can fail

@@ -59,13 +59,27 @@ def test_module_cannot_tell_whygrad_from_python(name: str, project: Path) -> Non
     assert under_whygrad(project, "-m", "script", *ARGUMENTS) == expected
 
 
-@pytest.mark.parametrize("program", ["exception_in_a_function", "exit_with_words", "atexit_handlers"])
+IN_ORDER = ["exception_in_a_function", "exit_with_words", "exit_with_words_that_have_no_text", "atexit_handlers"]
+
+
+@pytest.mark.parametrize("program", IN_ORDER)
 def test_stdout_and_stderr_come_in_the_same_order(program: str, project: Path) -> None:
     (project / "script.py").write_text(PROGRAMS[program])
 
     expected = under_python(project, "script.py", merged=True)
 
     assert under_whygrad(project, "script.py", merged=True) == expected
+
+
+@pytest.mark.parametrize("program", IN_ORDER)
+def test_stdout_and_stderr_of_a_module_come_in_the_same_order(program: str, project: Path) -> None:
+    (project / "script.py").write_text(PROGRAMS[program])
+
+    expected = under_python(project, "-m", "script", merged=True)
+
+    assert under_whygrad(project, "-m", "script", merged=True) == Done(
+        expected.status, without_runpy(Done(0, "", expected.out)).err, ""
+    )
 
 
 @pytest.mark.parametrize("main", ["from . import part\nprint(part.VALUE, __package__, __spec__.name)", "1 / 0"])

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: non-differentiable-op
 # expect_line: 23 24
-# expect_variables: RankNet.w
+# expect_variables: w
 # symptom_today: every gradient is None; the hand-written update raises TypeError
 # exit: 1 (TypeError)
 # fix: a differentiable rank (pairwise sigmoids) or a pairwise ranking loss

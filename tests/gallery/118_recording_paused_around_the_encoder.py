@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: outside-tape
 # expect_line: 34
-# expect_variables: encoder weights (w_enc)
+# expect_variables: w_enc
 # symptom_today: gradient of w_enc is None; the guard in the loop skips it for ever
 # exit: 0
 # fix: pause the recording around the logging only

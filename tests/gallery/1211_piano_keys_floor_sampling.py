@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: non-differentiable-op | non-reparameterised-sample
 # expect_line: 22
-# expect_variables: GRU and Dense weights
+# expect_variables: gru/*, dense/*
 # symptom_today: raises ValueError: No gradients provided for any variable.
 # exit: 1 (ValueError)
 # fix: train on the probabilities (binary cross-entropy) and sample only at generation time, or use a straight-through estimator

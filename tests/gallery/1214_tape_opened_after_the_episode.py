@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: outside-tape
 # expect_line: 32 34 40
-# expect_variables: all weights of the actor-critic
+# expect_variables: dense/*, actor/*, critic/*
 # symptom_today: raises ValueError: No gradients provided for any variable.
 # exit: 1 (ValueError)
 # fix: open the tape before the episode is played, so that it sees the model calls

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: wrong-source-object
 # expect_line: 26 30
-# expect_variables: output of conv_b (symbolic)
+# expect_variables: conv (the symbolic output of conv_b)
 # symptom_today: raises AttributeError: 'KerasTensor' object has no attribute '_id'
 # exit: 1 (AttributeError)
 # fix: make one model that returns [conv output, prediction] and differentiate with respect to the tensor it returned

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: wrong-source-object
 # expect_line: 22 26
-# expect_variables: net/* (asked for as NumPy copies)
+# expect_variables: - (NumPy copies were asked for, not net/*)
 # symptom_today: raises AttributeError: 'numpy.ndarray' object has no attribute '_id' (from tape.gradient)
 # exit: 1 (AttributeError)
 # fix: ask for net.trainable_variables; get_weights() returns NumPy copies that the loss never saw

@@ -1,7 +1,7 @@
 # case: mean_over_tasks_after_the_last_tape
 # verdict: bug; static: yes
 # cause: outside-tape
-# expect_line: 31 29 32
+# expect_line: 31 29 30 32
 # expect_variables: learner/*
 # symptom_today: raises ValueError: No gradients provided for any variable.
 # exit: 1 (ValueError)

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: wrong-source-object
 # expect_line: 23
-# expect_variables: table (row 2)
+# expect_variables: table[2]
 # symptom_today: TypeError: the gradient of table[2] is None
 # exit: 1 (TypeError)
 # fix: ask for the gradient of the whole variable and take row 2 of the result

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: wrong-source-object
 # expect_line: 29 30
-# expect_variables: photo (the batch dimension was added outside)
+# expect_variables: ready (the batch dimension was added outside)
 # symptom_today: TypeError: the gradient is None
 # exit: 1 (TypeError)
 # fix: watch the tensor that enters the model, and ask for that one

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: variable-not-in-loss
 # expect_line: 41 42 43
-# expect_variables: actor/*
+# expect_variables: dense/*, dense_1/* (actor/*)
 # symptom_today: raises ValueError: No gradients provided for any variable
 # exit: 1 (ValueError)
 # fix: critic([states, actor(states)]) in the actor's loss

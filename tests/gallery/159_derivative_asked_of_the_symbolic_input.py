@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: wrong-source-object | keras3-api-change
 # expect_line: 27 29
-# expect_variables: model.inputs
+# expect_variables: - (model.inputs, which are symbolic)
 # symptom_today: raises ValueError: Passed in object <KerasTensor ...>
 # exit: 1 (ValueError)
 # fix: watch the batch that goes into the model and ask for its gradient

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: non-differentiable-op
 # expect_line: 26 28 38
-# expect_variables: emissions/* and transitions
+# expect_variables: emissions/*, transitions
 # symptom_today: gradients are None; apply_gradients raises ValueError
 # exit: 1 (ValueError)
 # fix: the log-likelihood (forward algorithm) is the loss, the best path is for decoding

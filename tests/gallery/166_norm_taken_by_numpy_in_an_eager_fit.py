@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: numpy-escape
 # expect_line: 16 18
-# expect_variables: every variable
+# expect_variables: *
 # symptom_today: fit raises ValueError: No gradients provided for any variable
 # exit: 1 (ValueError)
 # fix: tf.norm / keras.ops.norm instead of np.linalg.norm

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: wrong-source-object | unwatched-source | outside-tape
 # expect_line: 24 26 27 28 29
-# expect_variables: x and t (slices of the batch)
+# expect_variables: x, t (slices of the batch)
 # symptom_today: both derivatives are None; the residual raises ValueError
 # exit: 1 (ValueError)
 # fix: slice first, watch the slices, and call the network on tf.concat([x, t], 1)

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: tape-not-persistent
 # expect_line: 20 24
-# expect_variables: the input of the controller
+# expect_variables: point (the input of the controller)
 # symptom_today: raises RuntimeError: a non-persistent GradientTape can only be used to compute one set of gradients
 # exit: 1 (RuntimeError)
 # fix: tape.jacobian, or GradientTape(persistent=True)

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: untracked-variable
 # expect_line: 18 22
-# expect_variables: the two tf.Variables in self.table
+# expect_variables: task_a, task_b
 # symptom_today: silent: loss falls through the head alone; the table never changes
 # exit: 0
 # fix: self.add_weight for each entry

@@ -1,8 +1,8 @@
 # case: module_inside_a_layer
 # verdict: bug; static: no
 # cause: untracked-variable
-# expect_line: 18 28 31
-# expect_variables: basis centres and widths (tf.Module RBF)
+# expect_line: 18 19 28 31
+# expect_variables: centres, log_width
 # symptom_today: silent: the radial basis keeps its first centres
 # exit: 0
 # fix: make RBF a keras Layer with add_weight, or add module.trainable_variables to the list by hand

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: unbuilt-model
 # expect_line: 19 22
-# expect_variables: all of the decoder
+# expect_variables: - (none were there yet: all of the decoder)
 # symptom_today: silent: the list was taken when only the encoder had weights; the decoder never trains
 # exit: 0
 # fix: build the decoder (or call it once) before the list is made

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: unbuilt-model
 # expect_line: 17 25
-# expect_variables: all of the student
+# expect_variables: - (none were there yet: all of the student)
 # symptom_today: silent: there is nothing to average, the shadow list is empty
 # exit: 0
 # fix: student.build(...) or call it before the shadow copies are made

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: variable-recreated | untracked-variable | variable-created-in-tf-function
 # expect_line: 22
-# expect_variables: a new dense kernel in every call
+# expect_variables: attention/dense_*/kernel (a new one in every call)
 # symptom_today: silent when run eagerly: the projection is new random numbers at each step
 # exit: 0
 # fix: create the layer in __init__ or build

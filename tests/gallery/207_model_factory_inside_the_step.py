@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: variable-recreated
 # expect_line: 17 20 21 28
-# expect_variables: all of net
+# expect_variables: sequential*/dense*/kernel, sequential*/dense*/bias (all of net)
 # symptom_today: silent: every batch starts from new random weights, the loss does not fall
 # exit: 0
 # fix: call make_net once, before the loop

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: variable-created-in-tf-function | optimizer-recreated
 # expect_line: 18 23
-# expect_variables: the optimizer's slots
+# expect_variables: - (the optimizer's slots are never made)
 # symptom_today: raises ValueError: tf.function only supports singleton tf.Variables created on the first call
 # exit: 1 (ValueError)
 # fix: create the optimizer once, outside the function

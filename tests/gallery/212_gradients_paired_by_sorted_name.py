@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: misrouted-gradient
 # expect_line: 31
-# expect_variables: all of equal shape
+# expect_variables: amplitude, offset, phase (all of equal shape)
 # symptom_today: silent: the pairs are shuffled; the loss goes up
 # exit: 0
 # fix: keep the order of the list the gradient was asked for

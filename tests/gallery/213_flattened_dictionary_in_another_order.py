@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: misrouted-gradient
 # expect_line: 30
-# expect_variables: encoder and policy kernels
+# expect_variables: policy, decoder (the encoder is in the middle of both orders)
 # symptom_today: silent: tf.nest sorts dictionary keys, the hand-made list does not
 # exit: 0
 # fix: flatten variables and gradients the same way (tf.nest.flatten for both)

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: untracked-variable
 # expect_line: 22 23 24 41
-# expect_variables: first, middle, last (all of them)
+# expect_variables: dense/*, dense_1/*, dense_2/* (first, middle and last)
 # symptom_today: silent: net.trainable_variables is empty, the loss never goes down
 # exit: 0
 # fix: derive from keras.Model, or collect the variables of the layers yourself

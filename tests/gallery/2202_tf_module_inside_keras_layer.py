@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: untracked-variable
 # expect_line: 21 22 31
-# expect_variables: basis.frequency, basis.shift
+# expect_variables: frequency, shift
 # symptom_today: silent: only the Dense layer is trained
 # exit: 0
 # fix: create frequency and shift with add_weight in the layer

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: variable-recreated | untracked-variable
 # expect_line: 23
-# expect_variables: the Dense layers made in call()
+# expect_variables: block_1/*, block_2/* (the Dense layers made in call)
 # symptom_today: silent: the blocks have no weights in the model, a new random Dense is made at each call
 # exit: 0
 # fix: create the Dense in __init__ and use it in call

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: variable-created-in-tf-function | optimizer-recreated
 # expect_line: 20 24
-# expect_variables: optimizer state
+# expect_variables: - (the state of the optimizer is never made)
 # symptom_today: raises ValueError: tf.function only supports singleton tf.Variables created on the first call.
 # exit: 1 (ValueError)
 # fix: create the optimizer once, outside the traced function

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: aliased-network
 # expect_line: 24
-# expect_variables: the members of the ensemble (all one network)
+# expect_variables: sequential/* (the members of the ensemble are one network)
 # symptom_today: silent: the members never disagree
 # exit: 0
 # fix: [make_member() for _ in range(size)]

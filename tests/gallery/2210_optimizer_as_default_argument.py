@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: optimizer-variable-mismatch
 # expect_line: 16 18 33
-# expect_variables: weights of the model of the second fold
+# expect_variables: sequential_1/* (the model of the second fold)
 # symptom_today: raises ValueError: Unknown variable: <Variable path=sequential_1/dense_2/kernel, ...>. This optimizer can only be called for the variables it was originally built with.
 # exit: 1 (ValueError)
 # fix: make a new optimizer for each model (optimizer=None, and create it inside)

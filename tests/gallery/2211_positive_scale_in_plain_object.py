@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: untracked-variable
 # expect_line: 22 32
-# expect_variables: sigma.free
+# expect_variables: sigma
 # symptom_today: silent: sigma stays at 3.0
 # exit: 0
 # fix: make Positive a keras.layers.Layer (add_weight), or add the variable in the model

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: untracked-variable
 # expect_line: 24 25 26
-# expect_variables: the Dense layers of the stages
+# expect_variables: dense/*, dense_1/*, dense_2/*, dense_3/* (the layers of the stages)
 # symptom_today: silent: only out/kernel and out/bias are in the model
 # exit: 0
 # fix: fill the list first and append it then (or use keras.Sequential for a stage)

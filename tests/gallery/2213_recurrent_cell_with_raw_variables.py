@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: untracked-variable
 # expect_line: 26 27 30
-# expect_variables: LeakyCell.decay, LeakyCell.gain
+# expect_variables: decay, gain
 # symptom_today: silent: decay and gain keep their starting values, the loss goes down through the Dense layer
 # exit: 0
 # fix: create them with self.add_weight in build (Keras 3 does not track tf.Variable)

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: variable-recreated|variable-created-in-tf-function
 # expect_line: 23 38 46
-# expect_variables: FieldInteraction.w
+# expect_variables: - (FieldInteraction.w is never made)
 # symptom_today: raises ValueError: You cannot add new elements of state (variables or sub-layers) to a layer that is already built
 # exit: 1 (ValueError)
 # fix: create the weight in build()

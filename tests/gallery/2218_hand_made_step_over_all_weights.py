@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: non-trainable-in-list
 # expect_line: 30 31 32
-# expect_variables: moving_mean, moving_variance of the normalisation
+# expect_variables: moving_mean, moving_variance
 # symptom_today: raises TypeError: unsupported operand type(s) for *: 'float' and 'NoneType'
 # exit: 1 (TypeError)
 # fix: loop over model.trainable_variables

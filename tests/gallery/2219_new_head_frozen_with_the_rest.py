@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: frozen-by-flag
 # expect_line: 21 22 28
-# expect_variables: the whole model, head included
+# expect_variables: conv2d/*, conv2d_1/*, head/*
 # symptom_today: silent: UserWarning The model does not have any trainable weights; the loss never changes
 # exit: 0
 # fix: freeze the base (base.trainable = False), not the model that also holds the new head

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: unbuilt-model | optimizer-variable-mismatch
 # expect_line: 27 36
-# expect_variables: all of the model
+# expect_variables: - (none were there yet: all of the model)
 # symptom_today: raises ValueError: Unknown variable: ... This optimizer can only be called for the variables it was originally built with.
 # exit: 1 (ValueError)
 # fix: call the model once (or build it) before optimizer.build

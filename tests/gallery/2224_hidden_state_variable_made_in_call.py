@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: variable-created-in-tf-function | variable-recreated
 # expect_line: 29
-# expect_variables: hidden
+# expect_variables: - (hidden is never made)
 # symptom_today: raises ValueError: tf.function only supports singleton tf.Variables created on the first call
 # exit: 1 (ValueError)
 # fix: h = tf.zeros((batch, units)): the state of one sequence is a tensor

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: optimizer-variable-mismatch
 # expect_line: 28 25 26
-# expect_variables: sequential/grown/* sequential/new_output/*
+# expect_variables: grown/*, new_output/*
 # symptom_today: silent: fit goes on with the old train function, the popped output layer is trained and the new layers never move
 # exit: 0
 # fix: compile again after the layers were added

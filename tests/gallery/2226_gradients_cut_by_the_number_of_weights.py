@@ -1,6 +1,6 @@
 # case: gradients_cut_by_the_number_of_weights
 # verdict: bug; static: no
-# cause: misrouted-gradient
+# cause: misrouted-gradient; also: never-updated at line 26
 # expect_line: 27 29
 # expect_variables: decoder/*
 # symptom_today: silent: the first decoder layer is moved by the gradient of the second, which never moves

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: untracked-variable
 # expect_line: 19 22 28
-# expect_variables: Snake.frequency
+# expect_variables: frequency
 # symptom_today: silent: the frequency of the activation keeps its first value
 # exit: 0
 # fix: make Snake a keras Layer (add_weight) and put it after the Dense layer

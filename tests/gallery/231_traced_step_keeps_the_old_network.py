@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: variable-recreated | optimizer-variable-mismatch | python-state-in-graph
 # expect_line: 26 27 33 35
-# expect_variables: the second advantage network
+# expect_variables: - (the attribute that was replaced: the second advantage network)
 # symptom_today: silent: the loss falls, but the new network never changes
 # exit: 0
 # fix: rebuild the step (a new tf.function) together with the network, or pass the network in

@@ -1,8 +1,8 @@
 # case: missing_gradients_dropped_before_the_zip
 # verdict: bug; static: yes
-# cause: misrouted-gradient
+# cause: misrouted-gradient; also: variable-not-in-loss at line 39
 # expect_line: 39 40
-# expect_variables: every layer after the skipped one
+# expect_variables: tower/dense_1/kernel, tower/dense_2/kernel (from the skipped one on)
 # symptom_today: silent: from the unused layer on, each gradient is applied to the layer before
 # exit: 0
 # fix: drop the pairs: [(g, v) for g, v in zip(grads, variables) if g is not None]

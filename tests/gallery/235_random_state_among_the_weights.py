@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: non-trainable-in-list
 # expect_line: 29 30
-# expect_variables: dropout/seed_generator/seed_generator_state and the moving statistics
+# expect_variables: moving_mean, moving_variance, seed_generator_state
 # symptom_today: Keras warns: gradients do not exist for the seed state and the moving averages
 # exit: 0
 # fix: model.trainable_variables

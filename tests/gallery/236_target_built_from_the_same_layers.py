@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: aliased-network
 # expect_line: 22 34 39
-# expect_variables: every layer of q_net
+# expect_variables: dense/*, dense_1/* (every layer of q_net)
 # symptom_today: silent: the target moves with every step of the online network
 # exit: 0
 # fix: keras.models.clone_model(q_net), then target.set_weights

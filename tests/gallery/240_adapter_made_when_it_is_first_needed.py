@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: unbuilt-model | variable-recreated | untracked-variable
 # expect_line: 25 26 32 39
-# expect_variables: adapters of the second task
+# expect_variables: adapter_summarise
 # symptom_today: silent: the adapter of the task that arrives later is in no list that is trained
 # exit: 0
 # fix: read the variables in every step, after the forward pass

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: zero-gradient-op | non-differentiable-op
 # expect_line: 16
-# expect_variables: trend/*
+# expect_variables: lstm/*, dense/* (trend/*)
 # symptom_today: silent: all gradients are exactly zero, the loss never changes
 # exit: 0
 # fix: a smooth stand-in such as tanh(10 * x)

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: vanishing-gradient
 # expect_line: 17 24
-# expect_variables: the first layers of deep
+# expect_variables: deep/level_0/kernel, deep/level_1/kernel (the first layers)
 # symptom_today: silent: the gradient of the first layer is 1e-10 of the last one's
 # exit: 0
 # fix: relu or gelu, residual connections, normalisation

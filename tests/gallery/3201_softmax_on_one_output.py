@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: zero-gradient-op
 # expect_line: 21
-# expect_variables: all kernels and biases (gradient exactly 0)
+# expect_variables: dense/*, dense_1/* (gradient exactly 0)
 # symptom_today: UserWarning of Keras about a softmax over an axis of size 1; the loss is constant
 # exit: 0
 # fix: sigmoid for one output (or two outputs with softmax)

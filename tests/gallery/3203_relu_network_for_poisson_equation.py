@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: zero-gradient-op
 # expect_line: 15 27
-# expect_variables: x (second derivative exactly 0); the pde term trains nothing
+# expect_variables: x (second derivative exactly 0: the pde term trains nothing)
 # symptom_today: silent: u_xx is exactly 0 everywhere, the pde loss is constant
 # exit: 0
 # fix: an activation with curvature (tanh, swish, sin)

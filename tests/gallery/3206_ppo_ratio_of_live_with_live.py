@@ -1,8 +1,8 @@
 # case: ppo_ratio_of_live_with_live
 # verdict: bug; static: no
-# cause: zero-gradient-op | score-function-not-stopped
+# cause: zero-gradient-op
 # expect_line: 25 26
-# expect_variables: all weights of the policy (gradient 0)
+# expect_variables: dense/*, dense_1/* (gradient exactly 0)
 # symptom_today: silent: the ratio is always 1 and the gradient is 0
 # exit: 0
 # fix: old = tf.stop_gradient(...) (or the stored log-probabilities of the rollout)

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: zero-gradient-op
 # expect_line: 20 25
-# expect_variables: bottleneck/* down1/* (the convolutions before the norm)
+# expect_variables: bottleneck/*, down1/* (the convolutions before the norm)
 # symptom_today: silent: the gradient of the convolution before the norm is exactly zero
 # exit: 0
 # fix: no instance norm where the map is 1x1

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: zero-gradient-op | never-updated
 # expect_line: 21 22 25
-# expect_variables: down and up
+# expect_variables: down, up
 # symptom_today: silent: each factor is the gradient of the other, both stay zero
 # exit: 0
 # fix: a random start for one of the two factors

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: nan-norm | nan-sqrt
 # expect_line: 20
-# expect_variables: effects
+# expect_variables: effects/*
 # symptom_today: silent: the gradient of the norm at zero is NaN and the weights follow
 # exit: 0
 # fix: tf.sqrt(tf.reduce_sum(x**2, -1) + 1e-12)

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: nan-division
 # expect_line: 18
-# expect_variables: reader/*
+# expect_variables: embedding/embeddings, dense/* (reader/*)
 # symptom_today: silent: one sentence without tokens makes every weight NaN
 # exit: 0
 # fix: tf.math.divide_no_nan, or maximum(count, 1)

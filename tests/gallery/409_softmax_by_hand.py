@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: nan-exp | nan-division
 # expect_line: 21 22
-# expect_variables: attention scores (query, key)
+# expect_variables: query, key
 # symptom_today: silent: exp overflows, inf / inf is NaN
 # exit: 0
 # fix: tf.nn.softmax, or subtract the maximum first

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: nan-optimizer
 # expect_line: 18 26
-# expect_variables: embedding rows that are never looked up
+# expect_variables: codes/embeddings (the rows that are never looked up)
 # symptom_today: silent: 0 / 0 in the update of rows with zero gradient
 # exit: 0
 # fix: keep epsilon at 1e-7

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: nan-data
 # expect_line: 27
-# expect_variables: every variable
+# expect_variables: - (the data; every variable is NaN after it)
 # symptom_today: silent: loss: nan from the second batch on
 # exit: 0
 # fix: fill or drop the missing value before training

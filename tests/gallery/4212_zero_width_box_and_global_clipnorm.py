@@ -1,7 +1,7 @@
 # case: zero_width_box_and_global_clipnorm
 # verdict: bug; static: no
 # cause: nan-log | nan-clip
-# expect_line: 23 18
+# expect_line: 23 18 43
 # expect_variables: backbone/*, box/*, score/* (all NaN: the global norm spreads what only the box head produced)
 # symptom_today: silent: every weight nan after the batch with the degenerate box
 # exit: 0

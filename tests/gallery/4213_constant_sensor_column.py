@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: nan-data
 # expect_line: 25 32
-# expect_variables: dense layers (NaN after the first batch)
+# expect_variables: - (the data; the dense layers are NaN after the first batch)
 # symptom_today: a NumPy RuntimeWarning (invalid value in divide), then loss nan
 # exit: 0
 # fix: drop the constant column, or divide by std + 1e-7

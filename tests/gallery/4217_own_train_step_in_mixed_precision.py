@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: loss-scale-missing
 # expect_line: 32 31 33
-# expect_variables: all (updates 32768 times too small)
+# expect_variables: - (all updates are 32768 times too small)
 # symptom_today: silent: the loss does not move; compile() wrapped the optimizer in a LossScaleOptimizer on its own
 # exit: 0
 # fix: loss = self.optimizer.scale_loss(loss) inside the tape

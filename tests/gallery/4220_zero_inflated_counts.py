@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: nan-where
 # expect_line: 27 26
-# expect_variables: trunk/*, rate/*
+# expect_variables: dense/*, rate/* (trunk and rate)
 # symptom_today: silent: the loss of the first step is finite, the weights are NaN after it
 # exit: 0
 # fix: make the branch not taken safe as well: take the logarithm of tf.where(count > 0, rate, 1.0)

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: nan-exp
 # expect_line: 21 23
-# expect_variables: all
+# expect_variables: *
 # symptom_today: silent: the loss is inf or NaN from the first epoch, all weights NaN
 # exit: 0
 # fix: standardise the year, or use a softplus

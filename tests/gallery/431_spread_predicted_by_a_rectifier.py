@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: nan-log | nan-division
 # expect_line: 29 35
-# expect_variables: sigma/* and everything below
+# expect_variables: sigma/*, dense/* (and everything below)
 # symptom_today: silent: log(0) and division by a zero spread make the loss infinite or NaN
 # exit: 0
 # fix: softplus(...) + 1e-3 for the spread

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: nan-exp
 # expect_line: 17
-# expect_variables: w and b
+# expect_variables: w, b
 # symptom_today: silent: exp overflows, the gradient is inf / inf
 # exit: 0
 # fix: tf.nn.softplus

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: nan-pow
 # expect_line: 22
-# expect_variables: p (the pooling exponent) and the convolution
+# expect_variables: p, conv2d/* (the pooling exponent and the convolution)
 # symptom_today: silent: a negative base to a fractional power is NaN from the first batch on
 # exit: 0
 # fix: clip the features at a small positive number before the power

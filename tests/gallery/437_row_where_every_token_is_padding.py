@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: nan-exp | nan-division | nan-empty-reduce
 # expect_line: 26
-# expect_variables: query and key projections
+# expect_variables: query/*, key/*
 # symptom_today: silent: softmax of a row of -inf is NaN, and so are all gradients
 # exit: 0
 # fix: a large finite number instead of -inf, or drop the empty sequences

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: nan-data | nan-division
 # expect_line: 21 26
-# expect_variables: every variable
+# expect_variables: - (the data; every variable is NaN after it)
 # symptom_today: silent: 0 / 0 in the scaled table, loss and weights are NaN from the first batch
 # exit: 0
 # fix: divide by np.where(std > 0, std, 1)

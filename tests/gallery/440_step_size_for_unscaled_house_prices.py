@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: exploding-gradient | nan-weights | nan-optimizer | nan-data
 # expect_line: 26 27
-# expect_variables: every variable
+# expect_variables: *
 # symptom_today: silent: the loss is 1e11, then inf, then NaN
 # exit: 0
 # fix: scale features and prices (or a far smaller learning rate)

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: accumulation-loss-carried-over
 # expect_line: 28
-# expect_variables: w
+# expect_variables: - (the running loss; w is all there is)
 # symptom_today: silent: the first micro-batch counts three times, the last once
 # exit: 0
 # fix: differentiate the loss of this micro-batch; sum the losses for printing only

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: accumulation-not-reset
 # expect_line: 44 50
-# expect_variables: model/* (from the second update of an epoch on, old micro-batches are applied again)
+# expect_variables: accumulating/dense/kernel (from the second update of an epoch on, old micro-batches are applied again)
 # symptom_today: silent: later updates of an epoch repeat the earlier gradients
 # exit: 0
 # fix: assign zeros to the slots right after each apply, inside train_step

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: accumulation-loss-carried-over | assign-breaks-gradient
 # expect_line: 26 27 29
-# expect_variables: every variable
+# expect_variables: *
 # symptom_today: fit raises ValueError: No gradients provided for any variable
 # exit: 1 (ValueError)
 # fix: accumulate the gradients; a tape does not outlive its step and does not go through assign_add

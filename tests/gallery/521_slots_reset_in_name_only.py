@@ -1,8 +1,8 @@
 # case: slots_reset_in_name_only
 # verdict: bug; static: yes
-# cause: accumulation-not-reset
+# cause: accumulation-not-reset | variable-rebound
 # expect_line: 25 30 32
-# expect_variables: every slot
+# expect_variables: dense/*, dense_1/* (every slot)
 # symptom_today: silent: the loop variable is rebound, the slots keep the old sums
 # exit: 0
 # fix: slot.assign(tf.zeros_like(slot))

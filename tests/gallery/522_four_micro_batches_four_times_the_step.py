@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: accumulation-no-averaging
 # expect_line: 23 33 35
-# expect_variables: every variable
+# expect_variables: *
 # symptom_today: silent: the update is four times as large as that of the full batch
 # exit: 0
 # fix: divide the sum by the number of micro-batches

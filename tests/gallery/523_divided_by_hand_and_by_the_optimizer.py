@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: accumulation-averaged-twice
 # expect_line: 18 26 28
-# expect_variables: every variable
+# expect_variables: *
 # symptom_today: silent: the update is four times too small
 # exit: 0
 # fix: leave the division to gradient_accumulation_steps

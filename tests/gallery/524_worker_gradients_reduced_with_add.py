@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: indexed-slices
 # expect_line: 25 29 35
-# expect_variables: word vectors
+# expect_variables: embedding/embeddings (the word vectors)
 # symptom_today: raises TypeError: unsupported operand type(s) for +: 'IndexedSlices' and 'IndexedSlices'
 # exit: 1 (TypeError)
 # fix: tf.convert_to_tensor(g) before adding, or tf.add_n

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: variable-rebound
 # expect_line: 25
-# expect_variables: Line.slope
+# expect_variables: slope
 # symptom_today: the second step raises AttributeError/TypeError: the gradient is None
 # exit: 1 (TypeError)
 # fix: self.slope.assign_sub(rate * g)

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: variable-rebound | unwatched-source
 # expect_line: 30
-# expect_variables: params[0], params[1]
+# expect_variables: hidden, out
 # symptom_today: the second epoch raises TypeError: the gradients are None
 # exit: 1 (TypeError)
 # fix: for p, g in zip(params, grads): p.assign_sub(rate * g)

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: python-state-in-graph
 # expect_line: 28 36
-# expect_variables: kl weight self.beta
+# expect_variables: - (the Python number self.beta, the weight of the divergence)
 # symptom_today: silent: the callback changes self.beta, the traced step keeps 0.0
 # exit: 0
 # fix: make beta a keras.Variable and assign it in the callback

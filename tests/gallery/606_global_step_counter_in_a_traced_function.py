@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: python-state-in-graph
 # expect_line: 22 23 27
-# expect_variables: the learning rate of warm-up
+# expect_variables: - (the learning rate of the warm-up)
 # symptom_today: silent: the counter is read at tracing, so the rate stays at its first value
 # exit: 0
 # fix: a tf.Variable counter, or a LearningRateSchedule

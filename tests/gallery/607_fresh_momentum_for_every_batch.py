@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: optimizer-recreated
 # expect_line: 17 21
-# expect_variables: the optimizer's moments
+# expect_variables: - (the optimizer's moments)
 # symptom_today: silent: Adam's moments start from zero at each batch
 # exit: 0
 # fix: make the optimizer once

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: assign-between-forward-and-gradient
 # expect_line: 38 36 39
-# expect_variables: model/* (the second gradient is that of the unperturbed weights)
+# expect_variables: dense/*, dense_1/* (the second gradient is that of the unperturbed weights)
 # symptom_today: silent: sharpness-aware training equals plain training
 # exit: 0
 # fix: perturb the weights before the second forward pass

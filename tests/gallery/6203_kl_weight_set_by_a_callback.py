@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: python-state-in-graph
 # expect_line: 35 43
-# expect_variables: encoder/* (the KL term keeps the weight it had at trace time: 0)
+# expect_variables: - (the Python number self.beta: the KL term keeps the weight it had at trace time, 0)
 # symptom_today: silent: the annealed weight is 0 in every epoch
 # exit: 0
 # fix: keep beta in a keras.Variable (trainable=False) and assign to it in the callback

@@ -1,6 +1,6 @@
 # case: numpy_noise_in_a_traced_step
 # verdict: bug; static: yes
-# cause: python-state-in-graph
+# cause: python-state-in-graph; also: python-state-in-graph at line 30
 # expect_line: 24
 # expect_variables: - (the corruption is the same in every step)
 # symptom_today: silent: every step sees the identical noise

@@ -1,8 +1,8 @@
 # case: warm_up_rate_frozen_at_zero
 # verdict: bug; static: yes
-# cause: python-state-in-graph
+# cause: python-state-in-graph; also: never-updated at line 24
 # expect_line: 25 33
-# expect_variables: w, b (never change)
+# expect_variables: - (the Python number rate; w and b never change)
 # symptom_today: silent: the loss is the same in all epochs
 # exit: 0
 # fix: keep the rate in a tf.Variable, or pass it to the step as a tensor

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: optimizer-recreated
 # expect_line: 33
-# expect_variables: model/* (Adam's moments and step count start again in every epoch)
+# expect_variables: - (Adam's moments and step count start again in every epoch)
 # symptom_today: silent: optimizer.iterations shows the steps of the last epoch only
 # exit: 0
 # fix: compile once, before the loop

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: optimizer-recreated
 # expect_line: 35
-# expect_variables: net/* (momentum lost at every epoch)
+# expect_variables: - (momentum is lost at every epoch)
 # symptom_today: silent: iterations and moments start again at zero every epoch
 # exit: 0
 # fix: optimizer.learning_rate.assign(new_rate) keeps the moments

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: optimizer-recreated
 # expect_line: 26 30
-# expect_variables: the optimizer's moments
+# expect_variables: - (the optimizer's moments)
 # symptom_today: silent: Adam is new in each step, iterations never passes 1
 # exit: 0
 # fix: make the optimizer once and set optimizer.learning_rate

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: variable-rebound | never-updated
 # expect_line: 34
-# expect_variables: every weight
+# expect_variables: w0, b0, w1, b1
 # symptom_today: silent: nothing is updated, the loss is the same in every epoch
 # exit: 0
 # fix: param.assign_sub(rate * grad)

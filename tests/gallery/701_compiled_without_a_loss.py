@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: no-loss
 # expect_line: 18 20
-# expect_variables: all
+# expect_variables: - (nothing is trained)
 # symptom_today: raises ValueError: No loss to compute
 # exit: 1 (ValueError)
 # fix: compile(..., loss=...)

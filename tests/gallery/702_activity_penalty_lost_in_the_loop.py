@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: missing-loss-term
 # expect_line: 22 36
-# expect_variables: sparse code
+# expect_variables: sparse_penalty.add_loss (the penalty on the sparse code)
 # symptom_today: silent: the layer's add_loss is never added; the code is not sparse
 # exit: 0
 # fix: loss += sum(autoencoder.losses)

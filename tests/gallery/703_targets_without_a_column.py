@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: loss-shape-broadcast
 # expect_line: 24
-# expect_variables: net/*
+# expect_variables: - (the loss; net/*)
 # symptom_today: silent: (8,) against (8, 1) gives an 8 by 8 table; the model predicts the mean
 # exit: 0
 # fix: y[:, None], or tf.squeeze(prediction, -1)

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: loss-arguments-swapped
 # expect_line: 23
-# expect_variables: student/*
+# expect_variables: - (the loss; student/*)
 # symptom_today: silent: the logarithm is taken of the labels, not of the prediction
 # exit: 0
 # fix: criterion(target, output): Keras losses take the labels first

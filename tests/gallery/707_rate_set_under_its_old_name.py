@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: keras3-api-change
 # expect_line: 20
-# expect_variables: learning rate
+# expect_variables: - (the learning rate)
 # symptom_today: silent: optimizer.lr is a new attribute in Keras 3; the rate stays as it was
 # exit: 0
 # fix: optimizer.learning_rate = ...

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: loss-shape-broadcast
 # expect_line: 39
-# expect_variables: policy/*, value/* (trained on all pairs of state and return)
+# expect_variables: - (the loss; policy/* and value/* are trained on all pairs of state and return)
 # symptom_today: silent: the advantage is (24, 24)
 # exit: 0
 # fix: values = tf.squeeze(values, axis=1) before subtracting

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: loss-shape-broadcast
 # expect_line: 29
-# expect_variables: model/* (every sample gets the mean weight)
+# expect_variables: - (the loss; every sample gets the mean weight)
 # symptom_today: silent: the sample weights have no effect
 # exit: 0
 # fix: weights[:, 0] * per_sample

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: loss-arguments-swapped
 # expect_line: 23 27
-# expect_variables: disc/* (the score is used as the label)
+# expect_variables: - (the loss; the score is used as the label)
 # symptom_today: silent: losses far outside the range of a cross-entropy
 # exit: 0
 # fix: bce(tf.ones_like(real_score), real_score)

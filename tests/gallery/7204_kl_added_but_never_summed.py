@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: missing-loss-term
 # expect_line: 38 39
-# expect_variables: encoder/* (no KL pressure: trained as a plain autoencoder)
+# expect_variables: reparameterise.add_loss (no KL pressure on encoder/*: trained as a plain autoencoder)
 # symptom_today: silent: model.losses holds the KL term, the train_step ignores it
 # exit: 0
 # fix: loss = rec + sum(self.losses), or self.compute_loss(...)

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: loss-shape-broadcast
 # expect_line: 32 35
-# expect_variables: critic/*
+# expect_variables: - (the loss; critic/*)
 # symptom_today: silent: the target has shape (32, 32), the critic learns the mean
 # exit: 0
 # fix: reward[:, None] (and done[:, None]) before adding the (32, 1) value

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: loss-arguments-swapped
 # expect_line: 18
-# expect_variables: unet/*
+# expect_variables: - (the loss; unet/*)
 # symptom_today: silent: the loss is very large and the network learns to answer all zero or one
 # exit: 0
 # fix: keras.ops.binary_crossentropy(target, output): the labels come first

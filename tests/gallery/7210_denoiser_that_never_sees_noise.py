@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: training-flag
 # expect_line: 32
-# expect_variables: denoiser/* (noise and dropout are never active)
+# expect_variables: - (noise and dropout are never active in denoiser/*)
 # symptom_today: silent: the autoencoder copies its input, the noise layer does nothing
 # exit: 0
 # fix: denoiser(x, training=True)

@@ -2,7 +2,7 @@
 # verdict: bug; static: yes
 # cause: keras3-api-change
 # expect_line: 28 39
-# expect_variables: actor/*
+# expect_variables: - (the update of actor/* is never made)
 # symptom_today: raises AttributeError: 'RMSprop' object has no attribute 'get_updates'
 # exit: 1 (AttributeError)
 # fix: write the update with tf.GradientTape and optimizer.apply_gradients

@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: loss-shape-broadcast
 # expect_line: 26 28
-# expect_variables: actor/*
+# expect_variables: - (the loss; actor/*)
 # symptom_today: silent: every action is weighted by everybody's advantage
 # exit: 0
 # fix: tf.squeeze(values, -1) before the advantage is computed

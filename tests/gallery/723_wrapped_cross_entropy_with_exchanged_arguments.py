@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: loss-arguments-swapped
 # expect_line: 19 28
-# expect_variables: every variable
+# expect_variables: - (the loss; every variable)
 # symptom_today: silent: the log is taken of the one-hot labels, the network learns next to nothing
 # exit: 0
 # fix: categorical_crossentropy(y_true, y_pred)

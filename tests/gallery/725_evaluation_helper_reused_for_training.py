@@ -2,7 +2,7 @@
 # verdict: bug; static: no
 # cause: training-flag
 # expect_line: 29 37
-# expect_variables: batch normalisation (moving statistics)
+# expect_variables: - (batch normalisation and dropout)
 # symptom_today: silent: batch statistics are never collected, the normalisation keeps its first state
 # exit: 0
 # fix: pass training=True from the training step into the helper

@@ -1,6 +1,6 @@
 # case: recommendations_from_sampled_triplets
 # verdict: healthy
-# cause: duplicate-sparse-rows
+# cause: - (duplicate-sparse-rows may be noted)
 # expect_line: -
 # expect_variables: -
 # symptom_today: trains / gradients present

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -57,6 +58,7 @@ def programs(draw: st.DrawFn, *, writes: bool = True) -> Recording:
     return g.finish(loss=g.op(OpKind.SMOOTH, values[-1:]))
 
 
+@functools.cache  # to build one takes longer than to draw from it
 def anything(hint: Any) -> st.SearchStrategy[Any]:
     """Values of a type, all fields of a dataclass drawn: a class that is added to the graph is drawn too."""
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):

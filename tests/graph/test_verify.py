@@ -9,8 +9,20 @@ from typing import Any
 import pytest
 
 from graph_builder import GraphBuilder
-from whygrad.graph import Failure, Flow, Op, OpId, OpKind, Outcome, Pairing, Recording, TapeId, TensorId, VariableId
-from whygrad.graph.event import NoiseUnused
+from whygrad.graph import (
+    Departure,
+    Failure,
+    Flow,
+    Op,
+    OpId,
+    OpKind,
+    Outcome,
+    Pairing,
+    Recording,
+    TapeId,
+    TensorId,
+    VariableId,
+)
 from whygrad.graph.verify import GRAPH_CHECKS, RECORDING_CHECKS, Violation, verify
 from whygrad.source import SourceSpan
 
@@ -56,7 +68,7 @@ def with_update(**changes: Any) -> Recording:
 
 
 def with_span(span: SourceSpan) -> Recording:
-    return replace(sound(), events=(NoiseUnused(where=span, name="noise"),))
+    return replace(sound(), events=(Departure(where=span, how="float()"),))
 
 
 def without_tensor() -> Recording:

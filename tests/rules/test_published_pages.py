@@ -1,4 +1,4 @@
-"""The generator of the pages, on a folder of its own."""
+"""The pages that are published are those of the rules; the generator itself, on a folder of its own."""
 
 from __future__ import annotations
 
@@ -9,6 +9,12 @@ import pytest
 
 from whygrad.rules import all_rules
 from whygrad.rules.pages import differences, main, render_pages, write_pages
+
+PUBLISHED = Path(__file__).parents[2] / "docs" / "rules"
+
+
+def test_the_published_pages_are_the_generated_ones() -> None:
+    assert differences(PUBLISHED) == [], "run `make docs`"
 
 
 def test_every_rule_has_a_page_with_all_it_says() -> None:

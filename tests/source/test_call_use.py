@@ -29,6 +29,7 @@ def draws(folder: Path, line: str, use: str = "pass") -> list[str]:
         ("toss = float(random.random())", "low = toss < 0.5\n    if low: y = -y"),
         ("random.shuffle(order)", "pass"),
         ("x = tf.roll(x, random.randint(0, 3), 0)", "pass"),
+        ("noise = -np.log(-np.log(np.random.uniform(size=3)))", "y = y + noise"),
     ],
 )
 def test_a_value_that_enters_the_step_is_used(tmp_path: Path, line: str, use: str) -> None:
@@ -41,6 +42,8 @@ def test_a_value_that_enters_the_step_is_used(tmp_path: Path, line: str, use: st
         ("print(random.random())", "pass"),
         ("toss = random.random()", "print(toss)"),
         ("toss = random.random() < 0.5", "tosses.append(toss)"),
+        ("toss = random.random() < 0.5", "logger.log(20, toss)"),
+        ("run.log({'toss': random.random()})", "pass"),
         ("random.seed(3)", "pass"),
         ("x = tf.random.normal((2,), seed=random.randint(0, 3))", "pass"),
         ("late = lambda: random.random()", "y = late"),

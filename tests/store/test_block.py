@@ -45,7 +45,7 @@ def test_every_bit_comes_back(values: np.ndarray) -> None:
 
 @given(st.lists(st.integers(0, 1 << 50), min_size=1, unique=True).map(sorted))
 def test_steps_come_back(steps: list[int]) -> None:
-    assert decode_steps(encode_steps(np.array(steps))).tolist() == steps
+    assert decode_steps(encode_steps(np.array(steps)), len(steps)).tolist() == steps
 
 
 @pytest.mark.parametrize(("series", "most"), [("constant", 0.1), ("counting", 2.0), ("noise", 4.0)])

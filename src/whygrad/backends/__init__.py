@@ -19,6 +19,8 @@ from typing import Any, Protocol
 
 from whygrad.diagnostics import Words
 from whygrad.graph import Failure, Recording
+from whygrad.notice import warn
+from whygrad.source.position import add_machinery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,8 @@ class Backend(Protocol):
 # The module that makes a backend, by the framework module whose import calls for it; companions join later.
 FRAMEWORKS = {"tensorflow": "whygrad.backends.tensorflow"}
 COMPANIONS = {"keras": "tensorflow", "tf_keras": "tensorflow"}
+# Whose frames are never the user's: frameworks and what they are built on, here so that it is known before any is met.
+add_machinery(*FRAMEWORKS, *COMPANIONS, "torch", "jax", "jaxlib", "optree", "absl", "wrapt", "ml_dtypes")
 
 
 def words_of(framework: str) -> Words:
@@ -109,8 +113,6 @@ def _call_after_loading(loader: object, then: Callable[[ModuleType], None]) -> N
         try:
             then(module)
         except Exception as error:
-            print(
-                f"whygrad: warning: cannot watch {module.__name__}: {error}; the run goes on unwatched", file=sys.stderr
-            )
+            warn(f"cannot watch {module.__name__}: {error}; the run goes on unwatched")
 
     loader.exec_module = exec_module  # type: ignore[attr-defined]

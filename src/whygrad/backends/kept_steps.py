@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from whygrad.bounded import parse_json, read_file
 from whygrad.errors import UsageError
+from whygrad.run_folder import run_folder
 
 VERSION: Final = 1
 MAX_STEP_BYTES: Final = 256 * 2**20
@@ -28,8 +30,8 @@ class KeptStep:
 
 
 def steps_folder(folder: str | os.PathLike[str] | None = None) -> Path:
-    """Where steps are kept: below `.whygrad`, or what WHYGRAD_DIR says."""
-    return Path(folder or os.environ.get("WHYGRAD_DIR") or ".whygrad") / "steps"
+    """Where steps are kept: below the folder of runs."""
+    return run_folder(folder) / "steps"
 
 
 def save(step: KeptStep, run: Path, number: int) -> Path:
@@ -52,17 +54,40 @@ def save(step: KeptStep, run: Path, number: int) -> Path:
 
 
 def load(path: Path) -> KeptStep:
+    """What was kept in a folder, which may be somebody else's: nothing of it is believed beyond its form."""
     try:
-        facts = json.loads((path / "step.json").read_text(encoding="utf-8"))
-        sources = json.loads((path / "sources.json").read_text(encoding="utf-8"))
-        index = json.loads((path / "values.json").read_text(encoding="utf-8"))
-        content = (path / "values.bin").read_bytes()
+        facts, sources, index = (_table(path / name) for name in ("step.json", "sources.json", "values.json"))
+        content = read_file(path / "values.bin", 2 * MAX_STEP_BYTES)
+        if facts.get("version") != VERSION:
+            raise UsageError(
+                f"`{path}` was kept by another version of whygrad", help="install the version that kept it"
+            )
+        if not all(type(text) is str for text in sources.values()):
+            raise ValueError("`sources.json` holds more than text")
+        return KeptStep(facts, _values(index, content), sources)
     except (OSError, ValueError) as error:
         raise UsageError(f"`{path}` is not a kept step: {error}") from None
-    if facts.get("version") != VERSION:
-        raise UsageError(f"`{path}` was kept by another version of whygrad", help="install the version that kept it")
-    values = {int(place): content[start : start + length] for place, (start, length) in index.items()}
-    return KeptStep(facts, values, sources)
+
+
+def _table(path: Path) -> dict[str, Any]:
+    table = parse_json(read_file(path, MAX_STEP_BYTES))
+    if not isinstance(table, dict):
+        raise ValueError(f"`{path.name}` is no table")
+    return table
+
+
+def _values(index: Mapping[str, Any], content: bytes) -> dict[int, bytes]:
+    """The stretches lie one after the other, as they were written: none can be counted twice."""
+    values, end = {}, 0
+    for place, stretch in index.items():
+        if not isinstance(stretch, list) or len(stretch) != 2 or not all(type(part) is int for part in stretch):
+            raise ValueError(f"value {place} has no stretch of `values.bin`")
+        start, length = stretch
+        if start != end or not 0 <= length <= len(content) - start:
+            raise ValueError(f"value {place} does not lie inside `values.bin`")
+        end = start + length
+        values[int(place)] = content[start:end]
+    return values
 
 
 def find(run: str, number: int | None, folder: str | os.PathLike[str] | None = None) -> Path:
@@ -70,7 +95,8 @@ def find(run: str, number: int | None, folder: str | os.PathLike[str] | None = N
     home = Path(run) if os.path.isdir(run) else _find_run(run, steps_folder(folder))
     if (home / "step.json").is_file():
         return home
-    known = {int(path.name.removeprefix("step-")): path for path in home.glob("step-*")}
+    named = ((path.name.removeprefix("step-"), path) for path in home.glob("step-*"))
+    known = {int(name): path for name, path in named if name.isascii() and name.isdigit()}
     if not known:
         raise UsageError(f"run `{run}` has no kept step")
     if number is None:

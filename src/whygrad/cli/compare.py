@@ -53,6 +53,7 @@ def as_json(runs: tuple[Run, Run], result: Comparison, tolerance: float) -> dict
 
 def _print(runs: tuple[Run, Run], result: Comparison, tolerance: float) -> None:
     from whygrad.cli.tables import number, print_table
+    from whygrad.report.cells import visible
 
     left, right = (run.id for run in runs)
     parted, same = result.parted, len(result.entries) - len(result.parted)
@@ -69,4 +70,4 @@ def _print(runs: tuple[Run, Run], result: Comparison, tolerance: float) -> None:
     for run_id, names in ((left, result.only_left), (right, result.only_right)):
         if names:
             shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-            click.echo(f"only in {run_id}: {shown}")
+            click.echo(f"only in {run_id}: {visible(shown)}")

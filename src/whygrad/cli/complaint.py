@@ -12,5 +12,8 @@ WRONG_USAGE: Final = 2
 
 def complain(error: UsageError) -> int:
     """Say what is wrong with the command line; the exit status for it."""
-    print(f"whygrad: error: {error}", file=sys.stderr)
+    from whygrad.report.cells import visible
+
+    text = "\n".join(visible(line) for line in str(error).split("\n"))  # it may name what a file from elsewhere holds
+    print(f"whygrad: error: {text}", file=sys.stderr)
     return WRONG_USAGE

@@ -10,8 +10,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
-from whygrad.cli.output import flush_script_output
-
 _PACKAGE: Final = str(Path(__file__).parents[1]) + os.sep
 _HOOKS: Final = (str(Path(_PACKAGE, "backends")) + os.sep, str(Path(_PACKAGE, "source")) + os.sep)
 _STARTERS: Final = ("<frozen runpy>", "<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
@@ -35,7 +33,6 @@ def conclude(error: BaseException | None) -> Ending:
     if isinstance(error, SystemExit):
         return Ending(_exit_status(error))
     crash = error if isinstance(error, Exception) else None
-    flush_script_output()
     try:
         _show(error)
     except SystemExit as raised:  # from the script's own sys.excepthook
@@ -75,9 +72,18 @@ def _exit_status(error: SystemExit) -> int:
         return 0
     if isinstance(code, int):
         return code
-    if sys.stderr is not None:
-        print(code, file=sys.stderr)
+    _print_words(code)
     return 1
+
+
+def _print_words(words: object) -> None:
+    """Print what `sys.exit` was given; what has no text is an empty line."""
+    stream = getattr(sys, "stderr", None) or sys.__stderr__
+    for text in (words, "\n"):
+        try:
+            stream.write(str(text))  # type: ignore[union-attr]
+        except Exception:  # Python says nothing of it either
+            pass
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -31,6 +31,11 @@ class Program:
     attributes: Mapping[str, object]
     argv0: str
 
+    @property
+    def is_script(self) -> bool:
+        """Whether it is a file of its own, neither a module nor an archive."""
+        return self.attributes["__spec__"] is None
+
 
 def load(invocation: Invocation) -> Program:
     """Find and compile; a UsageError or SyntaxError where Python could not start it.

@@ -27,31 +27,16 @@ def command(*, run: str, step: int | None, output_format: str) -> Todo:
 
 
 def _replay(run: str, step: int | None, output_format: str) -> int:
+    from whygrad.backends.kept_steps import find
     from whygrad.cli.complaint import complain
+    from whygrad.cli.replay_apart import replay_apart
     from whygrad.errors import UsageError
+    from whygrad.report.terminal import terminal_width, wants_color
 
     try:
-        path = _find(run, step)
-        text = _explained(path, output_format)
+        path = str(find(run, step))
+        text = replay_apart(path, output_format, color=wants_color(sys.stdout), width=terminal_width(sys.stdout))
     except UsageError as error:
         return complain(error)
     print(text)
     return 0
-
-
-def _find(run: str, step: int | None) -> str:
-    from whygrad.backends.kept_steps import find
-
-    return str(find(run, step))
-
-
-def _explained(path: str, output_format: str) -> str:
-    from whygrad.report import Report, render, terminal_width, wants_color
-    from whygrad.rules import all_rules
-    from whygrad.watch import diagnosed, replay
-
-    report = Report(diagnostics=diagnosed(replay(path)))
-    color, width = wants_color(sys.stdout), terminal_width(sys.stdout)
-    return render(
-        report, output_format, color=color, width=width, rules=all_rules() if output_format == "sarif" else ()
-    )

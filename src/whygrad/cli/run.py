@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from whygrad.cli.config import FAIL_ON, OUTPUT_FORMATS, Config, find_config
+from whygrad.run_folder import run_folder
 
 if TYPE_CHECKING:
     from whygrad.cli.commands import Todo
@@ -73,7 +74,7 @@ def command(
         output=Output(output_format or config.output_format, output_file, quiet),
         find_nan=find_nan,
         guard=on_nonfinite or ("skip" if guard else None),
-        keep=os.path.abspath(os.environ.get("WHYGRAD_DIR") or ".whygrad") if keep else None,
+        keep=os.path.abspath(run_folder()) if keep else None,
     )
     return partial(execute, plan)
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(folder: str | None, output_format: str) -> None:
     """List recorded runs, newest first."""
+    from whygrad.run_folder import run_folder
     from whygrad.store import list_runs
-    from whygrad.store.run_file import run_folder
 
     runs = list_runs(folder)
     if output_format == "json":

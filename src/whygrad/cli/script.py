@@ -10,6 +10,7 @@ import traceback
 import types
 
 import whygrad
+from whygrad.cli.output import flush_script_output
 from whygrad.cli.program import Invocation, Program, absolute, is_archive
 
 
@@ -34,6 +35,9 @@ def run_as_main(program: Program) -> BaseException | None:
         exec(program.code, module.__dict__)
     except BaseException as error:
         return error
+    finally:
+        if program.is_script:  # Python does so before it prints what ended a script, but not for a module
+            flush_script_output()
     return None
 
 

@@ -16,6 +16,7 @@ from whygrad.cli.script import run_as_main, set_stage, wait_for_threads
 from whygrad.cli.watching import Watching
 from whygrad.diagnostics import Selection, Severity
 from whygrad.errors import UsageError
+from whygrad.notice import warn
 from whygrad.report.report import Report
 
 
@@ -77,7 +78,7 @@ def _deliver(report: Report, output: Output, live: LivePrinter | None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1 if output.format != "text" else 2)
     except OSError as error:
         place = output.file or "the terminal"
-        print(f"whygrad: warning: cannot write the report to {place}: {error.strerror}", file=sys.__stderr__)
+        warn(f"cannot write the report to {place}: {error.strerror}", sys.__stderr__)
 
 
 def _play(invocation: Invocation, program: Program | None) -> Ending:

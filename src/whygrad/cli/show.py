@@ -58,6 +58,7 @@ def command(
 def _print_ledger(run: Run, match: str, output_format: str) -> None:
     from whygrad.errors import UsageError
     from whygrad.graph.codec import dump
+    from whygrad.report.cells import visible
     from whygrad.report.ledger import ledger_text
 
     ledger = run.ledger()
@@ -67,7 +68,7 @@ def _print_ledger(run: Run, match: str, output_format: str) -> None:
             help="record it under `whygrad run`, or inside `with wg.watch():`",
         )
     chosen = ledger.of(match)
-    click.echo(dump(chosen) if output_format == "json" else ledger_text(chosen))
+    click.echo(dump(chosen) if output_format == "json" else "\n".join(map(visible, ledger_text(chosen).split("\n"))))
 
 
 def _sorted(variables: list[VariableOverview], order: str) -> list[VariableOverview]:
@@ -111,6 +112,7 @@ def _print(run: Run, variables: Sequence[VariableOverview]) -> None:
     from rich.text import Text
 
     from whygrad.cli.tables import print_rich, print_table
+    from whygrad.report.cells import visible
 
     for line in _heading(run):
         print_rich(line)
@@ -122,7 +124,7 @@ def _print(run: Run, variables: Sequence[VariableOverview]) -> None:
     print_table(headings, (_row(variable) for variable in variables), right=right)
     _print_diagnostics(run)
     for text in run.damage:
-        click.echo(f"\nwarning: {text}", err=True)
+        click.echo(f"\nwarning: {visible(text)}", err=True)
 
 
 def _heading(run: Run) -> Iterator[Any]:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from whygrad.report.cells import visible
 from whygrad.report.terminal import terminal_width, wants_color, write_report
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -24,7 +25,7 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str | Text]], *
     for heading in headings:
         table.add_column(heading, justify="right" if heading in numbers else "left", no_wrap=True)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(_harmless, row))
     print_rich(table)
 
 
@@ -37,9 +38,16 @@ def print_rich(thing: object) -> None:
     if not color:  # a pipe has no edge
         console.width = 10_000
     with console.capture() as capture:
-        console.print(thing)
+        console.print(_harmless(thing) if isinstance(thing, str | Text) else thing)
     text = "\n".join(line.rstrip() for line in capture.get().splitlines())
     write_report(sys.stdout, text)
+
+
+def _harmless(text: str | Text) -> Text:
+    """Names may come from somebody else's file: nothing in them is markup, or for the terminal to obey."""
+    shown = Text(text) if isinstance(text, str) else text.copy()
+    shown.plain = visible(shown.plain)
+    return shown
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
-import traceback
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
+from whygrad import notice
 from whygrad.diagnostics import Diagnostic, Selection
 from whygrad.report.report import Report
 
@@ -17,7 +16,7 @@ T = TypeVar("T")
 OnCertain = Callable[[Diagnostic], None]
 
 
-class Run(Protocol):
+class WatchedRun(Protocol):
     """What `whygrad.watch.watch` gives, as far as a script's run needs it."""
 
     def failed(self, error: BaseException, /) -> None: ...
@@ -59,16 +58,14 @@ class Watching:
 
 def warn(error: Exception) -> None:
     """Say that whygrad itself failed, and where."""
-    frames = traceback.extract_tb(error.__traceback__)
-    spot = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
-    print(
-        f"whygrad: warning: an internal error{spot} spoils the report: {type(error).__name__}: {error}; "
+    notice.warn(
+        f"an internal error{notice.spot(error)} spoils the report: {type(error).__name__}: {error}; "
         "the script is not affected (please report this line)",
-        file=sys.__stderr__,
+        sys.__stderr__,
     )
 
 
-def _watch() -> Callable[..., contextlib.AbstractContextManager[Run]]:
+def _watch() -> Callable[..., contextlib.AbstractContextManager[WatchedRun]]:
     from whygrad.watch import watch
 
     return watch

@@ -5,6 +5,7 @@ from whygrad.graph.failure import Failure, FailureKind
 from whygrad.graph.ledger import Ledger
 from whygrad.graph.node import (
     Action,
+    Departure,
     Flow,
     Graph,
     Op,
@@ -22,6 +23,7 @@ from whygrad.graph.recording import NotATensor, Outcome, Pairing, Recording, Req
 
 __all__ = [
     "Action",
+    "Departure",
     "Event",
     "Failure",
     "FailureKind",

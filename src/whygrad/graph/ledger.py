@@ -68,6 +68,7 @@ class Ledger:
     writes: tuple[Write, ...] = ()
     steps: int = 0  # how many there were
     dropped: int = 0  # writers beyond the number that is kept
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False)  # the lines that the writes stand at
 
     def of(self, pattern: str) -> Ledger:
         """The writes to variables whose path, or a part of it between slashes, fits: `decoder/kernel`, `*bias`."""

@@ -73,6 +73,20 @@ class Action(StrEnum):
     CONVERT = "convert"  # to another type of number
     REAL_PART = "real-part"
     UPDATE = "update"  # an optimizer's, of a variable
+    SQUARE = "square"
+    RECIPROCAL_ROOT = "reciprocal-root"
+    NORM = "norm"
+    GROW_EXPONENTIALLY = "grow-exponentially"  # other than the exponential itself, which is a kind
+    MODULO = "modulo"
+    ANGLE = "angle"  # of a point, by its two coordinates
+    PASS_ON = "pass-on"  # the inputs as they are, perhaps after a look at them
+    PERMUTE = "permute"
+    BROADCAST = "broadcast"
+    JOIN = "join"  # several tensors in one
+    SPLIT = "split"  # pieces of one tensor
+    SCATTER = "scatter"  # rows put in their places
+    ASSIGN = "assign"  # to a variable: a whole value in place of the old
+    INCREMENT = "increment"  # of a variable: adds to what is there, or takes away
 
 
 class Flow(StrEnum):
@@ -151,6 +165,17 @@ class Tape:
     spent: SourceSpan | None = None  # the request that used up a tape that is not persistent
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Departure:
+    """A value left the framework: for NumPy, for Python."""
+
+    how: str  # `.numpy()`, `float()`, ...
+    where: SourceSpan
+    tensor: TensorId | None = None  # None: one that no request could reach
+    moment: int = 0  # on the clock of `Graph.entered`
+    function: str = ""  # the Python function, run as an op, in whose body it left
+
+
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Graph:
     """The ops that one gradient request could reach, in the order they ran."""
@@ -158,3 +183,7 @@ class Graph:
     ops: tuple[Op, ...] = ()
     tensors: Mapping[TensorId, Tensor] = field(default_factory=dict)
     truncated: bool = False  # older history was dropped to keep memory flat
+    # Known where a gradient was lost:
+    departures: tuple[Departure, ...] = ()
+    entered: Mapping[TensorId, int] = field(default_factory=dict)  # the moments at which values came in
+    called: Mapping[str, tuple[SourceSpan, ...]] = field(default_factory=dict)  # layer -> where user code calls it

@@ -1,11 +1,12 @@
-"""NaN and Inf: where the first one was made, what went in, and what became of it. Numbers only, no arrays."""
+"""NaN and Inf, and numbers that lost their scale: what was seen where, what went in. Numbers only, no arrays."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Final
 
-from whygrad.graph.node import OpKind, VariableId
+from whygrad.graph.node import Action, OpKind, VariableId
 from whygrad.source import SourceSpan
 
 SEVERAL: Final = 3  # steps, the gradients of all of which are bad, that are no accident of a loss scale
@@ -30,10 +31,6 @@ class ValueFacts:
         for length in self.shape:
             count *= length
         return count
-
-    @property
-    def is_finite(self) -> bool:
-        return not self.nans and not self.infs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,123 +57,104 @@ class Occurrence:
         return self.skipped and not self.seen >= max(self.of, 1 if nan else SEVERAL)
 
 
+class Stage(StrEnum):
+    """The point of its life at which a value that is not finite was seen."""
+
+    BORN = "born"  # an op made it of finite values; the first one of those that reach the loss or a gradient
+    ENTERED = "entered"  # it came in with the data, or with a variable that no update had touched
+    SPREAD = "spread"  # one bad gradient made others bad, which were finite, through a norm they share
+    SUMMED = "summed"  # it was added to the gradients of other micro-batches, and the sum was applied
+    UPDATE = "update"  # an update made it of finite gradients and variables
+    UNPLACED = "unplaced"  # it was seen at the end, and where it came from could not be found
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NonfiniteBorn:
-    """The first op whose output was not finite although its inputs were, of those that reach the end."""
+class Feeder:
+    """An op whose result went into another op, directly or through others. CONSTANT and READ: the value came in."""
 
     kind: OpKind
-    name: str  # the framework's own word for the op
-    where: SourceSpan | None  # of the forward op, also where its gradient was the first that was not finite
+    action: Action | None = None
+    where: SourceSpan | None = None
+    into: int | None = None  # the position of the feeder that took the result; None: the op itself took it
+    low: float | None = None  # over the finite elements of the result; None: there are none, or it is not known
+    high: float | None = None
+
+    @property
+    def magnitude(self) -> float:
+        return max(abs(self.low or 0.0), abs(self.high or 0.0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailingOp:
+    """The op that made a value that is not finite; the forward op, also where its derivative made it."""
+
+    kind: OpKind
+    name: str  # the framework's own word for it, for display only
+    action: Action | None = None
     backward: bool = False
-    inputs: tuple[ValueFacts, ...] = ()  # of the forward op
-    output: ValueFacts | None = None  # the values that are not finite
-    upstream: ValueFacts | None = None  # the gradient that came in, where `backward`
-    masked_by: SourceSpan | None = None  # a select that takes the other branch at these elements
-    is_masked: bool = False
+    inputs: tuple[ValueFacts, ...] = ()
+    fed_by: tuple[Feeder, ...] = ()  # the nearest first, then those with the largest results
+    is_masked: bool = False  # a select takes the other branch at the elements that are not finite
     finite_when_wider: bool = False  # the same op in float32 gives finite values
-    fed_by: OpKind | None = None  # the kind of op that made the huge input of an overflow
-    fed_at: SourceSpan | None = None
     layers: tuple[str, ...] = ()
-    rows: tuple[int, ...] = ()  # examples of the batch that are to blame; empty: not known
-    batch: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateFacts:
+    """The update of an optimizer, and what is known of the optimizer."""
+
+    optimizer: str
+    where: SourceSpan | None = None
+    made: SourceSpan | None = None  # where the optimizer was made
+    epsilon: float | None = None
+    dtype: str = ""  # of the variables that are not finite after it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nonfinite:
+    """A value that is not finite was seen; which fields are filled depends on the stage."""
+
+    stage: Stage
+    where: SourceSpan | None  # UPDATE: the expression that made it, else the update; UNPLACED: where it was seen
+    value: ValueFacts | None = None
+    op: FailingOp | None = None  # BORN; UPDATE: where the user's own code made it
+    update: UpdateFacts | None = None  # UPDATE
+    variables: tuple[VariableId, ...] = ()  # that hold it, or whose gradients do
+    culprits: tuple[VariableId, ...] = ()  # SPREAD: whose gradients were bad before
+    inside_optimizer: bool = False  # SPREAD
+    used_at: SourceSpan | None = None  # ENTERED: the first expression that takes it; SUMMED: the sum is applied
+    masked_by: SourceSpan | None = None  # a select that takes the other branch at these elements
+    written_at: SourceSpan | None = None  # ENTERED: the write by user code that made the variable so
+    rows: tuple[int, ...] = ()  # examples of the batch with bad elements, the first few; empty: not known
+    columns: tuple[int, ...] = ()
+    batch: int | None = None  # the number of examples
+    pieces: int = 0  # SUMMED: gradients in the sum
+    bad_pieces: int = 0  # SUMMED: gradients that were not finite
+    reason: str = ""  # UNPLACED: why it could not be found
     exact: bool = True  # False: found by running the step again with other random numbers, or older weights
     when: Occurrence = field(default_factory=Occurrence)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NonfiniteEntered:
-    """A value was not finite when it came in: with the data, or with a variable nobody had updated."""
+class Scaling(StrEnum):
+    """How numbers lost their scale."""
 
-    where: SourceSpan | None
-    facts: ValueFacts
-    variable: VariableId | None = None  # None: it is data
-    used_at: SourceSpan | None = None
-    masked_by: SourceSpan | None = None  # a select that takes the other branch at these elements
-    written_at: SourceSpan | None = None  # the write by user code that made the variable so
-    rows: tuple[int, ...] = ()
-    columns: tuple[int, ...] = ()
+    ENLARGED = "enlarged"  # by one op of the backward pass, more than by any other
+    CAST = "cast"  # elements became zero in a cast of the backward pass, more than in any other
+    DIVIDED = "divided"  # an optimizer divided gradients by a loss scale, and no loss had been multiplied by it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scaled:
+    """Finite numbers changed their scale on the way from the loss to the variables."""
+
+    how: Scaling
+    where: SourceSpan | None  # the forward op whose derivative did it, or the update
+    factor: float | None = None  # ENLARGED: largest out against largest in; DIVIDED: the loss scale
+    largest: float = 0.0  # ENLARGED: element of the gradient that came out
+    fed_by: tuple[Feeder, ...] = ()  # ENLARGED: what went into the forward op
+    rows: tuple[int, ...] = ()  # ENLARGED: with the largest elements
+    lost: int = 0  # CAST: elements that became zero
+    of: int = 0  # CAST: elements that were not zero before
+    variables: tuple[VariableId, ...] = ()  # CAST: whose gradient is zero in the end
+    optimizer: str = ""  # DIVIDED
     when: Occurrence = field(default_factory=Occurrence)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NonfiniteSpread:
-    """Gradients that were finite became NaN because another one was not, through their common norm."""
-
-    where: SourceSpan | None
-    victims: tuple[VariableId, ...]
-    culprits: tuple[VariableId, ...]
-    inside_optimizer: bool = False
-    when: Occurrence = field(default_factory=Occurrence)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NonfiniteSummed:
-    """Gradients of several micro-batches were added up and applied; some of them were finite, and the sum was not."""
-
-    where: SourceSpan | None  # they were added up
-    applied: SourceSpan | None
-    variables: tuple[VariableId, ...]
-    pieces: int
-    bad: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NonfiniteUpdate:
-    """A variable was finite and so was its gradient, and after the update it is not."""
-
-    optimizer: str
-    where: SourceSpan | None  # the update
-    made: SourceSpan | None = None  # where the optimizer was made
-    variables: tuple[VariableId, ...] = ()
-    epsilon: float | None = None
-    epsilon_vanishes: bool = False  # it is zero in the variable's dtype
-    dtype: str = ""
-    step: int = 1
-    born: NonfiniteBorn | None = None  # the op of the user's own optimizer or schedule that made the first bad value
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NonfiniteUnplaced:
-    """Something was not finite, and its origin could not be found."""
-
-    where: SourceSpan | None  # the request, or the call of the compiled function
-    reason: str
-    function: str | None = None  # the compiled function, where it is one
-    variables: tuple[VariableId, ...] = ()  # those that are not finite at the end
-    when: Occurrence = field(default_factory=Occurrence)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GradientAmplified:
-    """A finite gradient that one normalisation near zero blew up."""
-
-    name: str
-    where: SourceSpan | None
-    factor: float
-    largest: float  # of the gradient that came out
-    norm: float  # the smallest norm that was divided by
-    rows: tuple[int, ...] = ()
-    when: Occurrence = field(default_factory=Occurrence)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LossUnscaled:
-    """An optimizer that divides the gradients by a loss scale was given gradients of a loss nobody scaled."""
-
-    optimizer: str
-    where: SourceSpan | None  # the update
-    request: SourceSpan | None
-    made: SourceSpan | None = None
-    scale: float | None = None
-    seen: int = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GradientUnderflow:
-    """Whole variables have a gradient of zero, because a cast to float16 on the way back has no numbers that small."""
-
-    where: SourceSpan | None  # of the forward op whose gradient is cast
-    request: SourceSpan | None
-    lost: int  # elements that become zero there
-    of: int  # elements that were not
-    variables: tuple[VariableId, ...] = ()

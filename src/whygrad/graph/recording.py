@@ -82,12 +82,10 @@ class Pairing:
     mean: bool = False  # each loss was a mean over its examples
     stale: bool = False  # some of them had been applied by an earlier update
     same_place: bool = True  # all were asked for by the same expression
-    clipped: SourceSpan | None = None  # where each was clipped before they were added up
     summed: SourceSpan | None = None
     mixed: SourceSpan | None = None  # where gradients of different variables were added up
     divided: SourceSpan | None = None  # where it was multiplied by a constant last
     loss_divided: SourceSpan | None = None  # where its loss was
-    noised: bool = False
     compiled: bool = False  # it was made apart from the update, and how often is not known
     beside: bool = False  # the variable took part in the pass that gave these gradients of others
     overwritten: SourceSpan | None = None  # where the variable got another value after its gradient was taken
@@ -121,6 +119,7 @@ class Recording:
     failure: Failure | None = None
     ledger: Ledger = field(default_factory=Ledger)
     framework: str = ""  # whose words advice is given in; empty: nobody's
+    sources: Mapping[str, str] = field(default_factory=dict)  # file -> its text, of all files that spans lie in
 
     def events_of(self, kind: type[E]) -> Iterator[E]:
         return (event for event in self.events if isinstance(event, kind))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any, Final
 
 from whygrad.graph.node import Flow, Graph, Op, OpKind, TensorId
 from whygrad.graph.recording import Outcome, Recording
+from whygrad.graph.sources import spans_in
 from whygrad.source import SourceSpan
 
 
@@ -187,7 +187,7 @@ def _pairs_fit(recording: Recording) -> Iterator[str]:
 
 
 def _spans_sane(recording: Recording) -> Iterator[str]:
-    for span in dict.fromkeys(_spans(recording)):
+    for span in dict.fromkeys(spans_in(recording)):
         if fault := _fault(span):
             yield f"{span}: {fault}"
 
@@ -204,21 +204,6 @@ def _fault(span: SourceSpan) -> str | None:
     if span.last_line == span.line and span.end_column is not None and span.end_column < span.column:
         return "ends before it begins"
     return None
-
-
-def _spans(value: object) -> Iterator[SourceSpan]:
-    """Every span in a tree of frozen data, whatever the data is."""
-    if isinstance(value, SourceSpan):
-        yield value
-    elif dataclasses.is_dataclass(value):
-        for field in dataclasses.fields(value):
-            yield from _spans(getattr(value, field.name))
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _spans(item)
-    elif isinstance(value, tuple | frozenset) and value and not isinstance(next(iter(value)), int | str):
-        for item in value:
-            yield from _spans(item)
 
 
 _TOUCHING: Final = (OpKind.READ, OpKind.WRITE)

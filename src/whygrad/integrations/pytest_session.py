@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 
 from whygrad.diagnostics import Diagnostic, Severity
+from whygrad.notice import warning
 from whygrad.report import render_diagnostic
 from whygrad.watch import Run, watch
 
@@ -86,7 +87,7 @@ class SessionWatch:
             terminalreporter.write_line(details)
             terminalreporter.write_line(f"  = seen in: {_few(seen.tests)}\n")
         for trouble in dict.fromkeys(self._trouble):
-            terminalreporter.write_line(f"whygrad: warning: a test was not watched: {trouble}")
+            terminalreporter.write_line(warning(f"a test was not watched: {trouble}"))
         terminalreporter.write_line(f"whygrad: {self._counts()} in {_plural(len(self._tests), 'test')}")
 
     def _finish(self, item: pytest.Item) -> list[Diagnostic]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from whygrad.diagnostics import Diagnostic
 from whygrad.errors import UsageError
-from whygrad.report.report import LossReach, Report
+from whygrad.report.report import Report
+from whygrad.report.report_data import LossReach
 from whygrad.report.terminal import terminal_width, wants_color, write_report
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from whygrad.diagnostics import Diagnostic, Severity
 from whygrad.report.remarks import headline, place, remarks
-from whygrad.report.report import Report
+from whygrad.report.report_data import ReportData
 from whygrad.source import SourceSpan, is_on_disk, shown_file
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
-def render_github(report: Report) -> str:
+def render_github(report: ReportData) -> str:
     """One line for each diagnostic; nothing where nothing was found."""
     return "\n".join(_annotation(diagnostic) for diagnostic in report.diagnostics)
 

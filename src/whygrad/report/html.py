@@ -13,22 +13,24 @@ from whygrad.report.excerpt import Excerpt, ExcerptLine, Mark, excerpts
 from whygrad.report.html_style import STYLE
 from whygrad.report.reach import HEADINGS, TITLE, ReachRow, reach_rows
 from whygrad.report.remarks import Remark, headline, place, remarks, title
-from whygrad.report.report import Report
+from whygrad.report.report_data import ReportData
 from whygrad.report.summary import summary
+from whygrad.source import texts_of
 
 _LONGEST_LINE = 160  # cells; a browser scrolls, but what is marked should be in sight
 
 
-def fragment(report: Report) -> str:
+def fragment(report: ReportData) -> str:
     """A `<div>` to put into any page, as a notebook does."""
     parts = [f"<p class='wg-summary'>{escape(summary(report))}</p>"]
-    parts += (_diagnostic(diagnostic) for diagnostic in report.diagnostics)
+    with texts_of(report.sources):
+        parts += [_diagnostic(diagnostic) for diagnostic in report.diagnostics]
     if rows := reach_rows(report):
         parts.append(_reach_table(rows))
     return "\n".join([f"<div class='whygrad'><style>{STYLE}</style>", *parts, "</div>"])
 
 
-def document(report: Report) -> str:
+def document(report: ReportData) -> str:
     """A whole page that can be saved and opened, without a network."""
     return "\n".join(
         [

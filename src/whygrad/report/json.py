@@ -7,19 +7,19 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from whygrad.diagnostics import Diagnostic, Fix, FixSafety, Label, Severity, Steps
-from whygrad.report.report import LossReach, Report
+from whygrad.diagnostics import Diagnostic, Fix
+from whygrad.report.report_data import LossReach, ReportData
 from whygrad.source import SourceSpan
 
 SCHEMA_VERSION = 1
 
 
-def render_json(report: Report) -> str:
+def render_json(report: ReportData) -> str:
     """The report as JSON, all of it ASCII, so that any stream can take it."""
     return json.dumps(to_data(report), indent=2, allow_nan=False)
 
 
-def to_data(report: Report) -> dict[str, Any]:
+def to_data(report: ReportData) -> dict[str, Any]:
     """The report as dicts, lists, strings and numbers."""
     return {
         "schema_version": SCHEMA_VERSION,
@@ -27,15 +27,6 @@ def to_data(report: Report) -> dict[str, Any]:
         "diagnostics": [_diagnostic(diagnostic) for diagnostic in report.diagnostics],
         "gradients": [_reach(reach) for reach in report.gradients],
     }
-
-
-def from_data(data: Mapping[str, Any]) -> Report:
-    """The report that `to_data` was made from."""
-    return Report(
-        run=data["run"],
-        diagnostics=tuple(_read_diagnostic(item) for item in data["diagnostics"]),
-        gradients=tuple(_read_reach(item) for item in data["gradients"]),
-    )
 
 
 def location(span: SourceSpan) -> dict[str, Any]:
@@ -93,48 +84,3 @@ def _reach(reach: LossReach) -> dict[str, Any]:
         "missing": list(reach.missing),
         "steps": reach.seen,
     }
-
-
-def _read_diagnostic(data: Mapping[str, Any]) -> Diagnostic:
-    primary = data["location"]
-    fix = data["fix"]
-    return Diagnostic(
-        code=data["code"],
-        rule=data["rule"],
-        severity=Severity.parse(data["severity"]),
-        message=data["message"],
-        variables=tuple(data["variables"]),
-        primary=None if primary is None else Label(_read_span(primary), data["label"]),
-        related=tuple(Label(_read_span(item), item["label"]) for item in data["related"]),
-        notes=tuple(data["notes"]),
-        help=data["help"],
-        steps=Steps(data["steps"]["seen"], data["steps"]["of"]),
-        certain=data["certain"],
-        fix=None if fix is None else _read_fix(fix),
-    )
-
-
-def _read_fix(data: Mapping[str, Any]) -> Fix:
-    return Fix(span=_read_span(data), replacement=data["replacement"], safety=FixSafety(data["safety"]))
-
-
-def _read_reach(data: Mapping[str, Any]) -> LossReach:
-    where = data["location"]
-    return LossReach(
-        loss=data["loss"],
-        where=None if where is None else _read_span(where),
-        reached=tuple(data["reached"]),
-        missing=tuple(data["missing"]),
-        seen=data["steps"],
-    )
-
-
-def _read_span(data: Mapping[str, Any]) -> SourceSpan:
-    column, end_column = data["column"], data["end_column"]
-    return SourceSpan(
-        data["file"],
-        data["line"],
-        None if column is None else column - 1,
-        data["end_line"],
-        None if end_column is None else end_column - 1,
-    )

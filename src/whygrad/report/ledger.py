@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from whygrad.graph import Ledger
 from whygrad.graph.ledger import Stretch, Write
 from whygrad.report.columns import aligned
-from whygrad.source import shown_file, source_text
+from whygrad.source import shown_file, source_text, texts_of
 
 _PIECES = 4
 _EXCERPT = 60
@@ -35,7 +35,8 @@ def ledger_text(ledger: Ledger) -> str:
     order = {number: index for index, number in enumerate(ledger.variables)}
     rows = sorted(ledger.writes, key=lambda write: order.get(write.variable, len(order)))
     headings = ("variable", "writer", "how", "writes", "at steps", "where")
-    text = aligned(headings, _cells(ledger, rows), right=("writes",))
+    with texts_of(ledger.sources):
+        text = aligned(headings, _cells(ledger, rows), right=("writes",))
     return text if not ledger.dropped else f"{text}\n{ledger.dropped} more writers were seen and are not kept"
 
 

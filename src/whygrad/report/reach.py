@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from whygrad.report.remarks import place
-from whygrad.report.report import LossReach, Report
+from whygrad.report.report_data import LossReach, ReportData
 
 TITLE = "which loss reaches which variables"
 HEADINGS = ("loss", "asked at", "reaches", "does not reach")
@@ -22,7 +22,7 @@ class ReachRow(NamedTuple):
     misses: str
 
 
-def reach_rows(report: Report) -> tuple[ReachRow, ...]:
+def reach_rows(report: ReportData) -> tuple[ReachRow, ...]:
     """One row for each loss; none where there is only one loss, since then the diagnostics say it all."""
     by_loss: dict[tuple[str, object], list[LossReach]] = {}
     for reach in report.gradients:

@@ -1,40 +1,14 @@
-"""What one capture found, ready to be rendered."""
+"""A report that shows itself: printed, as JSON, in a notebook."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
-from whygrad.diagnostics import Diagnostic, Severity
-from whygrad.source import SourceSpan
+from whygrad.report.report_data import ReportData
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LossReach:
-    """Which of the variables that were asked about one loss reaches."""
+class Report(ReportData):
+    """Print it, `to_json()` it, or leave it as the last line of a notebook cell."""
 
-    loss: str  # the user's own expression for the target, or "loss"
-    where: SourceSpan | None  # the gradient request
-    reached: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    seen: int = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Report:
-    """Print it, `to_json()` it, or leave it as the last line of a notebook cell.
-
-    The counts in `run` (`requests`, `updates`, `steps`, `variables`, `files`) are what the summary says was
-    looked at where nothing was found.
-    """
-
-    diagnostics: tuple[Diagnostic, ...] = ()
-    gradients: tuple[LossReach, ...] = ()
-    run: Mapping[str, object] = field(default_factory=dict)  # script, versions, counts
-
-    @property
-    def worst(self) -> Severity | None:
-        return max((d.severity for d in self.diagnostics), default=None)
+    __slots__ = ()
 
     def to_json(self) -> str:
         """The report as JSON, of the published schema."""

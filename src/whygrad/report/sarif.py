@@ -14,8 +14,8 @@ from urllib.parse import quote
 
 from whygrad.diagnostics import Diagnostic, Fix, Label, Severity
 from whygrad.report.remarks import headline, remarks
-from whygrad.report.report import Report
-from whygrad.source import SourceSpan, is_on_disk, shown_file, source_text
+from whygrad.report.report_data import ReportData
+from whygrad.source import SourceSpan, is_on_disk, shown_file, source_text, texts_of
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -35,14 +35,16 @@ class RuleInfo(Protocol):
     def page(self) -> str: ...
 
 
-def render_sarif(report: Report, *, rules: Iterable[RuleInfo] = ()) -> str:
+def render_sarif(report: ReportData, *, rules: Iterable[RuleInfo] = ()) -> str:
     """One run; `rules` describe the rules that could have fired, whether or not they did."""
     described = _describe_rules(report.diagnostics, rules)
     index = {rule["id"]: number for number, rule in enumerate(described)}
     driver = {"name": "whygrad", **_version(), "rules": described}
+    with texts_of(report.sources):
+        fingerprints = list(_fingerprints(report.diagnostics))
     results = [
         _result(diagnostic, index[diagnostic.code], fingerprint)
-        for diagnostic, fingerprint in zip(report.diagnostics, _fingerprints(report.diagnostics), strict=True)
+        for diagnostic, fingerprint in zip(report.diagnostics, fingerprints, strict=True)
     ]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from whygrad.diagnostics import Severity
-from whygrad.report.report import Report
+from whygrad.report.report_data import ReportData
 
-_LOOKED_AT = {  # a count in `Report.run`, and the word for it
+_LOOKED_AT = {  # a count in `ReportData.run`, and the word for it
     "requests": "gradient request",
     "updates": "update",
     "steps": "step",
@@ -16,7 +16,7 @@ _LOOKED_AT = {  # a count in `Report.run`, and the word for it
 }
 
 
-def summary(report: Report) -> str:
+def summary(report: ReportData) -> str:
     """`whygrad: 1 error, 2 warnings`, or what was looked at where there is nothing to say."""
     if report.diagnostics:
         return f"whygrad: {counts(report)}"
@@ -30,7 +30,7 @@ def summary(report: Report) -> str:
     return f"whygrad: {counts(report)}{f' in {looked_at}' if looked_at else ''}"
 
 
-def counts(report: Report) -> str:
+def counts(report: ReportData) -> str:
     """`1 error, 2 warnings`, or `no problem found`."""
     found = Counter(diagnostic.severity for diagnostic in report.diagnostics)
     worst_first = sorted(Severity, reverse=True)

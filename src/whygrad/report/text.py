@@ -15,8 +15,9 @@ from whygrad.report.drawing import draw
 from whygrad.report.excerpt import Excerpt, excerpts
 from whygrad.report.reach import HEADINGS, TITLE, ReachRow, reach_rows
 from whygrad.report.remarks import Remark, headline, place, remarks, title
-from whygrad.report.report import Report
+from whygrad.report.report_data import ReportData
 from whygrad.report.summary import summary
+from whygrad.source import texts_of
 
 DEFAULT_WIDTH = 100
 
@@ -32,7 +33,7 @@ def render_diagnostic(diagnostic: Diagnostic, *, color: bool = False, width: int
 
 
 def render_text(
-    report: Report,
+    report: ReportData,
     *,
     color: bool = False,
     width: int = DEFAULT_WIDTH,
@@ -44,14 +45,15 @@ def render_text(
     """
     width = max(width, _NARROWEST)
     shown = [diagnostic for diagnostic in report.diagnostics if diagnostic not in omit]
-    blocks = [_paint(_diagnostic(diagnostic, width), color) for diagnostic in shown]
+    with texts_of(report.sources):
+        blocks = [_paint(_diagnostic(diagnostic, width), color) for diagnostic in shown]
     if rows := reach_rows(report):
         blocks.append(_reach_table(rows, color, width))
     blocks.append(_paint([Text(summary(report), "bold")], color))
     return "\n\n".join(blocks)
 
 
-def render_concise(report: Report, *, color: bool = False) -> str:
+def render_concise(report: ReportData, *, color: bool = False) -> str:
     """One line for each diagnostic, as editors and `grep` like it, and the summary."""
     lines = [_concise(diagnostic) for diagnostic in report.diagnostics]
     return _paint([*lines, Text(summary(report), "bold")], color)

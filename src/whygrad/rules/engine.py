@@ -8,8 +8,10 @@ from dataclasses import replace
 
 from whygrad.diagnostics import Diagnostic, Label, Selection, Severity, Steps, Words, is_suppressed, worded
 from whygrad.graph import Recording
+from whygrad.graph.escape import with_escapes
 from whygrad.graph.query import without_collecting
 from whygrad.rules.rule import Finding, Rule
+from whygrad.source import texts_of
 
 
 def diagnose(
@@ -20,14 +22,16 @@ def diagnose(
     `words` are those of the recording's framework; without them, advice is given in everybody's.
     """
     wanted = selection or Selection()
-    with without_collecting():
+    with without_collecting(), texts_of(recording.sources):
+        whole = with_escapes(recording)
         found = [
             _stamp(rule, finding, words or {})
             for rule in rules
             if wanted.admits(rule.code, rule.name)
-            for finding in rule.check(recording)
+            for finding in rule.check(whole)
         ]
-    return tuple(sorted(_merged(d for d in found if not is_suppressed(d)), key=_rank))
+        heard = [diagnostic for diagnostic in found if not is_suppressed(diagnostic)]
+    return tuple(sorted(_merged(heard), key=_rank))
 
 
 def _merged(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:

@@ -6,11 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whygrad.source import SourceSpan
-from whygrad.source.slicing import Module, located, module_of
+from whygrad.source.module import FUNCTIONS, Module, last_name, located, module_of
+from whygrad.source.text import SourceSpan
 
-_REPORTING = ("print", "info", "debug", "warning", "append", "write", "log", "scalar", "format")
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_COLLECTING = ("append", "write", "scalar", "format")
 _MAX_NAMES = 16
 
 
@@ -28,7 +27,7 @@ def used_calls(span: SourceSpan) -> Iterator[UsedCall]:
         return
     module, node = found
     scope = module.scope(node)
-    if not isinstance(scope, _FUNCTIONS) or getattr(scope, "name", "") in ("__init__", "build"):
+    if not isinstance(scope, FUNCTIONS) or getattr(scope, "name", "") in ("__init__", "build"):
         return
     for call in _inside(scope):
         if isinstance(call, ast.Call) and isinstance(call.func, (ast.Name, ast.Attribute)):
@@ -53,7 +52,7 @@ def _inside(scope: ast.AST) -> Iterator[ast.AST]:
     while waiting:
         node = waiting.pop(0)
         yield node
-        if not isinstance(node, _FUNCTIONS):
+        if not isinstance(node, FUNCTIONS):
             waiting.extend(ast.iter_child_nodes(node))
 
 
@@ -112,7 +111,7 @@ def _is_tested(module: Module, node: ast.AST) -> bool:
 def _is_reported(module: Module, node: ast.AST) -> bool:
     """Whether it is only printed, logged or collected, or is the seed of a generator."""
     while not isinstance(node, ast.stmt):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in _REPORTING:
+        if isinstance(node, ast.Call) and (module.is_reporting(node) or last_name(node.func) in _COLLECTING):
             return True
         if isinstance(node, ast.keyword) and node.arg == "seed":
             return True

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from whygrad.source import SourceSpan
-from whygrad.source.slicing import located, module_of
+from whygrad.source.module import located, module_of
+from whygrad.source.text import SourceSpan
 
 
 def callee(span: SourceSpan) -> str | None:

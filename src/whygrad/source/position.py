@@ -10,7 +10,7 @@ from enum import IntEnum
 from types import CodeType, FrameType
 from typing import NamedTuple
 
-from whygrad.source import SourceSpan, source_line
+from whygrad.source.text import SourceSpan, characters, source_line
 
 
 class CodeOwner(IntEnum):
@@ -30,28 +30,15 @@ class Position(NamedTuple):
 _STDLIB = tuple({os.path.realpath(sysconfig.get_path(key)) for key in ("stdlib", "platstdlib")})
 _SITE = tuple({os.path.realpath(sysconfig.get_path(key)) for key in ("purelib", "platlib")})
 _OURSELVES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_FRAMEWORKS = frozenset(
-    {
-        "tensorflow",
-        "keras",
-        "tf_keras",
-        "numpy",
-        "torch",
-        "jax",
-        "jaxlib",
-        "optree",
-        "absl",
-        "wrapt",
-        "ml_dtypes",
-        "ipykernel",
-        "IPython",
-        "_pytest",
-        "pluggy",
-        "xdist",
-        "click",
-    }
-)
+# NumPy, and the tools that run programs; a backend adds its framework.
+_machinery = {"numpy", "ipykernel", "IPython", "_pytest", "pluggy", "xdist", "click"}
 _owners: dict[str, CodeOwner] = {}
+
+
+def add_machinery(*packages: str) -> None:
+    """Say that installed packages of these names are a framework, not libraries that people build on one."""
+    _machinery.update(packages)
+    _owners.clear()
 
 
 def owner_of(code: CodeType) -> CodeOwner:
@@ -77,7 +64,7 @@ def _decide_owner(file: str) -> CodeOwner:
     for index, part in enumerate(parts):
         if part in ("site-packages", "dist-packages") and index + 1 < len(parts):
             package = parts[index + 1].removesuffix(".py")
-            return CodeOwner.MACHINERY if package in _FRAMEWORKS else CodeOwner.LIBRARY
+            return CodeOwner.MACHINERY if package in _machinery else CodeOwner.LIBRARY
     if path.startswith(tuple(root + os.sep for root in _STDLIB)) or file.startswith("<frozen"):
         return CodeOwner.MACHINERY
     return CodeOwner.USER
@@ -128,18 +115,6 @@ def span_of(position: Position) -> SourceSpan:
         return SourceSpan(code.co_filename, code.co_firstlineno)
     if column is None or end_column is None or end_line is None:
         return SourceSpan(code.co_filename, line)
-    return SourceSpan(
-        code.co_filename,
-        line,
-        _characters(code.co_filename, line, column),
-        end_line,
-        _characters(code.co_filename, end_line, end_column),
-    )
-
-
-def _characters(file: str, line: int, offset: int) -> int:
-    """Python counts columns in bytes of UTF-8; people count characters."""
-    text = source_line(file, line)
-    if text is None or text.isascii():
-        return offset
-    return len(text.encode()[:offset].decode(errors="ignore"))
+    file = code.co_filename
+    start, end = characters(source_line(file, line), column), characters(source_line(file, end_line), end_column)
+    return SourceSpan(file, line, start, end_line, end)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from whygrad.source import SourceSpan
-from whygrad.source.slicing import Module, module_of
+from whygrad.source.module import Module, module_of
+from whygrad.source.text import SourceSpan
 
 
 def return_of_none(file: str, first_line: int) -> SourceSpan | None:

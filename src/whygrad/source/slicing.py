@@ -6,16 +6,15 @@ Used where a value left the framework, so that what came back can be tied to wha
 from __future__ import annotations
 
 import ast
-import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whygrad.source import SourceSpan, source_lines
+from whygrad.source.module import Function, Module, last_name, located, module_of, parameters
+from whygrad.source.text import SourceSpan
 
 MAX_STATEMENTS = 400
-_ESCAPE_METHODS = {"numpy", "convert_to_numpy", "predict", "predict_on_batch", "tolist", "item", "eval_numpy"}
+_ESCAPE_METHODS = {"numpy", "convert_to_numpy", "predict", "predict_on_batch", "tolist", "item"}
 _ESCAPE_BUILTINS = {"float", "int"}
-_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,91 +24,6 @@ class Exit:
     span: SourceSpan
     how: str
     feeding: frozenset[int]
-
-
-@functools.lru_cache(maxsize=64)
-def module_of(file: str) -> Module | None:
-    """The parsed file; None where the source is gone or does not parse."""
-    text = "\n".join(source_lines(file))
-    try:
-        return Module(file, ast.parse(text)) if text else None
-    except SyntaxError:
-        return None
-
-
-class Module:
-    """One parsed file, with what a slice needs to know of it."""
-
-    def __init__(self, file: str, tree: ast.Module) -> None:
-        self.file = file
-        self.tree = tree
-        self.parents: dict[ast.AST, ast.AST] = {}
-        self.functions: dict[str, list[_Function]] = {}
-        self.calls: dict[str, list[ast.Call]] = {}
-        self.arrays: set[str] = set()  # names that NumPy goes by
-        for node in ast.walk(tree):
-            for child in ast.iter_child_nodes(node):
-                self.parents[child] = node
-            self._note(node)
-
-    def _note(self, node: ast.AST) -> None:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            self.functions.setdefault(node.name, []).append(node)
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
-            for target in node.targets:
-                self.functions.setdefault(ast.unparse(target), []).append(node.value)
-        elif isinstance(node, ast.Call):
-            self.calls.setdefault(_last_name(node.func), []).append(node)
-        elif isinstance(node, ast.Import):
-            self.arrays.update(a.asname or a.name for a in node.names if a.name.split(".")[0] in ("numpy", "scipy"))
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("numpy", "scipy"):
-            self.arrays.update(alias.asname or alias.name for alias in node.names)
-
-    def statement(self, node: ast.AST) -> ast.stmt | None:
-        while not isinstance(node, ast.stmt):
-            parent = self.parents.get(node)
-            if parent is None:
-                return None
-            node = parent
-        return node
-
-    def scope(self, node: ast.AST) -> ast.AST:
-        """The function (or module) a node belongs to."""
-        parent = self.parents.get(node)
-        while parent is not None and not isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            parent = self.parents.get(parent)
-        return self.tree if parent is None else parent
-
-    def at(self, span: SourceSpan) -> ast.AST | None:
-        """The innermost expression that covers a span; the statement where only the line is known."""
-        best: ast.AST | None = None
-        for node in ast.walk(self.tree):
-            if not isinstance(node, (ast.expr, ast.stmt)) or not _covers(node, span):
-                continue
-            if best is None or _extent(node) <= _extent(best):
-                best = node
-        return best
-
-    def span(self, node: ast.stmt | ast.expr) -> SourceSpan:
-        return SourceSpan(self.file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
-
-
-def located(span: SourceSpan | None) -> tuple[Module, ast.AST] | None:
-    """The parsed file of a span, and the innermost node that covers it; None where either cannot be had."""
-    module = None if span is None else module_of(span.file)
-    node = None if module is None or span is None else module.at(span)
-    return None if module is None or node is None else (module, node)
-
-
-def _extent(node: ast.AST) -> tuple[int, int]:
-    assert isinstance(node, (ast.expr, ast.stmt))
-    return ((node.end_lineno or node.lineno) - node.lineno, (node.end_col_offset or 0) - node.col_offset)
-
-
-def _covers(node: ast.expr | ast.stmt, span: SourceSpan) -> bool:
-    first = (node.lineno, node.col_offset if span.column is not None else 0)
-    last = (node.end_lineno or node.lineno, (node.end_col_offset or 0) if span.end_column is not None else 10**6)
-    return first <= (span.line, span.column or 0) and (span.last_line, span.end_column or 0) <= last
 
 
 def feeding(span: SourceSpan) -> tuple[ast.stmt, ...]:
@@ -184,10 +98,10 @@ class _Slice:
         for name in _names(node):
             yield from self.sources(name, node)
         for call in (n for n in _own_nodes(node) if isinstance(n, ast.Call)):
-            for function in self.module.functions.get(_last_name(call.func), ()):
+            for function in self.module.functions.get(last_name(call.func), ()):
                 yield from self._results(function)
 
-    def _results(self, function: _Function) -> Iterator[ast.stmt]:
+    def _results(self, function: Function) -> Iterator[ast.stmt]:
         if isinstance(function, ast.Lambda):
             statement = self.module.statement(function)
             if statement is not None:
@@ -203,7 +117,7 @@ class _Slice:
         while True:
             bound = list(self._bindings(name, scope))
             yield from bound
-            if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) and name in _parameters(scope):
+            if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) and name in parameters(scope):
                 yield from self._callers(scope)  # also where it is given another value: `x = x.numpy()`
                 return
             if isinstance(scope, ast.Module) or bound:
@@ -279,14 +193,3 @@ def _own_lines(statement: ast.stmt) -> range:
     if isinstance(statement, (ast.For, ast.While, ast.If, ast.With, ast.FunctionDef, ast.ClassDef, ast.Try)):
         return range(statement.lineno, statement.lineno + 1)
     return range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
-
-
-def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    arguments = function.args
-    return {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-
-
-def _last_name(function: ast.expr) -> str:
-    return (
-        function.id if isinstance(function, ast.Name) else function.attr if isinstance(function, ast.Attribute) else ""
-    )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from whygrad.source import SourceSpan
-from whygrad.source.slicing import Module, located
+from whygrad.source.module import FUNCTIONS, LOOPS, Module, loads, located, parameters
+from whygrad.source.text import SourceSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +59,9 @@ def _other_reads(module: Module, function: ast.AST, name: str, change: ast.AugAs
             yield node
 
 
-_PRINTING = ("print", "info", "debug", "warning")
-
-
 def _is_printed(module: Module, node: ast.AST) -> bool:
-    while not isinstance(node, ast.stmt):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in _PRINTING:
-            return True
-        node = module.parents[node]
-    return False
+    around = itertools.takewhile(lambda each: not isinstance(each, ast.stmt), module.ancestors(node))
+    return any(isinstance(each, ast.Call) and module.is_reporting(each) for each in around)
 
 
 def changed_outside(span: SourceSpan, name: str) -> Mutation | None:
@@ -75,7 +70,7 @@ def changed_outside(span: SourceSpan, name: str) -> Mutation | None:
     if found is None or name in _own_names(found[1]):
         return None
     module, function = found
-    read = next(_loads(module, function, name), None)
+    read = next((load for load in loads(function, name) if not _is_printed(module, load)), None)
     if read is None:
         return None
     inside = set(ast.walk(function))
@@ -86,18 +81,9 @@ def changed_outside(span: SourceSpan, name: str) -> Mutation | None:
     return None
 
 
-def _own_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    arguments = function.args
-    given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+def _own_names(function: ast.AST) -> set[str]:
     stored = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return {argument.arg for argument in given} | stored
-
-
-def _loads(module: Module, function: ast.AST, name: str) -> Iterator[ast.expr]:
-    for node in ast.walk(function):
-        loaded = isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-        if loaded and isinstance(node, ast.Name) and not _is_printed(module, node):
-            yield node
+    return parameters(function) | stored
 
 
 def _changes(statement: ast.AST, name: str) -> TypeGuard[ast.Assign | ast.AugAssign | ast.For]:
@@ -115,12 +101,11 @@ def _happens_again(module: Module, statement: ast.stmt, function: ast.AST, name:
         return True
     if function not in set(ast.walk(around)):
         return False
-    node: ast.AST = statement
-    while node is not around:
-        if isinstance(node, (ast.For, ast.While)):
-            return function not in set(ast.walk(node))  # a function made in the loop is traced anew each time
-        node = module.parents[node]
-    return False
+    loop = next(
+        (each for each in (statement, *module.ancestors(statement)) if isinstance(each, (*LOOPS, *FUNCTIONS))), None
+    )
+    # A function made in the loop is traced anew each time.
+    return isinstance(loop, LOOPS) and function not in set(ast.walk(loop))
 
 
 def attribute_reads(span: SourceSpan, attribute: str) -> SourceSpan | None:
@@ -145,9 +130,25 @@ def global_reads(span: SourceSpan, name: str) -> SourceSpan | None:
     function = module.scope(node)
     if isinstance(function, ast.Module):
         return None
-    named = [each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id == name]
-    reads = [each for each in named if isinstance(each.ctx, ast.Load) and not _is_printed(module, each)]
-    return _first(module, [each for each in reads if not _counts_itself(module, each)])
+    reads = [load for load in loads(function, name) if not _is_printed(module, load)]
+    return _first(module, [load for load in reads if not _counts_itself(module, load)])
+
+
+def names_in(span: SourceSpan) -> frozenset[str]:
+    """The names in the function around a span, dotted ones too: `n`, `self.count`, `np.random.normal`."""
+    found = _function_around(span)
+    names = (_dotted(node) for node in ast.walk(found[1])) if found is not None else ()
+    return frozenset(name for name in names if name is not None)
+
+
+def _dotted(node: ast.AST) -> str | None:
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=value, attr=attribute):
+            owner = _dotted(value)
+            return None if owner is None else f"{owner}.{attribute}"
+    return None
 
 
 def _first(module: Module, nodes: Sequence[ast.expr]) -> SourceSpan | None:

@@ -1,13 +1,17 @@
-"""A stretch of the user's own code, and how to read it back."""
+"""A stretch of the user's own code, and how to read it back: from a recording's texts, else from the file."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import linecache
 import os
 import re
 import sys
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Final
 
 _OLD_CELL = re.compile(r"<ipython-input-(\d+)-")
 _KERNEL_CELL = re.compile(r"[/\\]ipykernel_\d+[/\\]\d+\.py$")
@@ -43,23 +47,48 @@ class SourceSpan:
         return self.file, self.line, column, end_line, end_column
 
 
-_kept: dict[str, tuple[list[str], tuple[str, ...]]] = {}
+_NOTHING: Final[Mapping[str, str]] = {}
+_recorded: ContextVar[Mapping[str, str]] = ContextVar("recorded", default=_NOTHING)
+_read: dict[str, tuple[list[str], str]] = {}
+
+
+@contextlib.contextmanager
+def texts_of(sources: Mapping[str, str]) -> Iterator[None]:
+    """Inside the block files are as these texts say, whatever is on disk; a file that is not among them is read."""
+    token = _recorded.set(sources)
+    try:
+        yield
+    finally:
+        _recorded.reset(token)
+
+
+def file_text(file: str) -> str:
+    """The text of a file or notebook cell, line ends as `\\n`; empty where the source is gone."""
+    recorded = _recorded.get().get(file)
+    if recorded is not None:
+        return recorded
+    try:
+        lines = linecache.getlines(file)
+    except ValueError:  # a name that no file can have
+        return ""
+    known = _read.get(file)
+    # linecache hands out the same list until it reads the file anew: a cell that was not there a moment ago,
+    # or a module that was edited and reloaded, is seen; a missing file is not remembered as missing.
+    if known is None or known[0] is not lines:
+        known = (lines, "\n".join(line.rstrip("\r\n") for line in lines))
+        if lines:
+            _read[file] = known
+    return known[1]
+
+
+@functools.lru_cache(maxsize=256)
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(text.split("\n")) if text else ()
 
 
 def source_lines(file: str) -> tuple[str, ...]:
     """The lines of a file or notebook cell, without line ends; empty where the source is gone."""
-    try:
-        lines = linecache.getlines(file)
-    except ValueError:  # a name that no file can have
-        return ()
-    kept = _kept.get(file)
-    # linecache hands out the same list until it reads the file anew: a cell that was not there a moment ago,
-    # or a module that was edited and reloaded, is seen; a missing file is not remembered as missing.
-    if kept is None or kept[0] is not lines:
-        kept = (lines, tuple(line.rstrip("\r\n") for line in lines))
-        if lines:
-            _kept[file] = kept
-    return kept[1]
+    return _lines(file_text(file))
 
 
 def refresh_sources() -> None:
@@ -86,6 +115,13 @@ def source_text(span: SourceSpan) -> str | None:
     lines = [source_line(span.file, number) or "" for number in range(span.line, span.last_line + 1)]
     lines[0], lines[-1] = lines[0][span.column :], lines[-1][: span.end_column]
     return " ".join(line.strip() for line in lines)
+
+
+def characters(line: str | None, offset: int) -> int:
+    """A column in characters, for one that Python counts in bytes of UTF-8."""
+    if line is None or line.isascii():
+        return offset
+    return len(line.encode()[:offset].decode(errors="ignore"))
 
 
 def shown_file(file: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from whygrad.source import SourceSpan
-from whygrad.source.slicing import Module, located
+from whygrad.source.module import located
+from whygrad.source.text import SourceSpan
 
 
 def unknowing_step(call: SourceSpan, callers: Sequence[SourceSpan], *, used_elsewhere: bool) -> SourceSpan | None:
@@ -22,7 +22,7 @@ def unknowing_step(call: SourceSpan, callers: Sequence[SourceSpan], *, used_else
 
 def _under_tape(span: SourceSpan) -> bool:
     found = located(span)
-    node = None if found is None else found[1]
+    node: ast.AST | None = None if found is None else found[1]
     while found is not None and node is not None and not isinstance(node, (ast.FunctionDef, ast.Lambda)):
         if isinstance(node, ast.With) and any("GradientTape" in ast.unparse(item.context_expr) for item in node.items):
             return True
@@ -48,8 +48,8 @@ def _flag_is_default(span: SourceSpan) -> bool:
     if found is None or not isinstance(call, ast.Call):
         return False
     flag = next((word.value for word in call.keywords if word.arg == "training"), None)
-    function = _function(found[0], call)
-    if not isinstance(flag, ast.Name) or function is None:
+    function = found[0].scope(call)
+    if not isinstance(flag, ast.Name) or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return False
     names = [*function.args.posonlyargs, *function.args.args]
     given = dict(zip([arg.arg for arg in reversed(names)], reversed(function.args.defaults), strict=False))
@@ -58,8 +58,3 @@ def _flag_is_default(span: SourceSpan) -> bool:
     }
     default = given.get(flag.id)
     return isinstance(default, ast.Constant) and default.value is False
-
-
-def _function(module: Module, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-    scope = module.scope(node)
-    return scope if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) else None

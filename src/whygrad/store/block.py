@@ -14,7 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from whygrad.bounded import decompress
+
 Array = np.ndarray[Any, np.dtype[Any]]
+
+_MAX_NUMBERS: Final = 2**27  # in one block, 64 times what is written into one
 
 _CONSTANT: Final = 0
 _SHORT: Final = 1  # all but the upper two bytes are zero, as of small whole numbers
@@ -31,6 +35,12 @@ def unsealed(data: bytes) -> bytes:
     if zlib.crc32(data[4:]) != int.from_bytes(data[:4], "little"):
         raise ValueError("a stretch of numbers does not match its checksum")
     return data[4:]
+
+
+def check_size(count: int, series: int) -> None:
+    """Series that never change take no room in a file: their length alone must not fill the memory."""
+    if not 0 <= count * series <= _MAX_NUMBERS:
+        raise ValueError(f"a stretch claims to have {series} series of {count} numbers")
 
 
 def encode_many(values: Array) -> Iterator[bytes]:
@@ -89,6 +99,7 @@ def _compressed(data: bytes) -> bytes:
 
 def decode(blob: bytes, count: int, channels: int, dtype: str) -> Array:
     """[c, n]: the series of a blob."""
+    check_size(count, channels)
     blob = unsealed(blob)
     width = np.dtype(dtype).itemsize
     top = width - 1
@@ -98,7 +109,7 @@ def decode(blob: bytes, count: int, channels: int, dtype: str) -> Array:
     planes = np.zeros((channels, width, count), np.uint8)
     planes[kinds == _SHORT, top - 1] = np.frombuffer(blob[ends[1] : ends[2]], np.uint8).reshape(short, count)
     planes[kinds == _FULL, :top] = np.frombuffer(blob[ends[2] : ends[3]], np.uint8).reshape(full, top, count)
-    upper = np.frombuffer(zlib.decompress(blob[ends[3] :]), np.uint8).reshape(short + full, count)
+    upper = np.frombuffer(decompress(blob[ends[3] :], (short + full) * count), np.uint8).reshape(short + full, count)
     planes[(kinds == _SHORT) | (kinds == _FULL), top] = upper
     bits = np.ascontiguousarray(np.moveaxis(planes, 1, -1)).view(f"<u{width}")[..., 0]
     bits[kinds == _CONSTANT] = np.frombuffer(blob[ends[0] : ends[1]], f"<u{width}")[:, np.newaxis]

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from whygrad.bounded import decompress
 from whygrad.store import block
 from whygrad.store.rows import Array, Rows, Track, joined, rows_from_bytes
 
@@ -64,5 +65,9 @@ def encode_steps(steps: Array) -> bytes:
     return block.sealed(zlib.compress(np.diff(steps, prepend=0).astype("<i8").tobytes(), 1))
 
 
-def decode_steps(data: bytes) -> Array:
-    return np.cumsum(np.frombuffer(zlib.decompress(block.unsealed(data)), "<i8"))
+def decode_steps(data: bytes, count: int) -> Array:
+    block.check_size(count, 1)
+    differences = np.frombuffer(decompress(block.unsealed(data), 8 * count), "<i8")
+    if len(differences) != count:
+        raise ValueError(f"a stretch of {count} steps has {len(differences)}")
+    return np.cumsum(differences)

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from whygrad.run_folder import run_folder
 from whygrad.store.environment import environment
 from whygrad.store.errors import RunNotFoundError, RunUnreadableError
 from whygrad.store.reader import Run
-from whygrad.store.run_file import SUFFIX, run_folder
+from whygrad.store.run_file import SUFFIX
 
 LATEST: Final = "latest"
 _QUIET_SECONDS: Final = 60.0  # a writer on another machine that has been silent for longer is taken for dead

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from types import NoneType
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from whygrad.bounded import decompress, parse_json
 from whygrad.diagnostics import Diagnostic
 from whygrad.graph import Graph, Ledger
+from whygrad.graph.dataclass_json import from_plain
 from whygrad.graph.series import CHANNELS, TrackSeries, VariableInfo, VariableSeries
 from whygrad.store import block
 from whygrad.store.compaction import decode_steps, read_tail
 from whygrad.store.errors import RunNotFoundError
-from whygrad.store.json_codec import from_plain
+from whygrad.store.fact_form import check_facts
 from whygrad.store.rows import Array, Rows, Track, empty_rows, track_from_json
-from whygrad.store.run_file import SUFFIX, open_to_read, unreadable
+from whygrad.store.run_file import DAMAGE, SUFFIX, open_to_read, unreadable
 
 T = TypeVar("T")
+
+_MAX_ROWS: Final = 100_000_000  # of a track, in blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,9 @@ class Run:
     def facts(self) -> dict[str, Any]:
         """Name, status, start, end, environment and whatever else was noted of the run as a whole."""
         with open_to_read(self.path) as database:
-            return {key: json.loads(value) for key, value in database.execute("SELECT key, value FROM fact")}
+            facts = {key: parse_json(value) for key, value in database.execute("SELECT key, value FROM fact")}
+            check_facts(facts)
+            return facts
 
     def tracks(self) -> list[Track]:
         """The optimizers of the run; one that was recorded in several stretches is there once."""
@@ -134,25 +139,28 @@ class Run:
     def events(self, kind: str | None = None) -> list[Event]:
         with open_to_read(self.path) as database:
             rows = database.execute("SELECT step, time, kind, data FROM event ORDER BY id")
-            return [Event(s, t, k, json.loads(data)) for s, t, k, data in rows if kind in (None, k)]
+            found = [Event(s, t, k, parse_json(data)) for s, t, k, data in rows if kind in (None, k)]
+            if not all(type(each.step) in (int, NoneType) and isinstance(each.data, dict) for each in found):
+                raise ValueError("an event is malformed")
+            return found
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         with open_to_read(self.path) as database:
             rows = database.execute("SELECT data FROM diagnostic ORDER BY id")
-            return tuple(from_plain(Diagnostic, json.loads(data)) for (data,) in rows)
+            return tuple(from_plain(Diagnostic, parse_json(data)) for (data,) in rows)
 
     def graph(self) -> Graph | None:
         """The ops of the first step; None where they were not recorded."""
         with open_to_read(self.path) as database:
             row = database.execute("SELECT data FROM graph ORDER BY step LIMIT 1").fetchone()
-            return None if row is None else from_plain(Graph, json.loads(zlib.decompress(row[0])))
+            return None if row is None else from_plain(Graph, parse_json(decompress(row[0])))
 
     def ledger(self) -> Ledger | None:
         """Who wrote to which variable; None where that was not recorded."""
         with open_to_read(self.path) as database:
             tables = database.execute("SELECT name FROM sqlite_master WHERE name = 'ledger'").fetchone()
             row = None if tables is None else database.execute("SELECT data FROM ledger").fetchone()
-            return None if row is None else from_plain(Ledger, json.loads(zlib.decompress(row[0])))
+            return None if row is None else from_plain(Ledger, parse_json(decompress(row[0])))
 
     def check(self) -> list[str]:
         """What SQLite finds wrong with the file; nothing where it is sound."""
@@ -161,7 +169,7 @@ class Run:
 
     def _silent_units(self, database: sqlite3.Connection) -> dict[str, tuple[int, int]]:
         row = database.execute("SELECT value FROM fact WHERE key = 'silent_units'").fetchone()
-        return {} if row is None else json.loads(row[0])
+        return {} if row is None else {name: (int(few), int(all_)) for name, (few, all_) in parse_json(row[0]).items()}
 
     def _scalar_rows(
         self, database: sqlite3.Connection, number: int, track: Track, blocks: int | None
@@ -170,7 +178,7 @@ class Run:
             query = "SELECT count, steps, scalars FROM block WHERE id = ?"
             count, steps, data = database.execute(query, (block_id,)).fetchone()
             values = block.decode(data, count, len(track.scalars), "float64")
-            return Rows(decode_steps(steps), values.T, empty_rows(track).values)
+            return Rows(decode_steps(steps, count), values.T, empty_rows(track).values)
 
         yield from self._blocks(database, number, read, blocks)
         yield self._tail(database, number, track)
@@ -179,10 +187,13 @@ class Run:
         def read(block_id: int) -> Rows:
             query = "SELECT count, steps, scalars FROM block WHERE id = ?"
             count, steps, scalars = database.execute(query, (block_id,)).fetchone()
+            block.check_size(count, len(track.variables) * len(CHANNELS))
             values = np.full((count, len(track.variables), len(CHANNELS)), np.nan, track.dtype)
             for index, data in database.execute("SELECT variable, data FROM series WHERE block = ?", (block_id,)):
                 values[:, index] = block.decode(data, count, len(CHANNELS), track.dtype).T
-            return Rows(decode_steps(steps), block.decode(scalars, count, len(track.scalars), "float64").T, values)
+            return Rows(
+                decode_steps(steps, count), block.decode(scalars, count, len(track.scalars), "float64").T, values
+            )
 
         yield from self._blocks(database, number, read, None)
         yield self._tail(database, number, track)
@@ -196,7 +207,7 @@ class Run:
                 " WHERE block.id = ? AND series.variable = ?"
             )
             count, steps, data = database.execute(query, (block_id, index)).fetchone()
-            return decode_steps(steps), block.decode(data, count, len(CHANNELS), track.dtype)
+            return decode_steps(steps, count), block.decode(data, count, len(CHANNELS), track.dtype)
 
         yield from self._blocks(database, number, read, blocks)
         tail = self._tail(database, number, track)
@@ -206,6 +217,9 @@ class Run:
         self, database: sqlite3.Connection, number: int, read: Callable[[int], T], most: int | None
     ) -> Iterator[T]:
         found = database.execute("SELECT id FROM block WHERE track = ? ORDER BY id", (number,)).fetchall()
+        (rows,) = database.execute("SELECT TOTAL(count) FROM block WHERE track = ?", (number,)).fetchone()
+        if rows > _MAX_ROWS:
+            raise ValueError(f"it claims to have {rows:.0f} steps")
         if most is not None and len(found) > most:
             found = [found[i] for i in np.linspace(0, len(found) - 1, most).astype(int)]
         for (block_id,) in found:
@@ -220,7 +234,7 @@ class Run:
         """What can be read; the rest of a damaged file is worth more than an error."""
         try:
             return read(*arguments)
-        except (sqlite3.DatabaseError, ValueError, TypeError, zlib.error) as error:
+        except DAMAGE as error:
             text = unreadable(self.path, error).message
             if text not in self.damage:
                 self.damage.append(text)

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from whygrad.bounded import parse_json
+from whygrad.graph.dataclass_json import from_plain
 from whygrad.graph.series import CHANNELS, VariableInfo
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -40,14 +42,16 @@ class Track:
 @functools.lru_cache(maxsize=64)
 def track_from_json(text: str) -> Track:
     """What `Track.to_json` wrote, by this version or another: fields that are not known are left out."""
-    data = json.loads(text)
+    data = parse_json(text)
     names = [name if name in _INFO else None for name in data["fields"]]
     variables = []
     for values in data["variables"]:
         given = {name: value for name, value in zip(names, values, strict=True) if name is not None}
-        given["shape"] = tuple(given.get("shape", ()))
-        variables.append(VariableInfo(**given))
-    return Track(name=data["name"], variables=tuple(variables), scalars=tuple(data["scalars"]), dtype=data["dtype"])
+        variables.append(from_plain(VariableInfo, given))
+    if data["dtype"] not in ("float16", "float32", "float64"):
+        raise ValueError(f"{data['dtype']!r} is no type of numbers")
+    scalars = from_plain(tuple[str, ...], data["scalars"])
+    return Track(name=from_plain(str, data["name"]), variables=tuple(variables), scalars=scalars, dtype=data["dtype"])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

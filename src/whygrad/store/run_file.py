@@ -1,10 +1,12 @@
-"""Making and opening run files: one SQLite file a run, under `.whygrad` or where `WHYGRAD_DIR` says."""
+"""Making and opening run files: one SQLite file a run."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sqlite3
+import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -16,13 +18,21 @@ from whygrad.store.migrations import APPLICATION_ID, MIGRATIONS, migrate, versio
 from whygrad.store.run_id import new_id
 
 SUFFIX: Final = ".sqlite"
-FOLDER: Final = ".whygrad"
 _PAGE: Final = 8192
+_MAX_VALUE: Final = 256 * 2**20  # bytes of one value; the largest, a block of series, is about 8 MB
 
-
-def run_folder(folder: str | os.PathLike[str] | None = None) -> Path:
-    """Where runs are kept."""
-    return Path(folder or os.environ.get("WHYGRAD_DIR") or FOLDER)
+# What reading a file may raise whose content is not what it says.
+DAMAGE: Final = (
+    sqlite3.Error,
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    ArithmeticError,
+    MemoryError,
+    RecursionError,
+    zlib.error,
+)
 
 
 def spare_folder() -> Path:
@@ -73,11 +83,11 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
     with contextlib.ExitStack() as stack:
         try:
             database = _current(_connect(path, stack), path, stack)
-        except sqlite3.DatabaseError as error:
+        except DAMAGE as error:
             raise unreadable(path, error) from error
         try:
             yield database
-        except (sqlite3.DatabaseError, ValueError, KeyError, TypeError, zlib.error) as error:
+        except DAMAGE as error:
             raise unreadable(path, error) from error
 
 
@@ -110,9 +120,21 @@ def _read_only(path: Path, stack: contextlib.ExitStack) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?mode=ro"
     database = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=5)
     stack.callback(database.close)
+    _distrust(database)
     database.execute("BEGIN")
     database.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()
     return database
+
+
+def _distrust(database: sqlite3.Connection) -> None:
+    """The file may be somebody else's: it may change nothing, call nothing, and hand out nothing of any size."""
+    database.execute("PRAGMA trusted_schema = OFF")
+    database.execute("PRAGMA query_only = ON")
+    database.execute("PRAGMA cell_size_check = ON")
+    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE)
+    database.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    if sys.version_info >= (3, 12):
+        database.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
 
 
 def _current(database: sqlite3.Connection, path: Path, stack: contextlib.ExitStack) -> sqlite3.Connection:
@@ -127,6 +149,8 @@ def _current(database: sqlite3.Connection, path: Path, stack: contextlib.ExitSta
             f" {len(MIGRATIONS)}",
             help="pip install --upgrade whygrad",
         )
+    if _schema_of(database) != _schema_at(version):
+        raise RunUnreadableError(f"run file `{path}` is damaged: its tables are not those of a run")
     if version == len(MIGRATIONS):
         return database
     memory = sqlite3.connect(":memory:", isolation_level=None)
@@ -134,3 +158,15 @@ def _current(database: sqlite3.Connection, path: Path, stack: contextlib.ExitSta
     database.backup(memory)
     migrate(memory)
     return memory
+
+
+def _schema_of(database: sqlite3.Connection) -> set[tuple[str, str, str]]:
+    return set(database.execute("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL"))
+
+
+@functools.cache
+def _schema_at(version: int) -> set[tuple[str, str, str]]:
+    """The tables of a format. A view, a trigger or a generated column in their place would be a program."""
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
+        migrate(database, MIGRATIONS[:version])
+        return _schema_of(database)

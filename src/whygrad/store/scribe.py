@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from whygrad.notice import warn
 from whygrad.store.backlog import Backlog
 from whygrad.store.compaction import due_for_a_block, write_block, write_tail
-from whygrad.store.notice import warn
 from whygrad.store.rows import Rows, Track
 
 COMMIT_SECONDS: Final = 0.25  # so that what was recorded a second ago is on the disk

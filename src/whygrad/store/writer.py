@@ -14,11 +14,12 @@ from typing import Any, Final
 
 from whygrad.diagnostics import Diagnostic
 from whygrad.graph import Graph, Ledger
+from whygrad.graph.dataclass_json import to_plain
+from whygrad.notice import warn
+from whygrad.run_folder import run_folder
 from whygrad.store import run_file
 from whygrad.store.backlog import Backlog
 from whygrad.store.environment import environment
-from whygrad.store.json_codec import to_plain
-from whygrad.store.notice import warn
 from whygrad.store.rows import Rows, Track
 from whygrad.store.scribe import Scribe
 
@@ -49,7 +50,7 @@ class RunWriter:
         backlog_bytes: int = BACKLOG_BYTES,
     ) -> RunWriter:
         """A new run. Where its folder cannot be written it goes to the system's folder for such files, and says so."""
-        wanted = run_file.run_folder(folder)
+        wanted = run_folder(folder)
         problem: Exception | None = None
         for place in (wanted, run_file.spare_folder()):
             try:

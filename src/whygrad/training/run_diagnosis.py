@@ -1,4 +1,4 @@
-"""From a recorded run to diagnostics: the rules that look at numbers over steps."""
+"""What is added to a run when it ends: what rules find in its numbers, and the ledger of a capture around it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Final
 
 from whygrad.diagnostics import Diagnostic, Severity
 from whygrad.rules import Finding, find_rule
-from whygrad.rules.series import CHECKS, DEFAULT, Thresholds, findings
+from whygrad.rules.odd_gradient.series import CHECKS, findings
+from whygrad.rules.thresholds import DEFAULT, Thresholds
 from whygrad.store import Run, RunWriter
 
 _BLOCKS: Final = 4  # of a long run: enough to judge by, and read in a moment
@@ -30,6 +31,21 @@ def store_diagnosis(
     found = tuple(each for each in diagnose_run(Run(writer.path), thresholds) if each.rule not in leave)
     writer.replace_diagnostics(found, rules=[rule for rule in CHECKS if rule not in leave])
     return found
+
+
+def store_ledger(writer: RunWriter) -> None:
+    """Keep who wrote to which variable so far; nothing happens where nobody watches."""
+    from whygrad.backends.tensorflow.capture import running_capture
+    from whygrad.backends.tensorflow.freeze.recording import ledger_of
+
+    capture = running_capture()
+    if capture is None:
+        return
+    capture.recorder.paused += 1
+    try:
+        writer.set_ledger(ledger_of(capture))
+    finally:
+        capture.recorder.paused -= 1
 
 
 def _diagnostics(run: Run, thresholds: Thresholds) -> Iterator[Diagnostic]:

@@ -19,7 +19,7 @@ ADAPTIVE = ["Adam", "AdamW", "RMSprop", "Adagrad", "Nadam", "Ftrl", "Lamb"]
 
 
 def deduplicate(optimizer: Any) -> Any:
-    from whygrad.training.deduplication.deduplicate import deduplicate
+    from whygrad.training.deduplicate import deduplicate
 
     return deduplicate(optimizer)
 

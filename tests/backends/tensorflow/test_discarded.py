@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from whygrad.graph.event import UpdateDiscarded
+from whygrad.graph.event import VariableStep
+from whygrad.rules.edits.variable_rebound import is_thrown_away
 from whygrad.watch import watch
 
 pytestmark = pytest.mark.tensorflow
@@ -39,7 +40,7 @@ def test_a_step_is_thrown_away_where_nothing_uses_it(tf: Any, decorator: str, us
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     with watch() as run:
         exec(compile(text, file, "exec"), {"__name__": "__main__"})
-        found = list(run.recording().events_of(UpdateDiscarded))
+        found = [step for step in run.recording().events_of(VariableStep) if is_thrown_away(step)]
 
     assert len(found) == thrown_away
 

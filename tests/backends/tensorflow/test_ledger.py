@@ -14,6 +14,8 @@ import whygrad as wg
 from whygrad.backends.tensorflow.ledger.ledger import KEPT_STRETCHES, StepsSeen
 from whygrad.graph.ledger import Ledger, WriterKind
 
+pytestmark = pytest.mark.tensorflow
+
 
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=120))
 def test_stretches_lose_no_step(numbers: list[int]) -> None:
@@ -40,7 +42,6 @@ def compute(w: Any, tf: ModuleType) -> Any:
     return tape.gradient(loss, w)
 
 
-@pytest.mark.tensorflow
 @pytest.mark.parametrize("traced", [False, True])
 def test_every_write_of_a_random_program_is_counted(tf: ModuleType, traced: bool) -> None:
     """Against a count of our own; each action is a function, at once or compiled."""
@@ -75,7 +76,6 @@ def test_every_write_of_a_random_program_is_counted(tf: ModuleType, traced: bool
     assert all(write.compiled is traced for write in run.ledger)
 
 
-@pytest.mark.tensorflow
 def test_steps_are_those_of_the_loop(tf: ModuleType, keras: ModuleType) -> None:
     w = tf.Variable([1.0, 2.0], name="w")
     optimizer = keras.optimizers.SGD(0.1)
@@ -95,7 +95,6 @@ def test_steps_are_those_of_the_loop(tf: ModuleType, keras: ModuleType) -> None:
     assert run.ledger.steps == 12
 
 
-@pytest.mark.tensorflow
 @pytest.mark.parametrize("library", ["keras", "tf_keras"])
 def test_fit_shows_optimizer_constraint_statistics_and_edits(
     request: pytest.FixtureRequest, library: str, tmp_path: Path
@@ -136,7 +135,6 @@ def test_fit_shows_optimizer_constraint_statistics_and_edits(
     assert clip.where.file == __file__
 
 
-@pytest.mark.tensorflow
 def test_a_checkpoint_and_a_callback_that_restore_are_named(tf: ModuleType, keras: ModuleType, tmp_path: Path) -> None:
     import numpy as np
 
@@ -152,7 +150,6 @@ def test_a_checkpoint_and_a_callback_that_restore_are_named(tf: ModuleType, kera
     assert ("callback", "EarlyStopping") in {(write.kind, write.writer) for write in run.ledger.of("d/kernel")}
 
 
-@pytest.mark.tensorflow
 def test_a_write_in_a_branch_is_at_most_so_often(tf: ModuleType) -> None:
     w = tf.Variable(0.0, name="w")
 
@@ -169,7 +166,6 @@ def test_a_write_in_a_branch_is_at_most_so_often(tf: ModuleType) -> None:
     assert (write.count, write.conditional, write.compiled) == (3, True, True)
 
 
-@pytest.mark.tensorflow
 def test_the_layer_that_keeps_a_state_of_its_own_is_named(tf: ModuleType, keras: ModuleType) -> None:
     class Count(keras.layers.Layer):
         def build(self, shape: Any) -> None:
@@ -188,7 +184,6 @@ def test_the_layer_that_keeps_a_state_of_its_own_is_named(tf: ModuleType, keras:
     assert (write.kind, write.writer, write.count) == (WriterKind.LAYER, "count", 2)
 
 
-@pytest.mark.tensorflow
 def test_memory_stays_bounded_however_often_one_writes(tf: ModuleType) -> None:
     w = tf.Variable(0.0, name="w")
     with wg.watch() as run:
@@ -201,7 +196,6 @@ def test_memory_stays_bounded_however_often_one_writes(tf: ModuleType) -> None:
     assert len(run.ledger.writes[0].steps) <= KEPT_STRETCHES
 
 
-@pytest.mark.tensorflow
 def test_a_run_that_is_recorded_and_watched_keeps_its_ledger(keras: ModuleType, tmp_path: Path) -> None:
     import numpy as np
 
@@ -216,7 +210,6 @@ def test_a_run_that_is_recorded_and_watched_keeps_its_ledger(keras: ModuleType, 
     assert write.count == 4
 
 
-@pytest.mark.tensorflow
 def test_functions_compiled_before_watching_are_read_from_their_graphs(tf: ModuleType, keras: ModuleType) -> None:
     import numpy as np
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.graph import Recording
-from whygrad.graph.event import Recompiled
 from whygrad.graph.ledger import Ledger, Stretch, Write, WriterKind
+from whygrad.graph.objects import Compiled
 
 
 def trained(optimizers: int, *, seen: int = 1, runs: int | None = None) -> Recording:
@@ -57,11 +57,15 @@ def test_silent_when_a_model_was_compiled_twice() -> None:
     assert codes(trained(2, seen=2, runs=1)) == []
 
 
-def compiled_anew(replaced: int, *, set_back: WriterKind | None = None, at_step: int = 3) -> Recording:
-    """A model that was compiled at one place, with so many optimizers given up."""
+def compiled_anew(replaced: int, *, set_back: WriterKind | None = None, at_step: int = 3, **last: object) -> Recording:
+    """A model that was compiled at one place, each time with an optimizer of its own, and trained for an epoch."""
     g = GraphBuilder()
     w = g.variable("w")
-    g.event(Recompiled(model="model", where=at(4), replaced=replaced, variables=(w.id,)))
+    event = Compiled(
+        model="model", where=at(4), has_loss=True, trainable=(w.id,), stateful=True, trained=True, epochs=1
+    )
+    for number in range(replaced + 1):
+        g.event(replace(event, optimizer=number + 1, **last))  # type: ignore[arg-type]
     if set_back is None:
         return g.finish()
     write = Write(variable=w.id, kind=set_back, writer="", method="assign", steps=(Stretch(at_step, at_step),))
@@ -72,6 +76,9 @@ def test_fires_when_a_model_is_compiled_for_every_epoch() -> None:
     found = one(compiled_anew(4))
 
     assert (found.code, found.certain) == ("WG604", True)
+    assert found.message == (
+        "`model` is compiled anew for every round of training: 4 optimizers were thrown away with their moments"
+    )
     assert found.primary is not None
     assert found.primary.span == at(4)
 
@@ -86,3 +93,32 @@ def test_silent_when_a_model_is_compiled_a_second_time() -> None:
 
 def test_silent_when_the_weights_were_set_back_for_a_fresh_start() -> None:
     assert codes(compiled_anew(4, set_back=WriterKind.USER)) == []
+
+
+def test_silent_when_each_compiling_begins_a_longer_phase() -> None:
+    assert codes(compiled_anew(4, epochs=5)) == []
+
+
+def test_silent_when_nothing_was_trained_in_between() -> None:
+    assert codes(compiled_anew(4, trained=False, epochs=0)) == []
+
+
+def test_silent_when_the_optimizers_keep_nothing() -> None:
+    assert codes(compiled_anew(4, stateful=False)) == []
+
+
+def test_silent_when_the_same_optimizer_is_compiled_again() -> None:
+    recording = compiled_anew(4)
+    events = tuple(replace(event, optimizer=1) for event in recording.events_of(Compiled))
+
+    assert codes(replace(recording, events=events)) == []
+
+
+def test_silent_when_other_layers_are_trained_in_turn() -> None:
+    recording = compiled_anew(4)
+    events = tuple(
+        replace(event, trainable=event.trainable if number % 2 else ())
+        for number, event in enumerate(recording.events_of(Compiled))
+    )
+
+    assert codes(replace(recording, events=events)) == []

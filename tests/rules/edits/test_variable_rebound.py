@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at, codes, one
 from whygrad.graph import OpKind
-from whygrad.graph.event import AttributeRebound, UpdateDiscarded
+from whygrad.graph.event import VariableStep
+from whygrad.graph.objects import AttributeSet, Given
 
 
 def test_fires_when_the_name_holds_a_tensor_the_second_time(tmp_path: Path) -> None:
@@ -38,12 +42,21 @@ def test_fires_when_an_attribute_of_a_layer_is_rebound() -> None:
     g = GraphBuilder()
     kernel = g.variable("kernel")
     used = g.variable("used")
-    g.event(AttributeRebound(layer="dense", attribute="kernel", variable="kernel", where=at(4)))
+    g.event(AttributeSet(owner="dense", attribute="kernel", given=Given.TENSOR, held=kernel.id, where=at(4)))
     found = one(g.finish(loss=g.op(OpKind.SMOOTH, (used,)), sources=[kernel, used]))
 
     assert found.code == "WG602"
+    assert found.message == "`dense.kernel` no longer holds its variable `kernel`: it was rebound to a tensor"
     assert found.primary is not None
     assert found.primary.span == at(4)
+
+
+def test_silent_when_a_tensor_is_put_where_no_variable_was() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    g.event(AttributeSet(owner="dense", attribute="state", given=Given.TENSOR, where=at(4)))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (w,)))) == []
 
 
 def test_leaves_an_unwatched_tensor_at_another_place_to_its_own_rule() -> None:
@@ -97,23 +110,59 @@ def test_silent_when_the_tensor_is_watched_and_has_its_gradient() -> None:
     assert codes(g.finish()) == []
 
 
-def test_fires_once_when_the_steps_of_several_variables_are_thrown_away() -> None:
+LOOP = """
+for v, g in zip(variables, gradients):
+    v = v - rate * g
+"""
+
+
+def test_fires_once_when_the_steps_of_several_variables_are_thrown_away(tmp_path: Path) -> None:
+    step = Script(tmp_path, LOOP)["v - rate * g"]
     g = GraphBuilder()
     w, b = g.variable("w"), g.variable("b")
     for variable in (w, b):
-        g.event(UpdateDiscarded(variable=variable.id, where=at(7), seen=5))
+        g.event(VariableStep(variable=variable.id, where=step, seen=5, unused=True))
     found = one(g.finish(loss=g.op(OpKind.SMOOTH, (w, b))))
 
     assert found.code == "WG602"
     assert found.variables == ("w", "b")
     assert found.primary is not None
-    assert found.primary.span == at(7)
+    assert found.primary.span == step
 
 
-def test_silent_when_a_step_is_thrown_away_but_the_variable_is_updated_elsewhere() -> None:
+@pytest.mark.parametrize(
+    ("line", "step", "facts", "fires"),
+    [
+        ("w = w - rate * g", "w - rate * g", {"seen": 1}, False),
+        ("w = w - rate * g", "w - rate * g", {"seen": 1, "compiled": True}, True),
+        ("w = w - rate * g", "w - rate * g", {"seen": 5, "unused": False}, False),
+        ("ahead = w - rate * g", "w - rate * g", {"seen": 5}, False),
+    ],
+)
+def test_a_step_that_nothing_uses_is_thrown_away_if_it_is_bound_to_what_it_was_made_of_and_comes_again(
+    tmp_path: Path, line: str, step: str, facts: dict[str, Any], fires: bool
+) -> None:
     g = GraphBuilder()
     w = g.variable("w")
-    g.event(UpdateDiscarded(variable=w.id, where=at(7), seen=5))
+    g.event(VariableStep(variable=w.id, where=Script(tmp_path, line)[step], **{"unused": True, **facts}))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (w,)))) == (["WG602"] if fires else [])
+
+
+@pytest.mark.parametrize(("after", "fires"), [("", True), ("    use(v)\n", False)])
+def test_a_name_that_held_a_variable_is_forgotten_if_nobody_reads_it(tmp_path: Path, after: str, fires: bool) -> None:
+    step = Script(tmp_path, LOOP + after)["v - rate * g"]
+    g = GraphBuilder()
+    w = g.variable("w")
+    g.event(VariableStep(variable=w.id, where=step, bound_to="v"))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (w,)))) == (["WG602"] if fires else [])
+
+
+def test_silent_when_a_step_is_thrown_away_but_the_variable_is_updated_elsewhere(tmp_path: Path) -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    g.event(VariableStep(variable=w.id, where=Script(tmp_path, LOOP)["v - rate * g"], seen=5, unused=True))
     g.update([(w, w)])
 
     assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (w,)))) == []

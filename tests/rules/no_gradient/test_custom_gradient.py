@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 from graph_builder import GraphBuilder
-from rules.diagnosis import at, codes, one
+from rules.diagnosis import Script, at, codes, one
 from whygrad.graph import Flow, OpKind
-from whygrad.graph.event import CustomGradientForgets
+from whygrad.graph.event import CustomGradient
 
 
 def test_fires_when_it_returns_none_for_an_input() -> None:
@@ -18,6 +20,18 @@ def test_fires_when_it_returns_none_for_an_input() -> None:
     assert found.primary.span == at(5)
 
 
+def test_points_at_the_return_of_the_gradient_that_withholds_it(tmp_path: Path) -> None:
+    script = Script(tmp_path, "def grad(upstream):\n    return None")
+    g = GraphBuilder()
+    w = g.variable("w")
+    clipped = g.op(OpKind.CUSTOM, (w,), flows=(Flow.BLOCKED,), custom="clipped", where=at(5))
+    g.event(CustomGradient(function="clipped", where=script["def grad(upstream):"], withheld=(0,)))
+    found = one(g.finish(loss=g.op(OpKind.SMOOTH, (clipped,))))
+
+    assert found.primary is not None
+    assert found.primary.span == script["return None"]
+
+
 def test_fires_when_a_second_derivative_meets_a_stop_inside_it() -> None:
     g = GraphBuilder()
     w = g.variable("w")
@@ -28,7 +42,7 @@ def test_fires_when_a_second_derivative_meets_a_stop_inside_it() -> None:
 
 def test_fires_when_it_forgets_the_variables_it_uses() -> None:
     g = GraphBuilder()
-    g.event(CustomGradientForgets(function="dense", where=at(2), variables=("kernel", "bias")))
+    g.event(CustomGradient(function="dense", where=at(2), variables=("kernel", "bias"), takes_variables=False))
     found = one(g.finish())
 
     assert found.code == "WG114"

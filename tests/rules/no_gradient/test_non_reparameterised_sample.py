@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.graph import Flow, OpKind
@@ -24,6 +26,27 @@ def test_fires_when_a_probability_is_compared_with_noise() -> None:
     g = GraphBuilder()
     p = g.variable("p")
     noise = g.op(OpKind.NOISE, ())
+    drawn = g.op(OpKind.COMPARE, (noise, p), where=at(3))
+    loss = g.op(OpKind.SMOOTH, (g.op(OpKind.CAST, (drawn,), dtype="float32"),))
+
+    assert codes(g.finish(loss=loss)) == ["WG106"]
+
+
+def test_fires_when_the_noise_is_transformed_before_it_is_compared() -> None:
+    g = GraphBuilder()
+    p = g.variable("p")
+    noise = g.op(OpKind.SMOOTH, (g.op(OpKind.NOISE, ()),))
+    drawn = g.op(OpKind.COMPARE, (noise, p), where=at(3))
+    loss = g.op(OpKind.SMOOTH, (g.op(OpKind.CAST, (drawn,), dtype="float32"),))
+
+    assert codes(g.finish(loss=loss)) == ["WG106"]
+
+
+@pytest.mark.xfail(reason="known limit: the noise must not depend on a variable")
+def test_fires_when_the_noise_is_scaled_by_a_variable_before_it_is_compared() -> None:
+    g = GraphBuilder()
+    p, scale = g.variable("p"), g.variable("scale")
+    noise = g.op(OpKind.ELEMENTWISE, (scale, g.op(OpKind.NOISE, ())))
     drawn = g.op(OpKind.COMPARE, (noise, p), where=at(3))
     loss = g.op(OpKind.SMOOTH, (g.op(OpKind.CAST, (drawn,), dtype="float32"),))
 

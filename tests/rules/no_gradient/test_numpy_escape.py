@@ -5,8 +5,7 @@ from pathlib import Path
 from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at, codes, one
 from whygrad.diagnostics import Severity
-from whygrad.graph import Flow, OpKind
-from whygrad.graph.event import ForeignBody
+from whygrad.graph import Departure, Flow, OpKind
 
 
 def test_fires_as_likely_when_the_way_back_is_inferred(tmp_path: Path) -> None:
@@ -50,7 +49,7 @@ def test_fires_when_the_body_of_a_python_function_leaves_the_framework() -> None
     g = GraphBuilder()
     w = g.variable("w")
     result = g.op(OpKind.FOREIGN, (w,), name="EagerPyFunc", flows=(Flow.CARRIED,), where=at(8))
-    g.event(ForeignBody(function="score", how=".numpy()", where=at(3)))
+    g.event(Departure(function="score", how=".numpy()", where=at(3)))
     found = one(g.finish(loss=g.op(OpKind.SMOOTH, (result,))))
 
     assert found.code == "WG104"
@@ -70,7 +69,7 @@ def test_silent_when_a_python_function_with_a_foreign_body_is_beside_an_open_pat
     g = GraphBuilder()
     w = g.variable("w")
     result = g.op(OpKind.FOREIGN, (w,), name="EagerPyFunc", flows=(Flow.CARRIED,), where=at(8))
-    g.event(ForeignBody(function="score", how=".numpy()", where=at(3)))
+    g.event(Departure(function="score", how=".numpy()", where=at(3)))
 
     assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (w, result)))) == []
 

@@ -4,13 +4,12 @@ from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.diagnostics import Severity
 from whygrad.graph import OpKind
-from whygrad.graph.event import NoiseUnused
 
 
 def test_fires_when_a_draw_is_dropped() -> None:
     g = GraphBuilder()
-    g.event(NoiseUnused(where=at(5), name="RandomStandardNormal"))
-    found = one(g.finish())
+    g.op(OpKind.NOISE, (), where=at(5))
+    found = one(g.finish(loss=g.op(OpKind.SMOOTH, (g.variable("mean"),))))
 
     assert (found.code, found.severity) == ("WG302", Severity.WARNING)
     assert found.message == "a random draw is made under the tape but nothing uses it"
@@ -18,10 +17,19 @@ def test_fires_when_a_draw_is_dropped() -> None:
     assert found.primary.span == at(5)
 
 
+def test_fires_when_only_the_expression_that_draws_touches_it() -> None:
+    g = GraphBuilder()
+    g.op(OpKind.ELEMENTWISE, (g.op(OpKind.NOISE, (), where=at(5)), g.constant()), where=at(5))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (g.variable("mean"),)))) == ["WG302"]
+
+
 def test_fires_once_for_a_draw_that_is_dropped_in_every_step() -> None:
     g = GraphBuilder()
+    mean = g.variable("mean")
     for _ in range(3):
-        g.event(NoiseUnused(where=at(5), name="RandomStandardNormal"))
+        g.op(OpKind.NOISE, (), where=at(5))
+        g.request(g.op(OpKind.SMOOTH, (mean,)))
 
     assert codes(g.finish()) == ["WG302"]
 
@@ -31,6 +39,29 @@ def test_silent_when_the_noise_makes_the_sample() -> None:
     noise = g.op(OpKind.NOISE, (), where=at(5))
 
     assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (g.variable("mean"), noise)))) == []
+
+
+def test_silent_when_the_noise_is_used_for_something_else() -> None:
+    g = GraphBuilder()
+    g.op(OpKind.SMOOTH, (g.op(OpKind.NOISE, (), where=at(5)),), where=at(6))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (g.variable("mean"),)))) == []
+
+
+def test_silent_when_it_is_written_to_a_variable() -> None:
+    g = GraphBuilder()
+    g.write(g.variable("buffer", trainable=False), g.op(OpKind.NOISE, (), where=at(5)), where=at(5))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (g.variable("mean"),)))) == []
+
+
+def test_silent_when_the_tape_does_not_record_it_or_it_is_whole_numbers() -> None:
+    g = GraphBuilder()
+    g.op(OpKind.NOISE, (), where=at(5), dtype="int32")
+    with g.outside():
+        g.op(OpKind.NOISE, (), where=at(6))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (g.variable("mean"),)))) == []
 
 
 def test_silent_when_nothing_is_drawn() -> None:

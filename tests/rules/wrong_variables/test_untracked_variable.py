@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.graph import OpKind, Recording
-from whygrad.graph.event import ModuleForgets
+from whygrad.graph.objects import ListRead
 
 
 def test_fires_when_a_layer_holds_a_variable_that_its_lists_do_not_have() -> None:
@@ -99,11 +101,13 @@ def test_silent_when_another_model_tracks_it() -> None:
     assert codes(g.finish(loss=loss, sources=[generator])) == []
 
 
-def module(*, asked: bool, empty: bool = True) -> Recording:
+def module(*, asked: bool, empty: bool = True, forgets: bool = True) -> Recording:
     """A loss of two variables, both held by a module whose list lacks the second."""
     g = GraphBuilder()
     own, held = g.variable("own"), g.variable("held")
-    g.event(ModuleForgets(module="Net", where=at(7), variables=(held.id,), made=(at(3),), empty=empty))
+    listed = () if empty else (own.id,)
+    read = ListRead(owner="Net", attribute="trainable_variables", where=at(7), held=listed, later=listed)
+    g.event(replace(read, unlisted=(held.id,) if forgets else (), made=(at(3),) if forgets else ()))
     return g.finish(loss=g.op(OpKind.SMOOTH, (own, held)), sources=[own, held] if asked else [own], where=at(7))
 
 
@@ -123,3 +127,7 @@ def test_fires_as_likely_where_the_module_s_list_has_others() -> None:
 
 def test_silent_where_what_the_module_s_list_lacks_is_asked_for_all_the_same() -> None:
     assert codes(module(asked=True)) == []
+
+
+def test_silent_where_the_module_holds_no_more_than_its_list_says() -> None:
+    assert codes(module(asked=False, empty=False, forgets=False)) == []

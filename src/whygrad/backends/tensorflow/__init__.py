@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from types import ModuleType
 
 from whygrad.backends import WatchOptions
+from whygrad.backends.tensorflow.capability import MissingNameError
 from whygrad.graph import Failure, Recording
 
 
@@ -22,6 +23,8 @@ class TensorFlowBackend:
     def start(self) -> None:
         try:
             self.capture.start()
+        except MissingNameError:  # said already
+            self.capture.stop()
         except Exception as error:
             self.capture.stop()
             self.capture.hooks.fail(error)

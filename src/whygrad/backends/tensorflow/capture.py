@@ -10,14 +10,14 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from whygrad.backends import WatchOptions
-from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow import capability, compat
 from whygrad.backends.tensorflow.keras import hooks as keras_hooks
-from whygrad.backends.tensorflow.keras import module_hooks
 from whygrad.backends.tensorflow.keras.facts import KerasFacts
-from whygrad.backends.tensorflow.keras.loss_functions import TELLING, note_loss_function
+from whygrad.backends.tensorflow.keras.losses import TELLING, Losses
 from whygrad.backends.tensorflow.listen import custom_gradient as custom
-from whygrad.backends.tensorflow.listen import departure, optimizers, tape, variable_hooks
+from whygrad.backends.tensorflow.listen import departure, tape, variable_hooks
 from whygrad.backends.tensorflow.listen import foreign_body as foreign
+from whygrad.backends.tensorflow.listen.gradient_calls import hear_updates
 from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.backends.tensorflow.listen.optimizers import Updates
 from whygrad.backends.tensorflow.listen.tape import TapeFacts, Tapes
@@ -28,9 +28,10 @@ from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.nonfinite import attribution, call_hooks
 from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
 from whygrad.backends.tensorflow.nonfinite.attribution import BackwardOps
+from whygrad.backends.tensorflow.nonfinite.compiled_step import CompiledSteps
 from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
 from whygrad.backends.tensorflow.nonfinite.replay.episode import Episodes
-from whygrad.backends.tensorflow.nonfinite.replay.flight import Flights
+from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.tap import TAPPED
 from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
 from whygrad.backends.tensorflow.nonfinite.sentinel import Sentinel
@@ -61,11 +62,11 @@ class Capture:
         self.updates = Updates(self)
         self.numbers = StepNumbers(self)
         self.keras = KerasFacts(self)
-        self.module_reads = module_hooks.ModuleReads(self)
         self.episodes = Episodes(self.recorder)
         self.sentinel = Sentinel(self)
-        self.flights = Flights(self)
-        self.flights.every_call = self.options.find_nan
+        self.compiled_steps = CompiledSteps(self)
+        self.histories = StepHistories(self)
+        self.histories.every_call = self.options.find_nan
         self.keeper = Keeper(self, self.options.keep)
         self.update_watch = UpdateWatch(self)
         self.scale_watch = ScaleWatch(self)
@@ -77,7 +78,7 @@ class Capture:
         self.tape_facts: dict[int, TapeFacts] = {}
         self.bodies = foreign.Bodies()
         self.events: list[Event] = []
-        self.last_loss: tuple[Any, ...] = ()  # the loss function that was noted last: where, and of which tensors
+        self.losses = Losses(self)
         self._joined: set[str] = set()
         self._threads = threading.local()
         self._stopped = False
@@ -87,19 +88,27 @@ class Capture:
     def start(self) -> None:
         """Put the hooks of TensorFlow itself in."""
         _running.append(self)
+        self._say_what_is_missing()
         self.listen()
         tape.install(self)
         departure.install(self)
         custom.install(self)
         foreign.install(self)
         variable_hooks.install(self)
-        module_hooks.install(self)
+        keras_hooks.install_tensorflow(self)
         attribution.install(self)
         call_hooks.install(self)
         for name in ("keras", "tf_keras"):
             module = sys.modules.get(name)
             if module is not None:
                 self.join(module)
+
+    def _say_what_is_missing(self) -> None:
+        errors = [capability.MissingNameError(name) for name in capability.missing()]
+        for error in errors:
+            print(f"whygrad: warning: {error}", file=sys.stderr)
+            if error.name.loss is capability.Loss.EVERYTHING:
+                raise error
 
     def join(self, module: ModuleType) -> None:
         """Hook a Keras that was imported just now."""
@@ -112,20 +121,20 @@ class Capture:
         base = module.optimizers.Optimizer
         if self.options.on_optimizer is not None:
             self.options.on_optimizer(self.hooks, base)
-        optimizers.install(self, base, "apply" if hasattr(base, "apply") else "apply_gradients")
+        hear_updates(self.hooks, base, compat.updating_method(base), self.updates)
 
     def listen(self) -> None:
         """Hear of the ops of this thread: TensorFlow keeps its listeners by thread."""
-        if compat.add_op_callback is not None and not getattr(self._threads, "heard", False):
+        if not getattr(self._threads, "heard", False):
             self._threads.heard = True
             compat.add_op_callback(self.on_op)
 
     def _note_op(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
         self.recorder.on_op(op_type, inputs, attrs, outputs, graph, frame)
         if op_type in TELLING:
-            note_loss_function(self, frame, graph)
+            self.losses.note_function(frame, graph)
         if graph is not None and op_type in TAPPED and self.keras.training:
-            self.flights.taps.put(graph, outputs)
+            self.histories.taps.put(graph, outputs)
 
     def _make_listener(self) -> Callable[..., Any]:
         hooks, log = self.hooks, self._note_op
@@ -149,10 +158,7 @@ class Capture:
 
     def current_graph(self) -> Any:
         """The function graph that is being traced, or None when ops run at once."""
-        assert compat.ops is not None
-        if compat.ops.executing_eagerly_outside_functions() and compat.ops.inside_function():
-            return compat.ops.get_default_graph()
-        return None
+        return compat.current_graph()
 
     def training_model(self) -> str | None:
         return self.keras.training_model()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
-from whygrad.graph.event import ClippedSum
+from whygrad.graph.event import GradientSum
 from whygrad.rules.rule import Finding, rule
 
 
@@ -56,10 +57,12 @@ def accumulation_clip_per_microbatch(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Where noise is added to the sum (differentially private training) the clipping is taken as meant.
     """
-    for event in recording.events_of(ClippedSum):
-        if event.noised:
+    sums = [event for event in recording.events_of(GradientSum) if event.clipped is not None]
+    on_purpose = {(event.clipped, event.summed) for event in sums if event.noised}
+    for event in dict.fromkeys(replace(event, asked=None) for event in sums):
+        where = event.clipped
+        if (where, event.summed) in on_purpose:
             continue
-        where = event.clipped or event.summed
         yield Finding(
             message="gradients are clipped for each micro-batch before they are added up: likely meant for the sum",
             primary=None if where is None else Label(where, "clips one micro-batch"),

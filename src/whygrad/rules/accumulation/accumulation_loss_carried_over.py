@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Action, Op, OpKind, Recording, Request, TensorId, VariableId
-from whygrad.graph.event import RunningTotal
+from whygrad.graph.event import GradientSum
 from whygrad.graph.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import steps_of
@@ -49,7 +49,8 @@ def accumulation_loss_carried_over(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Only sums of single numbers are taken for sums of losses.
     """
-    for event in recording.events_of(RunningTotal):
+    nested = {event.asked: event for event in recording.events_of(GradientSum) if event.nested}
+    for event in nested.values():
         yield Finding(
             message="the gradient of a running total is added up: each loss counts again in every later term",
             primary=None if event.asked is None else Label(event.asked, "the target holds all earlier losses"),

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import NonfiniteSummed
+from whygrad.graph.nonfinite import Stage
+from whygrad.rules.nonfinite.birth import seen
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import variable_name
 
@@ -54,14 +55,16 @@ def accumulation_nonfinite(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Seen where the sum is handed to an optimizer at once, not inside a compiled function.
     """
-    for event in recording.events_of(NonfiniteSummed):
+    for event in seen(recording, Stage.SUMMED):
+        if not 0 < event.bad_pieces < event.pieces:
+            continue  # no gradient of the sum was finite, or it is not known
         names = tuple(variable_name(recording.variables[number]) for number in event.variables)
-        bad = "one" if event.bad == 1 else str(event.bad)
+        bad = "one" if event.bad_pieces == 1 else str(event.bad_pieces)
         yield Finding(
             message=f"the gradients of {bad} of {event.pieces} micro-batches are not finite, and with them the sum that "
             "is applied",
             primary=None if event.where is None else Label(event.where, "a bad gradient is added to good ones"),
-            related=() if event.applied is None else (Label(event.applied, "the sum is applied here"),),
+            related=() if event.used_at is None else (Label(event.used_at, "the sum is applied here"),),
             variables=names,
             help=f"add a micro-batch only if `{Word.IS_FINITE}` holds for its gradients; "
             "`whygrad.accumulate(optimizer, steps=..., nonfinite='microbatch')` does it under loss scaling",

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.graph import Recording, Update, VariableId
-from whygrad.graph.event import Recompiled
 from whygrad.graph.ledger import WriterKind
+from whygrad.graph.objects import Compiled
 from whygrad.rules.rule import Finding, rule
 
 
@@ -53,8 +53,8 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
     back, is taken as meant.
     """
     compiled_anew = _compiled_anew(recording)
-    yield from map(_given_up, compiled_anew)
-    told = {variable for event in compiled_anew for variable in event.variables}
+    yield from (_given_up(event, replaced) for event, replaced in compiled_anew)
+    told = {variable for event, _ in compiled_anew for variable in event.trainable or ()}
     by_place: dict[object, list[Update]] = {}
     for update in recording.updates:
         if update.optimizer_id and update.stateful and update.where is not None:
@@ -102,11 +102,25 @@ def _times(update: Update) -> int:
     return update.seen if update.runs is None else update.runs
 
 
-def _compiled_anew(recording: Recording) -> list[Recompiled]:
-    """Models that got a new optimizer for every round; not those whose weights were set back for a fresh start."""
+def _compiled_anew(recording: Recording) -> list[tuple[Compiled, int]]:
+    """Models that got a new optimizer for every round, and how many; not those that were set back for a fresh start."""
     set_back = _set_back(recording)
-    events = recording.events_of(Recompiled)
-    return [event for event in events if event.replaced > 1 and not set_back & set(event.variables)]
+    before: dict[str, tuple[Compiled, int]] = {}
+    most: dict[object, tuple[Compiled, int]] = {}
+    for event in recording.events_of(Compiled):
+        last, replaced = before.get(event.model, (None, 0))
+        replaced = replaced + 1 if last is not None and _goes_on(last, event) else 0
+        before[event.model] = event, replaced
+        if replaced > most.get((event.model, event.where), (event, 1))[1] and not set_back & set(event.trainable or ()):
+            most[event.model, event.where] = event, replaced
+    return list(most.values())
+
+
+def _goes_on(last: Compiled, event: Compiled) -> bool:
+    """Whether a model was compiled again in a loop; other layers, or a long training before, make it a new phase."""
+    alike = last.where == event.where and last.trainable == event.trainable
+    lost = last.stateful and last.optimizer != event.optimizer
+    return alike and lost and last.trained and last.epochs <= 1
 
 
 def _set_back(recording: Recording) -> set[VariableId]:
@@ -118,14 +132,14 @@ def _set_back(recording: Recording) -> set[VariableId]:
     }
 
 
-def _given_up(event: Recompiled) -> Finding:
+def _given_up(event: Compiled, replaced: int) -> Finding:
     where, lost = event.where, "a new optimizer each time: its moments are lost"
     return Finding(
-        message=f"`{event.model}` is compiled anew for every round of training: {event.replaced} optimizers were thrown "
+        message=f"`{event.model}` is compiled anew for every round of training: {replaced} optimizers were thrown "
         "away with their moments",
         primary=None if where is None else Label(where, lost),
         help="compile once, before the loop; change the rate with `optimizer.learning_rate`, a schedule or a callback",
-        steps=Steps(event.replaced, event.replaced),
+        steps=Steps(replaced, replaced),
     )
 
 

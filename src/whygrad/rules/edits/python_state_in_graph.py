@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
-from whygrad.graph.event import BakedState
+from whygrad.rules.baked_state import BakedState, baked_states
 from whygrad.rules.rule import Finding, rule
 
 
@@ -68,32 +68,32 @@ def python_state_in_graph(recording: Recording) -> Iterator[Finding]:
     Numbers in containers are not seen, nor is what an inner function draws; of numbers in enclosing functions only those
     that a loop or another function changes.
     """
-    for event in recording.events_of(BakedState):
-        if not event.replaced:  # a network that was replaced is another rule's
-            yield _drawn(event) if event.drawn else _kept(event)
+    for state in baked_states(recording):
+        if not state.replaced:  # a network that was replaced is another rule's
+            yield _drawn(state) if state.drawn else _kept(state)
 
 
-def _kept(event: BakedState) -> Finding:
+def _kept(state: BakedState) -> Finding:
     changed = (
-        "changed here, after the function was traced" if event.outside else "runs once, when the function is traced"
+        "changed here, after the function was traced" if state.outside else "runs once, when the function is traced"
     )
     first = "has the first value for ever"
-    where = event.where or event.read
+    where = state.where or state.read
     return Finding(
-        message=f"`{event.name}` is a Python number in a traced function: it is baked in when that is traced",
-        primary=None if where is None else Label(where, first if event.where is None else changed),
-        related=() if event.read in (None, where) else (Label(event.read, first),),
-        help=f"keep it in a variable (`{Word.VARIABLE}(0, trainable=False)`, `{event.name}.{Word.ASSIGN_ADD}(1)`) and "
+        message=f"`{state.name}` is a Python number in a traced function: it is baked in when that is traced",
+        primary=None if where is None else Label(where, first if state.where is None else changed),
+        related=() if state.read in (None, where) else (Label(state.read, first),),
+        help=f"keep it in a variable (`{Word.VARIABLE}(0, trainable=False)`, `{state.name}.{Word.ASSIGN_ADD}(1)`) and "
         f"branch with `{Word.COND}`",
     )
 
 
-def _drawn(event: BakedState) -> Finding:
-    what, instead = _DRAWN[event.drawn]
+def _drawn(state: BakedState) -> Finding:
+    what, instead = _DRAWN[state.drawn]
     return Finding(
-        message=f"`{event.name}` {what} while the function is traced: every later step has the same value",
-        primary=None if event.where is None else Label(event.where, "runs once, when the function is traced"),
-        related=() if event.read is None else (Label(event.read, "decided once for all"),),
+        message=f"`{state.name}` {what} while the function is traced: every later step has the same value",
+        primary=None if state.where is None else Label(state.where, "runs once, when the function is traced"),
+        related=() if state.read is None else (Label(state.read, "decided once for all"),),
         help=instead,
     )
 

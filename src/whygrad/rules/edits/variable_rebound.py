@@ -6,11 +6,14 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.graph import Recording
-from whygrad.graph.event import AttributeRebound, UpdateDiscarded
+from whygrad.graph.event import VariableStep
 from whygrad.graph.ledger import WriterKind
+from whygrad.graph.objects import AttributeSet, Given
 from whygrad.rules.no_gradient.missing import missing_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, source_expression, steps_of, variable_name
+from whygrad.source.forgotten_binding import forgotten_name
+from whygrad.source.naming import rebinds_itself
 
 
 @rule("WG602", "variable-rebound", severity=Severity.ERROR, since="0.1.0")
@@ -66,11 +69,14 @@ def variable_rebound(recording: Recording) -> Iterator[Finding]:
             help=f"change the variable in place: `{name}.{Word.ASSIGN_SUB}(rate * gradient)`",
             steps=steps_of(recording, [rebound.request]),
         )
-    for event in recording.events_of(AttributeRebound):
+    for event in recording.events_of(AttributeSet):
+        if event.given is not Given.TENSOR or event.held is None:
+            continue
+        name = recording.variables[event.held].name
         yield Finding(
-            message=f"`{event.layer}.{event.attribute}` no longer holds its variable `{event.variable}`: it was rebound to a tensor",
+            message=f"`{event.owner}.{event.attribute}` no longer holds its variable `{name}`: it was rebound to a tensor",
             primary=None if event.where is None else Label(event.where, "replaces the variable by a tensor"),
-            variables=(event.variable,),
+            variables=(name,),
             help=f"change the variable in place (`{Word.ASSIGN}`), or run the layer functionally with the tensor",
         )
     yield from _discarded(recording)
@@ -80,22 +86,32 @@ def _discarded(recording: Recording) -> Iterator[Finding]:
     """`for v, g in zip(...): v = v - rate * g`: the name is bound to the result and forgotten."""
     moved = {pair.variable for update in recording.updates for pair in update.pairs}
     moved |= {write.variable for write in recording.ledger if write.kind is not WriterKind.OTHER}
-    found: dict[object, list[UpdateDiscarded]] = {}
-    for event in recording.events_of(UpdateDiscarded):
+    found: dict[object, list[VariableStep]] = {}
+    for event in recording.events_of(VariableStep):
         unmoved = event.variable not in moved and recording.variables[event.variable].writes == 0
-        if unmoved or event.name is not None:
+        if is_forgotten(event) or (unmoved and is_thrown_away(event)):
             found.setdefault(event.where, []).append(event)
     for events in found.values():
         names = tuple(dict.fromkeys(variable_name(recording.variables[event.variable]) for event in events))
         where, seen = events[0].where, events[0].seen
-        bound = next((f"`{event.name}`" for event in events if event.name is not None), "a name")
+        bound = next((f"`{event.bound_to}`" for event in events if event.bound_to is not None), "a name")
         yield Finding(
             message=f"the step of {listing(names)} is computed and thrown away: {bound} is bound to the result, the "
             f"{'variable stays' if len(names) == 1 else 'variables stay'} as {'it was' if len(names) == 1 else 'they were'}",
             primary=None if where is None else Label(where, "makes a tensor that nothing uses"),
             variables=names,
             help=f"change the variable in place: `{bound.strip('`')}.{Word.ASSIGN}(...)`"
-            if events[0].name is not None
+            if events[0].bound_to is not None
             else f"change the variable in place: `variable.{Word.ASSIGN_SUB}(rate * gradient)`",
             steps=Steps(seen, seen),
         )
+
+
+def is_forgotten(step: VariableStep) -> bool:
+    """Whether a name that held the variable is bound to the value, and nobody reads the name."""
+    return step.bound_to is not None and forgotten_name(step.where) == step.bound_to
+
+
+def is_thrown_away(step: VariableStep) -> bool:
+    """Whether it looks like an update: what is computed once and printed may be all that was wanted."""
+    return step.unused and (step.seen > 1 or step.compiled) and rebinds_itself(step.where)

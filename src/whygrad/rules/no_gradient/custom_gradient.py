@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
-from whygrad.graph.event import CustomGradientForgets, CustomGradientWithholds
+from whygrad.graph.event import CustomGradient
 from whygrad.graph.query import Reason
 from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing
+from whygrad.source import SourceSpan
+from whygrad.source.returning import return_of_none
 
 
 @rule("WG114", "custom-gradient", severity=Severity.ERROR, since="0.1.0")
@@ -59,7 +61,8 @@ def custom_gradient(recording: Recording) -> Iterator[Finding]:
     Tensors that the function takes from around it instead of as arguments get no gradient; this is reported at the
     call.
     """
-    withheld = {event.function: event.where for event in recording.events_of(CustomGradientWithholds)}
+    gradients = list(recording.events_of(CustomGradient))
+    withheld = {event.function: _return(event) for event in gradients if event.withheld}
     yield from claim(
         recording,
         lambda missing: (
@@ -77,10 +80,16 @@ def custom_gradient(recording: Recording) -> Iterator[Finding]:
         ),
         instead=lambda cut: withheld.get(cut.op.custom or "") if cut.reason is Reason.CUSTOM else None,
     )
-    for event in recording.events_of(CustomGradientForgets):
-        yield Finding(
-            message=f"the custom gradient `{event.function}` forgets the variables it uses: {listing(event.variables)}",
-            primary=None if event.where is None else Label(event.where, "takes no `variables` argument"),
-            variables=event.variables,
-            help="give it a `variables=None` argument and return `(input_gradients, variable_gradients)`",
-        )
+    for event in gradients:
+        if not event.takes_variables:
+            yield Finding(
+                message=f"the custom gradient `{event.function}` forgets the variables it uses: "
+                f"{listing(event.variables)}",
+                primary=None if event.where is None else Label(event.where, "takes no `variables` argument"),
+                variables=event.variables,
+                help="give it a `variables=None` argument and return `(input_gradients, variable_gradients)`",
+            )
+
+
+def _return(event: CustomGradient) -> SourceSpan | None:
+    return None if event.where is None else return_of_none(event.where.file, event.where.line)

@@ -6,7 +6,7 @@ import weakref
 from dataclasses import dataclass
 
 from whygrad.graph import FailureKind, Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable
-from whygrad.graph.event import AttributeRebound
+from whygrad.graph.objects import AttributeSet
 from whygrad.graph.query import Cut, CutGroup, Index, Reason, cut_groups, index_of, is_connected, later_cuts
 from whygrad.source import SourceSpan
 
@@ -243,7 +243,7 @@ def is_explained(recording: Recording, loose: Unconnected, source: Source) -> bo
     variable = recording.variables.get(source.variable) if source.variable is not None else None
     if variable is None:
         return False
-    if any(event.variable == variable.name for event in recording.events_of(AttributeRebound)):
+    if any(event.held == variable.id for event in recording.events_of(AttributeSet)):
         return True
     return not variable.trainable and any(
         recording.variables[s.variable].trainable

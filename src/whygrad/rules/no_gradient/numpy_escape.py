@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Word
-from whygrad.graph import OpKind, Recording, Request, Source
-from whygrad.graph.event import ForeignBody
+from whygrad.graph import Departure, OpKind, Recording, Request, Source
 from whygrad.graph.query import Cut, Reason, index_of
 from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.rule import Finding, rule
@@ -62,14 +61,14 @@ def numpy_escape(recording: Recording) -> Iterator[Finding]:
 
 def _inside_python_functions(recording: Recording) -> Iterator[Finding]:
     """A `py_function` has a gradient, but its body left TensorFlow: the gradient is zero, not None."""
-    bodies = {event.where: event for event in recording.events_of(ForeignBody) if event.where is not None}
-    for where, event in bodies.items():
+    bodies = {left.where: left for left in recording.events_of(Departure) if left.function}
+    for where, left in bodies.items():
         for request in recording.requests:
             names = names_of(recording, request, _only_through(request))
             if names:
                 yield Finding(
                     message=f"no gradient comes back to {listing(names)} through the Python function "
-                    f"`{event.function}`: its body leaves {Word.FRAMEWORK}",
+                    f"`{left.function}`: its body leaves {Word.FRAMEWORK}",
                     primary=Label(where, f"the value leaves {Word.FRAMEWORK} here; the gradient comes back as zero"),
                     variables=names,
                     help=f"compute the body with {Word.FRAMEWORK} ops on the tensors it is given",

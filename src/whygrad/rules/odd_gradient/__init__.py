@@ -1,3 +1,4 @@
-"""The gradient is there, and zero, tiny, huge or never used.
-Values that are not finite belong to `numerics`.
+"""Rules about gradients that are there and odd: zero, vanishing, exploding, of a size that no training has.
+
+`series` checks numbers over steps, `over_steps` hands it those of a recording. What is not finite belongs to `nonfinite`.
 """

@@ -7,9 +7,9 @@ from typing import Final
 
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
-from whygrad.rules.over_steps import silent_layers
+from whygrad.rules.odd_gradient.over_steps import silent_layers
+from whygrad.rules.odd_gradient.series import RECTIFIED, find_dead_units
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.series import RECTIFIED, find_dead_units
 
 _HELP: Final = (
     "start its biases at zero, lower the learning rate, or use an activation that leaks (`leaky_relu`, `gelu`)"

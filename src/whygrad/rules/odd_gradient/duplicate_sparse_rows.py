@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
-from whygrad.graph.event import RowsMisread, RowsOverwritten
+from whygrad.graph.event import VariableStep
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import text_of, variable_name
 
@@ -53,13 +53,22 @@ def duplicate_sparse_rows(recording: Recording) -> Iterator[Finding]:
     repeated rows is told from up to 256 rows of one gradient, by taking both steps with a new optimizer of the same
     settings; a difference of less than a hundredth is not reported.
     """
-    for event in recording.events_of(RowsOverwritten):
-        yield _overwritten(event, variable_name(recording.variables[event.variable]))
-    for misread in recording.events_of(RowsMisread):
-        yield _misread(misread, variable_name(recording.variables[misread.variable]))
+    for event in recording.events_of(VariableStep):
+        if event.repeated and event.optimizer is None:
+            yield _overwritten(event, variable_name(recording.variables[event.variable]))
+        elif is_misread(event):
+            yield _misread(event, variable_name(recording.variables[event.variable]))
 
 
-def _overwritten(event: RowsOverwritten, name: str) -> Finding:
+def is_misread(event: VariableStep) -> bool:
+    """Whether an optimizer takes another step for repeated rows than for the dense gradient."""
+    return event.optimizer is not None and event.difference > _FELT
+
+
+_FELT = 0.01  # of a step: what is less than this is not worth a word
+
+
+def _overwritten(event: VariableStep, name: str) -> Finding:
     one = event.repeated == 1
     several = "a row that occurs" if one else f"{event.repeated} rows that occur"
     moved = "is moved by one of its" if one else "are moved by one of their"
@@ -69,11 +78,11 @@ def _overwritten(event: RowsOverwritten, name: str) -> Finding:
         variables=(name,),
         notes=(f"{event.repeated} of {event.rows} rows are repeated in {text_of(event.where)}",),
         help="add in place of overwriting (`scatter_nd_sub`, `scatter_sub`), or sum the repeated rows first",
-        steps=Steps(event.seen, event.of),
+        steps=Steps(event.with_repeats, event.seen),
     )
 
 
-def _misread(event: RowsMisread, name: str) -> Finding:
+def _misread(event: VariableStep, name: str) -> Finding:
     made = () if event.made is None else (Label(event.made, "this optimizer squares each repetition by itself"),)
     return Finding(
         message=f"`{event.optimizer}` moves rows of `{name}` that occur more than once in a batch by a wrong step: "

@@ -5,17 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import GradientAmplified, NonfiniteBorn, NonfiniteEntered, NonfiniteUnplaced
-from whygrad.rules.nonfinite import births, expression, finding
-from whygrad.rules.over_steps import LEAST, Followed, always, asked, measured, normalising_op, track_of
+from whygrad.graph.nonfinite import Scaled, Stage
+from whygrad.rules.nonfinite.birth import births, expression, finding, seen
+from whygrad.rules.odd_gradient.over_steps import (
+    LEAST,
+    Followed,
+    always,
+    asked,
+    measured,
+    norm_divided_by,
+    normalising_op,
+    track_of,
+)
+from whygrad.rules.odd_gradient.series import find_exploding
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.series import find_exploding
-
-_HUGE: Final = 1e9  # norm of a gradient, for the root of its number of elements
+from whygrad.rules.thresholds import HUGE_GRADIENT
 
 
 @rule("WG308", "exploding-gradient", severity=Severity.WARNING, since="0.1.0")
@@ -63,21 +70,22 @@ def exploding_gradient(recording: Recording) -> Iterator[Finding]:
     value that is not finite, or a normalisation near zero, was found as well, that is reported and not this.
     """
     yield from _diverged(recording)
-    others = (GradientAmplified, NonfiniteBorn, NonfiniteEntered, NonfiniteUnplaced)
-    if any(isinstance(event, others) for event in recording.events):
+    if any(True for _ in seen(recording, Stage.BORN, Stage.ENTERED, Stage.UNPLACED)):
+        return
+    if any(norm_divided_by(event) is not None for event in recording.events_of(Scaled)):
         return
     for request, group in measured(recording, least=2):
         if normalising_op(request, group) is not None:
             continue
         growth = list(find_exploding(track_of(request, group))) if len(request.steps) >= LEAST else []
-        for told in growth or _huge(group):
-            yield replace(told, primary=next(iter(asked(request)), None), steps=always(request))
+        for found in growth or _huge(group):
+            yield replace(found, primary=next(iter(asked(request)), None), steps=always(request))
 
 
 def _diverged(recording: Recording) -> Iterator[Finding]:
     """Shown at the expression that overflows first; where that is inside a layer, which is not to blame, at the step."""
-    for born in births(recording, "exploding-gradient"):
-        told = finding(
+    for born, op in births(recording, "exploding-gradient"):
+        found = finding(
             recording,
             born,
             because=f"the values have grown from step to step, until {expression(born)} overflows",
@@ -86,14 +94,14 @@ def _diverged(recording: Recording) -> Iterator[Finding]:
             "targets",
         )
         step = born.when.request
-        if born.layers and step is not None and told.primary is not None and told.primary.span != step:
-            others = tuple(label for label in told.related if label.span != step)
-            told = replace(told, primary=Label(step, "training diverges here"), related=(told.primary, *others))
-        yield told
+        if op.layers and step is not None and found.primary is not None and found.primary.span != step:
+            others = tuple(label for label in found.related if label.span != step)
+            found = replace(found, primary=Label(step, "training diverges here"), related=(found.primary, *others))
+        yield found
 
 
 def _huge(group: Sequence[Followed]) -> Iterator[Finding]:
-    found = [each for each in group if each.peak >= _HUGE * math.sqrt(_size(each))]
+    found = [each for each in group if each.peak >= HUGE_GRADIENT * math.sqrt(_size(each))]
     if found:
         worst = max(found, key=lambda each: each.peak)
         yield Finding(

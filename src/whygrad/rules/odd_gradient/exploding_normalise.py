@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.graph import Recording
-from whygrad.graph.nonfinite import GradientAmplified
-from whygrad.rules.over_steps import always, measured, normalising_op
+from whygrad.graph.feeding import direct
+from whygrad.graph.nonfinite import Scaled
+from whygrad.rules.odd_gradient.over_steps import always, measured, norm_divided_by, normalising_op
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import text_of
 
@@ -49,12 +51,17 @@ def exploding_normalise(recording: Recording) -> Iterator[Finding]:
     Looked for once at each place that asks for gradients, where a gradient has a norm above 1e4. Inside a compiled
     step, from 1e7 on, the first division by a root is likely, but not certainly, the one.
     """
-    for found in recording.events_of(GradientAmplified):
+    for found in recording.events_of(Scaled):
+        position = norm_divided_by(found)
+        if position is None:
+            continue
         rows = f"; largest in row{'s' * (len(found.rows) > 1)} {', '.join(map(str, found.rows))}" if found.rows else ""
         yield Finding(
             message=f"the gradient grows {found.factor:.3g} times in {text_of(found.where)}, "
             "which normalises a vector near zero",
-            primary=None if found.where is None else Label(found.where, f"divides by a norm of {found.norm:.3g}"),
+            primary=None
+            if found.where is None
+            else Label(found.where, f"divides by a norm of {_smallest(found, position):.3g}"),
             notes=(f"a gradient of up to {found.largest:.3g} comes out{rows}",),
             help=f"raise epsilon (`{Word.NORMALIZE}(x, epsilon=1e-4)`), or leave zero vectors out",
             steps=Steps(found.when.seen, max(found.when.of, found.when.seen)),
@@ -72,3 +79,9 @@ def exploding_normalise(recording: Recording) -> Iterator[Finding]:
                 steps=always(request),
                 certain=False,
             )
+
+
+def _smallest(found: Scaled, norm: int) -> float:
+    """Of the norms that were divided by: the root of what is under it, before a floor was put below it."""
+    under = next((found.fed_by[each].low for each in direct(found.fed_by, norm)), None)
+    return math.sqrt(max(under or 0.0, 0.0))

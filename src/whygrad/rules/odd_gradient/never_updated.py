@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from whygrad.diagnostics import Severity, Word
 from whygrad.graph import Recording, Request
-from whygrad.rules.over_steps import Followed, always, asked, measured, track_of
+from whygrad.rules.odd_gradient.over_steps import Followed, always, asked, measured, track_of
+from whygrad.rules.odd_gradient.series import find_vanishing
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.series import find_vanishing
 from whygrad.rules.wording import listing
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Recording
-from whygrad.graph.event import NoiseUnused
+from whygrad.graph import Op, OpKind, Recording, Request
+from whygrad.graph.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 
 
@@ -47,9 +47,34 @@ def sampling_noise_unused(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     A draw that is used only after the gradient was taken counts as unused.
     """
-    for event in recording.events_of(NoiseUnused):
-        yield Finding(
-            message="a random draw is made under the tape but nothing uses it",
-            primary=Label(event.where, "drawn here, then dropped"),
-            help="use the drawn noise in the sample, for example `mean + scale * noise`, or do not draw it",
-        )
+    places = dict.fromkeys(op.where for request in recording.requests for op in _unused_draws(request))
+    for where in places:
+        if where is not None:
+            yield Finding(
+                message="a random draw is made under the tape but nothing uses it",
+                primary=Label(where, "drawn here, then dropped"),
+                help="use the drawn noise in the sample, for example `mean + scale * noise`, or do not draw it",
+            )
+
+
+def _unused_draws(request: Request) -> Iterator[Op]:
+    """Draws under the tape of a request that only their own expression touches."""
+    draws = [op for op in request.graph.ops if op.kind is OpKind.NOISE and request.tape in op.tapes]
+    index = index_of(request.graph)
+    behind = index.behind(request.targets) if draws else set()
+    for op in draws:
+        floating = any(request.graph.tensors[tensor].is_floating for tensor in op.outputs)
+        if floating and behind.isdisjoint(op.outputs) and not _is_used_elsewhere(op, index):
+            yield op
+
+
+def _is_used_elsewhere(draw: Op, index: Index) -> bool:
+    todo, seen = list(draw.outputs), set(draw.outputs)
+    while todo:
+        for user, _ in index.users.get(todo.pop(), ()):
+            same_call = bool(draw.layers) and user.layers == draw.layers
+            if (user.where != draw.where and not same_call) or user.kind is OpKind.WRITE:
+                return True
+            todo += set(user.outputs) - seen
+            seen.update(user.outputs)
+    return False

@@ -7,9 +7,9 @@ from typing import Final
 
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
-from whygrad.rules.over_steps import silent_layers
+from whygrad.rules.odd_gradient.over_steps import silent_layers
+from whygrad.rules.odd_gradient.series import SATURATING, find_saturated_units
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.series import SATURATING, find_saturated_units
 
 _HELP: Final = "scale its input down (normalise, smaller initial weights), or use an activation without plateaus"
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
-from whygrad.rules.over_steps import always, asked, measured, track_of
+from whygrad.rules.odd_gradient.over_steps import always, asked, measured, track_of
+from whygrad.rules.odd_gradient.series import find_vanishing
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.series import find_vanishing
 
 
 @rule("WG307", "vanishing-gradient", severity=Severity.WARNING, since="0.1.0")

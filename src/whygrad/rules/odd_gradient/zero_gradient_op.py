@@ -17,7 +17,7 @@ from whygrad.graph.zeros import (
     zeroed_by_construction,
     zeroed_by_softmax,
 )
-from whygrad.rules.over_steps import Followed, always, asked, followed, silenced, zero_elsewhere
+from whygrad.rules.odd_gradient.over_steps import Followed, always, asked, followed, silenced, zero_elsewhere
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of, text_of
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording, Update
-from whygrad.graph.event import BakedState, ModelTrained
+from whygrad.graph.objects import Trained
+from whygrad.rules.baked_state import baked_states
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
 
@@ -77,13 +78,13 @@ def optimizer_variable_mismatch(recording: Recording) -> Iterator[Finding]:
 
 
 def _traced_for_another(recording: Recording) -> Iterator[Finding]:
-    for event in recording.events_of(BakedState):
-        if event.replaced:
+    for state in baked_states(recording):
+        if state.replaced:
             yield Finding(
-                message=f"`{event.name}` was replaced after the function had been traced: it goes on with the old one",
+                message=f"`{state.name}` was replaced after the function had been traced: it goes on with the old one",
                 primary=None
-                if event.read is None
-                else Label(event.read, "stands for the object of the first call, for ever"),
+                if state.read is None
+                else Label(state.read, "stands for the object of the first call, for ever"),
                 help=f"make the `{Word.COMPILED_FUNCTION}` anew together with the object, or pass the object to it as an argument",
             )
 
@@ -91,8 +92,9 @@ def _traced_for_another(recording: Recording) -> Iterator[Finding]:
 def _grown_since(recording: Recording) -> Iterator[Finding]:
     """`fit`, another layer, `fit` again without `compile`: the compiled step has the old network."""
     moved = {pair.variable for update in recording.updates for pair in update.pairs if not pair.missing}
-    for event in recording.events_of(ModelTrained):
-        added = [number for number in event.added if number in recording.variables and number not in moved]
+    for event in recording.events_of(Trained):
+        fresh = set(event.trainable) - set(event.known_when_made) - moved if event.runs_compiled else set()
+        added = [number for number in event.trainable if number in fresh and number in recording.variables]
         if added:
             names = tuple(variable_name(recording.variables[number]) for number in added)
             yield Finding(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Op, Recording, Request, Variable, VariableId
-from whygrad.graph.event import ModuleForgets
+from whygrad.graph.objects import ListRead
 from whygrad.graph.query import index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
@@ -100,26 +100,27 @@ def _left_out(recording: Recording, request: Request) -> Iterator[tuple[Variable
 
 def _forgotten_by_modules(recording: Recording) -> Iterator[Finding]:
     """A `tf.Module` that holds Keras layers or plain objects has none of their variables in its lists."""
-    events = list(recording.events_of(ModuleForgets))
+    reads = recording.events_of(ListRead)
+    events = [read for read in reads if read.unlisted and read.attribute == "trainable_variables"]
     if not events:
         return
     left_out = {variable.id: None for request in recording.requests for variable, _ in _left_out(recording, request)}
     asked_at = {request.where.line for request in recording.requests if request.where is not None}
     told: set[VariableId] = set()
     for event in sorted(events, key=lambda each: each.where is None or each.where.line not in asked_at):
-        missing = [number for number in left_out if number in event.variables and number not in told]
+        missing = [number for number in left_out if number in event.unlisted and number not in told]
         if not missing or event.where is None:
             continue
         told.update(missing)
         names = tuple(variable_name(recording.variables[number]) for number in missing)
         yield Finding(
-            message=f"`{event.module}` holds {listing(names)}, but its `trainable_variables` does not: a `{Word.MODULE}` "
+            message=f"`{event.owner}` holds {listing(names)}, but its `trainable_variables` does not: a `{Word.MODULE}` "
             f"sees neither {Word.NETWORK_LIBRARY} layers nor plain objects",
-            primary=Label(event.where, "an empty list: nothing is trained" if event.empty else "lacks them"),
+            primary=Label(event.where, "lacks them" if event.held else "an empty list: nothing is trained"),
             variables=names,
             related=tuple(Label(place, "made here") for place in event.made[:3]),
-            help=f"derive `{event.module}` from `{Word.NETWORK}`, or add up the `trainable_variables` of its layers",
-            certain=event.empty,
+            help=f"derive `{event.owner}` from `{Word.NETWORK}`, or add up the `trainable_variables` of its layers",
+            certain=not event.held,
         )
 
 

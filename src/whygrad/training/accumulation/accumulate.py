@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from whygrad.errors import AccumulationError
-from whygrad.training.accumulation.each_microbatch import Settings
-from whygrad.training.accumulation.microbatch_weight import Weigh
+from whygrad.training.accumulation.arguments import Settings, Weigh
+from whygrad.training.accumulation.optimizer import AccumulatingOptimizer
 from whygrad.training.wrapping.by_keras import register_wrappers, wrapper_class
+from whygrad.training.wrapping.delegating import check_optimizer
 
 
 def accumulate(
@@ -39,9 +41,9 @@ def accumulate(
     `reduction`: whether the loss is a `"mean"` or a `"sum"` over the batch; `"auto"` asks the compiled losses.
 
     `nonfinite`: with loss scaling, a NaN or infinity in one micro-batch leaves out its whole `"window"`, as it would
-    the big batch, or only that `"microbatch"`. Either is counted in `optimizer.dropped` and told at the epoch's end.
-    Under the policy `mixed_float16`, `compile` puts a `LossScaleOptimizer` around this one, which leaves out
-    micro-batches without a word; `wg.accumulate(LossScaleOptimizer(...), steps)` is the way to be told.
+    the big batch, or only that `"microbatch"`. Either is counted in `optimizer.dropped`, and reported when the
+    epoch ends. Under the policy `mixed_float16`, `compile` puts a `LossScaleOptimizer` around this one, which leaves
+    micro-batches out without a word; `wg.accumulate(LossScaleOptimizer(...), steps)` reports them.
 
     Saved with the model, a half-full window included; name `wg.accumulate` before loading, so that Keras knows it.
 
@@ -57,21 +59,12 @@ def accumulate(
     )
     settings.check()
     _check_optimizer(optimizer)
-    return wrapper_class(__package__, "AccumulatingOptimizer", optimizer)(optimizer, name=name, **_fields(settings))
-
-
-def _fields(settings: Settings) -> dict[str, Any]:
-    return {field: getattr(settings, field) for field in Settings.__slots__}
+    return wrapper_class(AccumulatingOptimizer, optimizer)(optimizer, name=name, **asdict(settings))
 
 
 def _check_optimizer(optimizer: Any) -> None:
-    if not hasattr(optimizer, "apply_gradients"):
-        raise AccumulationError(
-            f"expected an optimizer, got {type(optimizer).__name__}",
-            help="pass an optimizer of Keras 3 or tf_keras, such as keras.optimizers.Adam()",
-        )
-    own = [optimizer, getattr(optimizer, "inner_optimizer", None)]
-    for candidate in own:
+    check_optimizer(optimizer, AccumulationError)
+    for candidate in (optimizer, getattr(optimizer, "inner_optimizer", None)):
         already = getattr(candidate, "gradient_accumulation_steps", None)
         if already:
             raise AccumulationError(
@@ -85,4 +78,4 @@ def _check_optimizer(optimizer: Any) -> None:
 
 
 # Naming `wg.accumulate` must be enough to load a model that was saved with it.
-register_wrappers(__package__)
+register_wrappers(AccumulatingOptimizer)

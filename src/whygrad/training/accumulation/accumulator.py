@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.measure.choose import choose
+from whygrad.backends.tensorflow.measure.graph_building import choose, unconverted
 from whygrad.errors import AccumulationError, EmptyWindowError, MicrobatchWeightError
 from whygrad.training.accumulation.arguments import (
     as_weight,
@@ -60,7 +60,7 @@ class Accumulator(tf.Module):  # type: ignore[misc]
         self._absent: list[int] = []  # variables that had no gradient yet when `add` was last traced
         self.window = Window(steps=steps, buffer_dtype=buffer_dtype)
 
-    @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
+    @unconverted
     def add(self, gradients: Iterable[Any], variables: Iterable[Any], weight: Any = None) -> None:
         """Add one micro-batch; a wrong call raises and leaves the window as it was.
 
@@ -95,7 +95,7 @@ class Accumulator(tf.Module):  # type: ignore[misc]
         """Variables that had no gradient in some micro-batches, and how often."""
         return self.window.notes()
 
-    @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
+    @unconverted
     def gradients(self) -> list[tuple[Any, Any]]:
         """What `apply` would hand to the optimizer, as (gradient, variable) pairs."""
         if tf.executing_eagerly() and not self.microbatches:
@@ -103,7 +103,7 @@ class Accumulator(tf.Module):  # type: ignore[misc]
         gradients = self.window.gradients(scaled=not self._summed)
         return list(zip(gradients, self.window.variables_held, strict=True))
 
-    @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
+    @unconverted
     def apply(self, optimizer: Any) -> None:
         """Update with the accumulated gradient and start a new window."""
         if not self.window.buffers or (tf.executing_eagerly() and not self.microbatches):
@@ -128,7 +128,7 @@ class Accumulator(tf.Module):  # type: ignore[misc]
             else:
                 deliver(())
 
-    @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
+    @unconverted
     def reset(self) -> None:
         """Drop the micro-batches of this window."""
         self._weighted = None

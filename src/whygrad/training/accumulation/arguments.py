@@ -1,16 +1,43 @@
-"""What `steps` and `weight` may be."""
+"""What a user may ask of an accumulation: its settings, and what each may be."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
 
 from whygrad.errors import AccumulationError, MicrobatchWeightError
 
+Weigh = Callable[[Any, Any, Any], Any]  # x, y, sample_weight -> a number
+
 _WEIGHT_HELP = "the weight is how many examples or tokens the loss was averaged over"
 _WEIGHT_RULE = "the weight of a micro-batch must be positive and finite"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How to accumulate; `wg.accumulate` explains each."""
+
+    steps: int
+    partial: str = "apply"
+    weight: str | Weigh = "auto"
+    reduction: str = "auto"
+    nonfinite: str = "window"
+    buffer_dtype: str | None = None
+
+    def check(self) -> None:
+        """Raise if a value is none of the choices."""
+        check_steps(self.steps)
+        check_choice("partial", self.partial, ("apply", "carry", "drop"))
+        check_choice("reduction", self.reduction, ("auto", "mean", "sum"))
+        check_choice("nonfinite", self.nonfinite, ("window", "microbatch"))
+        if not callable(self.weight):
+            check_choice("weight", self.weight, ("auto", "examples", "equal"))
+        if self.buffer_dtype not in (None, "float32", "float64"):
+            check_choice("buffer_dtype", self.buffer_dtype, (None, "float32"))
 
 
 def check_steps(steps: Any) -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable
-from types import FrameType
 from typing import Any, Protocol
 
 from whygrad.backends.tensorflow import compat
 from whygrad.errors import AccumulationWarning
+from whygrad.training.wrapping.fit_callbacks import JoiningTrainFunction
 
 
 class Accumulating(Protocol):
-    """An optimizer that has a window to close, and the callback that tells it when."""
+    """An optimizer that has a window to close, and the callback that says when."""
 
     callback: Any
 
@@ -30,38 +28,6 @@ class EpochEnd:
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         self.optimizer.end_of_epoch()
-
-
-class JoiningTrainFunction:
-    """`model.train_function` that makes sure, at each call, that the running `fit` has our callbacks.
-
-    Keras caches `train_function` on the model and drops it in `compile`, so this lives exactly as long as the compiled
-    step that holds the optimizer.
-    """
-
-    def __init__(self, function: Callable[..., Any], model: Any) -> None:
-        self.function = function
-        self.model = model
-        self.callbacks: list[Any] = []
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        self.join(sys._getframe(1))
-        return self.function(*args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "function":
-            raise AttributeError(name)
-        return getattr(self.function, name)
-
-    def join(self, frame: FrameType) -> None:
-        running = compat.callback_list_of(frame, self.model)
-        if running is None:
-            return
-        for callback in self.callbacks:
-            if callback not in running.callbacks:
-                callback.set_model(self.model)
-                callback.set_params(running.params)
-                running.callbacks.insert(0, callback)
 
 
 def attend_epochs(optimizer: Accumulating) -> None:

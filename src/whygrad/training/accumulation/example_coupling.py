@@ -3,49 +3,17 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
 
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.keras.recorded_calls import Call
 from whygrad.training.accumulation.agreement import Coupling
 
 _TOLERANCE = {tf.float64: 1e-9, tf.float32: 1e-4}
-
-
-@dataclass(slots=True)
-class Call:
-    """One call of a layer or loss, and the calls it made."""
-
-    target: Any
-    call: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    output: Any = None
-    inner: list[Call] = field(default_factory=list)
-    is_loss: bool = False
-
-
-@contextmanager
-def recorded_calls() -> Iterator[list[Call]]:
-    """The calls of Keras layers and losses made inside the block; the hooks are taken out at its end."""
-    root: list[Call] = []
-    stack: list[list[Call]] = [root]
-    replaced: list[tuple[Any, Any]] = []
-    for owner, is_loss in _classes():
-        original = owner.__call__
-        replaced.append((owner, original))
-        owner.__call__ = _recording(original, stack, is_loss)
-    try:
-        yield root
-    finally:
-        for owner, original in replaced:
-            owner.__call__ = original
 
 
 def couplings(calls: Sequence[Call], sizes: Sequence[int], restore: Callable[[], None]) -> list[Coupling]:
@@ -55,29 +23,6 @@ def couplings(calls: Sequence[Call], sizes: Sequence[int], restore: Callable[[],
         inner = couplings(call.inner, sizes, restore)
         found += inner or [c for c in [_coupling(call, sizes, restore)] if c is not None]
     return list({coupling.name: coupling for coupling in found}.values())
-
-
-def _classes() -> list[tuple[Any, bool]]:
-    kinds = []
-    for name in ("keras", "tf_keras"):
-        module = sys.modules.get(name)
-        if module is not None and hasattr(module, "layers"):
-            kinds += [(module.layers.Layer, False), (module.losses.Loss, True)]
-    return kinds
-
-
-def _recording(original: Any, stack: list[list[Call]], is_loss: bool) -> Any:
-    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-        call = Call(self, original, args, kwargs, is_loss=is_loss)
-        stack[-1].append(call)
-        stack.append(call.inner)
-        try:
-            call.output = original(self, *args, **kwargs)
-        finally:
-            stack.pop()
-        return call.output
-
-    return __call__
 
 
 def _coupling(call: Call, sizes: Sequence[int], restore: Callable[[], None]) -> Coupling | None:

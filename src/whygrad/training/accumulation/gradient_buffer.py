@@ -7,15 +7,15 @@ from typing import Any, Protocol
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.measure.factor import Factor, scaled
+from whygrad.backends.tensorflow.measure.graph_building import Factor, scaled
 from whygrad.backends.tensorflow.measure.sparse_rows import RowBuffer, row_count
-from whygrad.training.accumulation.variable_set import shape_of
+from whygrad.training.variables import shape_of
 
 
 class Buffer(Protocol):
     """A running sum; None as `factor` or `scale` means one.
 
-    `kind` is 0 in a new buffer and `KIND` once it is in use, so that a restored one can be told from an empty one.
+    `kind` is 0 in a new buffer and `KIND` once it is in use, so that a restored one is known from an empty one.
     """
 
     KIND: int

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +11,8 @@ import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
 from whygrad.errors import AccumulationWarning, MicrobatchWeightError
-from whygrad.training.accumulation.arguments import as_weight, check_weight
+from whygrad.training.accumulation.arguments import Weigh, as_weight, check_weight
 from whygrad.training.accumulation.window import Share
-
-Weigh = Callable[[Any, Any, Any], Any]  # x, y, sample_weight -> a number
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.autograph import is_generated_file
+from whygrad.source.position import CodeOwner, file_owner
 
 _DEPTH = 9  # variable, layer, its namespace, list of layers, model, its namespace, ...: each is one step
 _BREADTH = 200
@@ -139,11 +141,4 @@ def _is_ours(holder: Any) -> bool:
 
 
 def _is_library(path: str) -> bool:
-    parts = os.path.abspath(path).split(os.sep)
-    ours = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    return (
-        "site-packages" in parts
-        or "dist-packages" in parts
-        or parts[-1].startswith("__autograph_generated_file")
-        or path.startswith((os.path.dirname(os.__file__), ours))
-    )
+    return is_generated_file(path) or file_owner(path) is not CodeOwner.USER

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import tensorflow as tf
-
 from whygrad.backends.tensorflow import compat
 from whygrad.errors import AccumulationError, VariableDriftError
 from whygrad.training.accumulation.variable_origin import origin
+from whygrad.training.variables import name_of, shape_of
 
 _DRIFT_HELP = (
     "add the same variables for every micro-batch of a window (None as gradient counts as zero), "
@@ -42,20 +41,6 @@ class VariableSet:
     def positions(self, variables: Sequence[Any]) -> list[int]:
         """Where each given variable stands in the window."""
         return [self.index[id(compat.native(variable))] for variable in variables]
-
-
-def name_of(variable: Any) -> str:
-    """`encoder/dense/kernel`: the Keras path where there is one."""
-    return str(getattr(variable, "path", None) or variable.name).split(":")[0]
-
-
-def shape_of(variable: Any) -> tuple[int, ...]:
-    """The shape that a variable has now, also where it may change."""
-    shape = tf.TensorShape(variable.shape)
-    if not shape.is_fully_defined():
-        with tf.init_scope():
-            shape = tf.TensorShape(variable.read_value().shape)
-    return tuple(shape.as_list())
 
 
 def described(variable: Any) -> str:

@@ -11,11 +11,12 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.backends.tensorflow.keras.recorded_calls import recorded_calls
 from whygrad.errors import AccumulationError
 from whygrad.training.accumulation.agreement import AccumulationCheck, Coupling, VariableAgreement
-from whygrad.training.accumulation.example_coupling import couplings, recorded_calls
+from whygrad.training.accumulation.example_coupling import couplings
 from whygrad.training.accumulation.gradient_of_step import Outcome, run_step
-from whygrad.training.accumulation.variable_set import name_of
+from whygrad.training.variables import name_of
 
 _TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
 _FLOOR = 1e-3  # a gradient this much smaller than all together is measured against that, or rounding would show

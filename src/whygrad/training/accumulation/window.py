@@ -8,10 +8,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from whygrad.backends.tensorflow.measure.factor import Factor
+from whygrad.backends.tensorflow.measure.graph_building import Factor
 from whygrad.training.accumulation.gradient_buffer import Buffer, make_buffer
-from whygrad.training.accumulation.variable_set import VariableSet, check_drift, name_of
+from whygrad.training.accumulation.variable_set import VariableSet, check_drift
 from whygrad.training.accumulation.window_state import check_restored, load_pending, restoring
+from whygrad.training.variables import name_of
 
 Send = Callable[[list[Any], list[Any]], Any]  # gradients, variables -> an update of the optimizer
 

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from whygrad.errors import AccumulationError
-
-if TYPE_CHECKING:
-    from whygrad.training.accumulation.window import Window
+from whygrad.training.accumulation.gradient_buffer import Buffer
 
 _SAME = "restore it into the model and the kind of training step that it was saved from"
 _COUNTERS = ("microbatches", "skipped", "dropped", "total", "unit", "weight")
 
 
-def state_of(window: Window) -> dict[str, Any]:
+class Restorable(Protocol):
+    """A window as far as its state goes; its counters are attributes of these names."""
+
+    buffers: Sequence[Buffer]
+    missing: Any
+    held: Any
+
+    def is_empty_now(self) -> bool: ...
+
+
+def state_of(window: Restorable) -> dict[str, Any]:
     """Everything a half-full window holds; an empty one is a few numbers."""
     values = {name: getattr(window, name).numpy() for name in _COUNTERS}
     if window.buffers:
@@ -28,7 +36,7 @@ def state_of(window: Window) -> dict[str, Any]:
     return values
 
 
-def restore(window: Window, state: dict[str, Any]) -> None:
+def restore(window: Restorable, state: dict[str, Any]) -> None:
     """Go on from a saved state, now or as soon as the variables are known."""
     for name in _COUNTERS:
         getattr(window, name).assign(np.asarray(state[name]))
@@ -37,7 +45,7 @@ def restore(window: Window, state: dict[str, Any]) -> None:
         load_pending(window)
 
 
-def load_pending(window: Window) -> None:
+def load_pending(window: Restorable) -> None:
     """Put a state that was restored early into the buffers, now that they exist."""
     pending = window.held.pending
     if not pending:
@@ -68,7 +76,7 @@ def restoring(count: int) -> Iterator[None]:
         ) from error
 
 
-def check_restored(window: Window) -> None:
+def check_restored(window: Restorable) -> None:
     """Raise if a checkpoint brought a half-full window whose sums do not fit these buffers; mark them as in use."""
     strangers = [] if window.is_empty_now() else [b for b in window.buffers if int(b.kind.numpy()) != b.KIND]
     if strangers:

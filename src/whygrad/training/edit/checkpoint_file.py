@@ -1,13 +1,19 @@
-"""Values out of saved files: TensorFlow checkpoints, SavedModels, Keras weight files and models."""
+"""Values out of saved files: TensorFlow checkpoints, SavedModels, Keras weight files and models.
+
+A file may be somebody else's. Only numbers are taken out of it: no layer is made, nothing is unpickled, no other file
+is opened, and it cannot claim to hold much more than its size.
+"""
 
 from __future__ import annotations
 
 import io
+import math
 import os
 import zipfile
+import zlib
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import tensorflow as tf
@@ -15,7 +21,22 @@ import tensorflow as tf
 from whygrad.errors import UsageError
 from whygrad.training.edit.snapshot import Snapshot
 
-_VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
+_VALUE: Final = "/.ATTRIBUTES/VARIABLE_VALUE"
+_MAX_SHRINKAGE: Final = 20  # weights hardly shrink when they are compressed; Keras does not even try
+_MAX_SURPLUS: Final = 2**30  # bytes beyond that, for all that is zero
+_UNREADABLE: Final = (
+    OSError,
+    LookupError,
+    ValueError,
+    TypeError,
+    RuntimeError,
+    ArithmeticError,
+    EOFError,
+    MemoryError,
+    zlib.error,
+    zipfile.BadZipFile,
+    tf.errors.OpError,
+)
 
 
 def read_checkpoint(path: str | os.PathLike[str]) -> Snapshot:
@@ -26,7 +47,7 @@ def read_checkpoint(path: str | os.PathLike[str]) -> Snapshot:
             values = _keras_file(Path(name))
         else:
             values = _checkpoint(_prefix(name))
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile, tf.errors.OpError) as error:
+    except _UNREADABLE as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UsageError(
             f"cannot read variables from {name}: {reason}",
@@ -49,7 +70,12 @@ def _prefix(name: str) -> str:
 
 def _checkpoint(prefix: str) -> dict[str, Any]:
     reader = tf.train.load_checkpoint(prefix)
-    names = sorted(name for name in reader.get_variable_to_shape_map() if not name.startswith("_CHECKPOINTABLE"))
+    shapes, types = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
+    names = sorted(name for name in shapes if not name.startswith("_CHECKPOINTABLE"))
+    held = sum(file.stat().st_size for file in Path(prefix).parent.glob(f"{Path(prefix).name}.data-*"))
+    wanted = sum(math.prod(shapes[name]) * types[name].size for name in names if types[name] != tf.string)
+    if 0 < held < wanted:  # an old checkpoint has no such files
+        raise ValueError(f"it claims to hold {wanted} bytes and has {held}")
     return {name.removesuffix(_VALUE): np.asarray(reader.get_tensor(name)) for name in names}
 
 
@@ -58,15 +84,30 @@ def _keras_file(path: Path) -> dict[str, Any]:
 
     if path.suffix == ".keras":
         with zipfile.ZipFile(path) as archive:
-            source: Any = io.BytesIO(archive.read("model.weights.h5"))
+            inside = archive.getinfo("model.weights.h5")
+            _surplus(inside.file_size, inside.compress_size, 0)
+            source: Any = io.BytesIO(archive.read(inside))
     else:
         source = path
     values: dict[str, Any] = {}
+    surplus = 0
 
     def keep(name: str, item: Any) -> None:
+        nonlocal surplus
         if isinstance(item, h5py.Dataset):
+            if item.external or item.is_virtual:
+                raise ValueError(f"`{name}` is kept in another file")
+            surplus = _surplus(item.nbytes, item.id.get_storage_size(), surplus)
             values[name] = np.asarray(item)
 
     with h5py.File(source, "r") as file:
         file.visititems(keep)
     return values
+
+
+def _surplus(size: int, stored: int, before: int) -> int:
+    """How much more there is than could have been stored, with what came before."""
+    total = before + max(0, size - _MAX_SHRINKAGE * stored)
+    if total > _MAX_SURPLUS:
+        raise ValueError(f"it claims to hold {size} bytes where {stored} are stored")
+    return total

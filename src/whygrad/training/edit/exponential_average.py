@@ -10,12 +10,13 @@ import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.ledger.writer import writing_as
+from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.errors import UsageError
-from whygrad.training.accumulation.variable_set import name_of
 from whygrad.training.edit.fit_callback import Logs
 from whygrad.training.edit.owned_variables import Pattern, trained
 from whygrad.training.edit.planned_edit import Held, PlannedEdit
-from whygrad.training.edit.replicas import across_replicas, scope_of, write
+from whygrad.training.edit.replicas import across_replicas, copy_of, scope_of, write
+from whygrad.training.variables import name_of
 
 
 class ExponentialAverage(PlannedEdit):
@@ -49,10 +50,7 @@ class ExponentialAverage(PlannedEdit):
         self._decay, self._warmup, self._evaluate = float(decay), warmup, evaluate
         self._held = Held(variables)
         with tf.init_scope(), scope_of(variables):
-            self.averages = [
-                tf.Variable(compat.native(v).read_value(), trainable=False, name=f"{name_of(v)}/average")
-                for v in variables
-            ]
+            self.averages = [copy_of(variable, "average") for variable in variables]
             self.is_swapped = tf.Variable(False, trainable=False, name="swapped")
 
     def average_of(self, variable: Any) -> Any:
@@ -73,7 +71,7 @@ class ExponentialAverage(PlannedEdit):
         for variable, average in zip(self._held.variables, self.averages, strict=True):
             write(average, lambda mean, weight: _toward(mean, weight, share), variable)
 
-    @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
+    @unconverted
     def swap(self) -> None:
         """Exchange weights and averages, bit for bit; twice is as before."""
         with writing_as("edit.ExponentialAverage.swap"):

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from whygrad.backends.tensorflow import compat
+
 Logs = Mapping[str, Any] | None
 
 
-class FitCallback:
+class FitCallback(compat.CallbackWithoutLogs):
     """Every hook, doing nothing; one object serves both Kerases."""
 
     model: Any = None
     params: Any = None
-    _supports_tf_logs = True  # tf_keras: no hook here looks at the logs, so none need be fetched
+    hears_training_batches = True
 
     def set_params(self, params: Any) -> None:
         self.params = params
@@ -39,11 +41,3 @@ class FitCallback:
     # Keras 2 still calls these old names for `on_train_batch_...`.
     def on_batch_begin(self, batch: int, logs: Logs = None) -> None: ...
     def on_batch_end(self, batch: int, logs: Logs = None) -> None: ...
-
-    def _implements_train_batch_hooks(self) -> bool:  # what tf_keras asks
-        return True
-
-    def _implements_test_batch_hooks(self) -> bool:
-        return False
-
-    _implements_predict_batch_hooks = _implements_test_batch_hooks

@@ -7,15 +7,14 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.keras.facts import all_layers
-from whygrad.backends.tensorflow.measure.choose import choose
+from whygrad.backends.tensorflow.keras.inspection import all_layers
+from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.errors import UsageError
-from whygrad.training.accumulation.variable_set import name_of
 from whygrad.training.edit.first_slots import first_values
 from whygrad.training.edit.fit_callback import Logs
 from whygrad.training.edit.owned_variables import Pattern, fits, selected, variables_of
 from whygrad.training.edit.planned_edit import Held, PlannedEdit
-from whygrad.training.edit.replicas import scope_of, write
+from whygrad.training.edit.replicas import copy_of, scope_of, write
 
 
 class _Hold(PlannedEdit):
@@ -42,15 +41,10 @@ class _Hold(PlannedEdit):
         self._stands: bool | None = None  # as the flags were set last
         self._traced: bool | None = None  # as they were when the step was compiled
         with tf.init_scope(), scope_of(variables):
-            self.values = [_copy_of(variable) for variable in variables]
+            self.values = [copy_of(variable, "held") for variable in variables]
         self.slots: list[Any] = []
         self._begun = False
         self._kept()
-
-    @property
-    def _optimizer(self) -> Any:
-        given, model = self._held.owner
-        return given if given is not None else getattr(model, "optimizer", None)
 
     # -- in a loop ---------------------------------------------------------------------------------
 
@@ -69,15 +63,16 @@ class _Hold(PlannedEdit):
         """(variable, copy), the slots included as soon as there are some."""
         slots = [s for v in self._held.variables for s in self._slots_of(v)]
         if len(slots) > len(self.slots):
-            late = self._begun  # the slots may have moved already
+            firsts: list[Any] = [None] * len(slots)
+            if self._begun:  # the slots may have moved already
+                firsts = [f for v in self._held.variables for f in first_values(self._held.optimizer, v)]
             with tf.init_scope(), scope_of(slots):
-                firsts = [f for v in self._held.variables for f in first_values(self._optimizer, v)] if late else slots
-                self.slots = [_copy_of(slot, first) for slot, first in zip(slots, firsts, strict=True)]
+                self.slots = [copy_of(slot, "held", first) for slot, first in zip(slots, firsts, strict=True)]
         self._begun = True
         return [*zip(self._held.variables, self.values, strict=True), *zip(slots, self.slots, strict=True)]
 
     def _slots_of(self, variable: Any) -> list[Any]:
-        return [] if self._optimizer is None else compat.slots_of(self._optimizer, variable)
+        return [] if self._held.optimizer is None else compat.slots_of(self._held.optimizer, variable)
 
     # -- in fit ------------------------------------------------------------------------------------
 
@@ -96,7 +91,7 @@ class _Hold(PlannedEdit):
         self._stands = stands
         for layer in self._chosen.owner:
             layer.trainable = not stands
-        optimizer = self._optimizer
+        optimizer = self._held.optimizer
         if not stands and optimizer is not None and getattr(optimizer, "built", True):
             compat.extend(optimizer, [v for layer in self._chosen.owner for v in layer.trainable_variables])
         if stands != bool(self._traced):
@@ -144,13 +139,6 @@ def _layers(model: Any, pattern: Pattern | None) -> list[Any]:
         raise UsageError(f"no layer fits {pattern!r}", help=f"the model has {names}")
     inside = {id(inner) for layer in found for inner in all_layers(layer) if inner is not layer}
     return [layer for layer in found if id(layer) not in inside]
-
-
-def _copy_of(variable: Any, first: Any = None) -> Any:
-    """A variable of our own with the same value, or filled with another."""
-    now = compat.native(variable).read_value()
-    value = now if first is None or first is variable else tf.broadcast_to(tf.cast(first, now.dtype), tf.shape(now))
-    return tf.Variable(value, trainable=False, name=f"{name_of(variable)}/held")
 
 
 def _plain(model: Any, pattern: Pattern | None) -> list[Any]:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.keras.facts import listed
+from whygrad.backends.tensorflow.keras.inspection import listed
 from whygrad.errors import UsageError
-from whygrad.training.accumulation.variable_set import name_of
+from whygrad.training.variables import name_of
 
 Pattern = str | Iterable[str] | Callable[[Any], bool]
 
@@ -67,7 +67,7 @@ def _of(owner: Any) -> Iterator[Any]:
 
 
 def _hidden(optimizer: Any, depth: int) -> Iterator[Any]:
-    """What an optimizer keeps beside its list: the learning rate and the loss scale of tf_keras, a half-full window."""
+    """What an optimizer keeps besides its list: learning rate and loss scale of tf_keras, a half-full window."""
     for value in list(vars(optimizer).values()):
         if is_variable(value):
             yield value

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.ledger.writer import writing_as
-from whygrad.backends.tensorflow.measure.choose import choose
+from whygrad.backends.tensorflow.measure.graph_building import choose, unconverted
 from whygrad.errors import UsageError
 from whygrad.training.edit.fit_callback import FitCallback, Logs
 from whygrad.training.edit.replicas import across_replicas, scope_of
@@ -22,6 +22,12 @@ class Held:
     def __init__(self, variables: Iterable[Any], owner: Any = None) -> None:
         self.variables = tuple(variables)
         self.owner = owner
+
+    @property
+    def optimizer(self) -> Any:
+        """The optimizer that was given, or that of the model; `owner` is the two of them."""
+        given, model = self.owner
+        return given if given is not None else getattr(model, "optimizer", None)
 
 
 class PlannedEdit(tf.Module, FitCallback):  # type: ignore[misc]
@@ -46,7 +52,7 @@ class PlannedEdit(tf.Module, FitCallback):  # type: ignore[misc]
                 0, dtype=tf.int64, trainable=False, name="steps", aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA
             )
 
-    @tf.autograph.experimental.do_not_convert  # type: ignore[untyped-decorator]
+    @unconverted
     def step(self, count: Any = 1) -> None:
         """Tell that `count` updates were made, and do what is due."""
         with tf.name_scope(type(self).__name__), writing_as(f"edit.{type(self).__name__}"):

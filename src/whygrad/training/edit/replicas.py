@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
+from whygrad.training.variables import name_of
 
 
 def across_replicas(change: Callable[[], None]) -> None:
@@ -21,13 +22,20 @@ def across_replicas(change: Callable[[], None]) -> None:
 
 
 def scope_of(variables: Iterable[Any]) -> contextlib.AbstractContextManager[Any]:
-    """Where new variables must be made to lie beside the given ones."""
+    """Where new variables must be made to be on the devices of the given ones."""
     for variable in variables:
         strategy = _strategy(compat.native(variable))
         if strategy is not None and not tf.distribute.has_strategy():
             scope: contextlib.AbstractContextManager[Any] = strategy.scope()
             return scope
     return contextlib.nullcontext()
+
+
+def copy_of(variable: Any, role: str, value: Any = None) -> Any:
+    """A variable of our own, named after another: with its value, or filled with the given one."""
+    now = compat.native(variable).read_value()
+    first = now if value is None else tf.broadcast_to(tf.cast(value, now.dtype), tf.shape(now))
+    return tf.Variable(first, trainable=False, name=f"{name_of(variable)}/{role}")
 
 
 def write(variable: Any, value: Callable[..., Any], *others: Any) -> None:

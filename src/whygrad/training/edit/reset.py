@@ -8,13 +8,12 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.measure.choose import choose
+from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.errors import UsageError
-from whygrad.training.accumulation.variable_set import name_of
 from whygrad.training.edit.first_slots import first_values
 from whygrad.training.edit.owned_variables import Pattern, trained
 from whygrad.training.edit.planned_edit import Held, PlannedEdit
-from whygrad.training.edit.replicas import scope_of, write
+from whygrad.training.edit.replicas import copy_of, scope_of, write
 
 When = int | Callable[[Any], Any]
 
@@ -48,15 +47,7 @@ class Reset(PlannedEdit):
         self._first_slots: dict[int, Any] = {}
         with tf.init_scope(), scope_of(variables):
             self.resets = tf.Variable(0, dtype=tf.int64, trainable=False, name="resets")
-            self.values = [
-                tf.Variable(compat.native(v).read_value(), trainable=False, name=f"{name_of(v)}/start")
-                for v in (variables if to is None else ())
-            ]
-
-    @property
-    def _optimizer(self) -> Any:
-        given, model = self._held.owner
-        return given if given is not None else getattr(model, "optimizer", None)
+            self.values = [copy_of(variable, "start") for variable in (variables if to is None else ())]
 
     def _act(self, now: Any, times: Any) -> None:
         if self._when is None:
@@ -81,7 +72,7 @@ class Reset(PlannedEdit):
         self.resets.assign_add(1)
 
     def _slots(self) -> list[tuple[Any, Any]]:
-        optimizer = self._optimizer
+        optimizer = self._held.optimizer
         if optimizer is None:
             return []
         found = []

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from whygrad.backends.tensorflow import compat
-from whygrad.training.accumulation.variable_set import name_of
 from whygrad.training.edit.owned_variables import variables_of
+from whygrad.training.variables import name_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)

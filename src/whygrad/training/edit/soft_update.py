@@ -8,10 +8,10 @@ import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
 from whygrad.errors import UsageError
-from whygrad.training.accumulation.variable_set import name_of, shape_of
 from whygrad.training.edit.owned_variables import variables_of
 from whygrad.training.edit.planned_edit import Held, PlannedEdit
 from whygrad.training.edit.replicas import write
+from whygrad.training.variables import name_of, shape_of
 
 
 class SoftUpdate(PlannedEdit):

@@ -11,9 +11,9 @@ import tensorflow as tf
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.ledger.writer import writing_as
 from whygrad.errors import NonfiniteError, UsageError
-from whygrad.training.accumulation.variable_set import name_of
 from whygrad.training.edit.first_slots import first_values
 from whygrad.training.edit.owned_variables import variables_of
+from whygrad.training.variables import name_of
 
 
 class Transaction:
@@ -52,7 +52,7 @@ class Transaction:
         return variable
 
     def restore(self, reason: str) -> None:
-        """Put every variable back, also those made inside; an interruption meanwhile is told afterwards."""
+        """Put every variable back, also those made inside; an interruption meanwhile is raised afterwards."""
         self.rolled_back, self.reason = True, reason
         interruption: BaseException | None = None
         with writing_as("edit.transaction"):
@@ -78,7 +78,7 @@ class Transaction:
     def _new_slots(self, optimizer: Any, born: dict[int, Any]) -> Iterator[tuple[Any, Any]]:
         """Slots made while a function was traced: their first values were never seen here."""
         inner = compat.innermost(optimizer)
-        for variable in compat.trained_by(inner) if hasattr(inner, "_trainable_variables") else ():
+        for variable in compat.trained_by(inner):
             slots = [part for slot in compat.slots_of(inner, variable) for part in _parts([slot])]
             if all(id(slot) in self._known or id(slot) in born for slot in slots):
                 continue

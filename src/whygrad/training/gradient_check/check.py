@@ -35,7 +35,7 @@ def check_gradient(
     besides them whole random directions. Where `f` takes complex numbers, the complex step is used, which is exact;
     else central differences, in the dtype of the inputs: float64 sees much smaller errors than float32.
 
-    An element at a kink (`relu` at zero) is not an error if the gradient is one of the slopes beside it.
+    An element at a kink (`relu` at zero) is not an error if the gradient is one of the slopes on its two sides.
 
         check = wg.check_gradient(my_loss, [x, w])
         assert check, check

@@ -43,30 +43,12 @@ class Guards:
         return [each.report() for each in guards if each.record is not None and each.record.bad_steps()]
 
     def install(self, hooks: Hooks, base: Any) -> None:
-        """Stand before `apply(gradients, variables)` of Keras 3, or `apply_gradients(pairs)` of tf_keras."""
+        """Stand between a class of optimizers and the gradients it is given."""
+        from whygrad.backends.tensorflow import compat
+        from whygrad.backends.tensorflow.listen.gradient_calls import stand_around_updates
 
-        def wrap_apply(original: Any) -> Any:
-            def apply(optimizer: Any, grads: Any, trainable_variables: Any = None, **kwargs: Any) -> Any:
-                known = optimizer._trainable_variables if trainable_variables is None else trainable_variables
-                variables = list(known)
-                self.step(
-                    optimizer, list(grads), variables, lambda given: original(optimizer, given, variables, **kwargs)
-                )
+        def around(optimizer: Any, gradients: list[Any], variables: list[Any], apply: Any) -> Any:
+            self.step(optimizer, gradients, variables, apply)
+            return optimizer.iterations
 
-            return apply
-
-        def wrap_pairs(original: Any) -> Any:
-            def apply_gradients(optimizer: Any, grads_and_vars: Any, *args: Any, **kwargs: Any) -> Any:
-                pairs = list(grads_and_vars)
-                variables = [variable for _, variable in pairs]
-
-                def update(given: Any) -> None:
-                    original(optimizer, list(zip(given, variables, strict=True)), *args, **kwargs)
-
-                self.step(optimizer, [gradient for gradient, _ in pairs], variables, update)
-                return optimizer.iterations
-
-            return apply_gradients
-
-        method = "apply" if hasattr(base, "apply") else "apply_gradients"
-        hooks.replace(base, method, wrap_apply if method == "apply" else wrap_pairs)
+        stand_around_updates(hooks, base, compat.updating_method(base), around)

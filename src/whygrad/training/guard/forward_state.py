@@ -1,7 +1,7 @@
 """What a step's forward pass has written besides the weights: BatchNorm's averages, seeds, running means.
 
 In a graph, the values from before the step are read by ops that are made afterwards, and every write that is there
-already is told to wait for them. Small variables that are assigned to share no buffer with what was read, so this costs
+already is made to wait for them. Small variables that are assigned to share no buffer with what was read, so this costs
 next to nothing.
 """
 
@@ -52,14 +52,15 @@ class EagerState:
 def written_before(own: Iterable[Any]) -> tuple[ForwardState, tuple[str, ...]]:
     """What ops of the graph that is being traced have written so far, but for `own`; and what cannot be put back."""
     graph = tf.compat.v1.get_default_graph()
-    mine = {compat.captured_handle(graph, variable)._id for variable in own}
+    mine = {compat.tensor_id(compat.captured_handle(graph, variable)) for variable in own}
     writers: dict[int, tuple[Any, list[Any]]] = {}
     for operation in graph.get_operations():
         if not compat.writes_resources(operation):
             continue
         for tensor in operation.inputs:
-            if tensor.dtype == tf.resource and tensor._id not in mine and compat.is_variable_handle(tensor):
-                writers.setdefault(tensor._id, (tensor, []))[1].append(operation)
+            number = compat.tensor_id(tensor)
+            if tensor.dtype == tf.resource and number not in mine and compat.is_variable_handle(tensor):
+                writers.setdefault(number, (tensor, []))[1].append(operation)
     drawn = any(compat.draws_numbers(operation) for operation in graph.get_operations())
     lost = ("the state of `tf.random`'s own generator",) if drawn else ()
     if not compat.can_run_before(graph):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
-from whygrad.errors import UsageError
 from whygrad.training.guard.guarding import GuardSettings
+from whygrad.training.guard.optimizer import GuardedOptimizer
 from whygrad.training.wrapping.by_keras import register_wrappers, wrapper_class
+from whygrad.training.wrapping.delegating import check_optimizer
 
 
 def guard(
@@ -38,7 +40,7 @@ def guard(
     of your own. With `jit_compile=True` a compiled step cannot stop by itself: updates are held back from then on,
     `fit` stops after the batch, and in a loop of your own `optimizer.check()` raises.
 
-    `optimizer.bad_steps` has each bad step with its variables; `print(optimizer.report())` tells them.
+    `optimizer.bad_steps` has each bad step with its variables; `print(optimizer.report())` lists them.
 
     `restore`: what to give back its values in eager steps too, a model or variables; compiled steps find out by
     themselves. Overflows that a `LossScaleOptimizer` absorbs are its own business, and not counted while its scale is
@@ -52,15 +54,11 @@ def guard(
         keep_in=None if keep_in is None else os.fspath(keep_in),
     )
     settings.check()
-    if not hasattr(optimizer, "apply_gradients"):
-        raise UsageError(
-            f"expected an optimizer, got {type(optimizer).__name__}",
-            help="pass an optimizer of Keras 3 or tf_keras, such as keras.optimizers.Adam()",
-        )
-    wrapper = wrapper_class(__package__, "GuardedOptimizer", optimizer)(optimizer, name=name, **settings.config())
+    check_optimizer(optimizer)
+    wrapper = wrapper_class(GuardedOptimizer, optimizer)(optimizer, name=name, **asdict(settings))
     wrapper.guarding.restore(restore)
     return wrapper
 
 
 # Naming `wg.guard` must be enough to load a model that was saved with it.
-register_wrappers(__package__)
+register_wrappers(GuardedOptimizer)

@@ -1,21 +1,22 @@
-"""What a guarded optimizer does with the gradients of one step: look, then apply, mend, or hold back."""
+"""What a guarded optimizer does with the gradients of one step: look, then apply, clean, or hold back."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.measure.choose import choose
+from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.backends.tensorflow.measure.statistics import Reducer
 from whygrad.backends.tensorflow.measure.step_means import Means
 from whygrad.errors import NonfiniteError, UsageError
 from whygrad.training.guard.forward_state import EagerState, ForwardState, written_before
 from whygrad.training.guard.kept_states import KeptStates
 from whygrad.training.guard.record import GuardRecord
+from whygrad.training.variables import name_of
 
 MODES: Final = ("skip", "raise", "zero", "rollback")
 _ABSORBS_ABOVE: Final = 1.0  # a loss scale that can still be lowered
@@ -38,9 +39,6 @@ class GuardSettings:
         if self.keep < 1 or self.keep_every < 1:
             raise UsageError("a rollback needs at least one state to go back to", help="use keep=1 and keep_every=1")
 
-    def config(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 class Guarding:
     """The state of one guarded optimizer, made when its variables are known."""
@@ -60,7 +58,7 @@ class Guarding:
     def build(self, optimizer: Any, variables: Sequence[Any]) -> None:
         """Once the variables are known."""
         if self.record is None:
-            self.record = GuardRecord([_name_of(variable) for variable in variables])
+            self.record = GuardRecord([name_of(variable) for variable in variables])
             self._places = {id(compat.native(variable)): i for i, variable in enumerate(variables)}
             if self.settings.on_nonfinite == "rollback":
                 state = [compat.native(each) for each in (*variables, *compat.state_of_optimizer(optimizer))]
@@ -190,14 +188,10 @@ def _without_bad_elements(gradient: Any) -> Any:
     if gradient is None:
         return None
     values = _values(gradient)
-    mended = tf.where(tf.math.is_finite(values), values, tf.zeros_like(values))
+    fixed = tf.where(tf.math.is_finite(values), values, tf.zeros_like(values))
     if isinstance(gradient, tf.IndexedSlices):
-        return tf.IndexedSlices(mended, gradient.indices, gradient.dense_shape)
-    return mended
-
-
-def _name_of(variable: Any) -> str:
-    return str(getattr(variable, "path", None) or variable.name).split(":")[0]
+        return tf.IndexedSlices(fixed, gradient.indices, gradient.dense_shape)
+    return fixed
 
 
 def _refuse_replicas() -> None:

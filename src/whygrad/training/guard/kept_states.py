@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.measure.choose import choose
+from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.errors import UsageError
 
 

@@ -14,20 +14,19 @@ import tensorflow as tf
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.backends.tensorflow.measure.gradient_part import Tensor
+from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable
 from whygrad.backends.tensorflow.measure.step_means import Means
-from whygrad.backends.tensorflow.measure.unconverted import unconverted
 from whygrad.diagnostics import Diagnostic
 from whygrad.errors import UsageError
 from whygrad.store import Rows, Run, RunWriter, Track
-from whygrad.training.monitor.ledger_of_run import store_ledger
 from whygrad.training.monitor.ring import Ring
 from whygrad.training.monitor.row_layout import HOST_SCALARS, RowLayout, Section
-from whygrad.training.monitor.step_probe import Application, Request, current_graph
+from whygrad.training.monitor.step_probe import Application, AskedGradient, current_graph
 from whygrad.training.monitor.step_row import application_row, present_of, weight_norms
 from whygrad.training.monitor.variable_facts import facts_of
-from whygrad.training.run_diagnosis import store_diagnosis
-from whygrad.training.summary.summarize import current_rate
+from whygrad.training.run_diagnosis import store_diagnosis, store_ledger
+from whygrad.training.variables import current_rate
 
 _SPLIT: Final = 1 << 20
 _STEP: Final = ("step, high part", "step, low part")  # of the step's number, which float32 cannot hold whole
@@ -193,8 +192,8 @@ class _Place:
             clipped=applied,
         )
         application.weight_norms = weight_norms(present_of(application, now), means)
-        requests = [] if loss is None else [Request(loss, {id(v): None for v in self._variables})]
-        row = application_row(application, requests, means, None)
+        asked = [] if loss is None else [AskedGradient(loss, {id(v): None for v in self._variables})]
+        row = application_row(application, asked, means, None)
         self._ring.write(turn, turn, tf.concat([_halves(number, dtype), row], 0))
         for previous, value in zip(self._previous, now, strict=True):
             previous.assign(value)

@@ -13,19 +13,18 @@ import tensorflow as tf
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.errors import UsageError
-from whygrad.rules.series import DEFAULT, Thresholds
+from whygrad.rules.thresholds import DEFAULT, Thresholds
 from whygrad.store import Run, RunWriter
 from whygrad.training.guard.model_guard import ModelGuard
 from whygrad.training.monitor.collector import Collector
 from whygrad.training.monitor.executions import Executions
-from whygrad.training.monitor.ledger_of_run import store_ledger
 from whygrad.training.monitor.monitored_function import MonitoredFunction
 from whygrad.training.monitor.progress import ProgressLine
 from whygrad.training.monitor.step_recorder import Schedule, StepRecorder
-from whygrad.training.run_diagnosis import store_diagnosis
+from whygrad.training.run_diagnosis import store_diagnosis, store_ledger
 
 
-class Monitor(tf.keras.callbacks.Callback):  # type: ignore[misc]
+class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type: ignore[misc]
     """Records the gradients of every variable at every step of `fit`, and what the optimizer makes of them.
 
     `model.fit(..., callbacks=[whygrad.Monitor()])`, then `whygrad show latest`. Of each variable: sum, norm, minimum,
@@ -46,8 +45,6 @@ class Monitor(tf.keras.callbacks.Callback):  # type: ignore[misc]
             `whygrad.guard` does; None: they are applied. Only then is the training another one, and only where one is.
         patience: how many such steps in a row end the training.
     """
-
-    _supports_tf_logs = True  # tf_keras: our hooks never make it fetch the logs of a batch
 
     def __init__(
         self,
@@ -98,11 +95,6 @@ class Monitor(tf.keras.callbacks.Callback):  # type: ignore[misc]
 
     def on_train_end(self, logs: Mapping[str, Any] | None = None) -> None:
         self._hooks.safely(self._stop, "finished", None)
-
-    def _implements_train_batch_hooks(self) -> bool:  # what tf_keras asks
-        return False
-
-    _implements_test_batch_hooks = _implements_predict_batch_hooks = _implements_train_batch_hooks
 
     def _start(self) -> None:
         model = self.model

@@ -48,7 +48,7 @@ class MonitoredFunction:
                 around.function = self._original
 
     def __call__(self, iterator: Any) -> Any:
-        if self.model.history is not self._history:  # another `fit`: ours ended where no callback is told
+        if self.model.history is not self._history:  # another `fit`: ours ended without calling its callbacks
             self.remove()
             self.model.make_train_function()
             return self.model.train_function(iterator)

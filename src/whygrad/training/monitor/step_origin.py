@@ -8,20 +8,20 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.measure.gradient_part import Tensor
-from whygrad.training.monitor.step_probe import Application, Request, Write, current_graph
+from whygrad.training.monitor.step_probe import Application, AskedGradient, OptimizerWrite, current_graph
 
 
-def origin_of(application: Application, requests: Sequence[Request]) -> tuple[list[Any], Any]:
+def gradients_and_loss(application: Application, asked: Sequence[AskedGradient]) -> tuple[list[Any], Any]:
     """The gradients as the tape gave them, before user code clipped or changed them, and the loss they are of."""
     raw, loss = list(application.gradients), None
     comparable = application.scale is None or application.given_scaled
     for i, variable in enumerate(application.variables):
-        asked = [request for request in requests if id(variable) in request.gradients]
-        if not asked:
+        mine = [each for each in asked if id(variable) in each.gradients]
+        if not mine:
             continue
-        loss = asked[-1].target if loss is None else loss
-        gradient = asked[0].gradients[id(variable)]
-        if len(asked) == 1 and comparable and gradient is not None and raw[i] is not None and is_here(gradient):
+        loss = mine[-1].target if loss is None else loss
+        gradient = mine[0].gradients[id(variable)]
+        if len(mine) == 1 and comparable and gradient is not None and raw[i] is not None and is_here(gradient):
             raw[i] = gradient
     return raw, loss
 
@@ -50,7 +50,7 @@ def changes_of(application: Application, present: Sequence[int], compiled: bool)
     return changes
 
 
-def _written(writes: Sequence[Write]) -> Any:
+def _written(writes: Sequence[OptimizerWrite]) -> Any:
     """The sum of what was written; None: it has to be taken from the values."""
     deltas = [write.delta for write in writes]
     if not deltas or not all(_is_usable(delta) for delta in deltas):

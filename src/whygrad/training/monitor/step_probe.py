@@ -6,23 +6,20 @@ The hooks are in only while one step is traced; a compiled step runs without the
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.listen import gradient_calls
 from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.backends.tensorflow.measure.gradient_part import Tensor
 
-_ADDING: Final = ("assign_add", "scatter_add")
-_TAKING: Final = ("assign_sub", "scatter_sub")
-_REPLACING: Final = ("assign", "scatter_update", "batch_scatter_update")
-
 
 @dataclass(slots=True, eq=False)
-class Request:
+class AskedGradient:
     """`tape.gradient(target, sources)`."""
 
     target: Any
@@ -30,7 +27,7 @@ class Request:
 
 
 @dataclass(slots=True, eq=False)
-class Write:
+class OptimizerWrite:
     """What the optimizer did to a variable."""
 
     delta: Any  # what was added; None: the variable was given a new value
@@ -53,42 +50,41 @@ class Application:
     given_scaled: bool = False  # the gradients are those of the scaled loss
     clipped: list[Any] | None = None  # as long as the gradients that are not None
     clipped_elsewhere: bool = False  # in a graph inside this one: a branch that may not be taken
-    writes: dict[int, list[Write]] = field(default_factory=dict)
+    writes: dict[int, list[OptimizerWrite]] = field(default_factory=dict)
+
+    def wrote(self, variable: Any, method: str, value: Any) -> None:
+        """Note what a method of a variable was called with."""
+        delta = None if method in gradient_calls.REPLACING else value
+        write = OptimizerWrite(delta, negative=method in gradient_calls.SUBTRACTING)
+        self.writes.setdefault(id(variable), []).append(write)
 
 
-class Listener(Protocol):
-    """Who is told of an application while it is made, in the graph it is made in."""
+class ApplicationListener(Protocol):
+    """Hears of an application while it is made, in the graph it is made in."""
 
     def opened(self, application: Application) -> None: ...
-
     def clipped(self, application: Application) -> None: ...
-
     def closed(self, application: Application) -> None: ...
 
 
 class StepProbe:
-    """Notes the gradient requests and applications of one step, made in the thread that `begin` was called in."""
+    """Notes the gradient requests and applications of one step, made in the thread that made the probe."""
 
-    def __init__(self, listener: Listener) -> None:
-        self.requests: list[Request] = []
+    def __init__(self, listener: ApplicationListener) -> None:
+        self.asked: list[AskedGradient] = []
         self.applications: list[Application] = []
-        self._listener = listener
+        self.listener = listener
         self._hooks = Hooks()
+        self._updates = _Updates(self)
         self._thread = threading.get_ident()
-        self._open: Application | None = None
-        self._depth = 0
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Put the hooks in."""
-        self._hooks.replace(compat.GradientTape, "gradient", self._wrap_request)
-        for base, method in compat.optimizer_bases():
-            for holder in _holders(base, method):
-                self._hooks.replace(holder, method, self._wrap_apply if method == "apply" else self._wrap_pairs)
-            for name in compat.CLIPPING_METHODS:
-                for holder in _holders(base, name):
-                    self._hooks.replace(holder, name, self._wrap_clip)
+        gradient_calls.hear_requests(self._hooks, _Requests(self), "gradient")
+        gradient_calls.hear_all_updates(self._hooks, self._updates)
+        gradient_calls.hear_clipping(self._hooks, self._updates.clipped)
 
-    def end(self) -> None:
+    def stop(self) -> None:
         """Take the hooks out; harmless where they are out already."""
         self._hooks.remove()
 
@@ -96,49 +92,63 @@ class StepProbe:
     def is_broken(self) -> bool:
         return self._hooks.broken
 
-    def _is_mine(self) -> bool:
+    def is_own_thread(self) -> bool:
         return threading.get_ident() == self._thread
 
-    def _wrap_request(self, original: Any) -> Any:
-        def gradient(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
-            result = original(tape, target, sources, *args, **kwargs)
-            if self._is_mine():
-                self._hooks.safely(self._note_request, target, sources, result)
-            return result
 
-        return gradient
+class _Requests:
+    """Hears what a tape is asked for."""
 
-    def _note_request(self, target: Any, sources: Any, result: Any) -> None:
-        pairs = zip(tf.nest.flatten(sources), tf.nest.flatten(result), strict=True)
-        gradients = {id(compat.variable_inside(source)): gradient for source, gradient in pairs}
-        self.requests.append(Request(target, gradients))
+    def __init__(self, probe: StepProbe) -> None:
+        self._probe = probe
 
-    def _wrap_apply(self, original: Any) -> Any:
-        def apply(optimizer: Any, grads: Any, trainable_variables: Any = None, **kwargs: Any) -> Any:
-            grads = list(grads)
-            known = (
-                getattr(optimizer, "_trainable_variables", ()) if trainable_variables is None else trainable_variables
-            )
-            known = list(known)
-            given = None if trainable_variables is None else known
-            with self._applying(optimizer, grads, known):
-                return original(optimizer, grads, given, **kwargs)
+    def begin(self, tape: Any, target: Any, sources: Any, *how: Any) -> tuple[Any, Any] | None:
+        return (target, sources) if self._probe.is_own_thread() else None
 
-        return apply
+    def done(self, ticket: tuple[Any, Any] | None, result: Any) -> None:
+        if ticket is not None:
+            target, sources = ticket
+            pairs = zip(tf.nest.flatten(sources), tf.nest.flatten(result), strict=True)
+            gradients = {id(compat.variable_inside(source)): gradient for source, gradient in pairs}
+            self._probe.asked.append(AskedGradient(target, gradients))
 
-    def _wrap_pairs(self, original: Any) -> Any:
-        def apply_gradients(optimizer: Any, grads_and_vars: Any, *args: Any, **kwargs: Any) -> Any:
-            pairs = list(grads_and_vars)
-            with self._applying(optimizer, [g for g, _ in pairs], [v for _, v in pairs]):
-                return original(optimizer, pairs, *args, **kwargs)
+    def failed(self, ticket: Any, error: BaseException) -> None:
+        """Nothing was given: there is nothing to note."""
 
-        return apply_gradients
 
-    def _applying(self, optimizer: Any, gradients: list[Any], variables: list[Any]) -> _Applying:
-        return _Applying(self, optimizer, gradients, variables)
+class _Updates:
+    """Hears what optimizers do; a call inside another, as of the optimizer in a wrapper, is part of that one."""
 
-    def open(self, optimizer: Any, gradients: list[Any], owners: list[Any]) -> None:
-        """An optimizer was given gradients; what it does until `close` belongs to this application."""
+    def __init__(self, probe: StepProbe) -> None:
+        self._probe = probe
+        self._depth = 0
+        self._open: Application | None = None
+        self._endings: list[Callable[[], None]] = []
+
+    def begin(self, optimizer: Any, gradients: list[Any], owners: list[Any]) -> bool:
+        if not self._probe.is_own_thread():
+            return False
+        self._depth += 1
+        if self._depth == 1:
+            self._start(optimizer, gradients, owners)
+        return True
+
+    def end(self, began: bool | None) -> None:
+        if not began:
+            return
+        self._depth -= 1
+        if self._depth == 0 and self._open is not None:
+            self._finish(self._open)
+
+    def clipped(self, given: list[Any], clipped: list[Any]) -> None:
+        if self._open is None or not self._probe.is_own_thread():
+            return
+        if any(new is not old for new, old in zip(clipped, given, strict=True)):
+            self._open.clipped = clipped
+            self._open.clipped_elsewhere = current_graph() is not self._open.graph
+            self._probe.listener.clipped(self._open)
+
+    def _start(self, optimizer: Any, gradients: list[Any], owners: list[Any]) -> None:
         variables = [compat.variable_inside(owner) for owner in owners]
         scale, given_scaled = _loss_scale(optimizer)
         application = Application(
@@ -152,97 +162,25 @@ class StepProbe:
         )
         application.before = [tf.convert_to_tensor(variable) for variable in variables]
         application.rate = None if compat.sets_rate_when_applied(optimizer) else _rate(optimizer)
-        for variable in variables:
-            self._follow(variable, application)
+        self._endings = [gradient_calls.hear_writes(variable, application.wrote) for variable in variables]
         self._open = application
-        self._listener.opened(application)
+        self._probe.listener.opened(application)
 
-    def close(self) -> None:
-        application, self._open = self._open, None
-        if application is None:
-            return
-        for variable in application.variables:
-            for name in (*_ADDING, *_TAKING, *_REPLACING):
-                vars(variable).pop(name, None)
+    def _finish(self, application: Application) -> None:
+        self._open = None
+        for stop_hearing in self._endings:
+            stop_hearing()
         if application.scale is None:  # an optimizer that was built just now
             application.scale, application.given_scaled = _loss_scale(application.optimizer)
         if application.rate is None:
             application.rate = _rate(application.optimizer)
-        self.applications.append(application)
-        self._listener.closed(application)
-
-    def _follow(self, variable: Any, application: Application) -> None:
-        """Note what is written to one variable, by methods of its own that shadow those of its class."""
-        for name in (*_ADDING, *_TAKING, *_REPLACING):
-            original = getattr(variable, name, None)
-            if original is not None and hasattr(variable, "__dict__"):
-                vars(variable)[name] = self._noting(name, original, variable, application)
-
-    def _noting(self, name: str, original: Any, variable: Any, application: Application) -> Any:
-        def write(value: Any, *args: Any, **kwargs: Any) -> Any:
-            delta = None if name in _REPLACING else value
-            application.writes.setdefault(id(variable), []).append(Write(delta, negative=name in _TAKING))
-            return original(value, *args, **kwargs)
-
-        return write
-
-    def _wrap_clip(self, original: Any) -> Any:
-        def clip(optimizer: Any, grads: Any) -> Any:
-            grads = list(grads)
-            result = original(optimizer, grads)
-            if self._is_mine() and self._open is not None:
-                result = list(result)
-                self._hooks.safely(self._note_clip, grads, result)
-            return result
-
-        return clip
-
-    def _note_clip(self, given: list[Any], clipped: list[Any]) -> None:
-        assert self._open is not None
-        if any(new is not old for new, old in zip(clipped, given, strict=True)):
-            self._open.clipped = clipped
-            self._open.clipped_elsewhere = current_graph() is not self._open.graph
-            self._listener.clipped(self._open)
-
-
-class _Applying:
-    """The stretch of one call to an optimizer; a call inside it, as of the optimizer in a wrapper, is part of it."""
-
-    def __init__(self, probe: StepProbe, *arguments: Any) -> None:
-        self.probe = probe
-        self.arguments = arguments
-        self.mine = probe._is_mine()
-
-    def __enter__(self) -> None:
-        if self.mine:
-            self.probe._depth += 1
-            if self.probe._depth == 1:
-                self.probe._hooks.safely(self.probe.open, *self.arguments)
-
-    def __exit__(self, *error: object) -> None:
-        if self.mine:
-            self.probe._depth -= 1
-            if self.probe._depth == 0:
-                self.probe._hooks.safely(self.probe.close)
+        self._probe.applications.append(application)
+        self._probe.listener.closed(application)
 
 
 def current_graph() -> Any:
     """The graph that is being built; None where ops run at once."""
     return None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
-
-
-def _holders(base: Any, name: str) -> Iterator[Any]:
-    """The classes of a family that define a method themselves."""
-    seen: set[type] = set()
-    todo = [*base.__mro__, base]
-    while todo:
-        kind = todo.pop()
-        if kind in seen or kind is object:
-            continue
-        seen.add(kind)
-        todo.extend(kind.__subclasses__() if issubclass(kind, base) else ())
-        if name in vars(kind):
-            yield kind
 
 
 def _loss_scale(optimizer: Any) -> tuple[Any, bool]:

@@ -10,9 +10,9 @@ import tensorflow as tf
 
 from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.backends.tensorflow.measure.gradient_part import Tensor
+from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable
 from whygrad.backends.tensorflow.measure.step_means import Means
-from whygrad.backends.tensorflow.measure.unconverted import unconverted
 from whygrad.backends.tensorflow.measure.unit_watch import UnitWatch, is_watched
 from whygrad.graph import Graph
 from whygrad.training.monitor.ring import Ring
@@ -96,7 +96,7 @@ class StepRecorder:
         """Take hooks out that a step left behind when it raised."""
         probe, self._probe = self._probe, None
         if probe is not None:
-            probe.end()
+            probe.stop()
 
     def opened(self, application: Application) -> None:
         """Take the norms of the weights before they are changed; XLA has them afterwards too."""
@@ -141,13 +141,13 @@ class StepRecorder:
         self._one_now = None if self._one is None else tf.convert_to_tensor(self._one)
         self._clipped, self._rows, self._complete = {}, {}, False
         self._probe = StepProbe(self)
-        self._probe.begin()
+        self._probe.start()
 
     def _end(self, outputs: Any) -> None:
         probe = self._probe
         if probe is None or _replica() != 0:
             return
-        probe.end()
+        probe.stop()
         self._complete = True
         if not probe.is_broken:
             self._failures.safely(self._record, probe, outputs)
@@ -207,7 +207,7 @@ class StepRecorder:
             kept = self._clipped[id(application)]
             present = sum(gradient is not None for gradient in application.gradients)
             clipped = means.unknown(present) if kept is None else _taken(kept)
-        return application_row(application, self._probe.requests, means, clipped)
+        return application_row(application, self._probe.asked, means, clipped)
 
     def _kept(self, values: Tensor, length: int) -> Any:
         """A variable that holds what a branch computed, and nothing where the branch was not taken."""

@@ -19,8 +19,8 @@ from whygrad.backends.tensorflow.measure.statistics import (
 )
 from whygrad.backends.tensorflow.measure.step_means import Means, is_big
 from whygrad.graph.series import CHANNELS
-from whygrad.training.monitor.step_origin import changes_of, is_here, origin_of, total_of
-from whygrad.training.monitor.step_probe import Application, Request
+from whygrad.training.monitor.step_origin import changes_of, gradients_and_loss, is_here, total_of
+from whygrad.training.monitor.step_probe import Application, AskedGradient
 
 SCALARS: Final = ("loss", "learning_rate", "loss_scale")
 
@@ -29,10 +29,10 @@ def row_width(application: Application) -> int:
     return len(SCALARS) + len(CHANNELS) * len(_present(application))
 
 
-def application_row(application: Application, requests: Sequence[Request], means: Means, clipped: Any) -> Tensor:
+def application_row(application: Application, asked: Sequence[AskedGradient], means: Means, clipped: Any) -> Tensor:
     """[3 + 9 n]: the scalars of one application, and the channels of each variable that has a gradient."""
     present = _present(application)
-    raw, loss = origin_of(application, requests)
+    raw, loss = gradients_and_loss(application, asked)
     gradients = [raw[i] for i in present]
     changes = changes_of(application, present, means.compiled)
     if application.weight_norms is None:

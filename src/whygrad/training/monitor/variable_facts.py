@@ -7,16 +7,11 @@ from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.graph.series import VariableInfo
-from whygrad.training.summary.summarize import distinct, top_level
-
-
-def name_of(variable: Any) -> str:
-    """`encoder/dense/kernel`, for variables of TensorFlow and of both Keras."""
-    return str(getattr(variable, "path", None) or getattr(variable, "name", "variable")).split(":")[0]
+from whygrad.training.variables import distinct, name_of, top_level
 
 
 def facts_of(variables: Sequence[Any], missing: Sequence[bool], model: Any = None) -> tuple[VariableInfo, ...]:
-    """One entry for each variable; names that occur twice are told apart."""
+    """One entry for each variable; names that occur twice are numbered."""
     activations = {id(v): name for layer, name in _activations(model) for v in _own(layer)}
     names = distinct([name_of(variable) for variable in variables])
     known = [name_of(variable) for variable in getattr(model, "trainable_variables", ())]

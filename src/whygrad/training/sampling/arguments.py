@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 import tensorflow as tf
 
 from whygrad.errors import UsageError
 
-F = TypeVar("F", bound=Callable[..., Any])
 Tensor = Any  # tf.Tensor: TensorFlow ships no types
 TensorLike = Any  # a tensor, a variable, an array, a number or a nest of numbers
 
@@ -21,11 +19,6 @@ class ParameterError(UsageError, ValueError):
     """A parameter of an estimator lies outside what the estimator is defined for."""
 
     ag_pass_through = True  # asks AutoGraph to raise it as it is; it would become a StagingError
-
-
-def plain(function: F) -> F:
-    """Keep AutoGraph out of a function that has no Python control flow over tensors: it traces faster so."""
-    return cast(F, tf.autograph.experimental.do_not_convert(function))
 
 
 def floating(value: TensorLike, name: str) -> Tensor:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.training.sampling import noise
 from whygrad.training.sampling.arguments import (
     Tensor,
@@ -18,7 +19,6 @@ from whygrad.training.sampling.arguments import (
     floating,
     matching,
     narrowed,
-    plain,
     widened,
 )
 from whygrad.training.sampling.normal import reparameterized_normal
@@ -29,7 +29,7 @@ class Draw(NamedTuple):
     log_prob: Tensor  # of the sample, one entry per independent part; differentiable in the parameters
 
 
-@plain
+@unconverted
 def draw_categorical(
     logits: TensorLike, *, sample_shape: Sequence[int] = (), onehot: bool = True, seed: noise.Seed = None
 ) -> Draw:
@@ -52,21 +52,21 @@ def draw_categorical(
 def _indices(logits: Tensor, size: Any, sample_shape: tuple[int, ...], seed: noise.Seed) -> Tensor:
     flat = logits if logits.shape.rank == 2 else tf.reshape(logits, [-1, size])
     index = tf.transpose(noise.categorical(flat, math.prod(sample_shape), seed))
-    return tf.reshape(index, _shape(logits, sample_shape)[:-1])
+    return tf.reshape(index, noise.sample_shape(logits, sample_shape)[:-1])
 
 
-@plain
+@unconverted
 def draw_bernoulli(logits: TensorLike, *, sample_shape: Sequence[int] = (), seed: noise.Seed = None) -> Draw:
     """Bits, 0 or 1, that are 1 with probability `sigmoid(logits)`; `log_prob` has the shape of the sample."""
     logits = floating(logits, "logits")
     wide = widened(logits)
-    noisy = noise.plus_logistic(tf.stop_gradient(wide), _shape(wide, sample_shape), seed)
+    noisy = noise.plus_logistic(tf.stop_gradient(wide), noise.sample_shape(wide, sample_shape), seed)
     sample = tf.cast(noisy > 0, wide.dtype)
     log_prob = -tf.nn.sigmoid_cross_entropy_with_logits(sample, tf.broadcast_to(wide, tf.shape(sample)))
     return Draw(narrowed(sample, logits.dtype), narrowed(log_prob, logits.dtype))
 
 
-@plain
+@unconverted
 def draw_normal(
     mean: TensorLike, scale: TensorLike, *, sample_shape: Sequence[int] = (), seed: noise.Seed = None
 ) -> Draw:
@@ -79,9 +79,3 @@ def draw_normal(
     standard = (widened(sample) - wide) / spread
     log_prob = -0.5 * tf.square(standard) - tf.math.log(spread) - 0.5 * math.log(2.0 * math.pi)
     return Draw(sample, narrowed(log_prob, mean.dtype))
-
-
-def _shape(tensor: Tensor, sample_shape: Sequence[int]) -> TensorLike:
-    if tensor.shape.is_fully_defined():
-        return (*sample_shape, *tensor.shape)
-    return tf.concat([tf.cast(sample_shape, tf.int32), tf.shape(tensor)], 0)

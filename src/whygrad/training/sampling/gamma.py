@@ -8,10 +8,10 @@ compiled by XLA: under `jit_compile` pass `compilable=True`, which draws the sam
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import tensorflow as tf
 
+from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.training.sampling import noise
 from whygrad.training.sampling.arguments import (
     Tensor,
@@ -21,7 +21,6 @@ from whygrad.training.sampling.arguments import (
     floating,
     matching,
     narrowed,
-    plain,
     widened,
 )
 from whygrad.training.sampling.gamma_rejection import compilable_gamma
@@ -29,7 +28,7 @@ from whygrad.training.sampling.gamma_rejection import compilable_gamma
 _HELP = "pass tf.nn.softplus(...) of a free parameter, which cannot leave the positive numbers"
 
 
-@plain
+@unconverted
 def implicit_gamma(
     concentration: TensorLike,
     rate: TensorLike = 1.0,
@@ -55,7 +54,7 @@ def implicit_gamma(
     return narrowed(drawn, concentration.dtype)
 
 
-@plain
+@unconverted
 def implicit_beta(
     concentration1: TensorLike,
     concentration0: TensorLike,
@@ -79,7 +78,7 @@ def implicit_beta(
     return narrowed(tf.sigmoid(log_one - log_zero), one.dtype)
 
 
-@plain
+@unconverted
 def implicit_dirichlet(
     concentration: TensorLike,
     *,
@@ -113,9 +112,7 @@ def _kernel_gamma(concentration: Tensor, rate: Tensor | None, sample_shape: Sequ
     if pair is None:
         return tf.random.gamma(sample_shape, concentration, rate, dtype=concentration.dtype)
     event = concentration if rate is None else _broadcast(concentration, rate)
-    shape: Any = (*sample_shape, *event.shape)
-    if not event.shape.is_fully_defined():
-        shape = tf.concat([tf.cast(sample_shape, tf.int32), tf.shape(event)], 0)
+    shape = noise.sample_shape(event, sample_shape)
     return tf.random.stateless_gamma(shape, pair, concentration, rate, dtype=concentration.dtype)
 
 

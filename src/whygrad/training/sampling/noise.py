@@ -11,6 +11,7 @@ the same ones each time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,13 @@ def split(seed: Seed, parts: int) -> list[Any]:
 def shape_of(tensor: Tensor) -> Any:
     """The static shape where it is known, which costs no op, else the dynamic one."""
     return tensor.shape if tensor.shape.is_fully_defined() else tf.shape(tensor)
+
+
+def sample_shape(tensor: Tensor, samples: Sequence[int]) -> Any:
+    """The shape of so many samples of a tensor, static where that of the tensor is known."""
+    if tensor.shape.is_fully_defined():
+        return (*samples, *tensor.shape)
+    return tf.concat([tf.cast(samples, tf.int32), tf.shape(tensor)], 0)
 
 
 def normal(shape: Any, dtype: Any, seed: Seed) -> Tensor:

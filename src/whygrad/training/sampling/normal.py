@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.training.sampling import noise
 from whygrad.training.sampling.arguments import (
     ParameterError,
@@ -16,14 +17,13 @@ from whygrad.training.sampling.arguments import (
     floating,
     matching,
     narrowed,
-    plain,
     widened,
 )
 
 _SCALE_HELP = "pass scale=tf.nn.softplus(...) or log_variance=..., which cannot leave the positive numbers"
 
 
-@plain
+@unconverted
 def reparameterized_normal(
     mean: TensorLike,
     scale: TensorLike | None = None,

@@ -37,7 +37,7 @@ def rebar(
     tells little. With few categories leave-one-out needs fewer evaluations for the same error; `compare` measures it.
 
     Bias: none, at any `temperature` and `strength` (1: the whole control variate, 0: the plain score function).
-    Variance: lower than the score function's as far as `loss` at soft samples tells its value at hard ones.
+    Variance: lower than the score function's as far as `loss` at soft samples predicts its value at hard ones.
     """
     logits = floating(logits, "logits")
     check_axis(logits, -1, "logits")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
+from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.training.sampling import noise
 from whygrad.training.sampling.arguments import (
     Tensor,
@@ -19,13 +20,12 @@ from whygrad.training.sampling.arguments import (
     cooled,
     floating,
     narrowed,
-    plain,
     widened,
 )
 from whygrad.training.sampling.straight_through import carry, onehot_like
 
 
-@plain
+@unconverted
 def gumbel_softmax(
     logits: TensorLike,
     temperature: TensorLike = 1.0,
@@ -47,7 +47,7 @@ def gumbel_softmax(
     return narrowed(onehot_like(noisy, soft, axis) if hard else soft, logits.dtype)
 
 
-@plain
+@unconverted
 def relaxed_bernoulli(
     logits: TensorLike, temperature: TensorLike = 1.0, *, hard: bool = False, seed: noise.Seed = None
 ) -> Tensor:

@@ -6,6 +6,7 @@ from typing import Literal
 
 import tensorflow as tf
 
+from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.training.sampling.arguments import (
     ParameterError,
     Tensor,
@@ -15,7 +16,6 @@ from whygrad.training.sampling.arguments import (
     floating,
     matching,
     narrowed,
-    plain,
     widened,
 )
 from whygrad.training.sampling.baseline import MovingAverage, leave_one_out
@@ -23,7 +23,7 @@ from whygrad.training.sampling.baseline import MovingAverage, leave_one_out
 Baseline = Literal["leave-one-out"] | MovingAverage | TensorLike | None
 
 
-@plain
+@unconverted
 def score_function(cost: TensorLike, log_prob: TensorLike, *, baseline: Baseline = None, axis: int = 0) -> Tensor:
     """A loss per sample: its value is `cost`, its gradient an unbiased one of the mean cost.
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.training.sampling.arguments import (
     ParameterError,
     Tensor,
@@ -22,7 +23,6 @@ from whygrad.training.sampling.arguments import (
     cooled,
     floating,
     narrowed,
-    plain,
     widened,
 )
 
@@ -57,7 +57,7 @@ def straight_through(
 _SHAPE_HELP = "pass a surrogate that returns the same shape as the function, straight_through(f, surrogate=g)"
 
 
-@plain
+@unconverted
 def straight_through_round(x: TensorLike) -> Tensor:
     """`tf.round(x)`, with gradient 1."""
     x = floating(x, "x")
@@ -65,7 +65,7 @@ def straight_through_round(x: TensorLike) -> Tensor:
     return tf.round(fixed) + (x - fixed)
 
 
-@plain
+@unconverted
 def straight_through_sign(x: TensorLike, *, clip: float | None = 1.0) -> Tensor:
     """`tf.sign(x)`, with gradient 1 where `|x| <= clip` and 0 elsewhere; `clip=None`: 1 everywhere.
 
@@ -79,7 +79,7 @@ def straight_through_sign(x: TensorLike, *, clip: float | None = 1.0) -> Tensor:
     return carry(sign, tf.clip_by_value(x, -clip, clip))
 
 
-@plain
+@unconverted
 def straight_through_onehot(logits: TensorLike, *, temperature: TensorLike = 1.0, axis: int = -1) -> Tensor:
     """The one-hot vector of the largest logit, with the gradient of `softmax(logits / temperature)`."""
     logits = floating(logits, "logits")
@@ -88,7 +88,7 @@ def straight_through_onehot(logits: TensorLike, *, temperature: TensorLike = 1.0
     return narrowed(onehot_like(wide, tf.nn.softmax(cooled(wide, temperature), axis), axis), logits.dtype)
 
 
-@plain
+@unconverted
 def straight_through_argmax(logits: TensorLike, *, temperature: TensorLike = 1.0, axis: int = -1) -> Tensor:
     """The position of the largest logit, as a float, with the gradient of the mean position under the softmax.
 
@@ -104,7 +104,7 @@ def straight_through_argmax(logits: TensorLike, *, temperature: TensorLike = 1.0
     return narrowed(carry(tf.cast(tf.argmax(wide, axis), soft.dtype), mean_place), logits.dtype)
 
 
-@plain
+@unconverted
 def straight_through_top_k(logits: TensorLike, k: int, *, temperature: TensorLike = 1.0) -> Tensor:
     """A mask with ones at the `k` largest logits of the last axis, with the gradient of `k * softmax`.
 

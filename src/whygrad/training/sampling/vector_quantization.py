@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.training.sampling.arguments import (
     ParameterError,
     Tensor,
@@ -13,7 +14,6 @@ from whygrad.training.sampling.arguments import (
     floating,
     matching,
     narrowed,
-    plain,
     widened,
 )
 
@@ -24,7 +24,7 @@ class Quantized(NamedTuple):
     loss: Tensor  # scalar: moves codebook and inputs towards one another; add it to yours
 
 
-@plain
+@unconverted
 def vq(inputs: TensorLike, codebook: TensorLike, *, commitment: float = 0.25) -> Quantized:
     """The nearest entries of `codebook` (shape [entries, size]) to `inputs` (shape [..., size]).
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from types import FrameType
 from typing import Any, Final
 
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.measure.gradient_part import Tensor
+from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable, keep_with_graph
-from whygrad.backends.tensorflow.measure.unconverted import unconverted
 from whygrad.errors import UsageError
+from whygrad.source.position import user_frame
 from whygrad.training.summary.summarize import By, summarize
 from whygrad.training.summary.table import Summary
 from whygrad.training.summary.view import HEADINGS, TOTAL
 
 _WIDTH: Final = 12
-_TENSORFLOW: Final = os.path.dirname(tf.__file__) + os.sep
 _calls: dict[tuple[str, int], int] = {}
 
 
@@ -82,10 +80,8 @@ def _turn(step: Any) -> Tensor:
 
 
 def _caller() -> tuple[str, int]:
-    """The line that called `print_summary`; TensorFlow's wrapper around it is stepped over."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith((__file__, _TENSORFLOW)):
-        frame = frame.f_back
+    """The line of the user's that called `print_summary`."""
+    frame = user_frame(sys._getframe(1))
     return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 

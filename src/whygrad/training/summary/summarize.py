@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any, Final
 
 import tensorflow as tf
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.gradient_part import Tensor
+from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.backends.tensorflow.measure.statistics import Columns, measure, norms
-from whygrad.backends.tensorflow.measure.unconverted import unconverted
 from whygrad.errors import UsageError
 from whygrad.training.summary.table import Summary
+from whygrad.training.variables import current_rate, distinct, top_level
 
 By = str | re.Pattern[str] | Callable[[Any], str]
 OTHER: Final = "(other)"
@@ -100,16 +102,6 @@ def _name(holder: Any, position: int) -> str:
     return str(getattr(holder, "path", None) or getattr(holder, "name", f"gradient {position}")).split(":")[0]
 
 
-def distinct(names: list[str]) -> list[str]:
-    """Every name once: the second `kernel` is `kernel (2)`."""
-    seen: dict[str, int] = {}
-    result = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        result.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return result
-
-
 def _labels(by: By, names: list[str], holders: list[Any]) -> tuple[list[str], str]:
     """The row that each gradient goes to, and what a row is."""
     if callable(by):
@@ -125,16 +117,6 @@ def _labels(by: By, names: list[str], holders: list[Any]) -> tuple[list[str], st
     if by == "total":
         return ["all"] * len(names), "group"
     return [_match(by, name) for name in names], "group"
-
-
-def top_level(paths: Sequence[str]) -> list[str]:
-    """The first part of each path below what all of them share: the sub-models of a model."""
-    split = [path.split("/")[:-1] or [path] for path in paths]
-    shortest = min((len(parts) for parts in split), default=1)
-    depth = 0
-    while depth < shortest - 1 and len({parts[depth] for parts in split}) == 1:
-        depth += 1
-    return [parts[depth] for parts in split]
 
 
 def _match(pattern: str | re.Pattern[str], name: str) -> str:
@@ -219,20 +201,5 @@ def _update_ratio(
 ) -> Tensor:
     if any(isinstance(holders[i], str) or holders[i] is None for i in present):
         raise UsageError("`learning_rate` needs the variables", help="pass `summarize(gradients, variables, ...)`")
-    weights = norms([value_of(holders[i]) for i in present])
+    weights = norms([compat.native(holders[i]) for i in present])
     return current_rate(learning_rate) * norm / _Fold(members, present, rows).length(weights)
-
-
-def value_of(variable: Any) -> Any:
-    """What TensorFlow's ops take: of a Keras 3 variable what it holds."""
-    inner = getattr(variable, "value", None)
-    return variable if inner is None or callable(inner) else inner
-
-
-def current_rate(source: Any) -> Tensor:
-    """The learning rate that a number, an optimizer or its schedule stands for now."""
-    rate = getattr(source, "learning_rate", source)
-    if callable(rate):
-        iterations = getattr(source, "iterations", None)
-        rate = rate() if iterations is None else rate(iterations)
-    return tf.cast(tf.convert_to_tensor(value_of(rate)), tf.float64)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from whygrad.errors import UsageError
-from whygrad.training.summary.view import TOTAL
+from whygrad.training.summary.view import TOTAL, as_html, as_table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -77,7 +77,7 @@ class Summary:
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """`{row: {column: number}}`, the total last; a missing gradient has None in every column."""
-        return {**{name: self[name] for name in self}, TOTAL: self.total}
+        return {**self._rows(), TOTAL: self.total}
 
     def to_pandas(self) -> Any:
         """A `pandas.DataFrame`, rows named, without the total."""
@@ -85,13 +85,14 @@ class Summary:
             import pandas
         except ImportError as error:
             raise UsageError("`to_pandas` needs pandas", help="pip install pandas") from error
-        rows = self.to_dict()
-        rows.pop(TOTAL)
-        return pandas.DataFrame.from_dict(rows, orient="index").rename_axis(self.label)
+        return pandas.DataFrame.from_dict(self._rows(), orient="index").rename_axis(self.label)
 
     @property
     def _order(self) -> tuple[int, ...]:
         return tuple(range(len(self.names))) if self.order is None else self.order
+
+    def _rows(self) -> dict[str, dict[str, Any]]:
+        return {name: self[name] for name in self}
 
     def _row(self, name: str, i: int, variables: int, missing: int) -> dict[str, Any]:
         empty = variables > 0 and missing == variables
@@ -114,16 +115,14 @@ class Summary:
     __repr__ = __str__
 
     def __rich__(self) -> Table:
-        from whygrad.training.summary.view import as_table
-
-        return as_table(self)
+        return as_table(self.label, self._rows(), self.total)
 
     def _repr_html_(self) -> str:
         from html import escape
 
-        from whygrad.training.summary.view import as_html
-
-        return f"<pre>{escape(str(self))}</pre>" if self.is_symbolic else as_html(self)
+        if self.is_symbolic:
+            return f"<pre>{escape(str(self))}</pre>"
+        return as_html(self.label, self._rows(), self.total)
 
     def __tf_flatten__(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         facts = (self.label, self.names, self.variables, self.missing, tuple(self.columns), self.order)

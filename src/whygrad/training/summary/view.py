@@ -1,18 +1,17 @@
-"""How a summary looks: on a terminal, as plain text, and in a notebook."""
+"""How a summary looks, on a terminal and in a notebook: rows of numbers by the name of their column."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-if TYPE_CHECKING:
-    from whygrad.training.summary.table import Summary
+Row = Mapping[str, Any]
 
 HEADINGS: Final = {
     "sum": "sum",
@@ -26,7 +25,7 @@ HEADINGS: Final = {
     "update_ratio": "update/weight",
 }
 TOTAL: Final = "total"
-_ORDER: Final = ("norm", *(key for key in HEADINGS if key != "norm"))  # the norm first, its bar beside it
+_ORDER: Final = ("norm", *(key for key in HEADINGS if key != "norm"))  # the norm first, its bar next to it
 _BAR: Final = 8  # cells
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 _HTML_STYLE: Final = (
@@ -41,23 +40,22 @@ _HTML_STYLE: Final = (
 )
 
 
-def keys_of(summary: Summary) -> list[str]:
+def keys_of(rows: Mapping[str, Row], total: Row) -> list[str]:
     """The columns to show; that of non-finite elements only where there are any."""
-    bad = summary.total["nonfinite"] or any(summary[name]["nonfinite"] for name in summary)
-    return [key for key in _ORDER if key in summary.columns and (key != "nonfinite" or bad)]
+    bad = total["nonfinite"] or any(row["nonfinite"] for row in rows.values())
+    return [key for key in _ORDER if key in total and (key != "nonfinite" or bad)]
 
 
-def as_table(summary: Summary) -> Table:
+def as_table(label: str, rows: Mapping[str, Row], total: Row) -> Table:
     """The table that rich shows, the norm of each row drawn as a bar."""
     table = Table(box=box.SIMPLE, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), show_footer=True)
-    table.add_column(summary.label, footer=TOTAL, no_wrap=True, header_style="bold", footer_style="bold")
-    total, keys, largest = summary.total, keys_of(summary), _largest(summary)
+    table.add_column(label, footer=TOTAL, no_wrap=True, header_style="bold", footer_style="bold")
+    keys, largest = keys_of(rows, total), _largest(rows)
     for key in keys:
         table.add_column(HEADINGS[key], footer=shown(total[key], key), justify="right", no_wrap=True)
         if key == "norm":
             table.add_column("", no_wrap=True)
-    for name in summary:
-        row = summary[name]
+    for name, row in rows.items():
         cells: list[str | Text] = [name]
         for key in keys:
             cells.append(shown(row[key], key))
@@ -67,11 +65,11 @@ def as_table(summary: Summary) -> Table:
     return table
 
 
-def as_html(summary: Summary) -> str:
-    keys, largest = keys_of(summary), _largest(summary)
-    headings = (summary.label, *(text for key in keys for text in _with_bar(key, HEADINGS[key], "")))
+def as_html(label: str, rows: Mapping[str, Row], total: Row) -> str:
+    keys, largest = keys_of(rows, total), _largest(rows)
+    headings = (label, *(text for key in keys for text in _with_bar(key, HEADINGS[key], "")))
     head = "".join(f"<th>{escape(text)}</th>" for text in headings)
-    rows = [(name, summary[name], _class(summary[name])) for name in summary] + [(TOTAL, summary.total, "total")]
+    all_rows = [(name, row, _class(row)) for name, row in rows.items()] + [(TOTAL, total, "total")]
     body = "".join(
         f"<tr{f' class={kind}' if kind else ''}><th>{escape(name)}</th>"
         + "".join(
@@ -82,7 +80,7 @@ def as_html(summary: Summary) -> str:
             )
         )
         + "</tr>"
-        for name, row, kind in rows
+        for name, row, kind in all_rows
     )
     return f"{_HTML_STYLE}<table class='whygrad-summary'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
@@ -120,16 +118,16 @@ def _with_bar(key: str, text: str, drawn: str) -> tuple[str, ...]:
     return (text, drawn) if key == "norm" else (text,)
 
 
-def _largest(summary: Summary) -> float:
-    norms = [summary[name]["norm"] for name in summary]
+def _largest(rows: Mapping[str, Row]) -> float:
+    norms = [row["norm"] for row in rows.values()]
     return max((norm for norm in norms if norm is not None and math.isfinite(norm)), default=0.0)
 
 
-def _style(row: Mapping[str, Any]) -> str:
+def _style(row: Row) -> str:
     return {"bad": "red", "zero": "yellow", "": ""}[_class(row)]
 
 
-def _class(row: Mapping[str, Any]) -> str:
+def _class(row: Row) -> str:
     if row["norm"] is None or (row["nonfinite"] or 0) > 0:
         return "bad"
     return "zero" if row["norm"] == 0 else ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
+
+from whygrad.errors import UsageError, WhygradError
 
 _OWN = ("_", "wrapped", "accumulation", "window", "callback", "settings", "guarding")
 
@@ -35,7 +36,10 @@ class Delegating:
         return getattr(self.wrapped, name)
 
 
-def pairs_of(grads_and_vars: Iterable[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
-    """Gradients and variables apart."""
-    pairs = list(grads_and_vars)
-    return [gradient for gradient, _ in pairs], [variable for _, variable in pairs]
+def check_optimizer(optimizer: Any, error: type[WhygradError] = UsageError) -> None:
+    """Raise unless it is an optimizer of one of the Kerases."""
+    if not hasattr(optimizer, "apply_gradients"):
+        raise error(
+            f"expected an optimizer, got {type(optimizer).__name__}",
+            help="pass an optimizer of Keras 3 or tf_keras, such as keras.optimizers.Adam()",
+        )

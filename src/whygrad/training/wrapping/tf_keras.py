@@ -3,23 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar, Final
 
+import tensorflow as tf
 import tf_keras
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.training.wrapping.delegating import Delegating
+
+saving = tf_keras.saving
+LossScaleOptimizer: Final = tf_keras.mixed_precision.LossScaleOptimizer
+_FROM_WRAPPED: Final = (
+    *("dynamic", "loss_scale", "dynamic_counter", "initial_scale", "dynamic_growth_steps"),
+    *("get_scaled_loss", "get_unscaled_gradients"),
+)
 
 
 class OptimizerWrapper(Delegating, tf_keras.optimizers.Optimizer):  # type: ignore[misc]
-    """Delegates learning rate, iterations, slots, EMA and loss scaling to `wrapped`, new style or legacy."""
+    """Delegates learning rate, iterations, slots, EMA and loss scaling to `wrapped`, new style or legacy.
 
-    def __init__(self, wrapped: Any, *, name: str) -> None:
+    A behaviour in front of it defines `step(gradients, variables, name, **options)`, which calls `hand_over`.
+    """
+
+    PREFIX: ClassVar[str]  # of the name, by the behaviour
+    UNSCALES_IN_APPLY: ClassVar = False
+
+    def __init__(self, wrapped: Any, *, name: str | None = None) -> None:
+        name = name or f"{self.PREFIX}_optimizer"
         tf_keras.optimizers.Optimizer.__init__(self, name=name, weight_decay=None, jit_compile=False)
         self.wrapped = wrapped
 
     def build(self, var_list: Iterable[Any]) -> None:
         compat.build(self.wrapped, var_list)
+
+    @unconverted
+    def apply_gradients(
+        self,
+        grads_and_vars: Iterable[tuple[Any, Any]],
+        name: str | None = None,
+        skip_gradients_aggregation: bool = False,
+        **options: Any,
+    ) -> Any:
+        pairs = list(grads_and_vars)
+        gradients, variables = [gradient for gradient, _ in pairs], [variable for _, variable in pairs]
+        with tf.init_scope():
+            self.build(variables)
+        if skip_gradients_aggregation:
+            options["skip_gradients_aggregation"] = True
+        self.step(gradients, variables, name, **options)
+        return self.iterations
+
+    def hand_over(self, gradients: list[Any], variables: list[Any], name: str | None = None, **options: Any) -> None:
+        """Give gradients to the wrapped optimizer."""
+        named = {} if name is None else {"name": name}
+        self.wrapped.apply_gradients(list(zip(gradients, variables, strict=True)), **named, **options)
+
+    def new_callback(self, behaviour: type) -> Any:
+        """A callback of this Keras that behaves so, with this optimizer."""
+        callback = type(behaviour.__name__, (behaviour, tf_keras.callbacks.Callback), {"__module__": __name__})()
+        callback.optimizer = self
+        return callback
 
     def update_step(self, gradient: Any, variable: Any) -> Any:
         raise NotImplementedError("updates are made by the wrapped optimizer")
@@ -58,7 +102,7 @@ class OptimizerWrapper(Delegating, tf_keras.optimizers.Optimizer):  # type: igno
             self.wrapped.finalize_variable_values(var_list)
 
     def save_own_variables(self, store: Any) -> None:
-        """What a legacy optimizer holds; a new one is saved by tf_keras beside this one."""
+        """What a legacy optimizer holds; a new one is saved by tf_keras as well as this one."""
         if not isinstance(self.wrapped, tf_keras.optimizers.Optimizer):
             for i, value in enumerate(self.wrapped.get_weights()):
                 store[f"legacy_{i}"] = value
@@ -82,39 +126,23 @@ class OptimizerWrapper(Delegating, tf_keras.optimizers.Optimizer):  # type: igno
         wrapped = config.pop("wrapped")
         if isinstance(wrapped, dict):
             wrapped = tf_keras.optimizers.deserialize(wrapped, custom_objects=custom_objects)
-        return cls(wrapped, **config)
+        return cls(wrapped, **config)  # by place: the metaclass of a LossScaleOptimizer has another name for it
+
+    @staticmethod
+    def serialized(thing: Any) -> Any:
+        return saving.serialize_keras_object(thing)
+
+    @staticmethod
+    def deserialized(config: Any, custom_objects: Any) -> Any:
+        return saving.deserialize_keras_object(config, custom_objects)
 
 
-class LossScaling:
-    """What a tf_keras LossScaleOptimizer offers, from the one that is wrapped."""
+def _from_wrapped(name: str) -> property:
+    return property(lambda self: getattr(self.wrapped, name))
 
-    wrapped: Any
 
-    @property
-    def dynamic(self) -> Any:
-        return self.wrapped.dynamic
-
-    @property
-    def loss_scale(self) -> Any:
-        return self.wrapped.loss_scale
-
-    @property
-    def dynamic_counter(self) -> Any:
-        return self.wrapped.dynamic_counter
-
-    @property
-    def initial_scale(self) -> Any:
-        return self.wrapped.initial_scale
-
-    @property
-    def dynamic_growth_steps(self) -> Any:
-        return self.wrapped.dynamic_growth_steps
-
-    def get_scaled_loss(self, loss: Any) -> Any:
-        return self.wrapped.get_scaled_loss(loss)
-
-    def get_unscaled_gradients(self, grads: Any) -> Any:
-        return self.wrapped.get_unscaled_gradients(grads)
+# What a tf_keras LossScaleOptimizer offers, from the one that is wrapped.
+LOSS_SCALING: Final = (type("LossScaling", (), {name: _from_wrapped(name) for name in _FROM_WRAPPED}),)
 
 
 def _number(name: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from whygrad.backends.tensorflow.compat.core import op_def_registry
+from whygrad.backends.tensorflow.compat.core import op_definition
 
 
 def given_attributes(op_type: str, attrs: Any) -> tuple[Any, ...]:
@@ -24,7 +24,7 @@ def given_attributes(op_type: str, attrs: Any) -> tuple[Any, ...]:
 @functools.cache
 def _default_attribute(op_type: str, name: Any) -> Any:
     """What TensorFlow takes where nothing is given; None where it must be given."""
-    definition = None if op_def_registry is None else op_def_registry.get(op_type)
+    definition = op_definition(op_type)
     text = name.decode() if isinstance(name, bytes) else str(name)
     for attribute in () if definition is None else definition.attr:
         if attribute.name == text and attribute.HasField("default_value"):

@@ -1,87 +1,92 @@
-"""Every private or version-dependent TensorFlow and Keras name, behind a capability check.
+"""Private names of TensorFlow, each a capability, and what is done with them.
 
-A name that is missing is None, and what needs it goes without.
+Using a name that is missing raises `MissingNameError`: what needs it is switched off, the rest goes on.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
-import sys
+import math
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from types import FrameType, ModuleType
+from types import FrameType
 from typing import Any
 
+import tensorflow as tf
 
-def _module(name: str) -> ModuleType | None:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        return None
+from whygrad.backends.tensorflow.capability import Loss, find
+
+eager_context = find("tensorflow.python.eager.context:context", Loss.EVERYTHING)
+anonymous_name = find("tensorflow.python.eager.context:anonymous_name", Loss.REPLAY)
+add_op_callback = find("tensorflow.python.framework.op_callbacks:add_op_callback", Loss.EVERYTHING)
+remove_op_callback = find("tensorflow.python.framework.op_callbacks:remove_op_callback", Loss.EVERYTHING)
+inside_function = find("tensorflow.python.framework.ops:inside_function", Loss.TRACES)
+default_graph = find("tensorflow.python.framework.ops:get_default_graph", Loss.TRACES)
+recording_is_stopped = find(
+    "tensorflow.python.pywrap_tfe:TFE_Py_TapeSetIsStopped",
+    Loss.EVERYTHING,
+    "tensorflow.python._pywrap_tfe:TFE_Py_TapeSetIsStopped",
+)
+stop_recording = find("tensorflow.python.eager.record:stop_recording", Loss.REPLAY)
+record = find("tensorflow.python.eager.record", Loss.CUSTOM)
+custom_gradient = find("tensorflow.python.ops.custom_gradient", Loss.CUSTOM)
+EagerFunc = find("tensorflow.python.ops.script_ops:EagerFunc", Loss.FOREIGN)
+EagerTensorBase = find("tensorflow.python.framework.ops:_EagerTensorBase", Loss.LEAVING)
+array_view = find("tensorflow.python.framework.ops:_EagerTensorBase._numpy", Loss.REPLAY)
+BaseResourceVariable = find("tensorflow.python.ops.resource_variable_ops:BaseResourceVariable", Loss.CREATION)
+source_mappers = find("tensorflow.python.util.tf_stack:_source_mapper_stacks", Loss.SOURCE)
+gradient_registry = find(
+    "tensorflow.python.framework.ops:_gradient_registry",
+    Loss.FLOWS,
+    "tensorflow.python.framework.ops:gradient_registry",
+)
+MockOp = find("tensorflow.python.eager.backprop:_MockOp", Loss.FLOWS)
+op_definition = find("tensorflow.python.framework.op_def_registry:get", Loss.REPLAY)
+quick_execute = find("tensorflow.python.eager.execute:quick_execute", Loss.REPLAY)
+assign_variable_op = find("tensorflow.python.ops.gen_resource_variable_ops:assign_variable_op", Loss.COMPILED)
+get_handle_data = find("tensorflow.python.ops.handle_data_util:get_handle_data", Loss.REPLAY)
+HandleData = find(
+    "tensorflow.core.framework.cpp_shape_inference_pb2:CppShapeInferenceResult.HandleData",
+    Loss.COMPILED,
+    "tensorflow.python.framework.cpp_shape_inference_pb2:CppShapeInferenceResult.HandleData",
+)
+gradient_function = find("tensorflow.python.eager.backprop:_gradient_function", Loss.BACKWARD)
+register_gradient_function = find(
+    "tensorflow.python.pywrap_tfe:TFE_Py_RegisterGradientFunction",
+    Loss.BACKWARD,
+    "tensorflow.python._pywrap_tfe:TFE_Py_RegisterGradientFunction",
+)
+TensorProto = find("tensorflow.core.framework.tensor_pb2:TensorProto", Loss.REPLAY)
+op_def_library = find("tensorflow.python.framework.op_def_library", Loss.REPLAY)
+gradients_util = find("tensorflow.python.ops.gradients_util", Loss.BACKWARD)
+AtomicFunction = find("tensorflow.python.eager.polymorphic_function.atomic_function:AtomicFunction", Loss.COMPILED)
+Optional = find("tensorflow.python.data.ops.optional_ops:_OptionalImpl", Loss.COMPILED)
+
+GradientTape = tf.GradientTape
+resource_dtype, variant_dtype, float32 = tf.resource, tf.variant, tf.float32
+not_numbers = (tf.resource, tf.string)
+int64 = tf.int64
+float32_number, float16_number = tf.float32.as_datatype_enum, tf.float16.as_datatype_enum
+flatten: Any = tf.nest.flatten
+constant_value: Any = tf.get_static_value
 
 
-def _attribute(module: ModuleType | None, name: str) -> Any:
-    return None if module is None else getattr(module, name, None)
-
-
-context = _module("tensorflow.python.eager.context")
-op_callbacks = _module("tensorflow.python.framework.op_callbacks")
-backprop = _module("tensorflow.python.eager.backprop")
-record = _module("tensorflow.python.eager.record")
-ops = _module("tensorflow.python.framework.ops")
-dtypes = _module("tensorflow.python.framework.dtypes")
-tensor_util = _module("tensorflow.python.framework.tensor_util")
-custom_gradient = _module("tensorflow.python.ops.custom_gradient")
-resource_variable_ops = _module("tensorflow.python.ops.resource_variable_ops")
-distribute = _module("tensorflow.python.distribute.distribute_lib")
-script_ops = _module("tensorflow.python.ops.script_ops")
-tf_stack = _module("tensorflow.python.util.tf_stack")
-func_graph_module = _module("tensorflow.python.framework.func_graph")
-pywrap_tfe = _module("tensorflow.python.pywrap_tfe") or _module("tensorflow.python._pywrap_tfe")
-nest = _module("tensorflow.python.util.nest")
-execute = _module("tensorflow.python.eager.execute")
-gradients_util = _module("tensorflow.python.ops.gradients_util")
-distribute = _module("tensorflow.python.distribute.distribute_lib")
-tensor_module = _module("tensorflow.python.framework.tensor")
-atomic_function = _module("tensorflow.python.eager.polymorphic_function.atomic_function")
-optional_ops = _module("tensorflow.python.data.ops.optional_ops")
-handle_data_util = _module("tensorflow.python.ops.handle_data_util")
-op_def_registry = _module("tensorflow.python.framework.op_def_registry")
-
-tensor_class: Any = _attribute(tensor_module, "Tensor") or _attribute(ops, "Tensor")
-add_op_callback: Callable[..., None] | None = _attribute(op_callbacks, "add_op_callback")
-remove_op_callback: Callable[..., None] | None = _attribute(op_callbacks, "remove_op_callback")
-GradientTape: Any = _attribute(backprop, "GradientTape")
-gradient_function: Callable[..., Any] | None = _attribute(backprop, "_gradient_function")
-MockOp: Any = _attribute(backprop, "_MockOp")
-EagerTensorBase: Any = _attribute(ops, "_EagerTensorBase")
-EagerTensor: Any = _attribute(ops, "EagerTensor")
-gradient_registry: Any = _attribute(ops, "_gradient_registry") or _attribute(ops, "gradient_registry")
-BaseResourceVariable: Any = _attribute(resource_variable_ops, "BaseResourceVariable")
-EagerFunc: Any = _attribute(script_ops, "EagerFunc")
-AtomicFunction: Any = _attribute(atomic_function, "AtomicFunction")
-Optional: Any = _attribute(optional_ops, "_OptionalImpl")
-FuncGraph: Any = _attribute(func_graph_module, "FuncGraph")
-constant_value: Callable[..., Any] | None = _attribute(tensor_util, "constant_value")
-recording_is_stopped: Callable[[], bool] = _attribute(pywrap_tfe, "TFE_Py_TapeSetIsStopped") or (lambda: False)
-register_gradient_function: Callable[..., None] | None = _attribute(pywrap_tfe, "TFE_Py_RegisterGradientFunction")
-resource_dtype: Any = _attribute(dtypes, "resource")
-variant_dtype: Any = _attribute(dtypes, "variant")
-float32: Any = _attribute(dtypes, "float32")
-float32_number: int = getattr(float32, "as_datatype_enum", 1)
-float16_number: int = getattr(_attribute(dtypes, "float16"), "as_datatype_enum", 19)
-flatten: Callable[[Any], list[Any]] | None = _attribute(nest, "flatten")
-array_view: Callable[[Any], Any] | None = _attribute(EagerTensorBase, "_numpy") if EagerTensorBase else None
+def current_graph() -> Any:
+    """The function graph that is being traced, or None when ops run at once."""
+    tracing = tf.compat.v1.executing_eagerly_outside_functions() and inside_function and inside_function()
+    return default_graph() if tracing else None
 
 
 def run_op(op_type: str, outputs: int, inputs: list[Any], attrs: Any) -> list[Any]:
     """Run one op now, seen by no tape and by no listener."""
-    assert execute is not None
-    assert context is not None
-    results = execute.quick_execute(op_type, outputs, inputs, attrs, context.context())
+    results = quick_execute(op_type, outputs, inputs, attrs, eager_context())
     return list(results) if isinstance(results, (list, tuple)) else []
+
+
+def int32_tensor(number: int) -> Any:
+    return tf.convert_to_tensor(number, dtype="int32")
 
 
 def ones_like(tensor: Any) -> Any:
@@ -94,26 +99,21 @@ def zeros_like(tensor: Any) -> Any:
 
 def sum_of(tensors: list[Any]) -> Any:
     """Of gradients; slices are made dense."""
-    assert ops is not None
-    dense = [ops.convert_to_tensor(tensor) for tensor in tensors]
+    dense = [tf.convert_to_tensor(tensor) for tensor in tensors]
     return run_op("AddN", 1, dense, ("N", len(dense), "T", dense[0].dtype))[0]
 
 
 @contextlib.contextmanager
 def unrecorded() -> Iterator[None]:
     """What runs meanwhile is on no tape."""
-    stop = _attribute(record, "stop_recording")
-    if stop is None:
-        yield
-        return
-    with stop():
+    with stop_recording():
         yield
 
 
 def eager_scope() -> contextlib.AbstractContextManager[Any]:
     """Out of the function that is being traced, for as long as the block runs."""
-    scope = _attribute(ops, "init_scope")
-    return contextlib.nullcontext() if scope is None else scope()
+    scope: contextlib.AbstractContextManager[Any] = tf.init_scope()
+    return scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +149,12 @@ def tracing(frame: FrameType | None) -> Tracing:
 
 def replicas() -> int:
     """How many copies of the model are trained at once."""
-    strategy = _attribute(distribute, "get_strategy")
-    return 1 if strategy is None else int(strategy().num_replicas_in_sync)
+    return int(tf.distribute.get_strategy().num_replicas_in_sync)
 
 
 def is_tensor(thing: Any) -> bool:
     """Whether it is a dense tensor, of a graph or with a value."""
-    return tensor_class is not None and isinstance(thing, tensor_class)
+    return isinstance(thing, tf.Tensor)
 
 
 def count_operations(graph: Any) -> int:
@@ -166,24 +165,20 @@ def count_operations(graph: Any) -> int:
 
 def constant_of(operation: Any) -> Any:
     """The tensor of a traced constant."""
-    assert tensor_util is not None
-    assert ops is not None
-    return ops.convert_to_tensor(tensor_util.MakeNdarray(operation.get_attr("value")), operation.outputs[0].dtype)
+    return tf.convert_to_tensor(tf.make_ndarray(operation.get_attr("value")), operation.outputs[0].dtype)
 
 
 def read_handle(handle: Any) -> Any:
     """The value of the variable behind a handle."""
-    assert resource_variable_ops is not None
     kind, _ = _kind_of_handle(handle)
     return run_op("ReadVariableOp", 1, [handle], ("dtype", kind))[0]
 
 
 def copy_of_variable(handle: Any, value: Any = None) -> Any:
     """The handle of a new variable with the same value, or with the given one; it goes when the handle does."""
-    assert context is not None
     kind, shape = _kind_of_handle(handle)
     tensor = read_handle(handle) if value is None else value
-    names = ("container", "", "shared_name", context.anonymous_name())
+    names = ("container", "", "shared_name", anonymous_name())
     copy = run_op("VarHandleOp", 1, [], (*names, "dtype", kind, "shape", shape, "allowed_devices", []))[0]
     copy._handle_data = handle._handle_data
     run_op("AssignVariableOp", 0, [copy, tensor], ("dtype", kind, "validate_shape", False))
@@ -195,24 +190,18 @@ TAP = "whygrad_tap"
 
 def tap(graph: Any, tensor: Any) -> Any:
     """Let a traced function leave a tensor in a new variable whenever it runs; the variable's handle."""
-    assert context is not None
-    assert resource_variable_ops is not None
     kind = tensor.dtype.as_datatype_enum
-    names = ("container", "", "shared_name", context.anonymous_name())
+    names = ("container", "", "shared_name", anonymous_name())
     handle = run_op("VarHandleOp", 1, [], (*names, "dtype", kind, "shape", None, "allowed_devices", []))[0]
     handle._handle_data = _handle_data(kind)
     with graph.as_default():
-        resource_variable_ops.gen_resource_variable_ops.assign_variable_op(handle, tensor, name=TAP)
+        assign_variable_op(handle, tensor, name=TAP)
     return handle
 
 
 def _handle_data(kind: int) -> Any:
     """The description of a variable of unknown shape."""
-    module = _module("tensorflow.core.framework.cpp_shape_inference_pb2") or _module(
-        "tensorflow.python.framework.cpp_shape_inference_pb2"
-    )
-    assert module is not None
-    data = module.CppShapeInferenceResult.HandleData(is_set=True)
+    data = HandleData(is_set=True)
     described = data.shape_and_type.add(dtype=kind)
     described.shape.unknown_rank = True
     return data
@@ -231,23 +220,21 @@ def dtype_of_handle(handle: Any) -> int:
 
 def bytes_of_handle(handle: Any) -> int:
     """How large the variable behind a handle is."""
-    assert dtypes is not None
     kind, shape = _kind_of_handle(handle)
     count = 1
     for side in shape or ():
         count *= max(int(side), 0)
-    return count * int(dtypes.as_dtype(kind).size or 0)
+    return count * int(tf.as_dtype(kind).size or 0)
 
 
 def runs_eagerly() -> bool:
     """Whether ops run at once in this thread."""
-    return context is not None and bool(context.context().executing_eagerly())
+    return bool(tf.executing_eagerly())
 
 
 def call_function(function: Any, arguments: list[Any]) -> list[Any]:
     """Call a traced function as it was compiled, unseen."""
-    assert context is not None
-    options = context.context().function_call_options.as_attrs()
+    options = eager_context().function_call_options.as_attrs()
     attrs = tuple(item for pair in options.items() for item in pair)
     return run_op(function.name.decode(), len(function.function_type.flat_outputs), arguments, attrs)
 
@@ -256,8 +243,7 @@ def _described(handle: Any) -> Any:
     """What kind of variable a handle stands for, also one that is traced."""
     if hasattr(handle, "_handle_data"):
         return handle._handle_data
-    look = _attribute(handle_data_util, "get_handle_data")
-    return None if look is None else look(handle)
+    return get_handle_data(handle)
 
 
 def _kind_of_handle(handle: Any) -> tuple[Any, Any]:
@@ -274,16 +260,15 @@ def has_gradient(op_type: str) -> bool:
 
 
 def is_dtype(value: Any) -> bool:
-    return dtypes is not None and isinstance(value, dtypes.DType)
+    return isinstance(value, tf.DType)
 
 
-def dtype_named(name: str) -> Any:
-    assert dtypes is not None
-    return dtypes.as_dtype(name)
+def dtype_named(name: str | int) -> Any:
+    return tf.as_dtype(name)
 
 
 def version() -> str:
-    return str(getattr(sys.modules.get("tensorflow"), "__version__", ""))
+    return str(tf.__version__)
 
 
 def bytes_of_tensor(tensor: Any) -> bytes:
@@ -293,26 +278,31 @@ def bytes_of_tensor(tensor: Any) -> bytes:
 
 
 def tensor_from_bytes(content: bytes, dtype: str) -> Any:
-    assert ops is not None
-    kind = dtype_named(dtype).as_datatype_enum
-    return run_op("ParseTensor", 1, [ops.convert_to_tensor(content)], ("out_type", kind))[0]
+    """What `bytes_of_tensor` wrote; a ValueError where it is something else, or claims to be larger than it is."""
+    kind = dtype_named(dtype)
+    try:
+        described = TensorProto.FromString(content)
+    except Exception as error:  # protobuf's own class
+        raise ValueError(f"a value cannot be read: {error}") from None
+    sides = [side.size for side in described.tensor_shape.dim]
+    is_list = kind in (resource_dtype, variant_dtype)
+    if is_list or described.dtype != kind.as_datatype_enum or any(side < 0 for side in sides):
+        raise ValueError(f"a value is not of the type {kind.name}")
+    if math.prod(sides) * (1 if kind in not_numbers else kind.size) > len(content):
+        raise ValueError("a value is smaller than its shape")
+    return run_op("ParseTensor", 1, [tf.convert_to_tensor(content)], ("out_type", kind.as_datatype_enum))[0]
 
 
 @functools.cache
 def is_stateful(op_type: str) -> bool:
     """Whether an op's results depend on more than its inputs; also true of names that are no op of TensorFlow's own."""
-    definition = op_def_registry.get(op_type) if op_def_registry is not None else None
+    definition = op_definition(op_type) if op_definition else None
     return definition is None or bool(definition.is_stateful)
 
 
 def source_map() -> dict[tuple[str, int], tuple[str, int, str]]:
     """AutoGraph's map of generated lines to the user's own, while a converted function runs in this thread."""
-    stacks = _attribute(tf_stack, "_source_mapper_stacks")
-    if stacks is None:
-        return {}
-    import threading
-
-    stack = stacks.get(threading.get_ident())
+    stack = source_mappers.get(threading.get_ident()) if source_mappers else None
     if not stack:
         return {}
     mapping: dict[tuple[str, int], tuple[str, int, str]] = stack[-1].get_effective_source_map()
@@ -321,20 +311,15 @@ def source_map() -> dict[tuple[str, int], tuple[str, int, str]]:
 
 def in_replica() -> bool:
     """Whether this thread is one of several replicas of a distribution strategy."""
-    return bool(
-        distribute is not None
-        and distribute.has_strategy()
-        and distribute.get_replica_context() is not None
-        and distribute.get_strategy().num_replicas_in_sync > 1
-    )
+    return not tf.distribute.in_cross_replica_context() and replicas() > 1
 
 
 def stop_listening(callback: Callable[..., Any]) -> None:
     """Take a listener to ops out of this thread, if it is in it."""
-    if remove_op_callback is not None and context is not None and callback in context.context().op_callbacks:
+    if eager_context and callback in eager_context().op_callbacks:
         remove_op_callback(callback)
 
 
 def others_listen() -> bool:
     """Whether somebody else listens to ops in this thread too."""
-    return context is not None and len(context.context().op_callbacks) > 1
+    return len(eager_context().op_callbacks) > 1

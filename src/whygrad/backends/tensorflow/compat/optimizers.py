@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
+import tensorflow as tf
+
+from whygrad.backends.tensorflow.capability import Loss, find
 from whygrad.backends.tensorflow.compat.core import (
     TAP,
-    _attribute,
     _kind_of_handle,
-    _module,
-    dtypes,
     is_stateful,
     is_variable_handle,
     resource_dtype,
@@ -40,8 +40,7 @@ def captured_handle(graph: Any, variable: Any) -> Any:
 
 
 def tf_dtype_of_handle(handle: Any) -> Any:
-    assert dtypes is not None
-    return dtypes.as_dtype(_kind_of_handle(handle)[0])
+    return tf.as_dtype(_kind_of_handle(handle)[0])
 
 
 def can_run_before(graph: Any) -> bool:
@@ -62,15 +61,12 @@ def state_of_optimizer(optimizer: Any) -> list[Any]:
     return list(own() if callable(own) and not hasattr(own, "__len__") else own)
 
 
-_gen_xla_ops = _module("tensorflow.compiler.tf2xla.ops.gen_xla_ops")
-_xla_optimization_barrier: Callable[[list[Any]], list[Any]] | None = _attribute(
-    _gen_xla_ops, "xla_optimization_barrier"
-)
+_xla_optimization_barrier = find("tensorflow.compiler.tf2xla.ops.gen_xla_ops:xla_optimization_barrier", Loss.XLA)
 
 
 def xla_barrier(tensor: Any) -> Any:
     """The tensor, computed on its own under XLA and not fused with what uses it; only for graphs that XLA compiles."""
-    return tensor if _xla_optimization_barrier is None else _xla_optimization_barrier([tensor])[0]
+    return _xla_optimization_barrier([tensor])[0] if _xla_optimization_barrier else tensor
 
 
 # What Keras optimizers call between being given gradients and using them.
@@ -93,15 +89,20 @@ def sets_rate_when_applied(optimizer: Any) -> bool:
     return hasattr(optimizer_inside(optimizer), "_current_learning_rate")
 
 
+def updating_method(optimizer_class: Any) -> str:
+    """The method that gives an optimizer of this class its gradients: Keras 3, or tf_keras."""
+    return "apply" if hasattr(optimizer_class, "apply") else "apply_gradients"
+
+
 def optimizer_bases() -> tuple[tuple[Any, str], ...]:
     """(class, method) for each family of optimizers that is loaded; the method is what is given the gradients."""
     found = []
     for name in ("keras", "tf_keras"):
-        optimizers = _attribute(sys.modules.get(name), "optimizers")
-        base = _attribute(optimizers, "Optimizer")
-        legacy = _attribute(_attribute(optimizers, "legacy"), "Optimizer")
+        optimizers = getattr(sys.modules.get(name), "optimizers", None)
+        base = getattr(optimizers, "Optimizer", None)
+        legacy = getattr(getattr(optimizers, "legacy", None), "Optimizer", None)
         if base is not None:
-            found.append((base, "apply" if hasattr(base, "apply") else "apply_gradients"))
+            found.append((base, updating_method(base)))
         if legacy is not None and hasattr(legacy, "apply_gradients"):
             found.append((legacy, "apply_gradients"))
     return tuple(found)
@@ -166,8 +167,6 @@ def extend(optimizer: Any, variables: Iterable[Any]) -> list[Any]:
     new = unknown_to(optimizer, variables)
     if not new:
         return []
-    import tensorflow as tf
-
     with tf.init_scope():
         twin = twin_of(optimizer, new)
     known = _indices(optimizer)

@@ -73,7 +73,7 @@ def build(optimizer: Any, variables: Iterable[Any]) -> None:
 
 def trained_by(optimizer: Any) -> list[Any]:
     """The variables that a Keras 3 optimizer was built with."""
-    return list(optimizer._trainable_variables)
+    return list(getattr(optimizer, "_trainable_variables", ()))
 
 
 def gradients_of(optimizer: Any, loss: Any, variables: Any, tape: Any) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import tensorflow as tf
+
 from whygrad.backends.tensorflow import compat
 from whygrad.graph import Flow
 
@@ -54,10 +56,9 @@ def _ask(op_type: str, inputs: Sequence[Any], outputs: Sequence[Any], attrs: Any
 
 def _probe(function: Any, op_type: str, inputs: Sequence[Any], outputs: Sequence[Any], attrs: Any) -> tuple[Flow, ...]:
     """Build the gradient in a scratch graph and look which inputs get None, or a constant zero."""
-    assert compat.ops is not None
     carried = (Flow.CARRIED,) * len(inputs)
     try:
-        with compat.ops.Graph().as_default():
+        with tf.Graph().as_default():
             ins = [_placeholder(fact) for fact in inputs]
             outs = [_placeholder(fact) for fact in outputs]
             grads = [_placeholder(fact) for fact in outputs]
@@ -73,8 +74,6 @@ def _probe(function: Any, op_type: str, inputs: Sequence[Any], outputs: Sequence
 
 
 def _placeholder(fact: Any) -> Any:
-    import tensorflow as tf
-
     return tf.compat.v1.placeholder(fact.dtype, fact.shape)
 
 
@@ -84,7 +83,7 @@ def _flow(gradient: Any) -> Flow:
     producer = getattr(gradient, "op", None)
     if producer is not None and producer.type == "ZerosLike":
         return Flow.ZERO
-    value = compat.constant_value(gradient) if compat.constant_value and producer is not None else None
+    value = compat.constant_value(gradient) if producer is not None else None
     if value is not None and value.size and not value.any():
         return Flow.ZERO
     return Flow.CARRIED

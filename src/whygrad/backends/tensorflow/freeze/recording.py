@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.failures import classify, failure_of
-from whygrad.backends.tensorflow.keras.facts import listed
-from whygrad.backends.tensorflow.listen.optimizers import PairEntry, UpdateEntry
+from whygrad.backends.tensorflow.keras.inspection import listed
+from whygrad.backends.tensorflow.listen.optimizers import UpdateEntry
 from whygrad.backends.tensorflow.log.op_table import DEFAULT_NAMES, NOT_TENSORS
 from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.log.variables import VariableEntry
-from whygrad.backends.tensorflow.provenance.accumulators import Windows
 from whygrad.graph import (
     Failure,
     GradientNumbers,
@@ -29,6 +28,9 @@ from whygrad.graph import (
     Variable,
     VariableId,
 )
+from whygrad.graph.sources import with_sources
+from whygrad.observe.pairs import Pair
+from whygrad.observe.windows import Windows
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -46,7 +48,7 @@ def record(capture: Capture, failure: Failure | None = None) -> Recording:
             VariableId(entry.id): _variable(capture, entry, owners.get(entry.id))
             for entry in list(capture.variables.entries.values())
         }
-        return Recording(
+        recording = Recording(
             requests=tuple(_request(capture, entry) for entry in list(capture.requests.entries.values())),
             updates=tuple(_updates(capture)),
             variables=variables,
@@ -57,6 +59,7 @@ def record(capture: Capture, failure: Failure | None = None) -> Recording:
             ledger=_ledger(capture, variables),
             framework="tensorflow",
         )
+        return with_sources(recording)
     finally:
         capture.recorder.paused -= 1
 
@@ -64,7 +67,8 @@ def record(capture: Capture, failure: Failure | None = None) -> Recording:
 def ledger_of(capture: Capture) -> Ledger:
     """Who wrote to which variable so far."""
     entries = list(capture.variables.entries.values())
-    return _ledger(capture, {VariableId(entry.id): _variable(capture, entry, None) for entry in entries})
+    variables = {VariableId(entry.id): _variable(capture, entry, None) for entry in entries}
+    return with_sources(Recording(ledger=_ledger(capture, variables))).ledger
 
 
 def _ledger(capture: Capture, variables: dict[VariableId, Variable]) -> Ledger:
@@ -134,12 +138,13 @@ def _is_always_zero(numbers: GradientNumbers | None) -> bool:
 
 
 def _updates(capture: Capture) -> Iterator[Update]:
-    windows = Windows(capture)
+    recorder = capture.recorder
+    windows = Windows(recorder.ledger.writes(), recorder.folds.assignments)
     for entry in list(capture.updates.entries.values()):
         yield Update(
             optimizer=entry.optimizer,
             optimizer_id=entry.optimizer_id,
-            pairs=tuple(_pairing(windows, entry, pair) for pair in entry.pairs),
+            pairs=tuple(_pairing(capture, windows, entry, pair) for pair in entry.pairs),
             stateful=entry.stateful,
             made=span(entry.made),
             where=span(entry.place),
@@ -157,31 +162,14 @@ def _runs(capture: Capture, entry: UpdateEntry) -> int | None:
     return capture.recorder.ledger.runs_of(entry.optimizer, moved) if entry.distinct else None
 
 
-def _pairing(windows: Windows, entry: UpdateEntry, pair: PairEntry) -> Pairing:
-    label, window = pair.label, windows.size(entry, pair)
-    if label is None:
-        return Pairing(variable=VariableId(pair.variable), gradient_of=None, missing=pair.missing, frozen=pair.frozen)
-    clipped = label.clipped_then_summed
-    return Pairing(
-        variable=VariableId(pair.variable),
-        gradient_of=frozenset(map(VariableId, label.variables)),
-        missing=pair.missing,
-        frozen=pair.frozen,
-        requests=window or len(label.requests),
-        scale=label.scale,
-        mean=label.mean,
-        stale=pair.stale or windows.never_set_back(entry, pair),
-        same_place=label.asked is not None and len(label.tapes) == len(label.requests),
-        clipped=None if clipped is None else span(clipped[0]),
-        summed=span(label.summed),
-        mixed=span(label.mixed),
-        divided=span(label.divided),
-        loss_divided=span(label.loss_divided),
-        noised=label.noised,
-        compiled=pair.compiled and window is None,
-        beside=pair.beside,
-        overwritten=span(pair.overwritten),
-    )
+def _pairing(capture: Capture, windows: Windows, entry: UpdateEntry, pair: Pair) -> Pairing:
+    optimizer = entry.reference() if entry.reference is not None and pair.accumulator else None
+    if optimizer is None:
+        return pair.recorded()
+    counter = capture.variables.of(optimizer.iterations)
+    updates, number = int(optimizer.iterations.numpy()), None if counter is None else counter.id
+    stale = windows.never_set_back(pair, updates, entry.iterations, number)
+    return pair.recorded(windows.size(pair, updates), never_set_back=stale)
 
 
 def _variable(capture: Capture, entry: VariableEntry, owner: tuple[str, str, bool] | None) -> Variable:
@@ -252,8 +240,8 @@ def _is_plain_object(value: Any) -> bool:
 def _holders(capture: Capture) -> dict[str, frozenset[VariableId]]:
     facts = capture.keras
     found: dict[str, frozenset[VariableId]] = {}
-    for layer in [*facts.layers_seen]:
-        ids = facts._ids(listed(layer, "variables"))
+    for layer in facts.layers_seen:
+        ids = facts.ids(listed(layer, "variables"))
         name = str(getattr(layer, "path", None) or layer.name)
-        found[name] = found.get(name, frozenset()) | frozenset(map(VariableId, ids))
+        found[name] = found.get(name, frozenset()) | frozenset(ids)
     return found

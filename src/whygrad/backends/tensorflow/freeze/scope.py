@@ -32,7 +32,8 @@ class Scope:
         self.writes: dict[int, list[OpRecord]] = defaultdict(list)
         self.shadowed: set[int] = set()  # ops whose outputs a custom gradient took over
         types = {record.type for record in self.records}
-        self.draws = {name for name in types if kind_of(name) is OpKind.NOISE}
+        self._drawing = {name for name in types if kind_of(name) is OpKind.NOISE}
+        self._born = {entry.born for entry in capture.variables.entries.values()}
         self._writing = {name for name in types if kind_of(name) is OpKind.WRITE}
         self._reading = {name for name in types if kind_of(name) is OpKind.READ}
         self._index()
@@ -132,4 +133,28 @@ class Scope:
                 todo += fresh
                 todo += [alias for alias in self.aliases if fresh and self.handle(alias) in fresh]
             marked.update(todo)
+        return found
+
+    def draws_apart(self, tape: int, needed: set[int]) -> set[int]:
+        """Random draws under a tape that its request has no need of, with what uses each up to the first op elsewhere.
+
+        What a variable starts with is drawn where the variable is made, and not meant.
+        """
+        draws = [
+            record
+            for record in (self.records if self._drawing else ())
+            if record.type in self._drawing and record.sequence not in needed and tape in record.tapes
+        ]
+        users = defaultdict(list)
+        for record in self.records if draws else ():
+            for number in record.inputs:
+                users[number].append(record)
+        found = set[int]()
+        for draw in draws:
+            todo = [draw] if draw.place not in self._born else []
+            while todo:
+                record = todo.pop()
+                found.add(record.sequence)
+                if record.place == draw.place or (draw.layers and record.layers == draw.layers):
+                    todo += [user for facts in record.outputs for user in users[facts.id] if user.sequence not in found]
         return found

@@ -1,137 +1,166 @@
-"""The hooks of Keras, which tell `KerasFacts` what ops do not show."""
+"""The hooks on Keras and on `tf.Module`, which pass on what ops do not show."""
 
 from __future__ import annotations
 
 import sys
-from types import ModuleType
+from collections.abc import Callable
+from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from whygrad.backends.tensorflow.keras.objects import hook_losses, hook_old_names, hook_variables
+from whygrad.backends.tensorflow.keras.lists import OF_LAYERS, OF_MODULES
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
 
-from whygrad.backends.tensorflow.keras.facts import LISTS
+Note = Callable[..., Any]
+Wrap = Callable[[Any], Any]
+
+
+def install_tensorflow(capture: Capture) -> None:
+    """Hook the lists of `tf.Module`, and learn TensorFlow's own loss functions."""
+    import tensorflow as tf
+
+    capture.losses.learn(tf, "nn")
+    for attribute in OF_MODULES:
+        capture.hooks.replace(tf.Module, attribute, _reading(capture, attribute, capture.keras.lists.read_of_module))
 
 
 def install(capture: Capture, module: ModuleType) -> None:
     """Hook one Keras: version 3, or tf_keras."""
-    hooks, facts = capture.hooks, capture.keras
-    layer_class, model_class = module.layers.Layer, module.Model
+    replace, facts = capture.hooks.replace, capture.keras
+    layers, attributes = facts.called_at, facts.attributes
+    capture.losses.learn(module, "losses", "ops", "backend")
+    capture.losses.learn_object(module.losses.Loss)
+    layer, model, optimizer = module.layers.Layer, module.Model, module.optimizers.Optimizer
 
-    def calling(original: Any) -> Any:
-        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            hooks.safely(facts.entered, self, args, kwargs, sys._getframe(1))
-            try:
-                return original(self, *args, **kwargs)
-            finally:
-                hooks.safely(facts.left)
+    def losses_read(layer: Any, *_: Any) -> None:
+        if capture.recorder.tapes:
+            layers.losses_read.add(layer)
 
-        return __call__
+    def loss_added(layer: Any, *_: Any) -> None:
+        layers.losses_added.add(layer)
 
-    def listing(attribute: str) -> Any:
-        def wrap(original: Any) -> Any:
-            def read(self: Any) -> Any:
-                value = original.fget(self)
-                hooks.safely(facts.list_was_read, self, attribute, value, sys._getframe(1))
-                return value
+    def optimizer_set(owner: Any, frame: FrameType, name: str, _: Any) -> None:
+        if isinstance(owner, optimizer):  # layers share the setter
+            attributes.set_of_optimizer(owner, optimizer, frame, name)
 
-            return property(read, original.fset, original.fdel, original.__doc__)
+    replace(layer, "__new__", _making(capture))
+    replace(layer, "__call__", _calling(capture))
+    replace(layer, "__setattr__", _setting(capture, attributes.set_of_layer))
+    replace(layer, "trainable", _flagging(capture))
+    replace(layer, "get_weights", _method(capture, after=attributes.weights_read))
+    replace(layer, "set_weights", _method(capture, before=attributes.weights_set))
+    for attribute in OF_LAYERS:
+        replace(layer, attribute, _reading(capture, attribute, facts.lists.read_of_layer))
+    replace(layer, "losses", _reading(capture, "losses", losses_read))
+    replace(layer, "add_loss", _method(capture, before=loss_added))
+    replace(model, "compile", _method(capture, after=facts.trainings.compiled))
+    for method in ("fit", "train_on_batch"):
+        replace(model, method, _training(capture, method))
+    replace(module.losses.Loss, "__call__", _method(capture, before=capture.losses.note_object))
+    if hasattr(module, "Variable"):  # of Keras 3, around one of TensorFlow's; tf_keras has no class of its own
+        replace(module.Variable, "__init__", _method(capture, after=facts.variable_made))
+    if module.__name__ == "keras":  # tf_keras shares its `__setattr__` with everything that TensorFlow tracks
+        replace(optimizer, "__setattr__", _setting(capture, optimizer_set))
 
-        return wrap
 
-    def flagging(original: Any) -> Any:
-        def write(self: Any, value: Any) -> None:
-            original.fset(self, value)
-            hooks.safely(facts.flag_was_set, self, value, sys._getframe(1))
+def _method(capture: Capture, *, before: Note | None = None, after: Note | None = None) -> Wrap:
+    """A method that passes on its object, its result when it has run, the caller's frame, and its arguments."""
 
-        return property(original.fget, write, original.fdel, original.__doc__)
-
-    def reading_losses(original: Any) -> Any:
-        def losses(self: Any) -> Any:
-            if capture.recorder.tapes:
-                hooks.safely(facts.losses_read.add, self)
-            return original.fget(self)
-
-        return property(losses, original.fset, original.fdel, original.__doc__)
-
-    def adding_loss(original: Any) -> Any:
-        def add_loss(self: Any, *args: Any, **kwargs: Any) -> Any:
-            hooks.safely(facts.losses_added.add, self)
-            return original(self, *args, **kwargs)
-
-        return add_loss
-
-    def compiling(original: Any) -> Any:
-        def compile(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: A001
+    def wrap(original: Any) -> Any:
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if before is not None:
+                capture.hooks.safely(before, self, sys._getframe(1), args, kwargs)
             result = original(self, *args, **kwargs)
-            hooks.safely(facts.was_compiled, self, kwargs, args, sys._getframe(1))
+            if after is not None:
+                capture.hooks.safely(after, self, result, sys._getframe(1), args, kwargs)
             return result
 
-        return compile
+        return method
 
-    def training(method: str) -> Any:
-        def wrap(original: Any) -> Any:
-            def train(self: Any, *args: Any, **kwargs: Any) -> Any:
-                hooks.safely(facts.training_began, self, method, sys._getframe(1))
-                hooks.safely(facts.history.trained, self, method, args, kwargs)
-                try:
-                    return original(self, *args, **kwargs)
-                except Exception as error:
-                    hooks.safely(facts.training_failed, self, error)
-                    raise
-                finally:
-                    hooks.safely(facts.training_ended)
+    return wrap
 
-            return train
 
-        return wrap
+def _setting(capture: Capture, note: Note) -> Wrap:
+    """The frame of a setter is known by its name: a property that is set through it looks past it."""
 
-    def rebinding(original: Any) -> Any:
+    def wrap(original: Any) -> Any:
         def __setattr__(self: Any, name: str, value: Any) -> None:  # noqa: N807
-            hooks.safely(facts.attribute_was_set, self, name, value, sys._getframe(1))
+            capture.hooks.safely(note, self, sys._getframe(1), name, value)
             original(self, name, value)
 
         return __setattr__
 
-    def making(original: Any) -> Any:
-        """Keras reads the signature of `__init__`: it must stay as it is."""
+    return wrap
 
+
+def _reading(capture: Capture, attribute: str, note: Note) -> Wrap:
+    def wrap(original: Any) -> Any:
+        def read(self: Any) -> Any:
+            value = original.fget(self)
+            capture.hooks.safely(note, self, attribute, value, sys._getframe(1))
+            return value
+
+        return property(read, original.fset, original.fdel, original.__doc__)
+
+    return wrap
+
+
+def _flagging(capture: Capture) -> Wrap:
+    def wrap(original: Any) -> Any:
+        def write(self: Any, value: Any) -> None:
+            original.fset(self, value)
+            capture.hooks.safely(capture.keras.attributes.flag_set, self, value, sys._getframe(1))
+
+        return property(original.fget, write, original.fdel, original.__doc__)
+
+    return wrap
+
+
+def _making(capture: Capture) -> Wrap:
+    """Keras reads the signature of `__init__`: it must stay as it is."""
+
+    def wrap(original: Any) -> Any:
         def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             layer = original.__func__(cls, *args, **kwargs)
-            hooks.safely(facts.was_made, layer, sys._getframe(1))
+            capture.hooks.safely(capture.keras.called_at.was_made, layer, sys._getframe(1))
             return layer
 
         return staticmethod(__new__)
 
-    def reading_weights(original: Any) -> Any:
-        def get_weights(self: Any) -> Any:
-            values = original(self)
-            hooks.safely(facts.weights_were_read, self, values)
-            return values
+    return wrap
 
-        return get_weights
 
-    def setting_weights(original: Any) -> Any:
-        def set_weights(self: Any, weights: Any) -> Any:
-            hooks.safely(facts.weights_were_set, self, weights, sys._getframe(1))
-            return original(self, weights)
+def _calling(capture: Capture) -> Wrap:
+    hooks, layers = capture.hooks, capture.keras.called_at
 
-        return set_weights
+    def wrap(original: Any) -> Any:
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            around = hooks.safely(layers.entered, self, args, kwargs, sys._getframe(1))
+            try:
+                return original(self, *args, **kwargs)
+            finally:
+                hooks.safely(layers.left, around)
 
-    hooks.replace(layer_class, "get_weights", reading_weights)
-    hooks.replace(layer_class, "set_weights", setting_weights)
-    hooks.replace(layer_class, "__new__", making)
-    hooks.replace(layer_class, "__call__", calling)
-    hooks.replace(layer_class, "__setattr__", rebinding)
-    for attribute in LISTS:
-        hooks.replace(layer_class, attribute, listing(attribute))
-    hooks.replace(layer_class, "trainable", flagging)
-    hooks.replace(layer_class, "losses", reading_losses)
-    hooks.replace(layer_class, "add_loss", adding_loss)
-    hooks.replace(model_class, "compile", compiling)
-    for method in ("fit", "train_on_batch"):
-        hooks.replace(model_class, method, training(method))
-    hook_variables(capture, module)
-    hook_losses(capture, module)
-    hook_old_names(capture, module)
+        return __call__
+
+    return wrap
+
+
+def _training(capture: Capture, method: str) -> Wrap:
+    hooks, trainings = capture.hooks, capture.keras.trainings
+
+    def wrap(original: Any) -> Any:
+        def train(self: Any, *args: Any, **kwargs: Any) -> Any:
+            hooks.safely(trainings.began, self, method, args, kwargs, sys._getframe(1))
+            try:
+                return original(self, *args, **kwargs)
+            except Exception as error:
+                hooks.safely(trainings.failed, self, error)
+                raise
+            finally:
+                hooks.safely(trainings.ended)
+
+        return train
+
+    return wrap

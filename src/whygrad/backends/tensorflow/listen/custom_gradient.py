@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.op_record import CUSTOM
 from whygrad.backends.tensorflow.nonfinite.replay.episode import WayBack
-from whygrad.graph.event import CustomGradientForgets, CustomGradientWithholds
+from whygrad.graph.event import CustomGradient
 from whygrad.source import SourceSpan
 from whygrad.source.position import CodeOwner, file_owner
-from whygrad.source.returning import return_of_none
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -93,19 +93,23 @@ def _note(capture: Capture, op_type: Any, outputs: Any, inputs: Any, backward: A
             withheld = {i for i, g in enumerate(answer) if g is None}
             record.blocked = (record.blocked or frozenset()) | withheld
             if withheld:
-                hooks.safely(_note_withheld, capture, str(op_type), backward)
+                hooks.safely(_note_withheld, capture, str(op_type), backward, withheld)
         return answer
 
     return observed
 
 
-def _note_withheld(capture: Capture, name: str, backward: Any) -> None:
-    code = _users_code(backward, depth=3)
-    event = CustomGradientWithholds(
-        function=name, where=None if code is None else return_of_none(code.co_filename, code.co_firstlineno)
-    )
+def _note_withheld(capture: Capture, name: str, backward: Any, withheld: Iterable[int]) -> None:
+    event = CustomGradient(function=name, where=_span(_users_code(backward, depth=3)), withheld=tuple(sorted(withheld)))
     if event not in capture.events:
         capture.events.append(event)
+
+
+def _span(code: CodeType | None) -> SourceSpan | None:
+    if code is None:
+        return None
+    last = max((line for _, _, line in code.co_lines() if line), default=code.co_firstlineno)
+    return SourceSpan(code.co_filename, code.co_firstlineno, end_line=last)
 
 
 def _users_code(function: Any, depth: int) -> CodeType | None:
@@ -146,14 +150,10 @@ def _note_forgotten(capture: Capture, function: Any, error: TypeError) -> None:
         gradient = held.get("grad_fn")
         code = getattr(gradient, "__code__", None)
         if trace.tb_frame.f_code.co_name.endswith("_mode_decorator") and code is not None:
-            last = max((line for _, _, line in code.co_lines() if line), default=code.co_firstlineno)
             names = [entry.name for v in held.get("variables", ()) if (entry := capture.variables.of(v)) is not None]
+            name = getattr(function, "__name__", "custom_gradient")
             capture.events.append(
-                CustomGradientForgets(
-                    function=getattr(function, "__name__", "custom_gradient"),
-                    where=SourceSpan(code.co_filename, code.co_firstlineno, end_line=last),
-                    variables=tuple(names),
-                )
+                CustomGradient(function=name, where=_span(code), variables=tuple(names), takes_variables=False)
             )
             return
         trace = trace.tb_next

@@ -22,7 +22,7 @@ _WAYS = {
 
 
 def install(capture: Capture) -> None:
-    """NumPy may also read a tensor's memory without asking; what came back then tells (see `escape`)."""
+    """NumPy may also read a tensor's memory without asking; what came back then tells (see `graph/escape`)."""
     hooks, recorder = capture.hooks, capture.recorder
 
     def leaving(how: str) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.positions import span
-from whygrad.graph.event import ForeignBody
+from whygrad.graph import Departure
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -36,7 +36,9 @@ def install(capture: Capture) -> None:
 
 
 def note_departure(capture: Capture, how: str, frame: Any) -> None:
-    """A value left inside such a body: what comes out of it has no gradient."""
-    event = ForeignBody(function=capture.bodies.running[-1], how=how, where=span(capture.recorder._place(frame)))
-    if event not in capture.events[-64:]:
-        capture.events.append(event)
+    """A value left inside such a body."""
+    where = span(capture.recorder._place(frame))
+    if where is not None:
+        left = Departure(how=how, where=where, function=capture.bodies.running[-1])
+        if left not in capture.events[-64:]:
+            capture.events.append(left)

@@ -3,40 +3,17 @@
 from __future__ import annotations
 
 import functools
-import sys
 import threading
-import traceback
 import types
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-Result = TypeVar("Result")
+from whygrad.backends.tensorflow.capability import Absent, MissingNameError
+from whygrad.backends.tensorflow.measure.own_thread import own_thread
+from whygrad.notice import spot, warn
 
 PATIENCE = 1.0  # seconds a thread waits for another one's note before it goes on without its own
 REPORT_TO = "please report this line to the authors of whygrad"
-
-
-own_thread = threading.local()  # `busy` in threads that we started ourselves
-
-
-def in_own_thread(function: Callable[[], Result]) -> Result:
-    """What a function of ours returns, run where no hook takes note of it and no scope of the program is open."""
-    done: list[Result] = []
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        own_thread.busy = True
-        try:
-            done.append(function())
-        except BaseException as error:
-            failed.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
-    return done[0]
 
 
 class Hooks:
@@ -84,6 +61,8 @@ class Hooks:
             if thread != self._thread:
                 self._change_thread(thread)
             return note(*arguments)
+        except MissingNameError:  # said once, when watching began
+            return None
         except Exception as error:
             self.fail(error)
             return None
@@ -104,18 +83,15 @@ class Hooks:
         if self.broken:
             return
         self.broken = True
-        where = traceback.extract_tb(error.__traceback__)[-1] if error.__traceback__ else None
-        spot = f" at {where.filename.rsplit('/', 1)[-1]}:{where.lineno}" if where else ""
-        print(
-            f"whygrad: warning: watching stopped after an internal error{spot}: "
-            f"{type(error).__name__}: {error}; the run goes on unwatched ({REPORT_TO})",
-            file=sys.stderr,
+        warn(
+            f"watching stopped after an internal error{spot(error)}: "
+            f"{type(error).__name__}: {error}; the run goes on unwatched ({REPORT_TO})"
         )
 
 
 def _home(owner: Any, name: str) -> Any:
     """The class of an inheritance chain that really holds the name; a module holds its own."""
-    if owner is None:
+    if owner is None or isinstance(owner, Absent):
         return None
     for candidate in getattr(owner, "__mro__", (owner,)):
         if name in vars(candidate) and candidate is not object:

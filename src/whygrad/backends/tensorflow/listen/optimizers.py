@@ -5,36 +5,19 @@ from __future__ import annotations
 import itertools
 import sys
 import weakref
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.provenance.beside import took_part
-from whygrad.backends.tensorflow.provenance.overwriting import overwritten
+from whygrad.observe.pairs import Pair, note_part_taken
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
     from whygrad.backends.tensorflow.log.op_record import OpRecord
     from whygrad.backends.tensorflow.log.variables import VariableEntry
-    from whygrad.backends.tensorflow.provenance.label import Label
+    from whygrad.observe.label import Label
 
 KEPT_PER_PLACE = 64
-
-
-@dataclass(slots=True)
-class PairEntry:
-    variable: int
-    label: Label | None
-    missing: bool
-    frozen: bool = False  # it was not trainable then
-    compiled: bool = False  # traced apart from this update: how often it ran is not known
-    stale: bool = False  # it holds gradients that an earlier update has applied already
-    beside: bool = False  # it took part in the pass that gave these gradients of others
-    overwritten: Any = None  # where it was given another value after its gradient was taken
-
-    def learn(self, label: Label) -> None:
-        """What the gradient is, known only when the traced update is called."""
-        self.label, self.compiled = label, True
 
 
 @dataclass(slots=True)
@@ -42,7 +25,7 @@ class UpdateEntry:
     place: Any
     optimizer: str
     optimizer_id: int
-    pairs: tuple[PairEntry, ...]
+    pairs: tuple[Pair, ...]
     unknown: tuple[int, ...]
     order: int
     stateful: bool = False
@@ -63,26 +46,28 @@ class Updates:
         self.numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self.counter = itertools.count(1)
         self.names: dict[str, int] = {}  # the first optimizer of each name
-        self.applied: dict[int, int] = {}  # variable -> the number of the last request that was applied to it
         self.total = 0
 
-    def begin(self, optimizer: Any, gradients: Any, variables: Any) -> bool:
+    def number(self, optimizer: Any) -> int:
+        """Which optimizer it is."""
+        if optimizer not in self.numbers:
+            self.numbers[optimizer] = next(self.counter)
+        return self.numbers[optimizer]
+
+    def begin(self, optimizer: Any, gradients: list[Any], variables: list[Any]) -> bool:
         """Log the update; the optimizer's own ops are of no interest and are not logged."""
         recorder = self.capture.recorder
         recorder.applying += 1
         if recorder.applying > 1:
             return False
         place = recorder._place(sys._getframe(3)) or self.capture.training_place()
-        gradients = list(gradients)
-        known = list(variables) if variables is not None else list(getattr(optimizer, "_trainable_variables", ()))
         pairs = tuple(
             self._pair(entry.id, gradient)
-            for gradient, variable in zip(gradients, known, strict=False)
+            for gradient, variable in zip(gradients, variables, strict=False)
             if (entry := self.capture.variables.of(variable)) is not None
         )
-        number = self.numbers.get(optimizer) or next(self.counter)
-        self.numbers[optimizer] = number
-        unknown = self._unknown(optimizer, known)
+        number = self.number(optimizer)
+        unknown = self._unknown(optimizer, variables)
         update = UpdateEntry(place, _name(optimizer), number, pairs, unknown, recorder.now + 1)
         update.stateful, update.made = is_stateful(optimizer), self._made(optimizer)
         update.reference = weakref.ref(optimizer)
@@ -97,10 +82,10 @@ class Updates:
         recorder.merging += compat.in_replica()
         if recorder.merging <= 1:  # replicas update together
             recorder.ledger.updating(_name(optimizer), self.capture.current_graph(), place)
-        self.capture.sparse_updates.note(update, gradients, known)
+        self.capture.sparse_updates.note(update, gradients, variables)
         if self.capture.current_graph() is None:
             self.capture.episodes.updating()
-            self.capture.update_watch.before(optimizer, gradients, known, place)
+            self.capture.update_watch.before(optimizer, gradients, variables, place)
             self.capture.update_watch.listen(optimizer, [pair.variable for pair in pairs], sys._getframe(3))
         elif isinstance(optimizer, self.capture.update_watch.scalers):
             self.capture.scale_watch.traced(optimizer, place)
@@ -111,38 +96,36 @@ class Updates:
         if graph is None:
             self.capture.update_watch.wrote(entry.id)
         self.capture.recorder.ledger.wrote_gradient(graph)
-        pair = PairEntry(entry.id, label, False, is_frozen(entry))
+        pair = Pair(entry.id, label, frozen=is_frozen(entry))
         self._keep(UpdateEntry(record.place, record.type, 0, (pair,), (), record.sequence))
 
-    def _pair(self, variable: int, gradient: Any) -> PairEntry:
-        label = self.label_of(gradient)
-        pair = PairEntry(variable, label, gradient is None)
-        graph = self.capture.current_graph()
-        if label is None and gradient is not None and graph is not None:
+    def _pair(self, variable: int, gradient: Any) -> Pair:
+        recorder, graph = self.capture.recorder, self.capture.current_graph()
+        label, entry = self.label_of(gradient), self.capture.variables.entries.get(variable)
+        pair = Pair(variable, missing=gradient is None)
+        if label is not None:
+            pair = recorder.folds.applied.pair(variable, label, recorder.function_number(graph))
+            if entry is not None and variable in label.variables:
+                since = max(asked.at for asked in label.requests)
+                pair.overwritten = recorder.folds.assignments.overwritten(
+                    variable, since, recorder.maker_in(graph), recorder.labels.tensors
+                )
+        elif gradient is not None and graph is not None:
             values = getattr(gradient, "values", gradient)
             if getattr(values, "graph", None) is graph:
-                self.capture.recorder.labels.calls.await_arguments(values, graph, pair.learn)
-        entry = self.capture.variables.entries.get(variable)
+                function = recorder.function(graph, [values])
+                recorder.labels.calls.await_arguments(values._id, function, pair.learn)
         pair.frozen = entry is not None and is_frozen(entry)
-        if label is not None and entry is not None and variable in label.variables:
-            pair.overwritten = overwritten(self.capture.recorder, entry, label.at, graph)
-        if label is not None:
-            pair.compiled = label.graph != (0 if graph is None else id(graph))
-        if label is not None and not label.graph:
-            last = self.applied.get(variable)
-            pair.stale = last is not None and len(label.requests) > 1 and min(label.requests) <= last
-            self.applied[variable] = max(label.requests)
         return pair
 
     def label_of(self, gradient: Any) -> Label | None:
         """What went into a gradient, which may be held by a variable."""
-        labels = self.capture.recorder.labels
+        recorder = self.capture.recorder
         values = getattr(gradient, "values", gradient)
-        if hasattr(values, "assign"):
-            entry = self.capture.variables.of(values)
-            label = None if entry is None else labels.variables.get(entry.id)
-            return None if entry is None or label is None or label.parts else replace(label, slot=entry.id)
-        return labels.of(values)
+        if not hasattr(values, "assign"):
+            return recorder.label_of(values)
+        entry = self.capture.variables.of(values)
+        return None if entry is None else recorder.labels.held_by(entry.id)
 
     def _made(self, optimizer: Any) -> Any:
         """An optimizer's own counters are made with it."""
@@ -178,14 +161,15 @@ class Updates:
         self.total += 1
         entry.traced = self.capture.current_graph() is not None
         self.capture.recorder.updated = True
-        key = (entry.place, entry.optimizer_id, tuple(map(_signature, entry.pairs)), entry.unknown)
+        key = (entry.place, entry.optimizer_id, tuple(pair.signature() for pair in entry.pairs), entry.unknown)
         known = self.entries.get(key)
         if known is not None:
             known.count += 1
             return False
         kept = self.per_place.get(entry.place, 0)
         if kept < KEPT_PER_PLACE:
-            self._look_beside(entry)
+            graph, recorder = self.capture.current_graph(), self.capture.recorder
+            note_part_taken(entry.pairs, recorder.ops_of(graph), recorder.handles(graph))
             self.per_place[entry.place] = kept + 1
             self.entries[key] = entry
         return kept < KEPT_PER_PLACE
@@ -197,23 +181,6 @@ class Updates:
             return compat.value_now(optimizer.iterations)
         finally:
             recorder.paused -= 1
-
-    def _look_beside(self, entry: UpdateEntry) -> None:
-        strangers = [p for p in entry.pairs if p.label is not None and p.variable not in p.label.variables]
-        if strangers:
-            tapes = frozenset[int]().union(*(p.label.tapes for p in strangers if p.label is not None))
-            variables = [pair.variable for pair in strangers]
-            there = took_part(self.capture.recorder, variables, tapes, self.capture.current_graph())
-            for pair in strangers:
-                pair.beside = pair.variable in there
-
-
-def _signature(pair: PairEntry) -> tuple[Any, ...]:
-    label = pair.label
-    if label is None:
-        return (pair.variable, pair.missing, pair.frozen)
-    facts = (label.variables, len(label.requests), label.scale, label.clipped_then_summed, label.noised)
-    return (pair.variable, pair.missing, pair.frozen, pair.stale, pair.overwritten, *facts)
 
 
 def is_frozen(entry: VariableEntry) -> bool:
@@ -229,31 +196,3 @@ def is_stateful(optimizer: Any) -> bool:
 
 def _name(optimizer: Any) -> str:
     return str(getattr(optimizer, "name", None) or type(optimizer).__name__)
-
-
-def install(capture: Capture, base: Any, method: str) -> None:
-    """Hook `apply(gradients, variables)` of Keras 3, or `apply_gradients(pairs)` of tf_keras."""
-    hooks, updates = capture.hooks, capture.updates
-
-    def wrap_apply(original: Any) -> Any:
-        def apply(self: Any, grads: Any, trainable_variables: Any = None, **kwargs: Any) -> Any:
-            began = hooks.safely(updates.begin, self, grads, trainable_variables)
-            try:
-                return original(self, grads, trainable_variables, **kwargs)
-            finally:
-                hooks.safely(updates.end, began)
-
-        return apply
-
-    def wrap_pairs(original: Any) -> Any:
-        def apply_gradients(self: Any, grads_and_vars: Any, *args: Any, **kwargs: Any) -> Any:
-            pairs = list(grads_and_vars)
-            began = hooks.safely(updates.begin, self, [g for g, _ in pairs], [v for _, v in pairs])
-            try:
-                return original(self, pairs, *args, **kwargs)
-            finally:
-                hooks.safely(updates.end, began)
-
-        return apply_gradients
-
-    hooks.replace(base, method, wrap_apply if method == "apply" else wrap_pairs)

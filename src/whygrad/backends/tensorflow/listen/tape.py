@@ -8,6 +8,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.listen.gradient_calls import hear_requests
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -109,29 +110,7 @@ def install(capture: Capture) -> None:
 
         return watch
 
-    def asking(method: str) -> Any:
-        def wrap(original: Any) -> Any:
-            def ask(self: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
-                if hooks.broken:
-                    return original(self, target, *args, **kwargs)
-                sources = args[0] if args else kwargs.get("sources", kwargs.get("source"))
-                options = kwargs.get("unconnected_gradients", args[2] if len(args) > 2 else None)
-                given = kwargs.get("output_gradients", args[1] if len(args) > 1 and method == "gradient" else None)
-                ticket = hooks.safely(capture.requests.begin, self, target, sources, method, options, given)
-                try:
-                    result = original(self, target, *args, **kwargs)
-                except BaseException as error:
-                    hooks.safely(capture.requests.failed, ticket, error)
-                    raise
-                hooks.safely(capture.requests.done, ticket, result)
-                return result
-
-            return ask
-
-        return wrap
-
     hooks.replace(owner, "_push_tape", push)
     hooks.replace(owner, "_pop_tape", pop)
     hooks.replace(owner, "watch", watch)
-    for method in ("gradient", "jacobian", "batch_jacobian"):
-        hooks.replace(owner, method, asking(method))
+    hear_requests(hooks, capture.requests, "gradient", "jacobian", "batch_jacobian")

@@ -7,7 +7,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.measure.hidden_name import is_hidden
+from whygrad.backends.tensorflow.measure.hidden_variable import is_hidden
 from whygrad.source.position import user_frame
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.source import SourceSpan, source_lines
+from whygrad.source import SourceSpan
+from whygrad.source.module import located, module_of
 from whygrad.source.position import CodeOwner, file_owner, position_in, span_of
 
 _MARK = "__autograph_generated_file"
@@ -22,7 +23,11 @@ def caller_of(frame: FrameType) -> FrameType:
 
 
 def is_generated(code: CodeType) -> bool:
-    return _MARK in code.co_filename
+    return is_generated_file(code.co_filename)
+
+
+def is_generated_file(path: str) -> bool:
+    return _MARK in path
 
 
 def original_span(frame: FrameType) -> SourceSpan:
@@ -42,64 +47,23 @@ def owner_of(frame: FrameType) -> CodeOwner:
     return file_owner(original_span(frame).file if is_generated(code) else code.co_filename)
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=4096)  # a function that is converted anew gets another generated file
 def _with_columns(generated: SourceSpan, file: str, line: int) -> SourceSpan:
-    wanted = _expression_at(generated)
-    tree = _tree(file)
-    if wanted is None or tree is None:
-        return SourceSpan(file, line)
-    statement = _statement_at(tree, line)
-    if statement is None:
-        return SourceSpan(file, line)
-    for node in ast.walk(statement):
-        if isinstance(node, ast.expr) and ast.dump(node) == wanted:
-            return _span(file, node)
+    wanted, module = _expression_at(generated), module_of(file)
+    statement = None if module is None else module.at(SourceSpan(file, line))
+    if wanted is not None and module is not None and statement is not None:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.expr) and ast.dump(node) == wanted:
+                return module.span(node)
     return SourceSpan(file, line)
-
-
-def _span(file: str, node: ast.expr) -> SourceSpan:
-    lines = source_lines(file)
-
-    def characters(number: int, offset: int) -> int:
-        text = lines[number - 1] if number <= len(lines) else ""
-        return len(text.encode()[:offset].decode(errors="ignore"))
-
-    end_line = node.end_lineno or node.lineno
-    end = node.end_col_offset or node.col_offset
-    return SourceSpan(file, node.lineno, characters(node.lineno, node.col_offset), end_line, characters(end_line, end))
-
-
-@functools.lru_cache(maxsize=64)
-def _tree(file: str) -> ast.Module | None:
-    try:
-        return ast.parse("\n".join(source_lines(file)))
-    except SyntaxError:
-        return None
-
-
-def _statement_at(tree: ast.Module, line: int) -> ast.stmt | None:
-    """The innermost statement that covers a line."""
-    best: ast.stmt | None = None
-    for node in ast.walk(tree):
-        covers = isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
-        if covers and isinstance(node, ast.stmt) and (best is None or node.lineno >= best.lineno):
-            best = node
-    return best
 
 
 def _expression_at(generated: SourceSpan) -> str | None:
     """The generated expression with AutoGraph's wrappers taken off, in comparable form."""
-    tree = _tree(generated.file)
-    if tree is None or generated.column is None:
+    found = located(generated)
+    if found is None or not isinstance(found[1], ast.expr) or found[0].span(found[1]) != generated:
         return None
-    for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.expr)
-            and (node.lineno, node.col_offset) == (generated.line, generated.column)
-            and (node.end_lineno, node.end_col_offset) == (generated.end_line, generated.end_column)
-        ):
-            return ast.dump(_Unwrap().visit(ast.fix_missing_locations(_copy(node))))
-    return None
+    return ast.dump(_Unwrap().visit(_copy(found[1])))
 
 
 def _copy(node: ast.expr) -> ast.expr:

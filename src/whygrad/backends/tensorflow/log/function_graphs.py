@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import weakref
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
@@ -55,3 +57,17 @@ def graphs_inside(graph: Any) -> Iterator[tuple[Any, bool]]:
             if op.type in FUNCTIONAL_OPS:
                 through = conditional or not op.type.endswith("PartitionedCall")
                 waiting += [(inner, through) for inner in functional_graphs(op, current)]
+
+
+class FunctionNumbers:
+    """A number for each graph: an address may be used again, a number is not."""
+
+    def __init__(self) -> None:
+        self._known: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._count = itertools.count(1)
+
+    def of(self, graph: Any) -> int:
+        number = self._known.get(graph)
+        if number is None:
+            number = self._known[graph] = next(self._count)
+        return number

@@ -5,52 +5,26 @@ from __future__ import annotations
 import weakref
 from typing import Any, NamedTuple
 
-from whygrad.source import SourceSpan
-from whygrad.source.position import Position
+from whygrad.backends.tensorflow.log.op_table import meaning_of
+from whygrad.observe.fact import OpFact, TensorFacts
+from whygrad.observe.place import Place
 
-Place = Position | SourceSpan | None
 CUSTOM = "CustomGradient"
+__all__ = ["CUSTOM", "Departure", "Leaf", "OpRecord", "Place", "TensorFacts", "TraceLog", "facts_of"]
 
 
-class TensorFacts(NamedTuple):
-    id: int
-    dtype: Any  # TensorFlow's DType, interned
-    shape: tuple[int | None, ...] | None
+class OpRecord(OpFact):
+    """An op of TensorFlow's: what every framework has, and what only TensorFlow can make use of."""
 
-
-class OpRecord:
-    """One op that ran or was traced."""
-
-    __slots__ = (
-        "attrs",
-        "blocked",
-        "callers",
-        "calls",
-        "custom",
-        "inputs",
-        "laid_at",
-        "layers",
-        "outputs",
-        "place",
-        "sequence",
-        "tapes",
-        "type",
-    )
+    __slots__ = ("attrs", "calls", "laid_at", "type")
 
     def __init__(self, sequence: int, op_type: str, inputs: tuple[int, ...], outputs: tuple[TensorFacts, ...]) -> None:
-        self.sequence = sequence
+        kind, action = meaning_of(op_type)
+        super().__init__(sequence, kind, action, inputs, outputs)
         self.type = op_type
-        self.inputs = inputs
-        self.outputs = outputs
-        self.place: Place = None
-        self.laid_at: OpRecord | None = None  # the forward op whose gradient this op is a part of
-        self.callers: tuple[Position, ...] = ()  # user frames around the place, innermost first
-        self.tapes: tuple[int, ...] = ()
-        self.layers: tuple[str, ...] = ()  # the layers whose calls it ran in, outermost first
         self.attrs: Any = None
         self.calls: tuple[Any, ...] = ()  # the function graphs this op runs
-        self.custom: str | None = None
-        self.blocked: frozenset[int] | None = None  # CUSTOM and GRADIENT: inputs that get None
+        self.laid_at: OpRecord | None = None  # the forward op whose gradient this op is a part of
 
 
 class Leaf(NamedTuple):
@@ -75,11 +49,19 @@ class Departure(NamedTuple):
 class TraceLog:
     """The ops of one function graph, in the order they were traced."""
 
-    __slots__ = ("leaves", "records")
+    __slots__ = ("function", "leaves", "makers", "records")
 
-    def __init__(self) -> None:
+    def __init__(self, function: int) -> None:
+        self.function = function
         self.records: list[OpRecord] = []
+        self.makers: dict[int, OpRecord] = {}
         self.leaves: dict[int, Leaf] = {}
+
+    def add(self, record: OpRecord) -> None:
+        record.function = self.function
+        self.records.append(record)
+        for fact in record.outputs:
+            self.makers[fact.id] = record
 
 
 def facts_of(tensor: Any) -> TensorFacts:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Final
 
-from whygrad.graph import Action, NotATensor
+from whygrad.graph import Action as A  # noqa: N817
+from whygrad.graph import NotATensor
 from whygrad.graph import OpKind as K
 
 _BY_KIND: Final[dict[K, str]] = {
@@ -73,25 +74,41 @@ _BY_KIND: Final[dict[K, str]] = {
 
 OP_KINDS: Final[dict[str, K]] = {name: kind for kind, names in _BY_KIND.items() for name in names.split()}
 
-_BY_ACTION: Final[dict[Action, str]] = {
-    Action.ADD: "Add AddV2 AddN",
-    Action.SUBTRACT: "Sub",
-    Action.SQUARED_DIFFERENCE: "SquaredDifference",
-    Action.NEGATE: "Neg",
-    Action.MULTIPLY: "Mul",
-    Action.DIVIDE: "Div RealDiv",
-    Action.DIVIDE_NO_NAN: "DivNoNan",
-    Action.SUM: "Sum",
-    Action.MEAN: "Mean",
-    Action.SOFTMAX: "Softmax",
-    Action.IDENTITY: "Identity",
-    Action.RESHAPE: "Reshape ExpandDims Squeeze",
-    Action.CONVERT: "Cast",
-    Action.REAL_PART: "Real",
-    Action.UPDATE: "ApplyGradients",
+_BY_ACTION: Final[dict[A, str]] = {
+    A.ADD: "Add AddV2 AddN AccumulateNV2",
+    A.SUBTRACT: "Sub",
+    A.SQUARED_DIFFERENCE: "SquaredDifference",
+    A.NEGATE: "Neg",
+    A.MULTIPLY: "Mul",
+    A.DIVIDE: "Div RealDiv",
+    A.DIVIDE_NO_NAN: "DivNoNan",
+    A.SUM: "Sum",
+    A.MEAN: "Mean",
+    A.SOFTMAX: "Softmax",
+    A.IDENTITY: "Identity",
+    A.RESHAPE: "Reshape ExpandDims Squeeze",
+    A.CONVERT: "Cast",
+    A.REAL_PART: "Real",
+    A.UPDATE: "ApplyGradients",
+    A.SQUARE: "Square",
+    A.RECIPROCAL_ROOT: "Rsqrt",
+    A.NORM: "EuclideanNorm",
+    A.GROW_EXPONENTIALLY: "Expm1 Sinh Cosh",
+    A.MODULO: "FloorMod Mod",
+    A.ANGLE: "Atan2",
+    A.PASS_ON: "IdentityN EnsureShape CheckNumerics CheckNumericsV2 PreventGradient Snapshot StopGradient",
+    A.PERMUTE: "Transpose",
+    A.BROADCAST: "BroadcastTo",
+    A.JOIN: "Pack ConcatV2",
+    A.SPLIT: "Unpack Split SplitV StridedSlice Slice GatherV2",
+    A.SCATTER: "UnsortedSegmentSum TensorScatterAdd TensorScatterUpdate ScatterNd ResourceScatterUpdate "
+    "ResourceScatterNdUpdate",
+    A.ASSIGN: "AssignVariableOp",
+    A.INCREMENT: "AssignAddVariableOp AssignSubVariableOp ResourceScatterAdd ResourceScatterSub "
+    "ResourceScatterNdAdd ResourceScatterNdSub",
 }
 
-ACTIONS: Final[dict[str, Action]] = {name: action for action, names in _BY_ACTION.items() for name in names.split()}
+ACTIONS: Final[dict[str, A]] = {name: action for action, names in _BY_ACTION.items() for name in names.split()}
 
 NOT_TENSORS: Final = {
     "KerasTensor": NotATensor.SYMBOLIC,
@@ -134,3 +151,9 @@ def kind_of(op_type: str) -> K:
     if op_type.startswith("__") or op_type.endswith("PartitionedCall"):
         return K.CALL
     return K.OTHER
+
+
+@functools.lru_cache(maxsize=4096)
+def meaning_of(op_type: str) -> tuple[K, A | None]:
+    """Kind and action of an op by its TensorFlow name."""
+    return kind_of(op_type), ACTIONS.get(op_type)

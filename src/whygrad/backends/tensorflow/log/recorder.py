@@ -9,30 +9,37 @@ import itertools
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.ledger.ledger import LedgerBook
 from whygrad.backends.tensorflow.log import autograph
-from whygrad.backends.tensorflow.log.function_graphs import FUNCTIONAL_OPS, called_graphs, functional_graphs
+from whygrad.backends.tensorflow.log.extents import extents_of
+from whygrad.backends.tensorflow.log.function_graphs import (
+    FUNCTIONAL_OPS,
+    FunctionNumbers,
+    called_graphs,
+    functional_graphs,
+)
 from whygrad.backends.tensorflow.log.op_record import CUSTOM, Departure, Leaf, OpRecord, Place, TraceLog, facts_of
 from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.log.stack import callers_of, is_users_own, variable_in_caller
-from whygrad.backends.tensorflow.log.traced_code import TracedCode, is_news, is_traced, outermost, traced_code
-from whygrad.backends.tensorflow.log.traced_runs import TracedRuns
+from whygrad.backends.tensorflow.log.traced_function import TracedFunction
+from whygrad.backends.tensorflow.log.traced_functions import TracedFunctions
 from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
+from whygrad.backends.tensorflow.nonfinite.finite import array_of
 from whygrad.backends.tensorflow.nonfinite.replay.episode import Episode
-from whygrad.backends.tensorflow.provenance.accumulators import adds_to_itself
-from whygrad.backends.tensorflow.provenance.discarded import Discarded
-from whygrad.backends.tensorflow.provenance.label import Label
-from whygrad.backends.tensorflow.provenance.labels import Labels
-from whygrad.backends.tensorflow.provenance.rebound_names import ReboundNames
-from whygrad.backends.tensorflow.provenance.row_writes import OVERWRITING, RowWrites
+from whygrad.graph import Action, OpKind
+from whygrad.observe.fact import Call, Maker
+from whygrad.observe.folds import Folds
+from whygrad.observe.label import Label
 from whygrad.source.position import CodeOwner, Position, file_owner, position_in, user_frame
 
 KEPT_OPS = 20_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
 
+_OPERANDS = frozenset({"ReadVariableOp", "Const", "Shape"})  # made on the way to a value, never the value itself
+_MOVING = (Action.JOIN, Action.SPLIT)
 _OF_A_THREAD = ("tapes", "layers", "custom", "laid_at", "paused", "asking", "applying")
 _AT_FIRST = ((), (), (), None, 0, 0, 0)
 
@@ -46,7 +53,9 @@ class Recorder:
         self.now = 0
         self.records: deque[OpRecord] = deque()
         self.producers: dict[int, OpRecord | None] = {}  # None: a leaf or a handle
-        self.labels = Labels()
+        self.functions = FunctionNumbers()
+        self.folds = Folds(self._variable_held)
+        self.labels = self.folds.labels
         self.ledger = LedgerBook(self)
         self.leaves: dict[int, Leaf] = {}
         self.departures: deque[Departure] = deque()
@@ -69,14 +78,9 @@ class Recorder:
         self.dropped_before = 0
         self.updated = False  # since the last step began
         self.ops_seen = 0
-        self.first_trace = 0  # the clock when something was traced first
-        self.traced_code: dict[CodeType, TracedCode] = {}
-        self.traced_runs = TracedRuns()
+        self.traced = TracedFunctions()
         self.calls_seen = 0
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
-        self.row_writes = RowWrites()
-        self.discarded = Discarded(self)
-        self.rebound_names = ReboundNames(self)
         self.on_calls: Callable[[], None] | None = None
         self.on_write: Callable[[VariableEntry, OpRecord, Label, Any], None] | None = None
         self._generation_starts: deque[int] = deque([0])
@@ -123,16 +127,16 @@ class Recorder:
         if name.startswith("__"):
             record.calls = called_graphs(frame)
             self.ledger.ran(record.calls)
-            self.traced_runs.ran(record.calls)
+            self.traced.ran(record.calls)
             self._note_call()
-        elif name.startswith(WRITE_PREFIXES):
+        elif record.kind is OpKind.WRITE:
             self._note_write(ids[0], record, inputs, frame, None)
-            if name in OVERWRITING:
-                self.row_writes.note(ids[0], place, inputs[1], self.labels.tensors.get(ids[2]))
-        self.labels.follow(record, ids[0] if ids and ids[0] in self.variables.entries else None, inputs, outputs, None)
-        if self.labels.tensors:
-            self._look_for_steps(record, inputs, None)
-        self.rebound_names.look(record, found)
+        if ids and ids[0] in self.variables.entries:
+            record.variable = ids[0]
+        if self.labels.tensors or self.labels.variables:
+            self._fold(record, inputs, outputs, None)
+        if found is not None and name not in _OPERANDS:
+            self.folds.names.look(record, found)
         for facts in record.outputs:
             known[facts.id] = record
         self.records.append(record)
@@ -155,7 +159,7 @@ class Recorder:
     def _note_scalar(self, tensor: Any) -> None:
         value = compat.constant_value(tensor) if compat.constant_value is not None else None
         if value is not None:
-            self.labels.scalars[tensor._id] = float(value)
+            self.labels.constants[tensor._id] = float(value)
 
     def _note_call(self) -> None:
         """Traced steps ask for their gradients once; that they run is all one sees of them afterwards."""
@@ -188,63 +192,105 @@ class Recorder:
             self.ledger.note(entry, record.type, record.place, frame, graph)
         if entry is not None and is_users_own(frame):
             entry.writes += 1
-            if record.type == "AssignVariableOp":
-                resets = not adds_to_itself(self, entry.id, inputs[1], graph)
-                entry.resets += resets and graph is None
-                entry.resets_traced += resets and graph is not None
-                entry.assigned = record
+            if record.action is Action.ASSIGN:
+                record.variable = entry.id
+                self.folds.assignments.note(record, self.maker_in(graph))
             if self.on_write is not None and entry.trainable and len(record.inputs) > 1:
                 self._note_gradient(entry, record, inputs[1], graph)
 
     def _note_gradient(self, entry: VariableEntry, record: OpRecord, value: Any, graph: Any) -> None:
         """A write to a trainable variable may be an update by hand."""
         assert self.on_write is not None
-        label = self.labels.of(value)
+        label = self.label_of(value)
         if label is not None:
             self.on_write(entry, record, label, graph)
         elif graph is not None and getattr(value, "graph", None) is graph and self.labels.tensors:
-            told: list[Label] = []
+            known: list[Label] = []
 
-            def tell(arrived: Label) -> None:
-                if not told and self.on_write is not None:
-                    told.append(arrived)
+            def learn(arrived: Label) -> None:
+                if not known and self.on_write is not None:
+                    known.append(arrived)
                     self.on_write(entry, record, arrived, graph)
 
-            self.labels.calls.await_arguments(value, graph, tell)
+            self.labels.calls.await_arguments(value._id, self.function(graph, [value]), learn)
+
+    def label_of(self, tensor: Any) -> Label | None:
+        """What went into a gradient, where it is known."""
+        number, known = getattr(tensor, "_id", None), self.labels.tensors
+        graph = getattr(tensor, "graph", None) if known and number not in known else None
+        if number is None:
+            return None
+        return self.labels.of(number, None if graph is None else self.function(graph, [tensor]))
+
+    def function(self, graph: Any, tensors: Iterable[Any] = ()) -> TracedFunction:
+        """A function graph, as the folds may ask for it, of which these tensors are known."""
+        return TracedFunction(self.functions, graph, tensors)
+
+    def function_number(self, graph: Any) -> int | None:
+        return None if graph is None else self.functions.of(graph)
+
+    def maker_in(self, graph: Any) -> Maker:
+        """Tells the op that made a tensor, of those that ran at once or of a graph."""
+        log = None if graph is None else self.traces.get(graph)
+        return self.producers.get if log is None else log.makers.get
+
+    def ops_of(self, graph: Any) -> Iterable[OpRecord]:
+        """The ops that ran at once, or those of a graph."""
+        if graph is None:
+            return self.records
+        return self.traces[graph].records if graph in self.traces else ()
+
+    def handles(self, graph: Any) -> dict[int, int]:
+        """The handles that a graph captured, with those of the variables they stand for."""
+        if graph is None:
+            return {}
+        return {inner._id: self._outermost(inner._id, graph) for _, inner in graph.captures}
+
+    def _variable_held(self, value: Any) -> int | None:
+        """The variable that a name of the user's holds."""
+        entry = self.variables.of(value) if hasattr(type(value), "assign") else None
+        return None if entry is None else entry.id
+
+    def _fold(self, record: OpRecord, inputs: Sequence[Any], outputs: Sequence[Any], graph: Any) -> None:
+        """Hand an op on to the folds while gradients are about."""
+        tensors = self.labels.tensors
+        if graph is None and record.calls:
+            functions = tuple(self.function(each) for each in record.calls if each is not None)
+            self.folds.called(record, Call(functions, record.inputs))
+            return
+        if record.action in _MOVING and not tensors.keys().isdisjoint(record.inputs):
+            record.extents = extents_of(record.type, inputs, outputs)
+        elif record.kind is OpKind.WRITE and record.action is Action.SCATTER and graph is None:
+            rows = array_of(inputs[1])
+            if rows is not None:
+                self.folds.rows.note(record.inputs[0], record.place, rows, tensors.get(record.inputs[2]))
+        self.folds.follow(record, self.maker_in(graph), None if graph is None else self.function(graph, inputs))
 
     def _log_traced(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType, graph: Any) -> None:
         log = self.traces.get(graph)
         if log is None:
-            log = self.traces[graph] = TraceLog()
+            log = self.traces[graph] = TraceLog(self.functions.of(graph))
         ids = tuple(tensor._id for tensor in inputs)
         found = user_frame(frame)
-        if not self.first_trace:
-            self.first_trace = self.now or 1
-        if found is not None and self.traced_runs.is_news(found.f_code, graph) and is_traced(frame, found):
-            self.traced_runs.traced(found, graph)
-            if is_news(self.traced_code.get(found.f_code), function := outermost(graph)):
-                self.traced_code[found.f_code] = traced_code(found, self._place_of(found), function)
+        self.traced.look(frame, found, graph, self.now, self._place_of)
         self._stopping = name == "StopGradient"
         self._around = callers_of(found)
         record = self._new_record(name, ids, outputs, self._place_of(found))
-        record.attrs = attrs
+        record.attrs, record.function = attrs, log.function
+        handle = self._outermost(ids[0], graph) if ids and inputs[0].dtype is compat.resource_dtype else None
         if name in FUNCTIONAL_OPS and outputs:
             record.calls = functional_graphs(outputs[0].op, graph)
-        elif name.startswith(WRITE_PREFIXES) and ids and getattr(graph, "name", "") != "initialize_variables":
-            self._note_write(self._outermost(ids[0], graph), record, inputs, frame, graph)
-        log.records.append(record)
+        elif record.kind is OpKind.WRITE and handle is not None and graph.name != "initialize_variables":
+            self._note_write(handle, record, inputs, frame, graph)
+        if handle in self.variables.entries:
+            record.variable = handle
+        log.add(record)
         if name == "Const" and record.outputs[0].shape == () and record.outputs[0].dtype.is_floating:
             self._note_scalar(outputs[0])
-        outer = self._outermost(ids[0], graph) if ids else None
-        self.labels.follow(record, outer if outer in self.variables.entries else None, inputs, outputs, graph)
-        if self.labels.tensors:
-            self._look_for_steps(record, inputs, graph)
-        self.rebound_names.look(record, found)
-
-    def _look_for_steps(self, record: OpRecord, inputs: Any, graph: Any) -> None:
-        if self.discarded.waiting:
-            self.discarded.use(record.inputs)
-        self.discarded.look(record, inputs, graph)
+        if self.labels.tensors or self.labels.variables:
+            self._fold(record, inputs, outputs, graph)
+        if found is not None and name not in _OPERANDS:
+            self.folds.names.look(record, found)
 
     def _outermost(self, handle: int, graph: Any) -> int:
         """The variable's own handle for a handle that a traced function captured."""
@@ -271,14 +317,16 @@ class Recorder:
     ) -> OpRecord:
         """Log something that is not an op of TensorFlow's: a custom gradient, the result of a request."""
         record = self._new_record(name, tuple(inputs), outputs, place)
-        self.discarded.use(record.inputs)
+        self.folds.steps.use(record.inputs)
         if graph is None:
             self.producers.update((facts.id, record) for facts in record.outputs)
             self.records.append(record)
             if self.episode is not None and name != CUSTOM:
                 self.episode.held.update((tensor._id, tensor) for tensor in outputs)
         else:
-            self.traces.setdefault(graph, TraceLog()).records.append(record)
+            if graph not in self.traces:
+                self.traces[graph] = TraceLog(self.functions.of(graph))
+            self.traces[graph].add(record)
         return record
 
     # -- tensors that no op made -----------------------------------------------------------------
@@ -292,6 +340,7 @@ class Recorder:
         if handle is not None:
             self.variables.meet_handle(handle._id, frame)
             read = self._new_record("ReadVariableOp", (handle._id,), (tensor,), place)
+            read.variable = handle._id
             self.producers[handle._id] = None
             self.producers[number] = read
             self.records.append(read)
@@ -300,13 +349,13 @@ class Recorder:
             return
         facts = facts_of(tensor)
         if facts.shape == () and facts.dtype.is_floating:
-            self.labels.scalars[number] = float(tensor._numpy())
+            self.labels.constants[number] = float(tensor._numpy())
         self.leaves[number] = Leaf(facts, self.now, place)
 
     # -- leaving ---------------------------------------------------------------------------------
 
     def on_departure(self, tensor: Any, how: str, array: Any, frame: FrameType) -> None:
-        self.discarded.use((tensor._id,))
+        self.folds.steps.use((tensor._id,))
         if self.paused:
             return
         try:

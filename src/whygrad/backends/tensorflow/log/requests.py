@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.freeze.request_graph import freeze
-from whygrad.backends.tensorflow.log.op_record import OpRecord
 from whygrad.backends.tensorflow.log.variables import handle_id
 from whygrad.backends.tensorflow.nonfinite.replay.episode import Episode
-from whygrad.backends.tensorflow.provenance.carried_targets import CarriedTargets
-from whygrad.backends.tensorflow.provenance.label import Label
 from whygrad.graph import Graph, Outcome
+from whygrad.observe.fact import OpFact
+from whygrad.observe.label import Asked, Label
+from whygrad.observe.loss import loss_form
+from whygrad.observe.place import Place
+from whygrad.source.position import Position
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -73,7 +74,6 @@ class Requests:
         self.capture = capture
         self.entries: dict[Any, RequestEntry] = {}
         self.per_place: dict[Any, int] = {}
-        self.carried = CarriedTargets()
         self.total = 0
 
     def begin(
@@ -149,7 +149,7 @@ class Requests:
             squares = self.capture.sentinel.look(ticket, gradients)
             self.capture.numbers.ran(ticket, squares, gradients)
         elif ticket.tf_graph is not None:
-            self.capture.flights.traced(ticket, gradients)
+            self.capture.histories.traced(ticket, gradients)
         self._label(ticket, gradients)
         self._keep(ticket, gradients)
         if ticket.tf_graph is not None and ticket.entry.method == "gradient":
@@ -165,76 +165,37 @@ class Requests:
     def _label(self, ticket: Ticket, gradients: list[Any]) -> None:
         """Remember whose gradient each result is; an unrecorded request is an op of its own."""
         recorder, entry = self.capture.recorder, ticket.entry
-        scale, mean, divided = self._loss_scale(entry.targets, ticket.tf_graph)
-        graph = 0 if ticket.tf_graph is None else id(ticket.tf_graph)
-        asked = (entry.place, self._made_at(entry.targets, ticket.tf_graph))
-        label = Label(frozenset(), frozenset({self.total}), asked, scale, mean, graph=graph)
-        label = replace(label, tapes=frozenset({entry.tape}), at=recorder.now)
-        label = replace(label, carries=self._carries(ticket), loss_divided=divided)
-        tensors = []
+        known, maker = recorder.labels.tensors, recorder.maker_in(ticket.tf_graph)
+        form = loss_form(entry.targets, maker, recorder.labels.constants)
+        asked = Asked(
+            number=self.total,
+            place=entry.place,
+            made=_made_at(maker(entry.targets[0])) if entry.targets and ticket.tf_graph is None else None,
+            tape=entry.tape,
+            function=recorder.function_number(ticket.tf_graph),
+            at=recorder.now,
+            mean=form.mean,
+            divided=form.divided,
+        )
+        carries = frozenset[int]()
+        if self.capture.tapes.of(ticket.tape).persistent:
+            carries = recorder.folds.carried.inside(entry.tape, entry.targets, self.total, maker)
+        label = Label(frozenset(), frozenset({asked}), form.scale, carries=carries)
+        tensors: dict[int, Any] = {}  # equal gradients may be one tensor
         for source, gradient in zip(entry.sources, gradients, strict=False):
             values = getattr(gradient, "values", gradient)
             number = getattr(values, "_id", None)
             if number is None:
                 continue
-            tensors.append(values)
+            tensors[number] = values
             if source.variable is not None:
-                known = recorder.labels.tensors.get(number)
-                variables = {source.variable} | (known.variables if known and self.total in known.requests else set())
-                recorder.labels.tensors[number] = replace(label, variables=frozenset(variables))
-        tensors = list({tensor._id: tensor for tensor in tensors}.values())  # equal gradients may be one tensor
+                before = known.get(number)
+                others = before.variables if before is not None and asked in before.requests else frozenset()
+                known[number] = replace(label, variables=others | {source.variable})
         if ticket.paused and tensors:
             sources = [number for s in entry.sources if (number := s.tensor or s.variable) is not None]
             inputs = [*entry.targets, *sources]
-            recorder.add_virtual(GRADIENT, inputs, tensors, entry.place, ticket.tf_graph)
-
-    def _carries(self, ticket: Ticket) -> frozenset[int]:
-        if not self.capture.tapes.of(ticket.tape).persistent:
-            return frozenset()
-        return self.carried.inside(ticket.entry.tape, ticket.entry.targets, self.total, self._makers(ticket.tf_graph))
-
-    def _makers(self, tf_graph: Any) -> Mapping[int, OpRecord | None]:
-        """The op that made each tensor, of those that ran at once or of a graph."""
-        recorder = self.capture.recorder
-        if tf_graph is None or tf_graph not in recorder.traces:
-            return recorder.producers
-        return {facts.id: record for record in recorder.traces[tf_graph].records for facts in record.outputs}
-
-    def _made_at(self, targets: tuple[int, ...], tf_graph: Any) -> Any:
-        """Where the target was made: micro-batches share it, different losses do not."""
-        if tf_graph is not None or not targets:
-            return None
-        record = self.capture.recorder.producers.get(targets[0])
-        return None if record is None else (record.place, record.callers[:1])
-
-    def _loss_scale(self, targets: tuple[int, ...], tf_graph: Any) -> tuple[float | None, bool, Any]:
-        """The constant factor in front of the loss, whether the loss is a mean, and where the factor stands."""
-        recorder = self.capture.recorder
-        made = self._makers(tf_graph)
-        scale: float | None = 1.0
-        place = None
-        todo, seen = list(targets), 0
-        while todo and seen < 64:
-            seen += 1
-            record = made.get(todo.pop())
-            if record is None:
-                continue
-            if record.type == "Mean" or (record.type in ("DivNoNan", "RealDiv") and self._counts(record, made)):
-                return scale, True, place
-            if record.type in ("Mul", "RealDiv") and scale is not None:
-                factors = [recorder.labels.scalars[n] for n in record.inputs if n in recorder.labels.scalars]
-                if len(factors) == 1 and factors[0]:
-                    scale = scale * factors[0] if record.type == "Mul" else scale / factors[0]
-                    place = record.place
-                todo.extend(n for n in record.inputs if n not in recorder.labels.scalars)
-            elif record.type in ("Neg", "Identity", "AddV2", "Sub", "Cast", "AddN"):
-                todo.extend(record.inputs)
-        return scale, False, place
-
-    def _counts(self, record: OpRecord, made: Mapping[int, OpRecord | None]) -> bool:
-        """A sum divided by a number that was computed, as Keras losses do."""
-        top = made.get(record.inputs[0])
-        return top is not None and top.type == "Sum" and record.inputs[1] not in self.capture.recorder.labels.scalars
+            recorder.add_virtual(GRADIENT, inputs, [*tensors.values()], entry.place, ticket.tf_graph)
 
     def _keep(self, ticket: Ticket, gradients: Any) -> None:
         entry = ticket.entry
@@ -274,6 +235,11 @@ class Requests:
                         source.zero_looks += 1
         finally:
             recorder.paused -= 1
+
+
+def _made_at(op: OpFact | None) -> tuple[Place, tuple[Position, ...]] | None:
+    """Where a target was made: micro-batches share it, different losses do not."""
+    return None if op is None else (op.place, op.callers[:1])
 
 
 def _tensor_of(item: Any, recorder: Any) -> int | None:

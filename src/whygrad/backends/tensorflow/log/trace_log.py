@@ -42,7 +42,9 @@ def _with_calls(recorder: Any, tf_graph: Any, logged: list[OpRecord]) -> list[Op
         records.insert(last + 1, record)
         made.update(facts.id for facts in record.outputs)
     if calls:
-        recorder.traces[tf_graph].records[:] = records  # found once
+        log = recorder.traces[tf_graph]
+        log.records[:] = records  # found once
+        log.makers.update((facts.id, record) for record in records for facts in record.outputs)
     return records
 
 

@@ -29,9 +29,6 @@ class VariableEntry:
     in_constructor: bool = False
     writes: int = 0
     last_write: Position | SourceSpan | None = None
-    assigned: Any = None  # the record of the last assignment by user code
-    resets: int = 0  # writes that put a new value in place of the old, of those that ran at once
-    resets_traced: int = 0  # the same in compiled code: how often these run is not counted
     noted: bool = False  # its making was seen; other objects around the same handle are not new variables
     keras: weakref.ref[Any] | None = None  # the Keras variable around it
 

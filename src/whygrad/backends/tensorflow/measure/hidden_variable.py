@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import Any, Final
 
 import tensorflow as tf
 
-from whygrad.backends.tensorflow.listen.hooks import in_own_thread
-from whygrad.backends.tensorflow.measure.hidden_name import HIDDEN
+from whygrad.backends.tensorflow.measure.own_thread import in_own_thread
+
+HIDDEN: Final = "whygrad/"  # the names of such variables begin with it
 
 _kept: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
 
@@ -26,3 +27,7 @@ def keep_with_graph(variable: Any) -> None:
     """Let a variable live as long as the graph that is being built: graphs hold variables weakly."""
     if not tf.executing_eagerly():
         _kept.setdefault(tf.compat.v1.get_default_graph(), []).append(variable)
+
+
+def is_hidden(variable: Any) -> bool:
+    return str(getattr(variable, "name", "")).startswith(HIDDEN)

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from whygrad.backends.tensorflow.measure.factor import Factor, scaled
+from whygrad.backends.tensorflow.measure.graph_building import Factor, scaled
 
 
 def sum_repeated_rows(gradient: tf.IndexedSlices) -> tf.IndexedSlices:

@@ -1,4 +1,4 @@
-"""Which forward op a step of the way back belongs to, so that it can be laid at the right expression's door."""
+"""Which forward op an op of the backward pass belongs to, so that it is shown at the right expression."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Attribution:
 def install(capture: Capture) -> None:
     """Stand before the function that TensorFlow calls for each op of a gradient."""
     original, register = compat.gradient_function, compat.register_gradient_function
-    if original is None or register is None:
+    if not original or not register:
         return
     attribution, hooks = Attribution(capture), capture.hooks
 
@@ -121,7 +121,7 @@ def _note_source(capture: Capture, source: Any) -> None:
 
 
 def forward_operation(capture: Capture, graph: Any, operation: Any) -> Any:
-    """None for ops of the forward pass, and where it cannot be told."""
+    """None for ops of the forward pass, and where it is not known."""
     noted: BackwardOps | None = capture.backward_ops.get(graph)
     match = _NAMED_AFTER.search(operation.name)
     if match is not None:

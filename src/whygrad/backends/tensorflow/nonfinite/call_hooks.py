@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 def install(capture: Capture) -> None:
     """Stand around every call of a compiled function."""
-    hooks, flights = capture.hooks, capture.flights
+    hooks, histories = capture.hooks, capture.histories
 
     def calling(original: Any) -> Any:
         def call_flat(self: Any, *args: Any) -> Any:
-            flight = hooks.safely(flights.before, self, args) if compat.runs_eagerly() else None
+            history = hooks.safely(histories.before, self, args) if compat.runs_eagerly() else None
             results = original(self, *args)
-            if flight is not None:
-                hooks.safely(flights.after, flight, results)
+            if history is not None:
+                hooks.safely(histories.after, history, results)
             return results
 
         return call_flat
@@ -27,8 +27,8 @@ def install(capture: Capture) -> None:
     def opening(original: Any) -> Any:
         def get_value(self: Any, *args: Any, **kwargs: Any) -> Any:
             value = original(self, *args, **kwargs)
-            if flights.latest is not None and compat.runs_eagerly() and compat.flatten is not None:
-                hooks.safely(flights.after, flights.latest, compat.flatten(value), "optional")
+            if histories.latest is not None and compat.runs_eagerly() and compat.flatten is not None:
+                hooks.safely(histories.after, histories.latest, compat.flatten(value), "optional")
             return value
 
         return get_value

@@ -44,7 +44,7 @@ def _square_sum(array: Any) -> float:
 def symptom_of(tensors: Iterable[Any]) -> str:
     """What a bad result is called."""
     for tensor in tensors:
-        array = array_of(_dense(tensor))
+        array = elements_of(tensor)
         if array is not None and np.isnan(array).any():
             return "NaN"
     return "Inf"
@@ -59,12 +59,23 @@ def _dense(tensor: Any) -> Any:
 def array_of(tensor: Any) -> Any:
     """The elements, without a copy where TensorFlow allows; None where the tensor has no values to look at."""
     view = compat.array_view
-    if view is None or not hasattr(tensor, "_id") or not hasattr(tensor, "numpy"):
+    if not view or not hasattr(tensor, "_id") or not hasattr(tensor, "numpy"):
         return None
     try:
         return np.asarray(view(tensor))
     except Exception:  # a variant, a resource, or a tensor of another device that is gone
         return None
+
+
+def elements_of(tensor: Any) -> Any:
+    """The same of a dense tensor, or of the rows that sparse slices hold."""
+    return array_of(_dense(tensor))
+
+
+def is_number(tensor: Any) -> bool:
+    """Whether a tensor has numbers for elements: no text, no handle, no list."""
+    dtype = getattr(tensor, "dtype", None)
+    return dtype is not None and bool(dtype.is_floating or dtype.is_integer or dtype.is_complex)
 
 
 def facts_of_values(tensor: Any) -> ValueFacts:

@@ -6,7 +6,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from whygrad.backends.tensorflow.listen import optimizers
+from whygrad.backends.tensorflow.listen.gradient_calls import hear_updates
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -36,7 +36,7 @@ def install(capture: Capture, module: ModuleType) -> None:
         updates.scalers = (*updates.scalers, scaler)
         for method in ("apply", "apply_gradients"):
             if method in vars(scaler):
-                optimizers.install(capture, scaler, method)
+                hear_updates(hooks, scaler, method, capture.updates)
         for method in ("scale_loss", "get_scaled_loss"):
             if method in vars(scaler):
                 hooks.replace(scaler, method, scaling)
@@ -60,6 +60,6 @@ def _note_scaled(capture: Capture, optimizer: Any, loss: Any, result: Any) -> No
     if before is None or after is None:
         return
     if graph is not None:
-        capture.flights.scaled.setdefault(graph, {})[after] = before
+        capture.histories.scaled.setdefault(graph, {})[after] = before
     elif episode is not None:
         episode.scaled[after] = before

@@ -1,4 +1,4 @@
-"""What a replayed compiled step says: where its first bad value came from, and what became of it."""
+"""What a replayed compiled step shows: where its first bad value came from, and what became of it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from whygrad.backends.tensorflow.nonfinite.replay.trace import Trace, Value
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.nonfinite.replay.flight import Flight, TracedRequest
+    from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory, TracedRequest
 
 
 @dataclass(slots=True)
 class Answer:
-    """The first request of a step whose target or gradients were not finite; without one, an update's doing."""
+    """The first request of a step whose target or gradients were not finite; without one, an update did it."""
 
     trace: Trace
     step: int
@@ -28,7 +28,7 @@ class Answer:
     loss_is_bad: bool = False
     symptom: str = "NaN"
     culprits: tuple[int, ...] = ()  # variables whose gradients are bad
-    spoilt: tuple[int, ...] = ()  # variables that the step leaves bad
+    left_bad: tuple[int, ...] = ()  # variables that the step leaves bad
     in_update: Value | None = None  # the first bad value of an update that was given finite gradients
     victims: tuple[int, ...] = ()  # those of them whose own gradient was finite
     spread_at: Any = None
@@ -36,23 +36,23 @@ class Answer:
     @property
     def is_nothing(self) -> bool:
         """Neither a loss nor a gradient nor a variable went bad: a metric, perhaps."""
-        return self.birth is None and self.request is None and not self.spoilt
+        return self.birth is None and self.request is None and not self.left_bad
 
 
-def inquire(capture: Capture, flight: Flight) -> Answer:
-    """Replay the first bad step of a flight. Raises ReplayError.
+def inquire(capture: Capture, history: StepHistory) -> Answer:
+    """Replay the first bad step of a history. Raises ReplayError.
 
     What overflows because the loss is scaled is no answer; where every step was skipped, what the scale has no part in
     is one.
     """
-    skips_all = capture.scale_watch.skips_all(flight)
-    replay = CompiledReplay(capture, flight)
+    skips_all = capture.scale_watch.skips_all(history)
+    replay = CompiledReplay(capture, history)
     replay.run()
-    spoilt = tuple(replay.bad_variables())
-    answer = Answer(replay.trace, replay.step, spoilt=spoilt)
+    left_bad = tuple(replay.bad_variables())
+    answer = Answer(replay.trace, replay.step, left_bad=left_bad)
     requests = list(replay.requests())
     if not requests:  # traced before watching began: which tensor is the loss is not known
-        ends = [value for value in replay.outputs if value.bad] or _written(replay, spoilt)
+        ends = [value for value in replay.outputs if value.bad] or _written(replay, left_bad)
         answer.birth, answer.symptom = first_birth(capture, ends), symptom_of(value.tensor for value in ends)
         answer.ends = ends
         answer.loss_is_bad = any(value.bad for value in replay.outputs)
@@ -66,7 +66,7 @@ def inquire(capture: Capture, flight: Flight) -> Answer:
             continue
         ends = bad_targets or [value for _, value in bad]
         birth = first_birth(capture, ends)
-        absorbed = unscaled and not spoilt and not any(value.bad for value in unscaled)
+        absorbed = unscaled and not left_bad and not any(value.bad for value in unscaled)
         if absorbed and not (skips_all and birth is not None and is_at_zero(birth)):
             continue  # it is what loss scaling is for
         answer.request = request
@@ -75,12 +75,12 @@ def inquire(capture: Capture, flight: Flight) -> Answer:
         answer.symptom = symptom_of(value.tensor for value in ends)
         answer.culprits = tuple(variable for variable, _ in bad if variable is not None)
         fine = {variable for variable, value in pairs if variable is not None and not value.bad}
-        answer.victims = tuple(variable for variable in spoilt if variable in fine) if answer.culprits else ()
+        answer.victims = tuple(variable for variable in left_bad if variable in fine) if answer.culprits else ()
         if answer.victims:
             answer.spread_at = _first_place(replay.interpreter.written.get(answer.victims[0], ()))
         break
     if requests and answer.request is None:
-        answer.in_update = first_birth(capture, _written(replay, spoilt))
+        answer.in_update = first_birth(capture, _written(replay, left_bad))
     return answer
 
 

@@ -1,4 +1,4 @@
-"""Optimizers that divide the gradients by a loss scale: whether anybody multiplied the loss by it."""
+"""Optimizers that divide the gradients by a loss scale: whether the loss was multiplied by it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from whygrad.backends.tensorflow.log.op_table import kind_of
 from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.nonfinite.finite import array_of, tensor_of
 from whygrad.graph import OpKind
-from whygrad.graph.nonfinite import SEVERAL, LossUnscaled
+from whygrad.graph.nonfinite import SEVERAL, Occurrence, Scaled, Scaling
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.nonfinite.replay.flight import Flight
+    from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 
 
 @dataclass(slots=True)
@@ -26,7 +26,6 @@ class Unscaled:
     name: str
     place: Any
     request: Any
-    made: Any
     scale: float | None
     variable: int | None = None  # the one that holds the scale
     traced: bool = False
@@ -35,7 +34,7 @@ class Unscaled:
 
 @dataclass(slots=True)
 class ScaleWatch:
-    """Told of every loss that is scaled, and of every update by an optimizer that wants that."""
+    """Follows every loss that is scaled, and every update by an optimizer that wants that."""
 
     capture: Capture
     found: dict[Any, Unscaled] = field(default_factory=dict)
@@ -63,15 +62,15 @@ class ScaleWatch:
             known.seen += 1
 
     def traced(self, optimizer: Any, place: Any) -> None:
-        """An update is traced; one that is never scaled for is told in the end."""
+        """An update is traced; one for which no loss is ever scaled is reported in the end."""
         if hasattr(optimizer, "scale_loss") and optimizer not in self.ever:
             self._add(optimizer, place, traced=True)
 
-    def skips_all(self, flight: Flight) -> bool:
+    def skips_all(self, history: StepHistory) -> bool:
         """Whether the optimizer of a compiled step has skipped each of several updates."""
-        if flight.calls < SEVERAL:
+        if history.calls < SEVERAL:
             return False
-        mine = flight.written_variables
+        mine = history.written_variables
         optimizers = [
             None if entry.reference is None else entry.reference()
             for entry in self.capture.updates.entries.values()
@@ -89,7 +88,6 @@ class ScaleWatch:
             name=str(getattr(optimizer, "name", type(optimizer).__name__)),
             place=place,
             request=None if request is None else request.place,
-            made=self.capture.update_watch.made.get(optimizer),
             scale=float(value) if value is not None else float(first) if isinstance(first, (int, float)) else None,
             variable=self._variable_of(optimizer),
             traced=traced,
@@ -121,17 +119,16 @@ class ScaleWatch:
         variable = each.variable if each.variable is not None else self._variable_of(each.optimizer())
         return variable is not None and not self._is_read_in_a_trace(variable) and not self._is_read_eagerly(variable)
 
-    def events(self) -> Iterator[LossUnscaled]:
+    def events(self) -> Iterator[Scaled]:
         for each in self.found.values():
             if not self._is_certain(each):
                 continue
-            yield LossUnscaled(
-                optimizer=each.name,
+            yield Scaled(
+                how=Scaling.DIVIDED,
                 where=span(each.place),
-                request=span(each.request),
-                made=span(each.made),
-                scale=each.scale,
-                seen=each.seen,
+                factor=each.scale,
+                optimizer=each.name,
+                when=Occurrence(request=span(each.request), seen=each.seen),
             )
 
 

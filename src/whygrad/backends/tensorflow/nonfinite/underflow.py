@@ -1,4 +1,4 @@
-"""Gradients that are lost on the way back because float16 has no numbers that small."""
+"""Gradients that are lost in the backward pass because float16 has no numbers that small."""
 
 from __future__ import annotations
 
@@ -6,38 +6,32 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from whygrad.backends.tensorflow.log.positions import span
-from whygrad.backends.tensorflow.nonfinite.finite import array_of
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Trace, Value
 from whygrad.graph import VariableId
-from whygrad.graph.nonfinite import GradientUnderflow
+from whygrad.graph.nonfinite import Occurrence, Scaled, Scaling
 
-LOST = 0.9  # of the elements that go into one cast
 HALF = "float16"
 
 
-def find_underflow(
-    trace: Trace, gradients: Iterable[tuple[int | None, Value]], request: Any
-) -> GradientUnderflow | None:
-    """The cast that loses most, where whole variables get nothing in the end."""
-    pairs = [(variable, array) for variable, value in gradients if (array := _array(value)) is not None]
-    starved = tuple(VariableId(variable) for variable, array in pairs if variable is not None and not array.any())
-    if not starved:
-        return None
+def largest_loss(trace: Trace, gradients: Iterable[tuple[int | None, Value]], request: Any) -> Scaled | None:
+    """The cast to float16 that turns most elements into zero, and the variables whose whole gradient is zero."""
     rated = [(lost, of, node) for node in trace.nodes for lost, of in _losses(node)]
     lost, of, node = max(rated, key=lambda each: each[0], default=(0, 0, None))
-    if node is None or lost < LOST * of:
+    if node is None or not lost:
         return None
-    return GradientUnderflow(
+    pairs = [(variable, array) for variable, value in gradients if (array := _array(value)) is not None]
+    return Scaled(
+        how=Scaling.CAST,
         where=span(node.site.place),
-        request=span(request),
         lost=lost,
         of=of,
-        variables=starved,
+        variables=tuple(VariableId(variable) for variable, array in pairs if variable is not None and not array.any()),
+        when=Occurrence(request=span(request)),
     )
 
 
 def _losses(node: Node) -> Iterator[tuple[int, int]]:
-    """Elements that a cast on the way back makes zero, and how many were not zero before."""
+    """Elements that a cast of the backward pass makes zero, and how many were not zero before."""
     if node.type != "Cast" or node.forward is None:
         return
     came = next(iter(node.incoming or node.inputs), None)
@@ -55,5 +49,5 @@ def _dtype(value: Value) -> str:
 
 
 def _array(value: Value | None) -> Any:
-    array = None if value is None else array_of(getattr(value.tensor, "values", value.tensor))
+    array = None if value is None else value.array
     return array if array is not None and array.dtype.kind in "fV" else None

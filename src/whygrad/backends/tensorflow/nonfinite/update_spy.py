@@ -7,9 +7,9 @@ from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.log.positions import span
-from whygrad.backends.tensorflow.nonfinite.birth import kind_of_failure
+from whygrad.backends.tensorflow.nonfinite.birth import failing_op
 from whygrad.backends.tensorflow.nonfinite.finite import facts_of_values, is_finite
-from whygrad.graph.nonfinite import NonfiniteBorn
+from whygrad.graph.nonfinite import Nonfinite, Stage
 from whygrad.source.position import CodeOwner, owner_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class UpdateSpy:
         self.recorder = recorder
         self.variables = variables
         self.above = above  # the frame that asks for the update
-        self.born: NonfiniteBorn | None = None
+        self.born: Nonfinite | None = None
 
     def on_op(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
         if self.born is not None or all(map(is_finite, outputs)) or not all(map(is_finite, inputs)):
@@ -34,13 +34,8 @@ class UpdateSpy:
         if place is None:
             return
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
-        self.born = NonfiniteBorn(
-            kind=kind_of_failure(name),
-            name=name,
-            where=span(place),
-            inputs=tuple(facts_of_values(tensor) for tensor in inputs if _is_float(tensor)),
-            output=facts_of_values(outputs[0]),
-        )
+        op = failing_op(name, filter(_is_float, inputs))
+        self.born = Nonfinite(stage=Stage.BORN, where=span(place), value=facts_of_values(outputs[0]), op=op)
 
 
 def has_users_code(optimizer: Any) -> bool:

@@ -3,64 +3,39 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.nonfinite.finite import is_finite, tensor_of
 from whygrad.backends.tensorflow.nonfinite.update_spy import UpdateSpy, has_users_code
 from whygrad.graph import VariableId
-from whygrad.graph.event import Event
-from whygrad.graph.nonfinite import (
-    NonfiniteBorn,
-    NonfiniteSpread,
-    NonfiniteSummed,
-    NonfiniteUnplaced,
-    NonfiniteUpdate,
-    Occurrence,
-)
+from whygrad.graph.nonfinite import Nonfinite, Occurrence, Stage, UpdateFacts
 from whygrad.source import SourceSpan
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
     from whygrad.backends.tensorflow.listen.optimizers import UpdateEntry
-    from whygrad.backends.tensorflow.nonfinite.replay.flight import Flight
-
-
-@dataclass(slots=True)
-class Spread:
-    place: Any
-    victims: tuple[int, ...]
-    culprits: tuple[int, ...]
-    inside_optimizer: bool
-
-
-@dataclass(slots=True)
-class BadSum:
-    applied: Any
-    pieces: int
-    bad: int
-    variables: list[int] = field(default_factory=list)
+    from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 
 
 @dataclass(slots=True)
 class UpdateWatch:
-    """Told before and after every eager update."""
+    """Looks at gradients and variables before and after every eager update."""
 
     capture: Capture
     made: weakref.WeakKeyDictionary[Any, Any] = field(default_factory=weakref.WeakKeyDictionary)  # optimizer -> place
     scalers: tuple[type, ...] = ()  # classes of optimizers that divide by a loss scale
-    spreads: list[Spread] = field(default_factory=list)
-    sums: dict[Any, BadSum] = field(default_factory=dict)  # by where gradients were added up
-    pending: list[tuple[Any, int]] = field(default_factory=list)  # variables with good gradients beside bad ones
+    spreads: dict[Any, Nonfinite] = field(default_factory=dict)  # by place
+    sums: dict[Any, list[int]] = field(default_factory=dict)  # (place, applied at, pieces, bad ones) -> variables
+    pending: list[tuple[Any, int]] = field(default_factory=list)  # variables with good gradients, where others are bad
     poisoned: set[int] = field(default_factory=set)  # variables that took a bad gradient
     bad_before: dict[int, bool] = field(default_factory=dict)  # variable -> not finite before its first eager update
     place: Any = None
     spy: UpdateSpy | None = None
-    born: dict[int, NonfiniteBorn] = field(default_factory=dict)  # variable -> what an update of the user's made bad
+    born: dict[int, Nonfinite] = field(default_factory=dict)  # variable -> the op of a user's own update that failed
 
     def before(self, optimizer: Any, gradients: list[Any], variables: list[Any], place: Any) -> None:
         self.pending = []
@@ -69,7 +44,7 @@ class UpdateWatch:
         if isinstance(optimizer, self.scalers):
             self.capture.scale_watch.updating(optimizer, place)
             return  # what is not finite is skipped
-        if not sentinel.discoveries:
+        if not sentinel.discoveries.all:
             return
         pairs = [
             (gradient, variable, entry.id)
@@ -79,17 +54,17 @@ class UpdateWatch:
         bad = [(gradient, number) for gradient, _, number in pairs if not is_finite(tensor_of(gradient))]
         if self.capture.options.on_optimizer is not None:
             bad = []  # a guard holds them back
-        sentinel.applying({number for _, _, number in pairs}, {number for _, number in bad})
+        sentinel.discoveries.applying((number for _, _, number in pairs), {number for _, number in bad})
         if not bad:
             return
         self.place = place
         if not self.poisoned:
             self._note_sums(bad)
         self.poisoned.update(number for _, number in bad)
-        spoilt = {id(gradient) for gradient, _ in bad}
-        self.pending = [(variable, number) for gradient, variable, number in pairs if id(gradient) not in spoilt]
+        are_bad = {id(gradient) for gradient, _ in bad}
+        self.pending = [(variable, number) for gradient, variable, number in pairs if id(gradient) not in are_bad]
         if sentinel.latest:
-            culprits = {number for found in sentinel.discoveries for number in found.variables}
+            culprits = sentinel.discoveries.culprits
             self._note_victims([(g, n) for g, n in bad if n not in culprits], tuple(sentinel.latest))
 
     def listen(self, optimizer: Any, variables: list[int], above: FrameType) -> None:
@@ -113,42 +88,50 @@ class UpdateWatch:
             if entry is not None and entry.id not in self.bad_before:
                 self.bad_before[entry.id] = not is_finite(tensor_of(variable))
 
-    def was_bad_before(self, variable: int, flight: Flight | None) -> bool:
-        """Whether a variable was not finite before any update; `flight` is the compiled step it was found in."""
+    def was_bad_before(self, variable: int, history: StepHistory | None) -> bool:
+        """Whether a variable was not finite before any update; `history` is the compiled step it was found in."""
         known = self.bad_before.get(variable)
-        if known is not None or flight is None:
+        if known is not None or history is None:
             return bool(known)
-        others = (each for each in self.capture.flights.flights.values() if each is not flight)
-        return variable in flight.bad_from_start and all(variable not in each.written_variables for each in others)
+        others = (each for each in self.capture.histories.by_graph.values() if each is not history)
+        return variable in history.bad_from_start and all(variable not in each.written_variables for each in others)
 
     def wrote(self, variable: int) -> None:
         """User code wrote a gradient into a variable by hand."""
         if variable in self.capture.sentinel.latest:
-            self.capture.sentinel.applying({variable}, {variable})
+            self.capture.sentinel.discoveries.applying({variable}, {variable})
             self.poisoned.add(variable)
 
     def _note_victims(self, victims: list[tuple[Any, int]], culprits: tuple[int, ...]) -> None:
-        """Gradients that were finite whenever they were asked for, where the op that spoilt them is known."""
+        """Gradients that were finite whenever they were asked for, where the op that made them bad is known."""
         producers = self.capture.recorder.producers
         record = producers.get(getattr(tensor_of(victims[0][0]), "_id", -1)) if victims else None
         if record is not None:
-            self._add(Spread(record.place, tuple(number for _, number in victims), culprits, False))
+            self.add_spread(record.place, tuple(number for _, number in victims), culprits)
 
     def _note_sums(self, bad: list[tuple[Any, int]]) -> None:
-        """More pieces than were ever bad: some of them are finite."""
+        """Bad gradients that are sums of several, and how many requests at their place were ever bad."""
         for gradient, number in bad:
             label = self.capture.updates.label_of(gradient)
-            if label is None or label.summed is None or label.asked is None:
-                continue
-            facts = self.capture.sentinel.places.get(label.asked[0])
-            if facts is None or not 0 < facts.bad < len(label.requests):
-                continue
-            total = self.sums.setdefault(label.summed, BadSum(self.place, len(label.requests), facts.bad))
-            total.variables.append(number)
+            if label is not None and label.summed is not None and label.asked is not None:
+                facts = self.capture.sentinel.discoveries.at(label.asked.place)
+                key = (label.summed, self.place, len(label.requests), facts.bad)
+                self.sums.setdefault(key, []).append(number)
 
-    def _add(self, spread: Spread) -> None:
-        if all(known.place != spread.place for known in self.spreads):
-            self.spreads.append(spread)
+    def add_spread(
+        self, place: Any, victims: tuple[int, ...], culprits: tuple[int, ...], *, inside_optimizer: bool = False
+    ) -> None:
+        """The gradients of `victims` were finite and are not any more, because those of `culprits` are not."""
+        spoilers = tuple(map(VariableId, culprits))
+        spread = Nonfinite(
+            stage=Stage.SPREAD,
+            where=span(place),
+            variables=tuple(map(VariableId, victims)),
+            culprits=spoilers,
+            inside_optimizer=inside_optimizer,
+            when=Occurrence(variables=spoilers),
+        )
+        self.spreads.setdefault(place, spread)
 
     def after(self) -> None:
         """Variables whose own gradient was finite and that are not any more: the optimizer's own clipping did it."""
@@ -157,7 +140,7 @@ class UpdateWatch:
         if victims:
             culprits = tuple(self.capture.sentinel.latest)
             self.poisoned.update(victims)
-            self._add(Spread(self.place, tuple(victims), culprits, True))
+            self.add_spread(self.place, tuple(victims), culprits, inside_optimizer=True)
         self.pending = []
 
     def last_of(self, variable: int) -> UpdateEntry | None:
@@ -170,8 +153,8 @@ class UpdateWatch:
         return entries[-1] if entries else None
 
     def bad_update(
-        self, update: UpdateEntry, left: tuple[int, ...] = (), born: NonfiniteBorn | None = None
-    ) -> NonfiniteUpdate | None:
+        self, update: UpdateEntry, left: tuple[int, ...] = (), born: Nonfinite | None = None
+    ) -> Nonfinite | None:
         """The variables that an update left not finite; ask only where its gradients were seen to be finite.
 
         `left` has them where they are known, and `born` the op of the replayed update that made the first bad value.
@@ -179,33 +162,28 @@ class UpdateWatch:
         bad = list(left) or [pair.variable for pair in update.pairs if not self._is_finite(pair.variable)]
         if not bad:
             return None
-        entry = self.capture.variables.entries[bad[0]]
         optimizer = None if update.reference is None else update.reference()
         epsilon = getattr(optimizer, "epsilon", None)
-        number = float(epsilon) if isinstance(epsilon, (int, float)) else None
-        asked = span(update.place)
-        born = born or self.born.get(bad[0])
-        if born is not None and (born.where is None or (asked is not None and _is_within(born.where, asked))):
-            born = None  # the framework's own code, which has no line to show
-        return NonfiniteUpdate(
+        facts = UpdateFacts(
             optimizer=update.optimizer,
-            where=asked,
+            where=span(update.place),
             made=span(self.made.get(optimizer)) if optimizer is not None else None,
-            variables=tuple(map(VariableId, bad)),
-            epsilon=number,
-            epsilon_vanishes=number is not None and not (np.float16(number) if entry.dtype == "float16" else number),
-            dtype=entry.dtype,
-            step=update.count,
-            born=born,
+            epsilon=float(epsilon) if isinstance(epsilon, (int, float)) else None,
+            dtype=self.capture.variables.entries[bad[0]].dtype,
         )
+        born = born or self.born.get(bad[0])
+        if born is None or born.op is None or born.where is None or _is_within(born.where, facts.where):
+            born = Nonfinite(stage=Stage.BORN, where=facts.where)  # the framework's own code, which has no line to show
+        return replace(born, stage=Stage.UPDATE, update=facts, variables=tuple(map(VariableId, bad)))
 
-    def at_the_end(self) -> NonfiniteUpdate | NonfiniteUnplaced | None:
+    def at_the_end(self) -> Nonfinite | None:
         """The last update has no request after it that would show what it did."""
-        if self.capture.sentinel.discoveries or self.poisoned:
+        if self.capture.sentinel.discoveries.all or self.poisoned:
             return None
         for update in reversed(list(self.capture.updates.entries.values())):
             if update.traced and not all(self._is_finite(pair.variable) for pair in update.pairs):
-                return NonfiniteUnplaced(where=span(update.place), reason="it was made inside a compiled function")
+                reason = "it was made inside a compiled function"
+                return Nonfinite(stage=Stage.UNPLACED, where=span(update.place), reason=reason)
             found = None if update.traced else self.bad_update(update)
             if found is not None:
                 return found
@@ -216,30 +194,18 @@ class UpdateWatch:
         variable = None if entry is None or entry.reference is None else entry.reference()
         return variable is None or is_finite(tensor_of(variable))
 
-    def events(self) -> list[Event]:
-        found: list[Event] = []
-        for spread in self.spreads:
-            found.append(
-                NonfiniteSpread(
-                    where=span(spread.place),
-                    victims=tuple(map(VariableId, spread.victims)),
-                    culprits=tuple(map(VariableId, spread.culprits)),
-                    inside_optimizer=spread.inside_optimizer,
-                    when=Occurrence(variables=tuple(map(VariableId, spread.culprits))),
-                )
+    def events(self) -> Iterator[Nonfinite]:
+        yield from self.spreads.values()
+        for (place, applied, pieces, bad), variables in self.sums.items():
+            yield Nonfinite(
+                stage=Stage.SUMMED,
+                where=span(place),
+                used_at=span(applied),
+                variables=tuple(map(VariableId, variables)),
+                pieces=pieces,
+                bad_pieces=bad,
             )
-        for place, total in self.sums.items():
-            found.append(
-                NonfiniteSummed(
-                    where=span(place),
-                    applied=span(total.applied),
-                    variables=tuple(map(VariableId, total.variables)),
-                    pieces=total.pieces,
-                    bad=total.bad,
-                )
-            )
-        return found
 
 
-def _is_within(inner: SourceSpan, outer: SourceSpan) -> bool:
-    return inner.file == outer.file and outer.contains_line(inner.line)
+def _is_within(inner: SourceSpan, outer: SourceSpan | None) -> bool:
+    return outer is not None and inner.file == outer.file and outer.contains_line(inner.line)

@@ -1,4 +1,4 @@
-"""Whether a narrow float was to blame: the same op once more in float32."""
+"""Whether a narrow float is the cause: the same op once more in float32."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.nonfinite.finite import is_finite
+from whygrad.backends.tensorflow.nonfinite.pure_ops import has_pure_gradient, is_pure
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Value
 
 HALF = "float16"
@@ -19,6 +20,8 @@ def is_finite_when_wider(node: Node, value: Value) -> bool:
     forward = node.forward or node
     if forward.type == "Cast":
         return True  # either way the wider side held it
+    if not (has_pure_gradient if node.incoming else is_pure)(forward.type):
+        return False  # it is not run a second time
     try:
         results = _gradient(node) if node.incoming else _forward(node)
     except Exception:  # an op that has no float32 form

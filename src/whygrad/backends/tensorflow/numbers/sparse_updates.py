@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.listen.hooks import Hooks, in_own_thread
+from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.measure.own_thread import in_own_thread
 from whygrad.backends.tensorflow.numbers.kept_turns import is_kept
 from whygrad.graph import VariableId
-from whygrad.graph.event import RowsMisread
+from whygrad.graph.event import VariableStep
 
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
@@ -30,7 +31,6 @@ _MOST: Final = 64  # pairs of an optimizer and a variable
 _MOST_ROWS: Final = 256  # of a sample
 _LEAST_ROWS: Final = 8
 _MOST_NUMBERS: Final = 1 << 16
-_FELT: Final = 0.01  # of a step: what is less than this is not worth a word
 
 
 @dataclass(slots=True)
@@ -58,12 +58,12 @@ class SparseUpdates:
             if gradient is not None and not compat.is_tensor(gradient) and hasattr(gradient, "indices"):
                 self._hooks.safely(self._note, update, gradient, variable)
 
-    def events(self) -> Iterator[RowsMisread]:
-        """For each variable whose step is another one than the dense gradient's would be."""
+    def events(self) -> Iterator[VariableStep]:
+        """For each variable whose gradient had repeated rows: how far its step is from that of the dense gradient."""
         for (_, variable), seen in self._seen.items():
             found = self._hooks.safely(self._compared, seen)
-            if found is not None and found.difference > _FELT:
-                yield RowsMisread(
+            if found is not None:
+                yield VariableStep(
                     variable=VariableId(variable),
                     optimizer=type(seen.update.reference()).__name__,
                     where=span(seen.update.place),

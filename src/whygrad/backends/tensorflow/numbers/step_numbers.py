@@ -139,7 +139,7 @@ class StepNumbers:
     def _is_scaled(self, ticket: Ticket) -> bool:
         """Whether the loss was scaled for half precision: the gradients are then as big as the scale of the day."""
         eager = {} if ticket.episode is None else ticket.episode.scaled
-        traced = {} if ticket.tf_graph is None else self.capture.flights.scaled.get(ticket.tf_graph, {})
+        traced = {} if ticket.tf_graph is None else self.capture.histories.scaled.get(ticket.tf_graph, {})
         return any(target in eager or target in traced for target in ticket.entry.targets)
 
     def _is_followed(self, entry: RequestEntry, position: int, gradient: Any) -> bool:

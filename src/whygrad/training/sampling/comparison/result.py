@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from whygrad.report.columns import aligned
+
 Bias = Literal["no", "unseen", "yes"]  # no: known from theory; unseen: the measurement could not tell it from none
 
 
@@ -45,16 +47,14 @@ class Comparison:
         return next(row for row in self.rows if row.name == name)
 
     def __str__(self) -> str:
-        table = [_HEADER, *(_cells(row, self) for row in self.rows)]
-        widths = [max(len(line[column]) for line in table) for column in range(len(_HEADER))]
-        lines = ["  ".join([line[0].ljust(widths[0]), *_right(line[1:], widths[1:])]).rstrip() for line in table]
+        table = aligned(_HEADER, (_cells(row, self) for row in self.rows), right=_HEADER[1:])
         unit = "% of its length" if self.relative else "absolute, as its length is 0"
         return "\n".join(
             [
                 f"{self.samples} estimates each, against {self.reference} ({unit}); ± is one standard error;",
                 f"error: root mean squared error with {self.budget:g} evaluations of the loss",
                 "",
-                *lines,
+                table,
                 "",
                 f"recommended: {self.recommended or 'none'}: {self.reason}",
             ]
@@ -64,10 +64,6 @@ class Comparison:
 
 
 _HEADER = ("estimator", "evaluations", "biased", "bias", "spread", "error", "cosine")
-
-
-def _right(cells: tuple[str, ...] | list[str], widths: list[int]) -> list[str]:
-    return [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
 
 
 def _cells(row: Row, comparison: Comparison) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def estimated_reference(gradients: Array, blocks: int = 200) -> Reference:
 
 
 def length(reference: Reference, estimates: Sequence[Array]) -> float:
-    """How long the reference gradient is; 0 where it cannot be told from rounding or from its own noise."""
+    """How long the reference gradient is; 0 where it is no larger than rounding or its own noise."""
     square = float(np.square(reference.gradient).sum())
     typical = max(float(np.nan_to_num(np.square(e)).sum(1).mean()) for e in estimates)
     noise = float(np.square(reference.spread).sum())

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from whygrad.backends.step_form import MAX_NODES
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.nonfinite.kept.attributes import AttributeKindError, encoded
+from whygrad.backends.tensorflow.nonfinite.pure_ops import has_pure_gradient, is_pure
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Trace, Value
 from whygrad.source import SourceSpan
-
-MAX_NODES = 100_000
 
 
 class CannotKeepError(Exception):
@@ -81,20 +81,26 @@ class Writer:
 
     def _rerun(self, node: Node) -> str | None:
         """How an op can be run again: as itself, by its gradient function, as a sum; None: its results are kept."""
-        if any(value is not None and value.tensor.dtype == compat.resource_dtype for value in node.inputs):
+        if any(value is not None and value.tensor.dtype in compat.not_numbers for value in node.inputs):
             return None
         if node.incoming:
-            known = node.forward is not None and id(node.forward) in self._at
-            return "gradient" if known and compat.has_gradient(node.type) else None
+            return "gradient" if self._can_go_back(node) else None
         if node.type == "AddN" and not node.attrs:
             return "sum"
-        if not node.attrs or compat.is_stateful(node.type) or node.type == "Const":
+        if not node.attrs or not is_pure(node.type):
             return None
         try:
             encoded(node.attrs)
         except AttributeKindError:
             return None
         return "op"
+
+    def _can_go_back(self, node: Node) -> bool:
+        forward = node.forward
+        position = None if forward is None else self._at.get(id(forward))
+        if position is None or not has_pure_gradient(node.type):
+            return False
+        return self.program.nodes[position]["rerun"] == "op" or forward is None or not forward.attrs
 
     def _place(self, value: Value) -> int:
         place = self._places.get(id(value))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import linecache
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from whygrad.backends.kept_steps import KeptStep
@@ -13,34 +12,53 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.capture import Capture
 from whygrad.backends.tensorflow.log.variables import VariableEntry
 from whygrad.backends.tensorflow.nonfinite.birth import describe, first_birth
-from whygrad.backends.tensorflow.nonfinite.kept.attributes import decoded
+from whygrad.backends.tensorflow.nonfinite.kept.permission import check_program
 from whygrad.backends.tensorflow.nonfinite.kept.program import span_from_list
+from whygrad.backends.tensorflow.nonfinite.kept.room import Room
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Site, Trace, Value
+from whygrad.errors import UsageError
 from whygrad.graph import Recording, Variable, VariableId
-from whygrad.graph.nonfinite import NonfiniteUnplaced, Occurrence
+from whygrad.graph.nonfinite import Nonfinite, Occurrence, Stage
 
 
 def replay(step: KeptStep) -> Recording:
-    """Run the ops of a kept step once more, and say where the first bad value came from."""
-    _show_sources(step.sources)
+    """Run the ops of a kept step once more, and say where the first bad value came from.
+
+    The step may be somebody else's: a UsageError says by name what is not run, before anything is.
+    """
+    attributes = check_program(step)
+    try:
+        return _replayed(step, attributes)
+    except UsageError:
+        raise
+    except Exception as error:  # values and attributes that do not fit one another
+        reason = str(error).splitlines()[0] if str(error) else "it gives no reason"
+        raise UsageError(f"the step cannot be run again: {type(error).__name__}: {reason}") from error
+
+
+def _replayed(step: KeptStep, attributes: Sequence[tuple[Any, ...]]) -> Recording:
+    _show_sources(step)
     capture = Capture()  # not started: it only knows the variables
     for number, known in step.facts["variables"].items():
         capture.variables.entries[int(number)] = _entry(int(number), known)
-    rerun = _Rerun(step)
+    rerun = _Rerun(step, attributes)
     rerun.run()
     ends = [value for place in step.facts["ends"] if (value := rerun.values.get(place)) is not None]
     birth = first_birth(capture, ends)
     when = _when(step.facts["when"])
     if birth is None:
-        event: Any = NonfiniteUnplaced(where=when.request, reason="the replay gave finite values", when=when)
+        reason = "the replay gave finite values"
+        event = Nonfinite(stage=Stage.UNPLACED, where=when.request, reason=reason, when=when)
     else:
         event = replace(describe(capture, rerun.trace, birth), when=when)
     return Recording(events=(event,), variables=_variables(step.facts["variables"]), framework="tensorflow")
 
 
 class _Rerun:
-    def __init__(self, step: KeptStep) -> None:
+    def __init__(self, step: KeptStep, attributes: Sequence[tuple[Any, ...]]) -> None:
         self.facts = step.facts
+        self._attributes = attributes
+        self._room = Room()
         self.trace = Trace()
         self.values: dict[int, Value] = {}
         self._nodes: list[Node] = []
@@ -53,11 +71,11 @@ class _Rerun:
         }
 
     def run(self) -> None:
-        for stored in self.facts["nodes"]:
-            self._run(stored)
+        for stored, attributes in zip(self.facts["nodes"], self._attributes, strict=True):
+            self._run(stored, attributes)
 
-    def _run(self, stored: Mapping[str, Any]) -> None:
-        node = self._node(stored)
+    def _run(self, stored: Mapping[str, Any], attributes: tuple[Any, ...]) -> None:
+        node = self._node(stored, attributes)
         node.incoming = tuple(self._values(stored["incoming"]))
         forward = stored.get("forward")
         if isinstance(forward, int):
@@ -69,11 +87,12 @@ class _Rerun:
         node.order = len(self.trace.nodes)
         self.trace.nodes.append(node)
         results = self._results(node, stored)
+        self._room.take(results)
         node.outputs = tuple(self._output(node, place, results, i) for i, place in enumerate(stored["outputs"]))
 
-    def _node(self, stored: Mapping[str, Any]) -> Node:
+    def _node(self, stored: Mapping[str, Any], attributes: tuple[Any, ...] = ()) -> Node:
         site = Site(span_from_list(stored["place"]), tuple(stored["layers"]))
-        return Node(stored["type"], tuple(self._values(stored["inputs"])), site, decoded(stored.get("attrs", ())))
+        return Node(stored["type"], tuple(self._values(stored["inputs"])), site, attributes)
 
     def _values(self, places: Sequence[int | None]) -> list[Value | None]:
         return [None if place is None else self._value(place) for place in places]
@@ -113,31 +132,40 @@ class _Rerun:
             return [compat.sum_of(tensors)]
         if kind == "gradient":
             return self._gradient(node)
+        self._room.ask_for_op(node.type, tensors, node.attrs)
         return compat.run_op(node.type, len(stored["outputs"]), tensors, node.attrs)
 
     def _gradient(self, node: Node) -> list[Any]:
         forward = node.forward
         assert forward is not None
+        function = compat.gradient_registry.lookup(forward.type)
         came = [
             (None if value is None else compat.zeros_like(value.tensor)) if gradient is None else gradient.tensor
             for gradient, value in zip(node.incoming, forward.outputs, strict=True)
         ]
-        ins = [None if value is None else value.tensor for value in forward.inputs]
-        outs = [None if value is None else value.tensor for value in forward.outputs]
-        answer = compat.gradient_registry.lookup(forward.type)(
-            compat.MockOp(forward.attrs, ins, outs, forward.type, ()), *came
-        )
+        known = [None if value is None else value.tensor for value in (*forward.inputs, *forward.outputs)]
+
+        def run(tensors: Sequence[Any]) -> Any:
+            first, second = len(forward.inputs), len(known)
+            ins, outs, gradients = list(tensors[:first]), list(tensors[first:second]), tensors[second:]
+            return function(compat.MockOp(forward.attrs, ins, outs, forward.type, ()), *gradients)
+
+        self._room.ask_for_gradient(forward.type, run, [*known, *came])
+        answer = run([*known, *came])
         return list(answer) if isinstance(answer, (list, tuple)) else [answer]
 
 
-def _show_sources(sources: Mapping[str, str]) -> None:
-    """The text as it was, where the file is not here or is another by now."""
-    for file, text in sources.items():
-        there = Path(file)
-        if there.is_file() and there.read_text(encoding="utf-8", errors="replace").splitlines() == text.splitlines():
-            continue
-        lines = [f"{line}\n" for line in text.splitlines()]
-        linecache.cache[file] = (len(text), None, lines, file)
+def _show_sources(step: KeptStep) -> None:
+    """The text as it was; a file that is named but was not kept is not looked for here."""
+    nodes = step.facts["nodes"]
+    places = [known["place"] for node in nodes for known in (node, node.get("forward")) if isinstance(known, dict)]
+    places += [step.facts["when"]["request"]]
+    for known in step.facts["variables"].values():
+        places += [known["created"], known["last_write"]]
+    files = {place[0] for place in places if place is not None}
+    for file in files | step.sources.keys():
+        text = step.sources.get(file, "")
+        linecache.cache[file] = (len(text), None, [f"{line}\n" for line in text.splitlines()], file)
 
 
 def _entry(number: int, known: Mapping[str, Any]) -> VariableEntry:

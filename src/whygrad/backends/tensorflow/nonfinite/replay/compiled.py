@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.nonfinite.replay.flight import Call, Flight, TracedRequest
 from whygrad.backends.tensorflow.nonfinite.replay.functions import Interpreter
+from whygrad.backends.tensorflow.nonfinite.replay.step_history import Call, StepHistory, TracedRequest
 from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError, Trace, Value
 
 if TYPE_CHECKING:
@@ -19,27 +19,27 @@ TRIES = 4  # of a step that draws random numbers
 class CompiledReplay:
     """One step of a compiled function, run op by op on copies of the variables."""
 
-    def __init__(self, capture: Capture, flight: Flight) -> None:
+    def __init__(self, capture: Capture, history: StepHistory) -> None:
         self.capture = capture
-        self.flight = flight
+        self.history = history
         self.trace = Trace()
         self.interpreter = Interpreter(capture, self.trace)
-        self.step = flight.calls
+        self.step = history.calls
         self.outputs: list[Value] = []
 
     def run(self) -> None:
         """Find the first bad step and run it. Raises ReplayError."""
-        flight = self.flight
-        if flight.too_large:
+        history = self.history
+        if history.too_large:
             raise ReplayError("the variables are too large to be kept by the way")
-        if flight.snapshot is None or flight.last is None:
+        if history.snapshot is None or history.last is None:
             raise ReplayError("the values of the step are gone")
-        self.capture.flights.keep_batch(flight)
-        if not flight.is_whole or (len(flight.history) > 1 and not flight.facts.is_repeatable):
+        self.capture.histories.keep_batch(history)
+        if not history.is_whole or (len(history.recent) > 1 and not history.facts.is_repeatable):
             self._try_again()
             return
         state, call, ahead = self._first_bad()
-        self.step = flight.snapshot_at + ahead
+        self.step = history.snapshot_at + ahead
         self._run_step(state, call, Trace())
 
     def _run_step(self, state: dict[int, Any], call: Call, trace: Trace) -> None:
@@ -49,21 +49,21 @@ class CompiledReplay:
 
     def _try_again(self) -> None:
         """The steps since the variables were kept cannot be repeated: run the bad one as if they had not been."""
-        flight = self.flight
-        assert flight.snapshot is not None
-        assert flight.last is not None
-        for _ in range(TRIES if flight.facts.draws else 1):
-            self._run_step(flight.snapshot, flight.last, Trace())
+        history = self.history
+        assert history.snapshot is not None
+        assert history.last is not None
+        for _ in range(TRIES if history.facts.draws else 1):
+            self._run_step(history.snapshot, history.last, Trace())
             self.trace.is_exact = False
             if any(value.bad for value in self.outputs) or self.bad_variables():
                 return
-        if flight.facts.draws:
+        if history.facts.draws:
             raise ReplayError("it drew random numbers of its own, and with others it does not come back")
         raise ReplayError("the step is too long after the last time its variables were kept")
 
     def _begin(self, call: Call, state: dict[int, Any], trace: Trace) -> Interpreter:
         interpreter = Interpreter(self.capture, trace, state)
-        if self.flight.facts.takes_data:
+        if self.history.facts.takes_data:
             if call.batch is None:
                 raise ReplayError("the batch is taken from a data set inside the compiled step, and is gone")
             interpreter.given = [call.batch]
@@ -72,50 +72,50 @@ class CompiledReplay:
     def _call(self, interpreter: Interpreter, call: Call) -> list[Value]:
         inputs = [Value(tensor, None, tensor._id) for tensor in call.arguments]
         interpreter.trace.values.update((value.number, value) for value in inputs if value.number is not None)
-        return interpreter.call(self.flight.graph, inputs)
+        return interpreter.call(self.history.graph, inputs)
 
     def _first_bad(self) -> tuple[dict[int, Any], Call, int]:
         """The state before the first bad call of the history, the call, and how many calls went before it."""
-        flight = self.flight
-        assert flight.snapshot is not None
-        state = dict(flight.snapshot)
-        for ahead, call in enumerate(flight.history[:-1]):
+        history = self.history
+        assert history.snapshot is not None
+        state = dict(history.snapshot)
+        for ahead, call in enumerate(history.recent[:-1]):
             after = self._repeat(state, call)
-            if not self.capture.flights.bad_variables(after) <= flight.bad_from_start:
+            if not self.capture.histories.bad_variables(after) <= history.bad_from_start:
                 return state, call, ahead
             state = after
-        return state, flight.history[-1], len(flight.history) - 1
+        return state, history.recent[-1], len(history.recent) - 1
 
     def _repeat(self, state: dict[int, Any], call: Call) -> dict[int, Any]:
         """The state after a call, run as it was compiled, on copies."""
         interpreter = self._begin(call, state, Trace())
-        if self.flight.facts.takes_data:
+        if self.history.facts.takes_data:
             interpreter.opens_calls = False
             self._call(interpreter, call)
         else:
             arguments = interpreter.variables.exchange(call.arguments, state)
-            compat.call_function(self.flight.function, arguments)
+            compat.call_function(self.history.function, arguments)
         touched = {number: interpreter.variables.value(number) for number in state}
         return {number: state[number] if value is None else value for number, value in touched.items()}
 
     def requests(self) -> Iterator[tuple[TracedRequest, dict[int, Value]]]:
         """Every request the step made, in order, with the values of its graph's tensors."""
         for graph, known in self.interpreter.calls:
-            for request in self.capture.flights.requests.get(graph, ()):
+            for request in self.capture.histories.requests.get(graph, ()):
                 yield request, known
 
     def unscaled(self, request: TracedRequest, known: dict[int, Value]) -> list[Value]:
         """The losses that were scaled for a request: what only the scale makes overflow is absorbed by design."""
         for graph, values in self.interpreter.calls:
             if values is known:
-                pairs = self.capture.flights.scaled.get(graph, {})
+                pairs = self.capture.histories.scaled.get(graph, {})
                 return [known[before] for before in pairs.values() if before in known]
         return []
 
     def bad_variables(self) -> list[int]:
         """Variables that are trained and that the step leaves not finite."""
-        assert self.flight.snapshot is not None
-        after = {handle: self.interpreter.variables.value(handle) for handle in self.flight.snapshot}
+        assert self.history.snapshot is not None
+        after = {handle: self.interpreter.variables.value(handle) for handle in self.history.snapshot}
         touched = {handle: value for handle, value in after.items() if value is not None}
-        bad = self.capture.flights.bad_variables(touched) - self.flight.bad_from_start
+        bad = self.capture.histories.bad_variables(touched) - self.history.bad_from_start
         return [handle for handle in touched if handle in bad]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import heapq
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow import compat
@@ -14,6 +12,7 @@ from whygrad.backends.tensorflow.log.op_table import kind_of
 from whygrad.backends.tensorflow.log.trace_log import from_traceback, trace_records
 from whygrad.backends.tensorflow.nonfinite.attribution import forward_operation
 from whygrad.backends.tensorflow.nonfinite.replay.graphs import DATA_OPS
+from whygrad.backends.tensorflow.nonfinite.replay.op_order import ops_in_order
 from whygrad.backends.tensorflow.nonfinite.replay.scratch import ScratchVariables
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, ReplayError, Site, Trace, Value
 from whygrad.graph import OpKind
@@ -49,7 +48,7 @@ class Interpreter:
         self.calls.append((graph, known))
         for holder, value in zip(graph.inputs, inputs, strict=False):
             known[holder._id] = value
-        for operation in _needed(graph):
+        for operation in ops_in_order(graph):
             self._run(graph, operation, known, depth)
         return [known[tensor._id] for tensor in graph.outputs]
 
@@ -126,7 +125,7 @@ class Interpreter:
         if kind == "While":
             return self._loop(graphs, inputs, depth)
         if kind in ("If", "Case"):
-            choice = compat.array_view(inputs[0].tensor) if compat.array_view is not None else 0
+            choice = compat.array_view(inputs[0].tensor)
             index = (0 if choice else 1) if kind == "If" else int(choice)
             index = index if 0 <= index < len(graphs) else len(graphs) - 1
             return self.call(graphs[index], inputs[1:], depth + 1)
@@ -143,7 +142,7 @@ class Interpreter:
     def _loop(self, graphs: tuple[Any, ...], inputs: tuple[Value, ...], depth: int) -> list[Value]:
         body, condition = graphs
         state = list(inputs)
-        while bool(compat.array_view(self.call(condition, state, depth + 1)[0].tensor)):  # type: ignore[misc]
+        while bool(compat.array_view(self.call(condition, state, depth + 1)[0].tensor)):
             state = self.call(body, state, depth + 1)
         return state
 
@@ -162,7 +161,7 @@ class Interpreter:
         return sites
 
     def _attribute(self, node: Node, forward: Any) -> None:
-        """Lay an op of the way back at its forward op's door."""
+        """Give an op of the backward pass the place of its forward op."""
         home = forward.graph
         record = self._records(home).get(forward.outputs[0]._id) if forward.outputs else None
         if record is not None:
@@ -171,44 +170,3 @@ class Interpreter:
         shadow = Node(forward.type, tuple(known.get(tensor._id) for tensor in forward.inputs), node.site)
         shadow.outputs = tuple(known.get(tensor._id) for tensor in forward.outputs)
         node.forward = shadow
-
-
-def _needed(graph: Any) -> list[Any]:
-    """The ops that the outputs and the side effects need, each after those it needs itself.
-
-    In the order they were traced as far as that goes: the gradient of a loop gives the loop new inputs afterwards.
-    """
-    ends = [tensor.op for tensor in graph.outputs] + list(getattr(graph, "control_outputs", ()))
-    before = _dependencies(ends, graph)
-    ready = [
-        (i, name) for i, operation in enumerate(graph.get_operations()) if not before.get(name := operation.name, 1)
-    ]
-    heapq.heapify(ready)
-    after: dict[str, list[str]] = defaultdict(list)
-    for name, needs in before.items():
-        for need in needs:
-            after[need].append(name)
-    position = {operation.name: i for i, operation in enumerate(graph.get_operations())}
-    order = []
-    while ready:
-        _, name = heapq.heappop(ready)
-        order.append(graph.get_operation_by_name(name))
-        for follower in after[name]:
-            before[follower].discard(name)
-            if not before[follower]:
-                heapq.heappush(ready, (position[follower], follower))
-    return order
-
-
-def _dependencies(ends: Iterable[Any], graph: Any) -> dict[str, set[str]]:
-    """Every op that these need, with the names of those that must run before it."""
-    found: dict[str, set[str]] = {}
-    todo = list(ends)
-    while todo:
-        operation = todo.pop()
-        if operation.name in found or operation.graph is not graph:
-            continue
-        needs = [tensor.op for tensor in operation.inputs] + list(operation.control_inputs)
-        found[operation.name] = {each.name for each in needs}
-        todo.extend(needs)
-    return found

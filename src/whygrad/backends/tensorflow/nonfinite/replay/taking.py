@@ -16,7 +16,7 @@ PASSING = frozenset({OpKind.CAST, OpKind.MOVE, OpKind.READ})  # the same numbers
 def first_taker(trace: Trace, value: Value) -> Node | None:
     """The first op that does more with a value than to hand it on.
 
-    One that the user wrote is preferred to one of the framework, which is laid at the door of the call that trains, and
+    One that the user wrote is preferred to one of the framework, which is shown at the call that trains, and
     where the batch is taken too.
     """
     outside = {place for place in map(_place, _writes(trace, value)) if place is not None}
@@ -31,11 +31,11 @@ def _takers(trace: Trace, value: Value) -> Iterator[Node]:
     for node in trace.nodes:
         if kind_of(node.type) is OpKind.WRITE or not any(id(each) in handed_on for each in node.inputs):
             continue
-        spoilt = [id(each) for each in node.outputs if each is not None and each.bad]
-        if not spoilt:
+        made_bad = [id(each) for each in node.outputs if each is not None and each.bad]
+        if not made_bad:
             continue  # it only asks whether the value is finite
         if kind_of(node.type) in PASSING and node.forward is None:
-            handed_on.update(spoilt)
+            handed_on.update(made_bad)
             late.append(node)
         else:
             yield node

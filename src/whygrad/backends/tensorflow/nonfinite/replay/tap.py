@@ -1,4 +1,4 @@
-"""The batch that a compiled `fit` step takes from its data set, kept beside the step.
+"""The batch that a compiled `fit` step takes from its data set, kept next to the step.
 
 While the step is traced, each tensor the iterator gives is also assigned to a variable of ours. Nothing is copied (the
 variable shares the buffer) and nothing stands between two ops of the step, so its numbers are the same bits.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.nonfinite.finite import is_finite
+from whygrad.backends.tensorflow.nonfinite.finite import elements_of, is_finite
 from whygrad.source import SourceSpan
 from whygrad.source.position import Position
 
@@ -31,9 +31,6 @@ class Site:
         self.is_seen = is_seen  # False: the op was made inside a gradient or an update, and the place is around it
 
 
-NOWHERE = Site(None)
-
-
 class Value:
     """One tensor of a replay. `maker` None: it came in from outside."""
 
@@ -51,6 +48,11 @@ class Value:
         if self._bad is None:
             self._bad = not is_finite(self.tensor)
         return self._bad
+
+    @property
+    def array(self) -> Any:
+        """The elements; None where they cannot be looked at."""
+        return elements_of(self.tensor)
 
     def guess(self, maker: Node) -> None:
         """A list or an optional cannot be looked into: it is bad if anything was put in that is."""
@@ -80,8 +82,8 @@ class Trace:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.values: dict[int, Value] = {}
-        self.is_exact = True  # False: random numbers were drawn anew
-        self._room = SHARE_OF_MEMORY * _free_memory()
+        self.is_exact = True  # False: random numbers were drawn again
+        self._room = room_for_values()
 
     def add(self, node: Node, results: Iterable[Any]) -> Node:
         node.order = len(self.nodes)
@@ -103,6 +105,11 @@ class Trace:
         return value
 
 
+def room_for_values() -> float:
+    """Bytes that the values of a step may take."""
+    return SHARE_OF_MEMORY * _free_memory()
+
+
 def _bytes(tensor: Any) -> int:
     shape, dtype = getattr(tensor, "shape", None), getattr(tensor, "dtype", None)
     if shape is None or dtype is None or shape.rank is None:
@@ -120,9 +127,9 @@ def _free_memory() -> float:
 
 
 def births(ends: Iterable[Value], is_bad: Callable[[Value], bool] = lambda value: value.bad) -> list[Value]:
-    """The values from which the badness of these ends comes: bad themselves, made from finite ones, or from outside.
+    """The bad values that these ends are bad because of, in order: made from finite ones, or from outside.
 
-    What is not finite but was masked on the way is on no such walk.
+    What is not finite but was masked on the way is not among them.
     """
     found: list[Value] = []
     todo = [end for end in ends if is_bad(end)]
@@ -140,11 +147,11 @@ def births(ends: Iterable[Value], is_bad: Callable[[Value], bool] = lambda value
 
 
 def _causes(node: Node, is_bad: Callable[[Value], bool]) -> list[Value]:
-    """A gradient that comes in bad explains more than the forward values beside it."""
+    """A gradient that comes in bad explains more than the forward values it meets."""
     incoming = [value for value in node.incoming if value is not None and is_bad(value)]
     if incoming:
         return incoming
-    beside = [value for value in node.inputs if value is not None and is_bad(value)]
+    others = [value for value in node.inputs if value is not None and is_bad(value)]
     if node.incoming and node.forward is not None:
-        beside += [value for value in node.forward.outputs if value is not None and is_bad(value)]
-    return beside
+        others += [value for value in node.forward.outputs if value is not None and is_bad(value)]
+    return others

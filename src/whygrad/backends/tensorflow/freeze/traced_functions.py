@@ -1,0 +1,89 @@
+"""The user's functions that were traced, and what the names in them stood for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import CodeType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.log.traced_functions import Tracing, is_number
+from whygrad.graph.event import NameKind, TracedFunction, TracedName
+from whygrad.source import SourceSpan
+from whygrad.source.call_use import called_inside
+from whygrad.source.position import CodeOwner, owner_of
+from whygrad.source.state import names_in
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+
+_TELLING = ("random", "numpy", "time")  # packages whose functions may give another value at each call
+
+
+def traced_functions(capture: Capture) -> Iterator[TracedFunction]:
+    again = capture.recorder.traced.repeated()
+    for code, traced in list(capture.recorder.traced.of.items()):
+        where = span(traced.place)
+        names = () if where is None else tuple(_names(capture, code, traced, where))
+        if where is not None and names:
+            yield TracedFunction(where=where, ran_again=code in again, names=names)
+
+
+def _names(capture: Capture, code: CodeType, traced: Tracing, where: SourceSpan) -> Iterator[TracedName]:
+    holder = traced.owner() if traced.owner is not None else None
+    yield from _mentioned(where, holder, traced.scope)
+    for (number, name), (changed, order) in capture.keras.numbers_set.items():
+        if number == id(holder) and order > capture.recorder.traced.began:
+            yield TracedName(name=f"self.{name}", kind=NameKind.NUMBER, changed=True, changed_at=span(changed))
+    for name in traced.changed_cells():
+        yield TracedName(name=name, kind=NameKind.NUMBER, changed=True, closed_over=True)
+    followed = any(number == id(holder) for number, _ in capture.keras.numbers_set)
+    for seen in list(capture.recorder.traced.changed.values()):
+        if seen.code is code and not (seen.attribute and followed):
+            kind = NameKind.NETWORK if seen.is_network else NameKind.NUMBER
+            name = f"self.{seen.name}" if seen.attribute else seen.name
+            yield TracedName(name=name, kind=kind, changed=True)
+
+
+def _mentioned(where: SourceSpan, holder: Any, scope: dict[str, Any]) -> Iterator[TracedName]:
+    """What the names in the source of a function stand for now: numbers, and functions that may not be constant."""
+    for name in sorted(names_in(where)):
+        found = _resolve(name, holder, scope)
+        if is_number(found):
+            yield TracedName(name=name, kind=NameKind.NUMBER)
+        elif functions := tuple(_functions(found, holder)):
+            yield TracedName(name=name, kind=NameKind.FUNCTION, functions=functions)
+
+
+def _functions(found: Any, holder: Any) -> Iterator[str]:
+    """The full name of a function; for one of the user's own, those of the functions it calls."""
+    if isinstance(found, FunctionType) and owner_of(found.__code__) is CodeOwner.USER:
+        inner = called_inside(found.__code__.co_filename, found.__name__)
+        yield from filter(None, (_full_name(_resolve(name, holder, found.__globals__)) for name in inner))
+    elif full := _full_name(found):
+        yield full
+
+
+def _full_name(function: Any) -> str | None:
+    """`random.Random.random`, `numpy.random.mtrand.RandomState.normal`, `time.time`; None for other packages."""
+    if not callable(function) or isinstance(function, type):
+        return None
+    kind = type(getattr(function, "__self__", None))
+    bound = kind.__module__ != "builtins" and kind is not ModuleType
+    home = f"{kind.__module__}.{kind.__qualname__}" if bound else str(getattr(function, "__module__", ""))
+    return f"{home}.{getattr(function, '__name__', '')}" if home.split(".")[0] in _TELLING else None
+
+
+def _resolve(name: str, holder: Any, scope: dict[str, Any]) -> Any:
+    """The object that a dotted name stands for, as far as that can be told without running anything."""
+    first, *rest = name.split(".")
+    found = holder if first == "self" else scope.get(first)
+    for attribute in rest:
+        plain = isinstance(found, ModuleType) or type(found).__module__.split(".")[0] in ("random", "numpy")
+        found = getattr(found, attribute, None) if plain else _held(found, attribute)
+    return found
+
+
+def _held(thing: Any, attribute: str) -> Any:
+    held = getattr(thing, "__dict__", {})
+    return held[attribute] if attribute in held else getattr(type(thing), "__dict__", {}).get(attribute)

@@ -1,0 +1,105 @@
+"""Lists of variables that user code reads: of layers that are not built yet, and of a `tf.Module`."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow.keras.inspection import is_built, listed, path_of, variables_inside
+from whygrad.backends.tensorflow.log.positions import span
+from whygrad.graph import VariableId
+from whygrad.graph.objects import ListRead
+from whygrad.source.position import CodeOwner, owner_of
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.keras.facts import KerasFacts
+    from whygrad.backends.tensorflow.log.op_record import Place
+
+OF_LAYERS = ("trainable_variables", "trainable_weights", "variables", "weights")
+OF_MODULES = ("trainable_variables", "variables")
+_MOST = 256  # reads that are remembered, of each kind
+_LOOKS = 3  # at what a module holds, for each place
+
+
+@dataclass(slots=True)
+class ReadEntry:
+    owner: weakref.ref[Any]
+    name: str
+    attribute: str
+    place: Place
+    held: tuple[VariableId, ...]
+    value: Any = None  # the very list; of an owner that was not built
+    later: tuple[VariableId, ...] | None = None  # the list since the owner was built; None: it was not yet
+    handed_on: bool = False
+    looks: int = 0
+    unlisted: dict[VariableId, Place] = field(default_factory=dict)  # and where what holds it was made
+
+
+class ListReads:
+    def __init__(self, facts: KerasFacts) -> None:
+        self.facts = facts
+        self._unbuilt: list[ReadEntry] = []
+        self._of_modules: dict[Any, ReadEntry] = {}  # the first read of each list at each place
+
+    def read_of_layer(self, layer: Any, attribute: str, value: Any, frame: FrameType) -> None:
+        if owner_of(frame.f_code) is not CodeOwner.USER or is_built(layer) or len(self._unbuilt) > _MOST:
+            return
+        place = self.facts.capture.recorder._place(frame)
+        held = self.facts.ids(value)
+        self._unbuilt.append(ReadEntry(weakref.ref(layer), path_of(layer), attribute, place, held, value))
+
+    def read_of_module(self, module: Any, attribute: str, value: Any, frame: FrameType) -> None:
+        if owner_of(frame.f_code) is not CodeOwner.USER:
+            return
+        place, held = self.facts.capture.recorder._place_of(frame), self.facts.ids(value)
+        key = (id(module), attribute, place)
+        read = self._of_modules.get(key)
+        if read is None and len(self._of_modules) >= _MOST:
+            return
+        if read is None:
+            read = ReadEntry(weakref.ref(module), type(module).__name__, attribute, place, held)
+            self._of_modules[key] = read
+        if read.looks < _LOOKS:  # what a module holds may be built late; at the end the module may be gone
+            read.looks += 1
+            for variable, layer in variables_inside(module):
+                entry = self.facts.capture.variables.of(variable)
+                if entry is not None and entry.id not in held:
+                    made = None if layer is None else self.facts.called_at.made_at(layer)
+                    read.unlisted[VariableId(entry.id)] = made
+
+    def was_handed_on(self, value: Any) -> None:
+        """A list was given to a gradient request."""
+        self._look_again()
+        for read in self._unbuilt:
+            if read.value is value:
+                read.handed_on = True
+
+    def _look_again(self) -> None:
+        """Keep what the lists hold by now: the models may be gone when the report is made."""
+        for read in self._unbuilt:
+            layer = read.owner() if read.later is None else None
+            if layer is not None and is_built(layer):
+                read.later = self._now(read)
+
+    def _now(self, read: ReadEntry) -> tuple[VariableId, ...]:
+        owner = read.owner()
+        return read.held if owner is None else self.facts.ids(listed(owner, read.attribute))
+
+    def events(self) -> Iterator[ListRead]:
+        self._look_again()
+        for read in [*self._unbuilt, *self._of_modules.values()]:
+            made = (where for place in read.unlisted.values() if (where := span(place)) is not None)
+            yield ListRead(
+                owner=read.name,
+                attribute=read.attribute,
+                where=span(read.place),
+                held=read.held,
+                later=self._now(read) if read.later is None else read.later,
+                built=read.value is None,
+                handed_on=read.handed_on,
+                unlisted=tuple(read.unlisted),
+                made=tuple(dict.fromkeys(made)),
+            )

@@ -1,0 +1,86 @@
+"""Calls of loss objects and of the frameworks' own loss functions: which argument is the label, which the prediction.
+
+The functions are not hooked: who compiles a model with one keeps the function itself. They are known by their code.
+"""
+
+from __future__ import annotations
+
+import inspect
+from types import CodeType, FrameType, ModuleType
+from typing import TYPE_CHECKING, Any, Final
+
+from whygrad.source.position import CodeOwner, owner_of
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+
+TELLING: Final = frozenset({"Log", "Log1p", b"Log", b"Log1p"})  # ops that all of these functions run
+_FUNCTIONS: Final = {
+    "losses": (
+        "categorical_crossentropy",
+        "binary_crossentropy",
+        "categorical_focal_crossentropy",
+        "binary_focal_crossentropy",
+        "poisson",
+    ),
+    "ops": ("categorical_crossentropy", "binary_crossentropy"),
+    "backend": ("categorical_crossentropy", "binary_crossentropy"),
+    "nn": ("sigmoid_cross_entropy_with_logits", "weighted_cross_entropy_with_logits"),
+}  # all of them take the label first and the prediction second
+_MAX_FRAMES: Final = 48
+
+
+class Losses:
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+        self._functions: dict[int, CodeType] = {}  # by their identity: a frame is compared with them at every logarithm
+        self._objects: dict[int, CodeType] = {}  # how a loss object is called: the hook on it knows the arguments
+        self._last: tuple[Any, ...] = ()  # where, and of which tensors
+
+    def learn(self, framework: ModuleType, *homes: str) -> None:
+        """The functions in some modules of a framework; asking TensorFlow for one of Keras would import it."""
+        for home in homes:
+            for name in _FUNCTIONS[home]:
+                _remember(self._functions, getattr(getattr(framework, home, None), name, None))
+
+    def learn_object(self, loss_class: type) -> None:
+        _remember(self._objects, loss_class.__call__)
+
+    def note_object(self, loss: Any, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Log the call of a loss object."""
+        recorder = self.capture.recorder
+        self.capture.keras.losses_seen.add(loss)
+        given = {**dict(zip(("y_true", "y_pred"), args, strict=False)), **kwargs}
+        ids = [getattr(given.get(name), "_id", None) for name in ("y_pred", "y_true")]
+        if recorder.paused or None in ids:
+            return
+        function = getattr(loss, "fn", None) if type(loss).__name__ == "LossFunctionWrapper" else type(loss)
+        own = str(getattr(function, "__module__", "")).split(".")[0] in ("keras", "tf_keras")
+        name = f"LossCall:{getattr(function, '__name__', type(loss).__name__) if own else 'function'}"
+        recorder.add_virtual(name, filter(None, ids), (), recorder._place(frame), self.capture.current_graph())
+
+    def note_function(self, frame: FrameType | None, graph: Any) -> None:
+        """Log the call of a loss function that an op was run for, unless a loss object made it."""
+        recorder = self.capture.recorder
+        found: FrameType | None = None
+        for _ in range(0 if recorder.paused else _MAX_FRAMES):
+            if frame is None or owner_of(frame.f_code) is CodeOwner.USER:
+                break
+            if id(frame.f_code) in self._objects:
+                return
+            found = frame if id(frame.f_code) in self._functions else found
+            frame = frame.f_back
+        if found is None or frame is None:
+            return
+        label, prediction = (found.f_locals.get(name) for name in found.f_code.co_varnames[:2])
+        ids = [getattr(tensor, "_id", None) for tensor in (prediction, label)]
+        place = recorder._place_of(frame)
+        if None not in ids and self._last != (place, *ids):
+            self._last = (place, *ids)
+            recorder.add_virtual(f"LossCall:{found.f_code.co_name}", filter(None, ids), (), place, graph)
+
+
+def _remember(codes: dict[int, CodeType], function: Any) -> None:
+    code = None if function is None else getattr(inspect.unwrap(function), "__code__", None)
+    if code is not None:
+        codes[id(code)] = code

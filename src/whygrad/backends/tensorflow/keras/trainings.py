@@ -1,0 +1,147 @@
+"""Models that are compiled and trained: with which flags, for which variables, and with which training step."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.failures import classify
+from whygrad.backends.tensorflow.keras.inspection import held_back, listed, path_of
+from whygrad.backends.tensorflow.listen.optimizers import is_stateful
+from whygrad.backends.tensorflow.log.positions import span
+from whygrad.graph import Failure, VariableId
+from whygrad.graph.objects import Compiled, Trained
+from whygrad.source import SourceSpan
+from whygrad.source.position import CodeOwner, owner_of
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.keras.facts import KerasFacts
+    from whygrad.backends.tensorflow.log.op_record import Place
+
+_MOST = 1024  # times that something is compiled
+
+
+@dataclass(slots=True)
+class StepMade:
+    """What a model's training step was made for."""
+
+    trainable: tuple[VariableId, ...]
+    known: tuple[VariableId, ...]  # all variables that were there
+    since: int  # training steps made by then
+    settled: bool = False  # a model that builds itself has done so
+
+
+class Trainings:
+    def __init__(self, facts: KerasFacts) -> None:
+        self.facts = facts
+        self.running: list[tuple[Any, Place]] = []  # models being trained, and where
+        self.places: set[Place] = set()
+        self._compiled: list[Compiled] = []
+        self._last: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # of `_compiled`, by model
+        self._steps: weakref.WeakKeyDictionary[Any, StepMade] = weakref.WeakKeyDictionary()
+        self._trained: dict[tuple[int, str, Place], Trained] = {}
+
+    def compiled(self, model: Any, _: None, frame: FrameType, args: Any, kwargs: Any) -> None:
+        self._steps.pop(model, None)
+        optimizer = getattr(model, "optimizer", None)
+        if len(self._compiled) < _MOST:
+            self._last[model] = len(self._compiled)
+            self._compiled.append(
+                Compiled(
+                    model=path_of(model),
+                    where=span(self.facts.capture.recorder._place(frame)),
+                    has_loss=kwargs.get("loss", args[1] if len(args) > 1 else None) is not None,
+                    trainable=self._trainable(model) if listed(model, "variables") else None,
+                    optimizer=0 if optimizer is None else self.facts.capture.updates.number(optimizer),
+                    stateful=is_stateful(optimizer),
+                )
+            )
+
+    def began(self, model: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> None:
+        recorder = self.facts.capture.recorder
+        recorder.ledger.steps_per_run = max(1, compat.steps_per_execution(model))
+        place = recorder._place(frame)
+        self.running.append((model, place))
+        self.places.add(place)
+        self._count_epochs(model, _epochs(args, kwargs) if method == "fit" else 0)
+        key = (id(model), method, place)
+        known, trainable = self._trained.get(key), self._trainable(model)
+        if known is not None and known.trainable == trainable:
+            self._trained[key] = replace(known, seen=known.seen + 1, order=recorder.now)
+        else:
+            self._trained[key] = self._training_of(model, place, trainable)
+
+    def _count_epochs(self, model: Any, epochs: int) -> None:
+        number = self._last.get(model)
+        if number is not None:
+            before = self._compiled[number]
+            self._compiled[number] = replace(before, trained=True, epochs=before.epochs + epochs)
+
+    def _training_of(self, model: Any, place: Place, trainable: tuple[VariableId, ...]) -> Trained:
+        number, made = self._last.get(model), self._steps.get(model)
+        if made is None and trainable:
+            self._steps[model] = self._step_of(model)
+        return Trained(
+            model=path_of(model),
+            where=span(place),
+            trainable=trainable,
+            frozen=self.facts.ids(held_back(model)),
+            trainable_when_compiled=None if number is None else self._compiled[number].trainable,
+            trains_as_compiled=compat.trains_as_compiled(model),
+            trainable_when_made=None if made is None else made.trainable,
+            known_when_made=() if made is None else made.known,
+            runs_compiled=made is not None and made.settled and compat.compiled_step(model) is not None,
+            own_loss=_own_loss(model),
+            order=self.facts.capture.recorder.now,
+        )
+
+    def failed(self, model: Any, error: Exception) -> None:
+        raised = classify(Failure(type_name=type(error).__name__, message=str(error))).kind
+        for key, event in self._trained.items():
+            if key[0] == id(model):
+                self._trained[key] = replace(event, raised=raised)
+
+    def ended(self) -> None:
+        model, _ = self.running.pop()
+        made = self._steps.get(model)
+        if made is not None and not made.settled:
+            now = self._step_of(model)
+            fresh = tuple(number for number in now.trainable if number not in made.known)
+            made.trainable, made.known, made.settled = made.trainable + fresh, made.known + now.known, True
+        self.facts.attributes.training_ended(model)
+        self.facts.capture.recorder.ledger.steps_per_run = 1
+
+    def running_step(self) -> tuple[Any, Any] | None:
+        """The model in training and its compiled step, if that has been traced: then it reads no flags any more."""
+        if not self.running or self.facts.capture.current_graph() is not None:
+            return None
+        model = self.running[-1][0]
+        made, step = self._steps.get(model), compat.compiled_step(model)
+        late = made is not None and made.since < self.facts.capture.recorder.ledger.step
+        return (model, step) if late and step is not None else None
+
+    def events(self) -> Iterator[Compiled | Trained]:
+        yield from self._compiled
+        yield from self._trained.values()
+
+    def _step_of(self, model: Any) -> StepMade:
+        known = self.facts.ids(listed(model, "variables"))
+        return StepMade(self._trainable(model), known, self.facts.capture.recorder.ledger.step)
+
+    def _trainable(self, model: Any) -> tuple[VariableId, ...]:
+        return self.facts.ids(listed(model, "trainable_variables"))
+
+
+def _epochs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+    return int(kwargs.get("epochs", args[3] if len(args) > 3 else 1)) - int(kwargs.get("initial_epoch", 0))
+
+
+def _own_loss(model: Any) -> SourceSpan | None:
+    """Where a `compute_loss` of the user's own stands."""
+    code = getattr(getattr(type(model), "compute_loss", None), "__code__", None)
+    own = code is not None and owner_of(code) is CodeOwner.USER
+    return SourceSpan(code.co_filename, code.co_firstlineno) if own and code is not None else None

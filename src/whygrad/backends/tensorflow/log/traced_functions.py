@@ -1,0 +1,172 @@
+"""The user's functions that were traced, which Python values they saw then, and whether what was traced ran again."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from types import CellType, CodeType, FrameType
+from typing import Any, NamedTuple
+
+from whygrad.backends.tensorflow.log.function_graphs import graphs_inside
+
+_KEPT_NAMES = 64  # of one graph
+_TRACING = frozenset({"func_graph_from_py_func", "trace_function"})  # what is between a caller and the traced function
+
+
+class SeenName(NamedTuple):
+    """A Python number or a network as it was when a function was traced that mentions its name."""
+
+    code: CodeType
+    holder: dict[str, Any]  # the function's globals, or the attributes of its `self`
+    name: str
+    value: int | float | weakref.ref[Any]
+    attribute: bool
+
+    @property
+    def is_network(self) -> bool:
+        return isinstance(self.value, weakref.ref)
+
+    @property
+    def is_changed(self) -> bool:
+        if isinstance(self.value, weakref.ref):
+            now = self.holder.get(self.name)
+            return now is not self.value() and _is_network(now)
+        return bool(self.holder.get(self.name, self.value) != self.value)
+
+
+class Tracing(NamedTuple):
+    """How one function was traced last."""
+
+    place: Any
+    owner: weakref.ref[Any] | None  # the object whose method it is
+    scope: dict[str, Any]  # its globals, alive
+    graph: weakref.ref[Any] | None
+    cells: dict[str, tuple[float, CellType]]  # closed-over names that held a number: that number, and where it was
+
+    def changed_cells(self) -> Iterator[str]:
+        """Closed-over names that hold another number now."""
+        for name, (before, cell) in self.cells.items():
+            now = _content(cell)
+            if is_number(now) and not isinstance(now, bool) and now != before:
+                yield name
+
+
+class TracedFunctions:
+    def __init__(self) -> None:
+        self.began = 0  # the clock when something was traced first
+        self.of: dict[CodeType, Tracing] = {}
+        self.changed: dict[tuple[CodeType, str, bool], SeenName] = {}  # names that stood for others at a later run
+        self._codes: weakref.WeakKeyDictionary[Any, set[CodeType]] = weakref.WeakKeyDictionary()
+        self._names: weakref.WeakKeyDictionary[Any, list[SeenName]] = weakref.WeakKeyDictionary()
+        self._runs: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._names_inside: weakref.WeakKeyDictionary[Any, list[SeenName]] = weakref.WeakKeyDictionary()
+
+    def look(
+        self, op: FrameType, user: FrameType | None, graph: Any, now: int, place_of: Callable[[FrameType], Any]
+    ) -> None:
+        """An op is traced into a graph, from a frame of the user's."""
+        self.began = self.began or now or 1
+        codes = self._codes.get(graph)
+        if user is None or (codes is not None and user.f_code in codes) or not _is_traced(op, user):
+            return
+        self._codes.setdefault(graph, set()).add(user.f_code)
+        names = self._names.setdefault(graph, [])
+        if len(names) < _KEPT_NAMES:
+            names.extend(_seen_names(user))
+        known, function = self.of.get(user.f_code), _outermost(graph)
+        if known is None or known.graph is None or known.graph() is not function:
+            owner = _weakly(user.f_locals.get("self"))
+            self.of[user.f_code] = Tracing(place_of(user), owner, user.f_globals, _weakly(function), _cells(user))
+
+    def ran(self, graphs: tuple[Any, ...]) -> None:
+        for graph in graphs:
+            if graph is None:
+                continue
+            runs = self._runs[graph] = self._runs.get(graph, 0) + 1
+            if runs == 1:
+                inside = [each for each, _ in graphs_inside(graph)]
+                self._names_inside[graph] = [seen for each in inside for seen in self._names.get(each, ())]
+                continue
+            for seen in self._names_inside[graph]:
+                if seen.is_changed:
+                    self.changed.setdefault((seen.code, seen.name, seen.attribute), seen)
+
+    def repeated(self) -> set[CodeType]:
+        """The functions whose Python ran while tracing only, and whose graph ran again after that."""
+        found = set[CodeType]()
+        for graph, runs in list(self._runs.items()):
+            if runs > 1:
+                found.update(code for each, _ in graphs_inside(graph) for code in self._codes.get(each, ()))
+        for graph, codes in list(self._codes.items()):
+            if "Dataset" in str(getattr(graph, "name", "")):  # run by the pipeline, once for each element
+                found |= codes
+        return found
+
+
+def is_number(value: Any) -> bool:
+    """A number of Python's own."""
+    return isinstance(value, (int, float)) and not hasattr(value, "dtype")
+
+
+def _is_network(value: Any) -> bool:
+    """Something that holds weights: a layer, a model, an optimizer."""
+    kind = type(value)
+    return hasattr(kind, "trainable_variables") or hasattr(kind, "apply_gradients")
+
+
+def _seen_names(frame: FrameType) -> Iterator[SeenName]:
+    code, scope = frame.f_code, frame.f_globals
+    holder = getattr(frame.f_locals.get("self"), "__dict__", None)
+    for name in code.co_names:
+        for values in (scope, holder) if isinstance(holder, dict) else (scope,):
+            value: Any = values.get(name)
+            if is_number(value):
+                yield SeenName(code, values, name, value, values is holder)
+            elif _is_network(value):
+                yield SeenName(code, values, name, weakref.ref(value), values is holder)
+
+
+def _is_traced(op: FrameType, user: FrameType) -> bool:
+    """Whether a frame of the user's runs while its function is traced; the one that called the function does not."""
+    frame: FrameType | None = op
+    while frame is not None and frame is not user:
+        if frame.f_code.co_name in _TRACING:
+            return False
+        frame = frame.f_back
+    return True
+
+
+def _outermost(graph: Any) -> Any:
+    """The function that is traced, for the graph of a branch or loop in it."""
+    while hasattr(getattr(graph, "outer_graph", None), "captures"):
+        graph = graph.outer_graph
+    return graph
+
+
+def _cells(frame: FrameType) -> dict[str, tuple[float, CellType]]:
+    """The numbers of a function's closed-over names: AutoGraph runs a copy, the function itself is further out."""
+    names = set(frame.f_code.co_freevars)
+    outer: FrameType | None = frame if names else None
+    while outer is not None:
+        function: Any = getattr(outer.f_locals.get("self"), "python_function", None)
+        closure = getattr(function, "__closure__", None)
+        if closure is not None and names & set(function.__code__.co_freevars):
+            cells = dict(zip(function.__code__.co_freevars, closure, strict=True))
+            held = {name: (_content(cell), cell) for name, cell in cells.items() if name in names}
+            return {name: each for name, each in held.items() if is_number(each[0]) and not isinstance(each[0], bool)}
+        outer = outer.f_back
+    return {}
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+def _weakly(thing: Any) -> weakref.ref[Any] | None:
+    try:
+        return None if thing is None else weakref.ref(thing)
+    except TypeError:
+        return None

@@ -1,0 +1,111 @@
+"""A compiled step that gave a bad result, left a bad variable, or lost gradients in float16: why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.nonfinite.birth import describe
+from whygrad.backends.tensorflow.nonfinite.discoveries import Discovery
+from whygrad.backends.tensorflow.nonfinite.inquiry import Answer, inquire
+from whygrad.backends.tensorflow.nonfinite.replay.compiled import CompiledReplay
+from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
+from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError
+from whygrad.backends.tensorflow.nonfinite.replay.unwatched import unwatched
+from whygrad.backends.tensorflow.nonfinite.sentinel import MAX_REPLAYS, failed
+from whygrad.backends.tensorflow.nonfinite.underflow import largest_loss
+from whygrad.graph.nonfinite import Nonfinite, Scaled, Stage
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+
+
+MAX_INQUIRIES: Final = 2  # replays for one function
+
+
+@dataclass(slots=True)
+class CompiledSteps:
+    """The look at compiled steps; what it finds goes to the discoveries of the run."""
+
+    capture: Capture
+    losses: dict[Scaled, None] = field(default_factory=dict)  # of gradients, in casts to float16
+
+    def went_bad(self, history: StepHistory) -> bool:
+        """A step gave a bad result, or left a bad variable. False: it reaches neither loss nor gradient."""
+        sentinel = self.capture.sentinel
+        spent = history.inquiries >= MAX_INQUIRIES or sentinel.replays >= MAX_REPLAYS
+        if spent or sentinel.discoveries.have_consequences:
+            return True
+        history.inquiries += 1
+        sentinel.replays += 1
+        try:
+            with unwatched(self.capture):
+                answer = inquire(self.capture, history)
+                event = self._event_of(answer, history)
+        except Exception as error:
+            self._add_unplaced(history, failed(error))
+            return True
+        if event is not None:
+            self._add(event, answer, history)
+        elif answer.is_nothing:
+            history.inquiries -= 1
+            return False
+        return True
+
+    def look_for_underflow(self, history: StepHistory) -> None:
+        """Run the last step of a function that uses float16 once more, and see what becomes of its gradients."""
+        try:
+            with unwatched(self.capture):
+                replay = CompiledReplay(self.capture, history)
+                replay.run()
+                for request, known in replay.requests():
+                    if not replay.unscaled(request, known):
+                        pairs = [(variable, known[number]) for variable, number in request.gradients if number in known]
+                        self.losses |= dict.fromkeys(filter(None, [largest_loss(replay.trace, pairs, request.place)]))
+        except Exception:  # nothing is known to be wrong: there is nothing to say
+            return
+
+    def events(self) -> Iterator[Scaled]:
+        yield from self.losses
+
+    def _event_of(self, answer: Answer, history: StepHistory) -> Nonfinite | None:
+        if answer.is_nothing:
+            return None
+        if answer.request is None and answer.birth is None:
+            update = self.capture.update_watch.last_of(answer.left_bad[0])
+            if update is None:
+                raise ReplayError("it is made in the update, and no update of these variables was seen")
+            made = answer.in_update
+            born = None if made is None else describe(self.capture, answer.trace, made)
+            return self.capture.update_watch.bad_update(update, answer.left_bad, born)
+        if answer.birth is None:
+            raise ReplayError("the replay gave finite values")
+        return self.capture.sentinel.event_of(answer.trace, answer.birth, history)
+
+    def _add(self, event: Nonfinite, answer: Answer, history: StepHistory) -> None:
+        sentinel, updates = self.capture.sentinel, self.capture.update_watch
+        if any(known.history is history and known.is_same(event) for known in sentinel.discoveries.all):
+            return
+        place = None if answer.request is None else answer.request.place
+        found = Discovery(event, place, answer.step, answer.loss_is_bad, answer.symptom)
+        found.variables = dict.fromkeys(answer.culprits)
+        found.history = history
+        found.skipped = not answer.left_bad and not history.written_variables.isdisjoint(answer.culprits)
+        found.applied = bool(answer.left_bad)
+        sentinel.discoveries.all.append(found)
+        sentinel.analysed = (answer.trace, answer.ends)
+        sentinel.keep(found)
+        updates.poisoned.update(answer.left_bad)
+        if answer.victims:
+            update = updates.last_of(answer.victims[0])
+            where = answer.spread_at or (None if update is None else update.place)
+            updates.add_spread(where, answer.victims, answer.culprits, inside_optimizer=answer.spread_at is None)
+
+    def _add_unplaced(self, history: StepHistory, reason: str) -> None:
+        requests = [each for made in self.capture.histories.requests.values() for each in made]
+        place = requests[0].place if requests else None
+        event = Nonfinite(stage=Stage.UNPLACED, where=span(place), reason=reason)
+        found = Discovery(event, place, history.first_bad or history.calls, history.bad_calls > 0, history=history)
+        self.capture.sentinel.discoveries.all.append(found)

@@ -1,0 +1,195 @@
+"""What is kept of compiled training steps, so that a bad one can be replayed.
+
+Before a call the variables it will write are read, which copies nothing: the buffers are shared until the step writes
+new ones. How often is decided by what it costs: never more than a small share of the time training takes. Between
+two such snapshots the inputs of the calls are kept, and the steps are repeated on copies of the variables.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import weakref
+from typing import TYPE_CHECKING, Any, Final
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.nonfinite.finite import is_finite
+from whygrad.backends.tensorflow.nonfinite.replay.graphs import facts_of_graph
+from whygrad.backends.tensorflow.nonfinite.replay.step_history import Call, StepHistory, TracedRequest
+from whygrad.backends.tensorflow.nonfinite.replay.tap import Taps
+
+if TYPE_CHECKING:
+    from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.log.requests import Ticket
+
+SHARE: Final = 0.01  # of the run's time that snapshots may take
+MAX_BYTES: Final = 256 * 2**20  # of variables; above this nothing is kept unless it is asked for
+MAX_RECENT: Final = 512  # calls
+MAX_RECENT_BYTES: Final = 64 * 2**20
+SMALL_RESULT: Final = 4096  # elements; a loss, a few metrics
+COPIED_A_SECOND: Final = 4e9  # bytes
+
+
+def held_back_by_guards() -> int:
+    module = sys.modules.get("whygrad.training.guard.record")
+    return 0 if module is None else int(module.held_back())
+
+
+class StepHistories:
+    """Follows every call of a compiled function."""
+
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+        self.every_call = False  # keep everything, whatever it costs
+        self.requests: weakref.WeakKeyDictionary[Any, list[TracedRequest]] = weakref.WeakKeyDictionary()
+        self.scaled: weakref.WeakKeyDictionary[Any, dict[int, int]] = weakref.WeakKeyDictionary()
+        self.training: weakref.WeakSet[Any] = weakref.WeakSet()  # graphs that ask for gradients, and those around them
+        self._idle: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.by_graph: dict[int, StepHistory] = {}
+        self.taps = Taps()
+        self.latest: StepHistory | None = None
+        self._held_back = held_back_by_guards()  # bad updates that guards took away before they could show
+
+    def traced(self, ticket: Ticket, gradients: list[Any]) -> None:
+        """A request was made while a function was traced."""
+        graph = ticket.tf_graph
+        pairs = []
+        for source, gradient in zip(ticket.entry.sources, gradients, strict=False):
+            number = getattr(getattr(gradient, "values", gradient), "_id", None)
+            if number is not None:
+                pairs.append((source.variable, number))
+        request = TracedRequest(ticket.entry.place, ticket.entry.targets, tuple(pairs))
+        self.requests.setdefault(graph, []).append(request)
+        while graph is not None and hasattr(graph, "outer_graph"):
+            self.training.add(graph)
+            graph = graph.outer_graph
+
+    def before(self, function: Any, arguments: tuple[Any, ...]) -> StepHistory | None:
+        """A compiled function is about to run; None where it does not train."""
+        if self.capture.recorder.paused:
+            return None
+        history = self.by_graph.get(id(function.graph))
+        if history is None:
+            history = self._meet(function, function.graph)
+            if history is None:
+                return None
+        if history.calls == 0:
+            self._prepare(history, arguments)
+        history.calls += 1
+        self.latest = history
+        if history.too_large:
+            return history
+        if history.facts.takes_data:
+            self.keep_batch(history)
+        now = time.perf_counter()
+        if now >= history.next_at or self.every_call:
+            self._take(history, arguments, now)
+        else:
+            self._append(history, arguments)
+        return history
+
+    def _meet(self, function: Any, graph: Any) -> StepHistory | None:
+        """The first call of a function; one that was traced before watching began shows by the names of its ops."""
+        if graph in self._idle:
+            return None
+        facts = facts_of_graph(graph)
+        if graph not in self.training and not facts.has_gradients:
+            self._idle.add(graph)
+            return None
+        history = self.by_graph[id(graph)] = StepHistory(function, graph, facts)
+        return history
+
+    def keep_batch(self, history: StepHistory) -> None:
+        """What the last call took from its data set, before the next one takes more."""
+        if history.last is not None and history.last.batch is None and history.facts.takes_data:
+            batch = self.taps.batch(history.graph)
+            history.last.batch = batch
+            history.recent_bytes += sum(map(_bytes, batch or ()))
+
+    def _prepare(self, history: StepHistory, arguments: tuple[Any, ...]) -> None:
+        """What is the same for every call."""
+        history.data_at = tuple(i for i, tensor in enumerate(arguments) if tensor.dtype is not compat.resource_dtype)
+        handles = [(i, arguments[i]) for i in sorted(history.facts.reads) if i < len(arguments)]
+        own = self.taps.numbers
+        handles = [(i, each) for i, each in handles if each._id not in own and compat.is_variable_handle(each)]
+        history.variables_at = tuple((i, compat.dtype_of_handle(handle)) for i, handle in handles)
+        total = sum(compat.bytes_of_handle(handle) for _, handle in handles)
+        history.too_large = total > MAX_BYTES and not self.every_call
+
+    def _take(self, history: StepHistory, arguments: tuple[Any, ...], now: float) -> None:
+        values = {}
+        for position, kind in history.variables_at:
+            handle = arguments[position]
+            values[handle._id] = compat.run_op("ReadVariableOp", 1, [handle], ("dtype", kind))[0]
+        bad = self.bad_variables(values)
+        if history.snapshot is None:
+            history.bad_from_start = bad
+        elif not bad <= history.bad_from_start:
+            self.capture.compiled_steps.went_bad(history)
+            history.next_at = float("inf")
+            return
+        history.snapshot, history.recent, history.recent_bytes, history.is_whole = values, [], 0, True
+        self._append(history, arguments)
+        # The step will copy what it writes to, for the old values are kept.
+        cost = time.perf_counter() - now + sum(map(_bytes, values.values())) / COPIED_A_SECOND
+        history.next_at = now + cost / SHARE
+
+    def bad_variables(self, values: dict[int, Any]) -> frozenset[int]:
+        """Of those that are trained; a metric or a best loss may hold what it likes."""
+        entries = self.capture.variables.entries
+        trained = ((number, entries.get(number)) for number in values)
+        return frozenset(n for n, entry in trained if (entry is None or entry.trainable) and not is_finite(values[n]))
+
+    def _append(self, history: StepHistory, arguments: tuple[Any, ...]) -> None:
+        call = history.last = Call(arguments)
+        if not history.is_whole:
+            return
+        history.recent_bytes += sum([_bytes(arguments[i]) for i in history.data_at])
+        one = len(history.recent) == 0
+        if one or (len(history.recent) < MAX_RECENT and history.recent_bytes <= MAX_RECENT_BYTES):
+            history.recent.append(call)
+        else:
+            history.is_whole = False
+
+    def after(self, history: StepHistory, results: Any, of: str = "call") -> None:
+        """Look at the small results: a loss, a few metrics."""
+        bad = {(of, i) for i, result in enumerate(results or ()) if not _is_fine(result)} - history.harmless
+        held_back, self._held_back = self._held_back, held_back_by_guards()
+        if not bad and self._held_back <= held_back:
+            return
+        if self.capture.compiled_steps.went_bad(history) is False:
+            history.harmless |= bad
+            return
+        history.bad_calls += 1
+        if history.first_bad == 0:
+            history.first_bad = history.calls
+
+    def at_the_end(self) -> None:
+        """Variables that went bad behind a loss that stayed finite."""
+        for history in list(self.by_graph.values()):
+            if history.inquiries or history.snapshot is None or history.last is None:
+                continue
+            handles = [t for t in history.last.arguments if t._id in history.snapshot]
+            if not self.bad_variables({t._id: compat.read_handle(t) for t in handles}) <= history.bad_from_start:
+                self.capture.compiled_steps.went_bad(history)
+            elif self.capture.scale_watch.skips_all(history):
+                history.bad_calls = history.calls
+                self.capture.compiled_steps.went_bad(history)
+            elif history.facts.has_half and not history.searched:
+                history.searched = True
+                self.capture.compiled_steps.look_for_underflow(history)
+
+
+def _is_fine(result: Any) -> bool:
+    dtype = getattr(result, "dtype", None)
+    if dtype is None or not getattr(dtype, "is_floating", False) or not hasattr(result, "_numpy"):
+        return True
+    size = result.shape.num_elements()
+    return size is None or size > SMALL_RESULT or is_finite(result)
+
+
+def _bytes(tensor: Any) -> int:
+    dtype = getattr(tensor, "dtype", None)
+    if dtype is None or dtype is compat.resource_dtype:
+        return 0
+    return int(tensor.shape.num_elements() or 0) * int(dtype.size or 0)

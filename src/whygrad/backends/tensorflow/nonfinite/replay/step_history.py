@@ -1,0 +1,61 @@
+"""The recent past of one compiled training step: its calls, and the variables as they were before the first of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from whygrad.backends.tensorflow.nonfinite.replay.graphs import GraphFacts
+
+
+@dataclass(slots=True)
+class TracedRequest:
+    """A gradient that was asked for while a function was traced; the numbers are ids of its tensors."""
+
+    place: Any
+    targets: tuple[int, ...]
+    gradients: tuple[tuple[int | None, int], ...]  # (variable, gradient)
+
+
+@dataclass(slots=True)
+class Call:
+    """One call of a compiled function."""
+
+    arguments: tuple[Any, ...]
+    batch: tuple[Any, ...] | None = None  # what it took from a data set, where that is known
+
+
+@dataclass(slots=True)
+class StepHistory:
+    """The recent past of one compiled function that trains."""
+
+    function: Any  # TensorFlow's own, kept so that it can be called again
+    graph: Any
+    facts: GraphFacts
+    calls: int = 0
+    bad_calls: int = 0
+    first_bad: int = 0
+    inquiries: int = 0
+    snapshot: dict[int, Any] | None = None  # handle -> value, before the first of the recent calls
+    recent: list[Call] = field(default_factory=list)
+    last: Call | None = None  # also where the recent calls are not whole
+    recent_bytes: int = 0
+    is_whole: bool = True  # the recent calls are all since the snapshot
+    next_at: float = 0.0
+    too_large: bool = False
+    searched: bool = False  # for gradients that are lost in float16
+    harmless: set[tuple[str, int]] = field(default_factory=set)  # results that are bad and reach no update
+    bad_from_start: frozenset[int] = frozenset()  # variables that were not finite before the first call
+    data_at: tuple[int, ...] = ()  # positions of the arguments that are not variables
+    variables_at: tuple[tuple[int, int], ...] = ()  # positions and dtypes of those that are, and that it uses
+
+    @property
+    def snapshot_at(self) -> int:
+        """The number of the call that the snapshot was taken before."""
+        return self.calls - len(self.recent) + 1
+
+    @property
+    def written_variables(self) -> set[int]:
+        """The variables that a call may write, in whichever branch."""
+        arguments = () if self.last is None else self.last.arguments
+        return {arguments[i]._id for i in self.facts.writes if i < len(arguments)}

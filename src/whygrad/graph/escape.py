@@ -1,0 +1,152 @@
+"""Values that left the framework and came back: tied together by order in time and by the code between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from whygrad.graph.node import Departure, Flow, Graph, Op, OpId, OpKind, TensorId
+from whygrad.graph.query import Index
+from whygrad.graph.recording import Outcome, Recording, Request
+from whygrad.source import SourceSpan
+from whygrad.source.slicing import exits, feeding_lines
+
+_Line = tuple[str, int]
+_SOON = 2  # moments after which a value that came in is not taken for the one that just left
+_UNSEEN = 10**12  # the moment of what was not seen to come in, as a target that no op made
+
+
+def with_escapes(recording: Recording) -> Recording:
+    """The recording with an inferred FOREIGN op for each source that reaches its targets only through Python."""
+    return replace(recording, requests=tuple(_with_escapes(request) for request in recording.requests))
+
+
+def _with_escapes(request: Request) -> Request:
+    lost = [source for source in request.sources if source.outcome in (Outcome.MISSING, Outcome.FAILED)]
+    if not lost:
+        return request
+    graph, index = request.graph, Index(request.graph)
+    behind = index.behind(request.targets)
+    leaves = list(_leaves(request, index, behind))
+    added: list[Op] = []
+    for source in lost:
+        starts = set(index.starts(source))
+        if not starts or starts & behind:
+            continue
+        link = _Search(request, index, leaves, index.ahead(starts)).link()
+        if link is not None and all(op.where != link.where or op.inputs != link.inputs for op in added):
+            added.append(replace(link, id=OpId(len(graph.ops) + len(added) + 1)))
+    return replace(request, graph=replace(graph, ops=(*graph.ops, *added))) if added else request
+
+
+def _leaves(request: Request, index: Index, behind: set[TensorId]) -> Iterator[Op]:
+    """What came in from outside and the targets depend on; a bare target is fed by the request's own expression."""
+    for op in request.graph.ops:
+        if op.kind is OpKind.CONSTANT and not op.inputs and op.outputs and op.outputs[0] in behind:
+            yield op
+    for target in request.targets:
+        if not index.makers.get(target):
+            kind = OpKind.CONSTANT
+            yield Op(id=OpId(0), kind=kind, name="", inputs=(), outputs=(target,), flows=(), where=request.where)
+
+
+@dataclass(slots=True)
+class _Search:
+    """How a source's values may have got to the targets of a request that no op leads to."""
+
+    request: Request
+    index: Index
+    leaves: list[Op]
+    ahead: set[TensorId]  # what depends on the source
+    graph: Graph = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.graph = self.request.graph
+
+    def link(self) -> Op | None:
+        return next((op for look in (self._by_departure, self._by_code, self._by_time) for op in look()), None)
+
+    def _departures(self) -> Iterator[tuple[Departure, TensorId]]:
+        """What left and depends on the source, the last first."""
+        for departure in reversed(self.graph.departures):
+            if departure.tensor is not None and departure.tensor in self.ahead:
+                yield departure, departure.tensor
+
+    def _by_departure(self) -> Iterator[Op]:
+        """A tensor was seen leaving, and its line is among those that feed what came in next."""
+        for departure, tensor in self._departures():
+            for leaf in self._after(departure):
+                same_file = leaf.where is not None and leaf.where.file == departure.where.file
+                if same_file and leaf.where is not None and departure.where.line in feeding_lines(leaf.where):
+                    yield _foreign(departure.how, tensor, leaf, departure.where)
+
+    def _after(self, departure: Departure) -> list[Op]:
+        """What came in after a departure, soonest first."""
+        return [leaf for leaf in sorted(self.leaves, key=self._moment) if self._moment(leaf) >= departure.moment]
+
+    def _moment(self, leaf: Op) -> int:
+        return self.graph.entered.get(leaf.outputs[0], _UNSEEN)
+
+    def _by_time(self) -> Iterator[Op]:
+        """A whole tensor left under the tape, and the very next value that came in is one the loss depends on."""
+        for departure, tensor in self._departures():
+            facts = self.index.tensors.get(tensor)
+            recorded = any(self.request.tape in op.tapes for op in self.index.makers.get(tensor, ()))
+            if facts is None or not facts.shape or not recorded:
+                continue
+            for leaf in self._after(departure)[:1]:
+                if self._moment(leaf) <= departure.moment + _SOON:
+                    yield _foreign(departure.how, tensor, leaf, departure.where)
+
+    def _by_code(self) -> Iterator[Op]:
+        """NumPy read the tensor's memory unseen; the code that feeds what came in shows the call.
+
+        A call that tensors were seen to leave by is no such thing: those that matter here were looked at before.
+        """
+        lines, cleared = self._lines(), self._cleared()
+        files, tensors = {file for file, _ in lines}, {line: tensor for (_, line), tensor in lines.items()}
+        for leaf in self.leaves:
+            if leaf.where is None or leaf.where.file not in files:
+                continue
+            for way_out in exits(leaf.where):
+                fed = [tensors[line] for line in sorted(way_out.feeding) if line in tensors]
+                if fed and (way_out.span.file, way_out.span.line) not in cleared:
+                    yield _foreign(way_out.how, fed[-1], leaf, way_out.span)
+
+    def _lines(self) -> dict[_Line, TensorId]:
+        """The lines that compute something of the source, under the tape if any do, and what the last op of each made.
+
+        A network computes where it was called, wherever its layers are shown.
+        """
+        made = [op for op in self.graph.ops if op.where is not None and not self.ahead.isdisjoint(op.outputs)]
+        under_tape = [op for op in made if self.request.tape in op.tapes]
+        lines = dict[_Line, TensorId]()
+        for op in under_tape or made:
+            tensor = next(tensor for tensor in op.outputs if tensor in self.ahead)
+            places = (op.where, *(place for layer in op.layers[:1] for place in self.graph.called.get(layer, ())))
+            lines.update((line, tensor) for line in _lines_in(places))
+        return lines
+
+    def _cleared(self) -> set[_Line]:
+        """The lines by which tensors were seen to leave, but none of those that matter."""
+        ours = [departure.where for departure, _ in self._departures()]
+        return set(_lines_in(departure.where for departure in self.graph.departures)) - set(_lines_in(ours))
+
+
+def _lines_in(places: Iterable[SourceSpan | None]) -> Iterator[_Line]:
+    for where in places:
+        if where is not None:
+            yield from ((where.file, line) for line in range(where.line, where.last_line + 1))
+
+
+def _foreign(how: str, tensor: TensorId, leaf: Op, where: SourceSpan) -> Op:
+    return Op(
+        id=OpId(0),
+        kind=OpKind.FOREIGN,
+        name=how,
+        inputs=(tensor,),
+        outputs=leaf.outputs,
+        flows=(Flow.BLOCKED,),
+        where=where,
+        inferred=True,
+    )

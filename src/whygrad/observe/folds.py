@@ -1,0 +1,44 @@
+"""All folds over the stream of ops, in the order in which they look at an op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from whygrad.graph.event import GradientSum, VariableStep
+from whygrad.observe.assignments import Assignments
+from whygrad.observe.bound_names import BoundNames
+from whygrad.observe.fact import Call, Function, Maker, OpFact
+from whygrad.observe.labels import Labels
+from whygrad.observe.loss import CarriedTargets
+from whygrad.observe.pairs import Applied
+from whygrad.observe.row_writes import RowWrites
+from whygrad.observe.steps import UnusedSteps
+
+
+class Folds:
+    def __init__(self, variable_of: Callable[[Any], int | None]) -> None:
+        self.labels = Labels()
+        self.assignments = Assignments()
+        self.applied = Applied()
+        self.carried = CarriedTargets()
+        self.steps = UnusedSteps(self.labels)
+        self.rows = RowWrites()
+        self.names = BoundNames(variable_of)
+
+    def follow(self, op: OpFact, maker: Maker, function: Function | None = None) -> None:
+        """An op ran while gradients are about."""
+        self.labels.follow(op, function)
+        if self.labels.tensors:
+            self.steps.look(op, maker)
+
+    def called(self, op: OpFact, call: Call) -> None:
+        """Compiled functions were called while gradients are about."""
+        self.labels.called(call, tuple(fact.id for fact in op.outputs))
+        self.steps.use(op.inputs)
+
+    def events(self) -> Iterator[GradientSum | VariableStep]:
+        yield from self.labels.events()
+        yield from self.rows.events()
+        yield from self.steps.events()
+        yield from self.names.events()

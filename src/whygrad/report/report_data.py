@@ -1,0 +1,35 @@
+"""What one capture found, as the renderers take it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from whygrad.diagnostics import Diagnostic, Severity
+from whygrad.source import SourceSpan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossReach:
+    """Which of the variables that were asked about one loss reaches."""
+
+    loss: str  # the user's own expression for the target, or "loss"
+    where: SourceSpan | None  # the gradient request
+    reached: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    seen: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ReportData:
+    """The counts in `run` (`requests`, `updates`, `steps`, `variables`, `files`) are what the summary says was
+    looked at where nothing was found."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    gradients: tuple[LossReach, ...] = ()
+    run: Mapping[str, object] = field(default_factory=dict)  # script, versions, counts
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False)  # texts to show excerpts from
+
+    @property
+    def worst(self) -> Severity | None:
+        return max((d.severity for d in self.diagnostics), default=None)

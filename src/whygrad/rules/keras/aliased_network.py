@@ -1,0 +1,174 @@
+"""WG209 aliased-network."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import Recording, Request, TensorId, VariableId
+from whygrad.graph.objects import AttributeSet, Given, ObjectCalled
+from whygrad.graph.query import Index, index_of
+from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import variable_name
+from whygrad.source import SourceSpan
+from whygrad.source.naming import alias_assignment, callee, multiplication
+
+
+@rule("WG209", "aliased-network", severity=Severity.WARNING, since="0.1.0")
+def aliased_network(recording: Recording) -> Iterator[Finding]:
+    """Detects two names for one network where two networks were meant.
+
+    ## Why it matters
+    `target = network` makes a second name, not a copy. A target network that is the network itself moves with every
+    update, and the bootstrapped loss chases its own tail.
+
+    ## Example
+    ```python
+    import keras
+    import tensorflow as tf
+
+    network = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1)])
+    target = network
+    x = tf.ones((4, 2))
+    backup = 0.9 * target(x)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(network(x) - backup))
+    gradients = tape.gradient(loss, network.trainable_variables)
+    ```
+
+    ## Use instead
+    ```python
+    import keras
+    import tensorflow as tf
+
+    network = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1)])
+    target = keras.models.clone_model(network)
+    target.set_weights(network.get_weights())
+    x = tf.ones((4, 2))
+    backup = 0.9 * target(x)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(network(x) - backup))
+    gradients = tape.gradient(loss, network.trainable_variables)
+    ```
+
+    ## Known limits
+    Only a plain assignment of one name to the other is recognised, and only where both are called in one loss; and a list
+    multiplied around the very expression that makes a layer or variable (`[Dense(4)] * 3`, `[make_block()] * n`), or
+    `dict.fromkeys` in its place.
+    """
+    yield from _multiplied(recording)
+    yield from _copied_onto_itself(recording)
+    for event in recording.events_of(ObjectCalled):
+        for first, second, assigned, places in _two_names(event) if event.calls else ():
+            if _bootstraps(recording, event):
+                yield Finding(
+                    message=f"`{first}` and `{second}` are likely meant to be two networks, but are one",
+                    primary=Label(assigned, "a second name, not a copy"),
+                    related=tuple(Label(place, "called here") for place in places),
+                    help=f"copy it: `{first} = keras.models.clone_model({second})`, "
+                    f"then `{first}.set_weights({second}.get_weights())`",
+                    certain=False,
+                )
+
+
+def _two_names(event: ObjectCalled) -> Iterator[tuple[str, str, SourceSpan, tuple[SourceSpan, SourceSpan]]]:
+    """Names by which one object is called, the first of which was assigned from the second, and where."""
+    names: dict[str, SourceSpan] = {}
+    for where in (call.where for call in event.calls):
+        name = None if where is None else callee(where)
+        if name is not None and where is not None:
+            names.setdefault(name, where)
+    for first, second in itertools.permutations(names, 2):
+        assigned = alias_assignment(names[first].file, first, second)
+        if assigned is not None:
+            yield first, second, assigned, (names[first], names[second])
+
+
+def _multiplied(recording: Recording) -> Iterator[Finding]:
+    """One finding for each list, also where it repeats several objects."""
+    by_place: dict[SourceSpan, list[tuple[str, Iterable[VariableId]]]] = {}
+    for where, name, variables in _repeated(recording):
+        by_place.setdefault(where, []).append((name, variables))
+    for where, objects in by_place.items():
+        numbers = dict.fromkeys(n for _, variables in objects for n in variables if n in recording.variables)
+        yield Finding(
+            message=f"a list likely meant to hold several of `{objects[0][0]}` holds one several times: "
+            "they share every weight",
+            primary=Label(where, "repeats the object, does not make new ones"),
+            variables=tuple(variable_name(recording.variables[number]) for number in numbers),
+            help="make each on its own: `[Layer() for _ in range(n)]`; to share on purpose, name the layer first",
+            certain=False,
+        )
+
+
+def _repeated(recording: Recording) -> Iterator[tuple[SourceSpan, str, Iterable[VariableId]]]:
+    """Objects and variables made inside a list that is multiplied: where, which, and what they hold."""
+    made = set[SourceSpan]()
+    for event in recording.events_of(ObjectCalled):
+        made.update(event.made[:1])
+        place = _multiplication(event.made, again=event.most_in_a_pass > 1)
+        if place is not None:
+            yield place, event.name, sorted(recording.holders.get(event.name, event.variables))
+    for variable in recording.variables.values():
+        if variable.trainable and variable.created is not None and variable.created not in made:
+            place = _multiplication((variable.created,), again=_is_read_again(recording, variable.id))
+            if place is not None:
+                yield place, variable.name, (variable.id,)
+
+
+def _multiplication(made: tuple[SourceSpan, ...], *, again: bool) -> SourceSpan | None:
+    """The multiplied list around the place where something was made, if it is known to repeat it.
+
+    Where a function made it, of all that the function made, what it returned is repeated.
+    """
+    for number, where in enumerate(made if again else made[:1]):
+        found = multiplication(where)
+        if found is not None and (again or (number == 0 and (found[1] or 0) > 1)):
+            return found[0]
+    return None
+
+
+def _is_read_again(recording: Recording, variable: VariableId) -> bool:
+    """Whether one expression reads it more than once on the way to one loss."""
+    for request in recording.requests:
+        places = [op.where for op in index_of(request.graph).reads.get(variable, ())]
+        if len(places) > len(set(places)):
+            return True
+    return False
+
+
+def _copied_onto_itself(recording: Recording) -> Iterator[Finding]:
+    for copy in recording.events_of(AttributeSet):
+        if copy.given is not Given.WEIGHTS or not copy.variables or set(copy.variables) != set(copy.source_variables):
+            continue
+        labels = [Label(copy.made, "the same layers once more, not a copy of them")] if copy.made is not None else []
+        labels += [Label(copy.where, "this copies the weights onto themselves")] if copy.where is not None else []
+        yield Finding(
+            message=f"`{copy.owner}` and `{copy.source}` have the very same variables: they are one network",
+            primary=next(iter(labels), None),
+            related=tuple(labels[1:]),
+            variables=tuple(variable_name(recording.variables[n]) for n in copy.variables if n in recording.variables),
+            help=f"make a second network: `keras.models.clone_model({copy.source})`, then copy the weights to it",
+        )
+
+
+def _bootstraps(recording: Recording, event: ObjectCalled) -> bool:
+    """One loss uses the network twice: once with a gradient, once as a fixed value."""
+    for request in recording.requests:
+        asked = set(event.variables) & {source.variable for source in request.sources}
+        if not asked:
+            continue
+        index = index_of(request.graph)
+        open_ = index.open_behind(request.targets, request.tape)
+        behind = index.behind(request.targets)
+        for variable in asked:
+            used = [tensor for op in index.reads.get(variable, ()) for tensor in op.outputs if tensor in behind]
+            live = [tensor for tensor in used if tensor in open_ and _is_recorded(index, request, tensor)]
+            if live and len(used) > len(live):
+                return True
+    return False
+
+
+def _is_recorded(index: Index, request: Request, tensor: TensorId) -> bool:
+    return any(request.tape in op.tapes for op in index.makers.get(tensor, ()))

@@ -1,0 +1,90 @@
+"""WG702 missing-loss-term."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity, Word
+from whygrad.graph import Recording
+from whygrad.graph.objects import ObjectCalled, Trained
+from whygrad.graph.query import index_of
+from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import listing
+from whygrad.source import SourceSpan
+
+
+@rule("WG702", "missing-loss-term", severity=Severity.ERROR, since="0.1.0")
+def missing_loss_term(recording: Recording) -> Iterator[Finding]:
+    """Detects regularisers and added losses that a custom loop's loss leaves out.
+
+    ## Why it matters
+    `kernel_regularizer`, `activity_regularizer` and `add_loss` only collect terms in `model.losses`. `fit` adds
+    them; a loop of your own must do it, or they have no effect at all.
+
+    ## Example
+    ```python
+    import keras
+    import tensorflow as tf
+
+    model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1, kernel_regularizer="l2")])
+    x = tf.ones((4, 2))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(x) - 1.0))
+    gradients = tape.gradient(loss, model.trainable_variables)
+    ```
+
+    ## Use instead
+    ```python
+    import keras
+    import tensorflow as tf
+
+    model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1, kernel_regularizer="l2")])
+    x = tf.ones((4, 2))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(model(x) - 1.0)) + tf.add_n(model.losses)
+    gradients = tape.gradient(loss, model.trainable_variables)
+    ```
+
+    ## Known limits
+    Once `losses` is read under any tape it counts as used, whether or not it enters the loss.
+    """
+    asked = {source.variable for request in recording.requests for source in request.sources}
+    if any(event.penalties_read for event in recording.events_of(ObjectCalled)):
+        return
+    own_losses = {event.model: event.own_loss for event in recording.events_of(Trained) if event.own_loss is not None}
+    for event in recording.events_of(ObjectCalled):
+        called = _called(event)
+        if not (called or event.name in own_losses) or not event.penalties or not asked & set(event.variables):
+            continue
+        where = called[0] if called else own_losses[event.name]
+        loss = _where_loss_is_made(recording, event)
+        collected = "its `losses` are collected here and never used"
+        yield Finding(
+            message=f"the penalties of `{event.name}` are not in the loss: {listing(event.penalties)}",
+            primary=_label(where, collected) if loss is None else Label(loss, "the loss is made without them"),
+            related=() if loss is None or where in (None, loss) else (Label(where, collected),),
+            variables=event.penalties,
+            help=f"add them to the loss under the tape: `loss + {Word.ADD_ALL}(model.losses)`",
+        )
+
+
+def _called(event: ObjectCalled) -> list[SourceSpan | None]:
+    """Where user code calls it under a tape; first the last call that says nothing of the mode."""
+    taped = [call for call in event.calls if call.taped]
+    return [call.where for call in [*reversed([call for call in taped if call.training is None]), *taped]]
+
+
+def _where_loss_is_made(recording: Recording, event: ObjectCalled) -> SourceSpan | None:
+    """The expression whose result is differentiated for this layer's variables."""
+    for request in recording.requests:
+        if not {source.variable for source in request.sources} & set(event.variables):
+            continue
+        makers = index_of(request.graph).makers
+        places = [op.where for target in request.targets for op in makers.get(target, ()) if op.where is not None]
+        if places:
+            return places[0]
+    return None
+
+
+def _label(where: SourceSpan | None, text: str) -> Label | None:
+    return None if where is None else Label(where, text)

@@ -1,0 +1,90 @@
+"""WG416 loss-scale-missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.graph import Recording
+from whygrad.graph.nonfinite import Scaled, Scaling
+from whygrad.rules.nonfinite.birth import names
+from whygrad.rules.rule import Finding, rule
+from whygrad.rules.thresholds import LOST_IN_CAST
+from whygrad.rules.wording import listing
+
+
+@rule("WG416", "loss-scale-missing", severity=Severity.ERROR, since="0.1.0")
+def loss_scale_missing(recording: Recording) -> Iterator[Finding]:
+    """Detects a loss that nobody scaled, where float16 or the optimizer needs it to be.
+
+    ## Why it matters
+    `LossScaleOptimizer.apply` divides every gradient by its scale, 32768 at first. `fit` multiplies the loss by the
+    same number; a custom loop must do it itself. Without it every update is 32768 times too small, and nothing says
+    so. Without a `LossScaleOptimizer`, gradients below 6e-8 become zero in float16, and nothing trains.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+    import keras
+
+    w = tf.Variable([1.0, 2.0], name="w")
+    optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(0.1))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(w))
+    gradients = tape.gradient(loss, [w])
+    optimizer.apply_gradients(zip(gradients, [w]))
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+    import keras
+
+    w = tf.Variable([1.0, 2.0], name="w")
+    optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(0.1))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(w))
+        scaled = optimizer.scale_loss(loss)
+    gradients = tape.gradient(scaled, [w])
+    optimizer.apply_gradients(zip(gradients, [w]))
+    ```
+
+    ## Known limits
+    A loss that is multiplied by a number of one's own choice counts as not scaled. In compiled steps nothing is said of
+    an optimizer that has scaled any loss of the run. Gradients that are lost in float16
+    are looked for in compiled steps, and reported where whole variables get none.
+    """
+    for event in recording.events_of(Scaled):
+        if event.how is Scaling.CAST and event.variables and event.lost >= LOST_IN_CAST * event.of:
+            yield _lost(recording, event)
+        elif event.how is Scaling.DIVIDED:
+            yield _divided(event)
+
+
+def _lost(recording: Recording, event: Scaled) -> Finding:
+    variables = names(recording, event.variables)
+    return Finding(
+        message=f"the gradient of {listing(variables)} is zero: it is too small for float16, and the loss was not scaled",
+        primary=None if event.where is None else Label(event.where, "on the way back, cast to float16"),
+        variables=variables,
+        related=_asked(event),
+        notes=(f"{event.lost} of {event.of} elements become zero there: float16 ends at 6e-8",),
+        help="wrap the optimizer in `keras.optimizers.LossScaleOptimizer` and take the gradient of "
+        "`optimizer.scale_loss(loss)`, or use bfloat16",
+    )
+
+
+def _divided(event: Scaled) -> Finding:
+    factor = "its loss scale" if event.factor is None else f"{event.factor:g}"
+    return Finding(
+        message=f"every update by `{event.optimizer}` is {factor} times too small: the loss was not scaled",
+        primary=None if event.where is None else Label(event.where, f"divides the gradients by {factor}"),
+        related=_asked(event),
+        help="scale the loss inside the tape: `loss = optimizer.scale_loss(loss)`",
+        steps=Steps(event.when.seen, event.when.seen),
+    )
+
+
+def _asked(event: Scaled) -> tuple[Label, ...]:
+    request = event.when.request
+    return () if request is None else (Label(request, "gradients of the loss as it is"),)

@@ -1,0 +1,74 @@
+"""WG419 nan-unplaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.graph import Recording
+from whygrad.graph.nonfinite import Stage
+from whygrad.rules.nonfinite.birth import names, seen, symptom
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG419", "nan-unplaced", severity=Severity.WARNING, since="0.1.0")
+def nan_unplaced(recording: Recording) -> Iterator[Finding]:
+    """Detects a loss or gradient that is not finite and whose origin could not be found.
+
+    ## Why it matters
+    The number is bad, that much is certain. Where it was made is not known: the step drew random numbers that
+    cannot be drawn again, took its batch from inside a compiled function, or ran Python code that must not run
+    twice.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+
+    w = tf.Variable([1.0, 2.0], name="w")
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            scale = tf.py_function(lambda: tf.constant(float("nan")), [], tf.float32)
+            loss = tf.reduce_sum(w) * tf.ensure_shape(scale, ())
+        gradients = tape.gradient(loss, [w])
+        w.assign_sub(0.1 * gradients[0])
+        return loss
+
+    step()
+    gradients = [w]
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+
+    w = tf.Variable([1.0, 2.0], name="w")
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(w) * 0.5
+        gradients = tape.gradient(loss, [w])
+        w.assign_sub(0.1 * gradients[0])
+        return loss
+
+    step()
+    gradients = [w]
+    ```
+
+    ## Known limits
+    This is what is said where nothing better can be.
+    """
+    for unplaced in seen(recording, Stage.UNPLACED):
+        variables = names(recording, unplaced.variables)
+        first = f"first at step {unplaced.when.step}"
+        yield Finding(
+            message=f"{symptom(recording, unplaced.when)}; where it was made could not be found: {unplaced.reason}",
+            primary=None if unplaced.where is None else Label(unplaced.where, "seen here"),
+            variables=variables,
+            notes=(first,) if unplaced.when.step > 1 else (),
+            help="run it again with `whygrad run --find-nan`, which keeps what a replay needs",
+            steps=Steps(unplaced.when.seen, max(unplaced.when.of, unplaced.when.seen)),
+            severity=Severity.NOTE if unplaced.when.went_on else None,
+        )

@@ -1,0 +1,133 @@
+"""A parsed file of the user's: which node stands at a span, and what is around it."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterator, Sequence
+
+from whygrad.source.text import SourceSpan, characters, file_text
+
+_PRINTING = ("print", "info", "debug", "warning")
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+def module_of(file: str) -> Module | None:
+    """The parsed file, as its text is now; None where the source is gone or does not parse."""
+    return _parse(file, file_text(file))
+
+
+@functools.lru_cache(maxsize=64)
+def _parse(file: str, text: str) -> Module | None:
+    try:
+        return Module(file, text) if text else None
+    except (SyntaxError, ValueError, RecursionError):  # ValueError: null bytes
+        return None
+
+
+class Module:
+    """One parsed file; the columns of its nodes count characters, as spans do."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self.tree = ast.parse(text)
+        self.parents: dict[ast.AST, ast.AST] = {}
+        self.functions: dict[str, list[Function]] = {}
+        self.calls: dict[str, list[ast.Call]] = {}
+        self.arrays: set[str] = set()  # names that NumPy goes by
+        lines = () if text.isascii() else text.split("\n")
+        for node in ast.walk(self.tree):
+            for child in ast.iter_child_nodes(node):
+                self.parents[child] = node
+            self._note(node)
+            if lines and isinstance(node, (ast.expr, ast.stmt)):
+                _count_in_characters(node, lines)
+
+    def _note(self, node: ast.AST) -> None:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            self.functions.setdefault(node.name, []).append(node)
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+            for target in node.targets:
+                self.functions.setdefault(ast.unparse(target), []).append(node.value)
+        elif isinstance(node, ast.Call):
+            self.calls.setdefault(last_name(node.func), []).append(node)
+        elif isinstance(node, ast.Import):
+            self.arrays.update(a.asname or a.name for a in node.names if a.name.split(".")[0] in ("numpy", "scipy"))
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("numpy", "scipy"):
+            self.arrays.update(alias.asname or alias.name for alias in node.names)
+
+    def statement(self, node: ast.AST) -> ast.stmt | None:
+        """The statement that a node is, or is in."""
+        return next((each for each in (node, *self.ancestors(node)) if isinstance(each, ast.stmt)), None)
+
+    def scope(self, node: ast.AST) -> ast.AST:
+        """The function (or module) a node belongs to."""
+        return next((each for each in self.ancestors(node) if isinstance(each, FUNCTIONS)), self.tree)
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """What a node stands in, innermost first."""
+        while (parent := self.parents.get(node)) is not None:
+            yield parent
+            node = parent
+
+    def at(self, span: SourceSpan) -> ast.expr | ast.stmt | None:
+        """The innermost node that covers a span; the innermost statement where only the line is known."""
+        kinds = (ast.stmt,) if span.column is None or span.end_column is None else (ast.expr, ast.stmt)
+        best: ast.expr | ast.stmt | None = None
+        for node in ast.walk(self.tree):
+            if isinstance(node, kinds) and _covers(node, span) and (best is None or _extent(node) <= _extent(best)):
+                best = node
+        return best
+
+    def is_reporting(self, call: ast.Call) -> bool:
+        """Whether a call prints or logs what it is given: `run.log(x)` stands alone, `np.log(x)` gives a value."""
+        name = last_name(call.func)
+        return name in _PRINTING or (name == "log" and isinstance(self.parents.get(call), ast.Expr))
+
+    def span(self, node: ast.stmt | ast.expr) -> SourceSpan:
+        return SourceSpan(self.file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+
+
+def located(span: SourceSpan | None) -> tuple[Module, ast.expr | ast.stmt] | None:
+    """The parsed file of a span, and the innermost node that covers it; None where either cannot be had."""
+    module = None if span is None else module_of(span.file)
+    node = None if module is None or span is None else module.at(span)
+    return None if module is None or node is None else (module, node)
+
+
+def parameters(function: ast.AST) -> set[str]:
+    """The names that a function is given; none for what is no function."""
+    return {node.arg for node in ast.walk(getattr(function, "args", ast.Pass())) if isinstance(node, ast.arg)}
+
+
+def loads(scope: ast.AST, name: str) -> Iterator[ast.Name]:
+    """Where a plain name is read."""
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            yield node
+
+
+def last_name(function: ast.expr) -> str:
+    """`log` for `np.log`, and for `log`; empty for what has no name."""
+    match function:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
+
+
+def _count_in_characters(node: ast.expr | ast.stmt, lines: Sequence[str]) -> None:
+    node.col_offset = characters(lines[node.lineno - 1], node.col_offset)
+    node.end_col_offset = characters(lines[(node.end_lineno or node.lineno) - 1], node.end_col_offset or 0)
+
+
+def _extent(node: ast.expr | ast.stmt) -> tuple[int, int]:
+    return ((node.end_lineno or node.lineno) - node.lineno, (node.end_col_offset or 0) - node.col_offset)
+
+
+def _covers(node: ast.expr | ast.stmt, span: SourceSpan) -> bool:
+    if span.column is None or span.end_column is None:
+        return node.lineno <= span.line and span.last_line <= (node.end_lineno or node.lineno)
+    first, last = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+    return first <= (span.line, span.column) and (span.last_line, span.end_column) <= last

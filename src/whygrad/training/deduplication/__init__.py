@@ -1,1 +1,0 @@
-"""Sparse gradients whose repeated rows are added up before the optimizer sees them."""

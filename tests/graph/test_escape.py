@@ -1,0 +1,107 @@
+"""What left the framework and what came back, tied together without the framework."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph_builder import GraphBuilder
+from rules.diagnosis import Script
+from whygrad.graph import Departure, Op, OpKind, Recording, Tensor
+from whygrad.graph.escape import with_escapes
+from whygrad.graph.verify import verify
+
+PROGRAM = """
+import numpy as np
+with tf.GradientTape() as tape:
+    scaled = w * 3.0
+    shown = other.numpy()
+    total = np.sum(scaled.numpy())
+    back = tf.constant(total)
+    apart = tf.constant(2.0)
+    loss = tf.square(back)
+"""
+
+
+class Program:
+    """`scaled` is made of a variable, and the loss of a value that came in at `back`."""
+
+    def __init__(self, folder: Path, *, back: str = "tf.constant(total)", **layer: Any) -> None:
+        self.script, self.g = Script(folder, PROGRAM), GraphBuilder()
+        self.w = self.g.variable("w")
+        where = self.script["w * 3.0"]
+        self.scaled = self.g.op(OpKind.SMOOTH, (self.w,), shape=(2,), where=where, **layer)
+        self.back = self.g.constant(where=self.script[back])
+        self.loss = self.g.op(OpKind.SMOOTH, (self.back,), where=self.script["tf.square(back)"])
+
+    def left(self, tensor: Tensor | None, fragment: str, moment: int = 5) -> Departure:
+        number = None if tensor is None else tensor.id
+        return Departure(how=".numpy()", where=self.script[fragment], tensor=number, moment=moment)
+
+    def links(self, *departures: Departure, came: int | None = 9, **facts: Any) -> list[tuple[str, int]]:
+        recording = self.g.finish(loss=self.loss)
+        graph = replace(recording.requests[0].graph, departures=departures, **facts)
+        if came is not None:
+            graph = replace(graph, entered={self.back.id: came})
+        return [(op.name, op.where.line) for op in added(recording, graph) if op.where is not None]
+
+
+def added(recording: Recording, graph: Any) -> list[Op]:
+    whole = with_escapes(replace(recording, requests=(replace(recording.requests[0], graph=graph),)))
+    assert verify(whole) == []
+    return [op for op in whole.requests[0].graph.ops if op.inferred]
+
+
+def test_a_tensor_that_left_on_a_line_that_feeds_what_came_back_is_tied_to_it(tmp_path: Path) -> None:
+    p = Program(tmp_path)
+
+    assert p.links(p.left(p.scaled, "scaled.numpy()")) == [(".numpy()", 5)]
+
+
+def test_a_tensor_that_left_after_the_value_came_in_is_not(tmp_path: Path) -> None:
+    p = Program(tmp_path, back="tf.constant(2.0)")
+
+    assert p.links(p.left(p.scaled, "scaled.numpy()", moment=10)) == []
+
+
+def test_a_value_that_comes_in_at_once_is_the_one_that_left(tmp_path: Path) -> None:
+    p = Program(tmp_path, back="tf.constant(2.0)")
+
+    assert p.links(p.left(p.scaled, "scaled.numpy()", moment=8)) == [(".numpy()", 5)]
+
+
+@pytest.mark.parametrize("came", [11, None])
+def test_a_value_that_comes_in_later_or_at_no_known_time_needs_the_code(tmp_path: Path, came: int | None) -> None:
+    p = Program(tmp_path, back="tf.constant(2.0)")
+
+    assert p.links(p.left(p.scaled, "scaled.numpy()", moment=8), came=came) == []
+
+
+def test_a_call_that_nothing_was_seen_to_leave_by_is_read_from_the_code(tmp_path: Path) -> None:
+    p = Program(tmp_path)
+
+    assert p.links() == [(".numpy()", 5)]
+
+
+def test_a_call_by_which_only_other_tensors_left_is_cleared(tmp_path: Path) -> None:
+    p = Program(tmp_path)
+
+    assert p.links(p.left(None, "np.sum(scaled.numpy())")) == []
+
+
+def test_a_network_computes_where_it_was_called(tmp_path: Path) -> None:
+    p = Program(tmp_path, layers=("dense",))
+    made = replace(p.script["w * 3.0"], file="layers.py")
+    p.g._ops = [replace(op, where=made) if op.layers else op for op in p.g._ops]
+
+    assert p.links(called={"dense": (p.script["scaled = w * 3.0"],)}) == [(".numpy()", 5)]
+
+
+def test_what_the_loss_depends_on_by_ops_needs_no_link(tmp_path: Path) -> None:
+    p = Program(tmp_path)
+    p.loss = p.g.op(OpKind.SMOOTH, (p.back, p.scaled))
+
+    assert p.links(p.left(p.scaled, "scaled.numpy()")) == []

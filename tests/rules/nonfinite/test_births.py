@@ -1,0 +1,159 @@
+"""Which rule a NaN gets, on recordings built by hand: by what the op does and what went into it, never by its name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rules.diagnosis import at, diagnostics, one
+from whygrad.diagnostics import Severity
+from whygrad.graph import Action, OpKind, Recording
+from whygrad.graph.nonfinite import FailingOp, Feeder, Nonfinite, Occurrence, Stage, ValueFacts
+from whygrad.source import SourceSpan
+
+CALL = SourceSpan("train.py", 7, 4, 7, 30)
+ZERO = ValueFacts(dtype="float32", shape=(2,), low=0.0, high=0.0, zeros=2)
+HUGE = ValueFacts(dtype="float32", shape=(2,), low=-1e30, high=1e30)
+NAN = ValueFacts(dtype="float32", shape=(2,), nans=2)
+INF = ValueFacts(dtype="float32", shape=(2,), infs=2)
+
+
+def inner(line: int = 7) -> SourceSpan:
+    """An expression inside of the call."""
+    return SourceSpan("train.py", line, 10, line, 20)
+
+
+def birth(kind: OpKind, *fed_by: Feeder, value: ValueFacts = NAN, where: SourceSpan = CALL, **facts: Any) -> Recording:
+    when = facts.pop("when", Occurrence(loss_is_bad=True))
+    facts.setdefault("inputs", (ZERO,))
+    op = FailingOp(kind=kind, name="AnyName", fed_by=fed_by, **facts)
+    return Recording(events=(Nonfinite(stage=Stage.BORN, where=where, value=value, op=op, when=when),))
+
+
+def rule_of(recording: Recording) -> str:
+    return one(recording).rule
+
+
+def chain(*steps: tuple[OpKind, Action | None], where: SourceSpan | None = CALL) -> tuple[Feeder, ...]:
+    """Feeders of which each went into the one before it."""
+    return tuple(
+        Feeder(kind=kind, action=action, where=where, into=position - 1 if position else None)
+        for position, (kind, action) in enumerate(steps)
+    )
+
+
+SUM, MEAN = (OpKind.REDUCE, Action.SUM), (OpKind.REDUCE, Action.MEAN)
+SQUARE = (OpKind.ELEMENTWISE, Action.SQUARE)
+DIFFERENCE = (OpKind.ELEMENTWISE, Action.SUBTRACT)
+POWER = (OpKind.POWER, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule"),
+    [
+        (OpKind.LOG, "nan-log"),
+        (OpKind.SQRT, "nan-sqrt"),
+        (OpKind.DIVIDE, "nan-division"),
+        (OpKind.POWER, "nan-pow"),
+        (OpKind.EXP, "nan-exp"),
+        (OpKind.SOFTMAX, "nan-exp"),
+        (OpKind.INVERSE_TRIG, "nan-acos"),
+        (OpKind.OTHER, "nan-op"),
+    ],
+)
+def test_the_kind_of_the_op_decides(kind: OpKind, rule: str) -> None:
+    assert rule_of(birth(kind)) == rule
+
+
+@pytest.mark.parametrize(
+    ("action", "rule"),
+    [
+        (Action.GROW_EXPONENTIALLY, "nan-exp"),
+        (Action.MODULO, "nan-division"),
+        (Action.ANGLE, "nan-division"),
+        (Action.NORM, "nan-norm"),
+        (None, "nan-op"),
+    ],
+)
+def test_what_it_computes_decides_where_the_kind_is_too_wide(action: Action | None, rule: str) -> None:
+    assert rule_of(birth(OpKind.OTHER, action=action)) == rule
+
+
+def test_root_of_a_sum_of_squares_in_one_call_is_a_norm() -> None:
+    assert rule_of(birth(OpKind.SQRT, *chain(SUM, SQUARE), backward=True)) == "nan-norm"
+
+
+def test_power_of_a_sum_of_powers_in_one_call_is_a_norm() -> None:
+    assert rule_of(birth(OpKind.POWER, *chain(SUM, POWER), backward=True)) == "nan-norm"
+
+
+def test_root_that_the_user_takes_of_a_sum_of_squares_stays_a_root() -> None:
+    assert rule_of(birth(OpKind.SQRT, *chain(SUM, SQUARE, where=inner()), backward=True)) == "nan-sqrt"
+
+
+def test_root_of_a_sum_of_anything_else_is_no_norm() -> None:
+    assert rule_of(birth(OpKind.SQRT, *chain(SUM, DIFFERENCE))) == "nan-sqrt"
+    assert rule_of(birth(OpKind.SQRT, *chain(SUM, POWER))) == "nan-sqrt"
+    assert rule_of(birth(OpKind.SQRT, *chain(MEAN, SQUARE))) == "nan-sqrt"
+
+
+def test_reciprocal_root_of_a_sum_of_squares_is_a_normalisation_and_no_norm() -> None:
+    assert rule_of(birth(OpKind.SQRT, *chain(SUM, SQUARE), action=Action.RECIPROCAL_ROOT)) == "nan-sqrt"
+
+
+def test_root_of_a_mean_of_squared_differences_in_one_call_is_a_deviation() -> None:
+    assert rule_of(birth(OpKind.SQRT, *chain(MEAN, SQUARE, DIFFERENCE), backward=True)) == "nan-std"
+    squared = (OpKind.ELEMENTWISE, Action.SQUARED_DIFFERENCE)
+    assert rule_of(birth(OpKind.SQRT, *chain(MEAN, squared), backward=True)) == "nan-std"
+
+
+def test_root_that_the_user_takes_of_a_variance_stays_a_root() -> None:
+    assert rule_of(birth(OpKind.SQRT, *chain(MEAN, SQUARE, DIFFERENCE, where=inner()), backward=True)) == "nan-sqrt"
+
+
+def test_a_mask_is_the_cause_whatever_it_hides() -> None:
+    assert rule_of(birth(OpKind.LOG, is_masked=True, backward=True)) == "nan-where"
+
+
+def test_a_narrow_dtype_is_the_cause_where_a_wide_one_has_room() -> None:
+    assert rule_of(birth(OpKind.REDUCE, value=INF, finite_when_wider=True)) == "nan-float16"
+
+
+def test_a_reduction_of_nothing() -> None:
+    empty = ValueFacts(dtype="float32", shape=(0, 3))
+
+    assert rule_of(birth(OpKind.REDUCE, inputs=(empty,))) == "nan-empty-reduce"
+
+
+def test_a_product_that_overflows_at_once_and_one_that_has_grown() -> None:
+    later = Occurrence(loss_is_bad=True, step=9, seen=1, of=9)
+
+    assert rule_of(birth(OpKind.ELEMENTWISE, value=INF)) == "nan-overflow"
+    assert rule_of(birth(OpKind.CONTRACT, value=NAN, inputs=(HUGE,))) == "nan-overflow"
+    assert rule_of(birth(OpKind.ELEMENTWISE, value=INF, when=later)) == "exploding-gradient"
+    assert rule_of(birth(OpKind.ELEMENTWISE, value=NAN)) == "nan-op"
+
+
+def test_an_exponential_is_the_cause_of_an_overflow_only_through_numbers_that_are_all_huge() -> None:
+    def overflow(between: float) -> Recording:
+        sum_of = Feeder(kind=OpKind.REDUCE, action=Action.SUM, where=at(6), high=between)
+        exponential = Feeder(kind=OpKind.EXP, where=at(5), into=0, high=1e30)
+        return birth(OpKind.ELEMENTWISE, sum_of, exponential, value=INF)
+
+    assert rule_of(overflow(1e30)) == "nan-exp"
+    assert rule_of(overflow(10.0)) == "nan-overflow"
+
+
+def test_a_place_of_which_only_the_line_is_known_is_still_one_place() -> None:
+    fed_by = chain(SUM, SQUARE, where=at(7))
+
+    assert rule_of(birth(OpKind.SQRT, *fed_by, where=at(7), backward=True)) == "nan-norm"
+
+
+def test_bad_gradients_that_were_skipped_are_only_worth_knowing() -> None:
+    skipped = Occurrence(skipped=True, seen=1, of=20)
+    [found] = diagnostics(birth(OpKind.LOG, when=skipped))
+
+    assert (found.rule, found.severity) == ("nan-log", Severity.NOTE)
+    assert "training went on" in found.notes[-1]
