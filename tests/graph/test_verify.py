@@ -114,6 +114,7 @@ FAULTS: list[tuple[str, Callable[[], Recording]]] = [
     ("reads give, writes take", lambda: with_op(4, outputs=())),
     ("reads give, writes take", lambda: with_op(1, inputs=(), flows=(), outputs=(TensorId(1),))),
     ("custom gradients are not bypassed", custom_with_a_way_around),
+    ("derivatives are of known ops", lambda: with_op(5, derivative_of=OpId(99))),
     ("things are filed under their ids", misfiled_variable),
     ("tapes are known", lambda: with_request(tape=TapeId(9))),
     ("variables are known", lambda: with_op(0, variable=NOWHERE)),

@@ -129,7 +129,7 @@ class Op:
     branched: bool = False  # inside a loop or branch, through which a missing gradient comes back as zeros
     inferred: bool = False  # the op was not seen, it is concluded from what was
 
-    def does_as(self, other: Op) -> bool:
+    def does_the_same_as(self, other: Op) -> bool:
         """Whether it is the same operation, on whatever values."""
         return self.name == other.name
 

@@ -85,6 +85,13 @@ def _custom_not_bypassed(graph: Graph) -> Iterator[str]:
             yield from (f"op {op.id} leads past op {made[t]} to tensor {t}" for t in op.outputs if t in made)
 
 
+def _derivatives_known(graph: Graph) -> Iterator[str]:
+    known = {op.id for op in graph.ops}
+    for op in graph.ops:
+        if op.derivative_of is not None and op.derivative_of not in known:
+            yield f"op {op.id} is the derivative of op {op.derivative_of}, which is not there"
+
+
 def _misfiled(what: str, table: Mapping[Any, object]) -> Iterator[str]:
     for key, value in table.items():
         if getattr(value, "id", None) != key:
@@ -211,6 +218,7 @@ GRAPH_CHECKS: Final[Mapping[str, Callable[[Graph], Iterator[str]]]] = {
     "variables are named where due": _variables_where_due,
     "reads give, writes take": _reads_and_writes,
     "custom gradients are not bypassed": _custom_not_bypassed,
+    "derivatives are of known ops": _derivatives_known,
 }
 
 RECORDING_CHECKS: Final[Mapping[str, Callable[[Recording], Iterator[str]]]] = {

@@ -104,7 +104,7 @@ def _twin(index: Index, request: Request, made: Op) -> Op | None:
     """An op that does the same in the same layer, at the same place or to the same values, and that the loss uses."""
     behind = index.behind(request.targets)
     for op in index.ops:
-        if op is made or not op.does_as(made) or not any(tensor in behind for tensor in op.outputs):
+        if op is made or not op.does_the_same_as(made) or not any(tensor in behind for tensor in op.outputs):
             continue
         same_layer = bool(made.layers) and op.layers[-1:] == made.layers[-1:]
         same_place = made.where is not None and op.where == made.where

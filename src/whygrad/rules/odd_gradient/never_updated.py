@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from whygrad.diagnostics import Severity
+from whygrad.diagnostics import Severity, Word
 from whygrad.graph import Recording, Request
 from whygrad.rules.odd_gradient.over_steps import Followed, always, asked, measured, track_of
 from whygrad.rules.odd_gradient.series import find_vanishing
@@ -66,7 +66,7 @@ def never_updated(recording: Recording) -> Iterator[Finding]:
                 request,
                 stuck,
                 "{its} updates likely change nothing",
-                "look for a learning rate of zero, a mask, or an `assign` that gives {it} the old value back",
+                f"look for a learning rate of zero, a mask, or an `{Word.ASSIGN}` that gives {{it}} the old value back",
                 certain=False,
             )
 
