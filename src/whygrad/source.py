@@ -6,6 +6,7 @@ import functools
 import linecache
 import os
 import re
+import stat
 import sys
 from dataclasses import dataclass
 
@@ -43,11 +44,15 @@ class SourceSpan:
         return self.file, self.line, column, end_line, end_column
 
 
+_MAX_SOURCE = 64 * 2**20  # bytes
+
 _kept: dict[str, tuple[list[str], tuple[str, ...]]] = {}
 
 
 def source_lines(file: str) -> tuple[str, ...]:
     """The lines of a file or notebook cell, without line ends; empty where the source is gone."""
+    if file not in linecache.cache and _is_no_source(file):
+        return ()
     try:
         lines = linecache.getlines(file)
     except ValueError:  # a name that no file can have
@@ -60,6 +65,15 @@ def source_lines(file: str) -> tuple[str, ...]:
         if lines:
             _kept[file] = kept
     return kept[1]
+
+
+def _is_no_source(file: str) -> bool:
+    """Whether a name stands for a device, a pipe or a giant: a run file from elsewhere may name anything."""
+    try:
+        found = os.stat(file)
+    except (OSError, ValueError):  # found elsewhere, or nowhere
+        return False
+    return not stat.S_ISREG(found.st_mode) or not 0 < found.st_size <= _MAX_SOURCE
 
 
 def refresh_sources() -> None:
