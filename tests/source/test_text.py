@@ -160,3 +160,13 @@ def test_a_notebook_cell_is_read_from_where_python_keeps_it(monkeypatch: pytest.
     monkeypatch.setitem(linecache.cache, KERNEL_CELL, (6, None, ["x = 1\n"], KERNEL_CELL))
 
     assert source_line(KERNEL_CELL, 1) == "x = 1"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes with a name")
+def test_what_is_no_plain_file_is_not_opened(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.py"
+    os.mkfifo(pipe)  # to open it would wait for ever
+
+    assert source_lines(str(pipe)) == ()
+    assert source_lines("/dev/zero") == ()
+    assert source_lines(str(tmp_path)) == ()

@@ -17,6 +17,7 @@ from whygrad.run_folder import run_folder
 VERSION: Final = 1
 MAX_STEP_BYTES: Final = 256 * 2**20
 MAX_ALL_BYTES: Final = 2**30
+MAX_SOURCE: Final = 2**20  # characters of one file
 LATEST: Final = "latest"
 
 
@@ -62,8 +63,8 @@ def load(path: Path) -> KeptStep:
             raise UsageError(
                 f"`{path}` was kept by another version of whygrad", help="install the version that kept it"
             )
-        if not all(type(text) is str for text in sources.values()):
-            raise ValueError("`sources.json` holds more than text")
+        if not all(type(text) is str and len(text) <= MAX_SOURCE for text in sources.values()):
+            raise ValueError("`sources.json` holds more than sources")
         return KeptStep(facts, _values(index, content), sources)
     except (OSError, ValueError) as error:
         raise UsageError(f"`{path}` is not a kept step: {error}") from None

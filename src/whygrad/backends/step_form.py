@@ -9,7 +9,7 @@ from whygrad.errors import UsageError
 
 MAX_NODES: Final = 100_000
 MAX_PLACES: Final = 100_000_000  # a number of a value, a tensor or a line; larger ones stand in no step
-MAX_ITEMS: Final = 10_000  # inputs, outputs or layers of one op
+MAX_ITEMS: Final = 10_000  # inputs, outputs or layers of one op, lines of an expression, letters of a name
 
 Form = Callable[[Any], bool]
 
@@ -68,9 +68,10 @@ def _is_id(data: Any) -> bool:
 
 
 def _is_span(data: Any) -> bool:
-    if type(data) is not list or len(data) != 5:
+    if type(data) is not list or len(data) != 5 or not _is_text(data[0]):
         return False
-    return _is_text(data[0]) and _is_number(data[1]) and all(map(_or_none(_is_number), data[2:]))
+    _, line, _, last, _ = data
+    return _is_number(line) and all(map(_or_none(_is_number), data[2:])) and 0 <= (last or line) - line <= MAX_ITEMS
 
 
 _is_place = _or_none(_is_span)

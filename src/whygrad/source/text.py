@@ -7,6 +7,7 @@ import functools
 import linecache
 import os
 import re
+import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
@@ -47,6 +48,7 @@ class SourceSpan:
         return self.file, self.line, column, end_line, end_column
 
 
+_MAX_SOURCE: Final = 64 * 2**20  # bytes
 _NOTHING: Final[Mapping[str, str]] = {}
 _recorded: ContextVar[Mapping[str, str]] = ContextVar("recorded", default=_NOTHING)
 _read: dict[str, tuple[list[str], str]] = {}
@@ -67,6 +69,8 @@ def file_text(file: str) -> str:
     recorded = _recorded.get().get(file)
     if recorded is not None:
         return recorded
+    if file not in linecache.cache and _is_no_source(file):
+        return ""
     try:
         lines = linecache.getlines(file)
     except ValueError:  # a name that no file can have
@@ -89,6 +93,15 @@ def _lines(text: str) -> tuple[str, ...]:
 def source_lines(file: str) -> tuple[str, ...]:
     """The lines of a file or notebook cell, without line ends; empty where the source is gone."""
     return _lines(file_text(file))
+
+
+def _is_no_source(file: str) -> bool:
+    """Whether a name stands for a device, a pipe or a giant: a run file from elsewhere may name anything."""
+    try:
+        found = os.stat(file)
+    except (OSError, ValueError):  # found elsewhere, or nowhere
+        return False
+    return not stat.S_ISREG(found.st_mode) or not 0 < found.st_size <= _MAX_SOURCE
 
 
 def refresh_sources() -> None:

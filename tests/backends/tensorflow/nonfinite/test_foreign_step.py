@@ -242,6 +242,12 @@ def test_files_that_are_named_but_were_not_kept_are_not_read(change: Callable[..
     assert source_lines(str(secret)) == ()
 
 
+@pytest.mark.parametrize("place", [["x.py", 1, 0, 10**8, 0], ["x.py", 5, 0, 2, 0], ["x.py", "1", 0, 2, 0], ["x.py", 1]])
+def test_places_that_cannot_be_are_refused(place: Any, change: Callable[..., Path]) -> None:
+    with pytest.raises(UsageError, match="op 0 of the step is damaged: its `place` is missing or malformed"):
+        replay(str(change(lambda facts: facts["nodes"][0].update(place=place))))
+
+
 NUMBERS = [-1, 0, 1, 7, 2**31, 2**62, 2**63, 2**200, 1e308, float("nan"), float("inf"), None, True, "x", [], {}, [[]]]
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from whygrad.backends.tensorflow.capture import Capture
     from whygrad.backends.tensorflow.log.variables import VariableEntry
 
-MAX_SOURCE = 2**20  # characters of one file
 MAX_STEPS = 3  # a run
 
 
@@ -104,7 +103,9 @@ def _sources(program: Program) -> dict[str, str]:
     files = {node["place"][0] for node in program.nodes if node["place"] is not None}
     texts = {file: "\n".join(source_lines(file)) for file in files}
     return {
-        os.path.abspath(f) if is_on_disk(f) else f: text for f, text in texts.items() if 0 < len(text) <= MAX_SOURCE
+        os.path.abspath(f) if is_on_disk(f) else f: text
+        for f, text in texts.items()
+        if 0 < len(text) <= folder.MAX_SOURCE
     }
 
 
