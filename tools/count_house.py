@@ -153,7 +153,9 @@ def private_names(house: House) -> list[str]:
 
 
 THEIRS = frozenset({"_value", "_iterations", "_learning_rate", "_losses", "_keras_mask"})  # although we use them too
-_STANDARD = frozenset({"_getframe", "_replace", "_asdict", "_fields", "_make", "_exit"})  # of Python's own library
+_STANDARD = frozenset(
+    {"_initializing", "_getframe", "_replace", "_asdict", "_fields", "_make", "_exit"}
+)  # of Python's own library
 
 
 def _is_private(name: str) -> bool:

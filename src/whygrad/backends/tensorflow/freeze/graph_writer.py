@@ -75,10 +75,12 @@ class GraphWriter:
         used = {number for op in self.ops for number in op.inputs}
         site = _Site(OpRecord(0, "Leaf", (), ()), None, frozenset())
         for outside, inside in self._scope.passed:
-            if inside._id in used and inside._id not in made:
-                self._append(site, OpKind.MOVE, (outside,), (inside._id,), (Flow.CARRIED,), name="Captured")
+            if compat.tensor_id(inside) in used and compat.tensor_id(inside) not in made:
+                self._append(
+                    site, OpKind.MOVE, (outside,), (compat.tensor_id(inside),), (Flow.CARRIED,), name="Captured"
+                )
                 used.add(TensorId(outside))
-                made.add(TensorId(inside._id))
+                made.add(TensorId(compat.tensor_id(inside)))
         for number in sorted(used - made):
             leaf = self._scope.leaves.get(number)
             if leaf is not None:
@@ -133,7 +135,7 @@ class GraphWriter:
                     self._write(inner, site.tapes, names, depth + 1)
             if loop and position == 1:
                 continue  # the condition decides how often, not what
-            results = [names.get(tensor._id, tensor._id) for tensor in graph.outputs]
+            results = [names.get(compat.tensor_id(tensor), compat.tensor_id(tensor)) for tensor in graph.outputs]
             self._link(site, results, outputs)
             if loop:
                 self._link(site, results, holders)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.failures import classify, failure_of
 from whygrad.backends.tensorflow.keras.inspection import listed
 from whygrad.backends.tensorflow.listen.optimizers import UpdateEntry
@@ -202,20 +203,20 @@ def _owners(capture: Capture) -> Iterator[tuple[int, tuple[str, str, bool]]]:
     facts = capture.keras
     for holder in [*facts.layers_seen, *facts.losses.seen]:
         own = listed(holder, "variables")
-        tracked = {id(variable) for variable in own} | {id(getattr(variable, "_value", variable)) for variable in own}
+        tracked = {id(variable) for variable in own} | {id(compat.held_by(variable)) for variable in own} - {id(None)}
         for attribute, value in list(vars(holder).items()):
             if attribute.startswith("_") and attribute not in ("_kernel",):
                 continue
             for variable in _variables_in(value, 3):
                 entry = capture.variables.of(variable)
                 if entry is not None:
-                    known = id(variable) in tracked or id(getattr(variable, "_value", None)) in tracked
+                    known = id(variable) in tracked or id(compat.held_by(variable)) in tracked
                     yield entry.id, (type(holder).__name__, attribute, known)
 
 
 def _variables_in(value: Any, depth: int) -> Iterator[Any]:
     """Variables in an attribute's value: itself, in containers, in plain objects."""
-    if hasattr(value, "assign") and (hasattr(type(value), "handle") or hasattr(value, "_value")):
+    if hasattr(value, "assign") and (hasattr(type(value), "handle") or compat.held_by(value) is not None):
         yield value
     elif depth == 0:
         return

@@ -38,7 +38,7 @@ class Scope:
         self._reading = {name for name in types if kind_of(name) is OpKind.READ}
         self._index()
         for _, inside in self.passed:
-            self.facts.setdefault(inside._id, facts_of(inside))
+            self.facts.setdefault(compat.tensor_id(inside), facts_of(inside))
 
     def _index(self) -> None:
         for record in self.records:
@@ -57,10 +57,10 @@ class Scope:
         while tf_graph is not None and hasattr(tf_graph, "captures"):
             for outside, inside in tf_graph.captures:
                 if inside.dtype is compat.resource_dtype:
-                    self.aliases[inside._id] = outside._id
+                    self.aliases[compat.tensor_id(inside)] = compat.tensor_id(outside)
                 else:
-                    self.passed.append((outside._id, inside))
-                    taken.add(inside._id)
+                    self.passed.append((compat.tensor_id(outside), inside))
+                    taken.add(compat.tensor_id(inside))
             # A small tensor from outside becomes a constant of the function: what made it is outside all the same.
             log = trace_records(recorder, tf_graph)
             own = [record for record in log if record.type != "Const" or record.outputs[0].id not in taken]
@@ -83,7 +83,7 @@ class Scope:
 
     def behind(self, targets: Iterable[int]) -> set[int]:
         """Sequence numbers of all records the targets depend on, through variables too."""
-        outer = {inside._id: (outside,) for outside, inside in self.passed}
+        outer = {compat.tensor_id(inside): (outside,) for outside, inside in self.passed}
         found: set[int] = set()
         todo = list(targets)
         seen: set[int] = set(todo)
@@ -112,7 +112,7 @@ class Scope:
         """Sequence numbers of all records that depend on a source."""
         inner = defaultdict(list)
         for outside, inside in self.passed:
-            inner[outside].append(inside._id)
+            inner[outside].append(compat.tensor_id(inside))
         variables = {source.variable for source in sources if source.variable is not None}
         handles = variables | {alias for alias in self.aliases if self.handle(alias) in variables}
         marked = {source.tensor for source in sources if source.tensor is not None} | handles

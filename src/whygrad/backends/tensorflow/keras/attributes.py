@@ -74,7 +74,7 @@ class Attributes:
         recorder = self._recorder
         if isinstance(value, (int, float)) and vars(layer).get(name, value) != value:
             self.numbers[(id(layer), name)] = (recorder._place(frame), recorder.now)
-        if getattr(value, "_id", None) is None:
+        if compat.id_of(value) is None:
             return
         held = vars(layer).get(name)
         entry = self._variables.of(held) if hasattr(held, "assign") else None

@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
+from whygrad.backends.tensorflow import compat
+
 
 def path_of(layer: Any) -> str:
     return str(getattr(layer, "path", None) or getattr(layer, "name", type(layer).__name__))
@@ -22,8 +24,8 @@ def listed(layer: Any, attribute: str) -> list[Any]:
 def all_layers(layer: Any) -> list[Any]:
     """The layer itself and those inside of it."""
     try:
-        return list(layer._flatten_layers())
-    except Exception:
+        return compat.layers_inside(layer) or [layer]
+    except Exception:  # one of its attributes raises
         return [layer]
 
 
@@ -34,11 +36,7 @@ def is_built(layer: Any) -> bool:
 def held_back(model: Any) -> list[Any]:
     """Weights that would train but for a flag; statistics and counters are not meant."""
     own = {id(variable) for variable in listed(model, "trainable_variables")}
-    made_to_train = (
-        variable
-        for layer in all_layers(model)
-        for variable in [*getattr(layer, "_trainable_variables", ()), *getattr(layer, "_trainable_weights", ())]
-    )
+    made_to_train = (variable for layer in all_layers(model) for variable in compat.trainables_of(layer))
     return [variable for variable in made_to_train if id(variable) not in own]
 
 

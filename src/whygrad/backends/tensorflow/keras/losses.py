@@ -54,7 +54,7 @@ class Losses:
         recorder = self._recorder
         self.seen.add(loss)
         given = {**dict(zip(("y_true", "y_pred"), args, strict=False)), **kwargs}
-        ids = [getattr(given.get(name), "_id", None) for name in ("y_pred", "y_true")]
+        ids = [compat.id_of(given.get(name)) for name in ("y_pred", "y_true")]
         if recorder.paused or None in ids:
             return
         function = getattr(loss, "fn", None) if type(loss).__name__ == "LossFunctionWrapper" else type(loss)
@@ -76,7 +76,7 @@ class Losses:
         if found is None or frame is None:
             return
         label, prediction = (found.f_locals.get(name) for name in found.f_code.co_varnames[:2])
-        ids = [getattr(tensor, "_id", None) for tensor in (prediction, label)]
+        ids = [compat.id_of(tensor) for tensor in (prediction, label)]
         place = recorder._place_of(frame)
         if None not in ids and self._last != (place, *ids):
             self._last = (place, *ids)

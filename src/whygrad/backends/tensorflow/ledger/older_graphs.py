@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.ledger.write_origin import Origin, kind_of_file
 from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.log.variables import VariableEntry
@@ -36,7 +37,7 @@ def older_writes(recorder: Recorder, graph: Any) -> Iterator[OlderWrite]:
     for op in graph.get_operations():
         if not op.type.startswith(WRITE_PREFIXES) or not op.inputs:
             continue
-        entry = recorder.variables.entries.get(recorder._outermost(op.inputs[0]._id, graph))
+        entry = recorder.variables.entries.get(recorder._outermost(compat.tensor_id(op.inputs[0]), graph))
         if entry is not None:
             frames = [(frame.filename, frame.lineno) for frame in op.traceback]
             yield OlderWrite(entry, _origin(frames, op.name), op.type, _place(frames))

@@ -64,8 +64,8 @@ def _leave(recorder: Any) -> None:
 def _note_way_back(recorder: Any, outputs: Any, inputs: Any, backward: Any) -> None:
     """A replay must ask this function for the gradient: a custom gradient's, or a compiled function's."""
     if outputs and hasattr(outputs[0], "numpy"):
-        ids = tuple(tensor._id for tensor in outputs)
-        recorder.episode.closures[ids[0]] = WayBack(backward, ids, tuple(tensor._id for tensor in inputs))
+        ids = tuple(compat.tensor_id(tensor) for tensor in outputs)
+        recorder.episode.closures[ids[0]] = WayBack(backward, ids, tuple(compat.tensor_id(tensor) for tensor in inputs))
 
 
 def _note(capture: Capture, op_type: Any, outputs: Any, inputs: Any, backward: Any) -> Any:
@@ -75,9 +75,9 @@ def _note(capture: Capture, op_type: Any, outputs: Any, inputs: Any, backward: A
     hidden: list[int] = []
     if graph is None:
         for tensor in outputs:
-            producer = recorder.producers.get(tensor._id)
+            producer = recorder.producers.get(compat.tensor_id(tensor))
             hidden.extend(producer.inputs[:1] if producer is not None else ())
-    ids = [tensor._id for tensor in inputs]
+    ids = [compat.tensor_id(tensor) for tensor in inputs]
     record = recorder.add_virtual(CUSTOM, (*ids, *hidden), outputs, recorder._place(sys._getframe(2)), graph)
     record.custom = str(op_type)
     results = 0 if graph is None else _passed_on(ids, recorder, graph)

@@ -31,7 +31,7 @@ def install(capture: Capture) -> None:
                 value = original(self, *args, **kwargs)
                 if capture.bodies.running:
                     hooks.safely(foreign.note_departure, capture, how, sys._getframe(1))
-                elif not recorder.paused and hasattr(self, "_id"):
+                elif not recorder.paused and (compat.id_of(self) is not None):
                     hooks.safely(recorder.on_departure, self, how, value, sys._getframe(1))
                 return value
 

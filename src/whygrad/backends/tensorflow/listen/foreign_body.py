@@ -23,7 +23,7 @@ class Bodies(threading.local):
 def install(capture: Capture) -> None:
     def wrap(original: Any) -> Any:
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            function = getattr(self, "_func", None)
+            function = compat.body_of(self)
             capture.bodies.running.append(getattr(function, "__name__", "py_function"))
             try:
                 return original(self, *args, **kwargs)

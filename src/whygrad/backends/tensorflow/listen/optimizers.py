@@ -75,7 +75,7 @@ class Updates:
         update.averages = int(getattr(optimizer, "gradient_accumulation_steps", None) or 1)
         if self._keep(update):
             update.iterations = self._iterations(optimizer)
-        inputs = [tensor for g in gradients if (tensor := getattr(getattr(g, "values", g), "_id", None)) is not None]
+        inputs = [tensor for g in gradients if (tensor := compat.id_of(getattr(g, "values", g))) is not None]
         record = recorder.add_virtual("ApplyGradients", inputs, (), place, self.capture.current_graph())
         record.attrs = tuple(pair.variable for pair in pairs if not pair.missing)
         recorder.paused += 1
@@ -114,7 +114,7 @@ class Updates:
             values = getattr(gradient, "values", gradient)
             if getattr(values, "graph", None) is graph:
                 function = recorder.function(graph, [values])
-                recorder.labels.calls.await_arguments(values._id, function, pair.learn)
+                recorder.labels.calls.await_arguments(compat.tensor_id(values), function, pair.learn)
         pair.frozen = entry is not None and is_frozen(entry)
         return pair
 
@@ -148,7 +148,7 @@ class Updates:
 
     def _unknown(self, optimizer: Any, variables: list[Any]) -> tuple[int, ...]:
         """Variables that a built Keras 3 optimizer does not know."""
-        built_for = getattr(optimizer, "_trainable_variables", None)
+        built_for = compat.trainables_of(optimizer)
         if not getattr(optimizer, "built", False) or not built_for:
             return ()
         book = self.capture.variables

@@ -27,8 +27,8 @@ class TapeFacts:
         self.began = self.ended = 0  # the recorder's clock when it was first entered and last left
         self.entered = entered
         self.graph = graph
-        self.persistent = bool(getattr(tape, "_persistent", False))
-        self.watches_variables = bool(getattr(tape, "_watch_accessed_variables", True))
+        self.persistent = compat.is_persistent(tape)
+        self.watches_variables = compat.watches_variables(tape)
         self.watched: dict[int, int] = {}  # tensor or handle id -> clock
         self.requests = 0
         self.used_up: Any = None  # where the one request of a tape that is not persistent was made
@@ -77,7 +77,7 @@ class Tapes:
         facts = self.of(tape)
         for item in compat.flatten(sources) if compat.flatten else ():
             entry = self.capture.variables.of(item) if hasattr(item, "assign") else None
-            number = entry.id if entry is not None else getattr(item, "_id", None)
+            number = entry.id if entry is not None else compat.id_of(item)
             if number is not None:
                 facts.watched.setdefault(number, self.capture.recorder.now)
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+from whygrad.backends.tensorflow import compat
+
 FUNCTIONAL_OPS = {
     "While": ("body", "cond"),
     "StatelessWhile": ("body", "cond"),
@@ -26,7 +28,7 @@ def functional_graphs(op: Any, graph: Any) -> tuple[Any, ...]:
     for attribute in FUNCTIONAL_OPS[op.type]:
         value = op.get_attr(attribute)
         for function in value if isinstance(value, list) else [value]:
-            definition = graph._get_function(function.name)
+            definition = compat.function_in(graph, function.name)
             found.append(getattr(definition, "graph", None))
     return tuple(found)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any, NamedTuple
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.op_table import meaning_of
 from whygrad.observe.fact import OpFact, TensorFacts
 from whygrad.observe.place import Place
@@ -72,8 +73,4 @@ class TraceLog:
 
 
 def facts_of(tensor: Any) -> TensorFacts:
-    try:
-        shape = tensor._shape_tuple()
-    except Exception:  # an unknown rank raises in some versions
-        shape = None
-    return TensorFacts(tensor._id, tensor.dtype, shape)
+    return TensorFacts(compat.tensor_id(tensor), tensor.dtype, compat.shape_of(tensor))

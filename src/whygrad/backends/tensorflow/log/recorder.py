@@ -120,7 +120,7 @@ class Recorder:
         self._stopping = name == "StopGradient" or name.startswith("__forward_")
         ids = []
         for tensor in inputs:
-            number = tensor._id
+            number = compat.tensor_id(tensor)
             ids.append(number)
             if number not in known:
                 self._meet(tensor, number, inputs, place, frame)
@@ -159,12 +159,12 @@ class Recorder:
                 held[number] = tensor
         if not name.startswith("__") and compat.is_stateful(name):
             for tensor in outputs:
-                held[tensor._id] = tensor
+                held[compat.tensor_id(tensor)] = tensor
 
     def _note_scalar(self, tensor: Any) -> None:
         value = compat.constant_value(tensor) if compat.constant_value is not None else None
         if value is not None:
-            self.labels.constants[tensor._id] = float(value)
+            self.labels.constants[compat.tensor_id(tensor)] = float(value)
 
     def _note_call(self) -> None:
         """Traced steps ask for their gradients once; that they run is all one sees of them afterwards."""
@@ -179,7 +179,7 @@ class Recorder:
             return
         if graph is not None and graph.name == "initialize_variables":
             return
-        handle = inputs[0]._id if graph is None else self._outermost(inputs[0]._id, graph)
+        handle = compat.tensor_id(inputs[0]) if graph is None else self._outermost(compat.tensor_id(inputs[0]), graph)
         entry = self.variables.entries.get(handle)
         if entry is None:
             self.variables.meet_handle(handle, frame)
@@ -217,11 +217,11 @@ class Recorder:
                     known.append(arrived)
                     self.on_write(entry, record, arrived, graph)
 
-            self.labels.calls.await_arguments(value._id, self.function(graph, [value]), learn)
+            self.labels.calls.await_arguments(compat.tensor_id(value), self.function(graph, [value]), learn)
 
     def label_of(self, tensor: Any) -> Label | None:
         """What went into a gradient, where it is known."""
-        number, known = getattr(tensor, "_id", None), self.labels.tensors
+        number, known = compat.id_of(tensor), self.labels.tensors
         graph = getattr(tensor, "graph", None) if known and number not in known else None
         if number is None:
             return None
@@ -249,7 +249,7 @@ class Recorder:
         """The handles that a graph captured, with those of the variables they stand for."""
         if graph is None:
             return {}
-        return {inner._id: self._outermost(inner._id, graph) for _, inner in graph.captures}
+        return {compat.tensor_id(inner): self._outermost(compat.tensor_id(inner), graph) for _, inner in graph.captures}
 
     def _variable_held(self, value: Any) -> int | None:
         """The variable that a name of the user's holds."""
@@ -281,7 +281,7 @@ class Recorder:
         log = self.traces.get(graph)
         if log is None:
             log = self.traces[graph] = TraceLog(self.functions.of(graph))
-        ids = tuple(tensor._id for tensor in inputs)
+        ids = tuple(compat.tensor_id(tensor) for tensor in inputs)
         found = user_frame(frame)
         self.traced.look(frame, found, graph, self.now, self._place_of)
         self._stopping = name == "StopGradient"
@@ -306,7 +306,10 @@ class Recorder:
     def _outermost(self, handle: int, graph: Any) -> int:
         """The variable's own handle for a handle that a traced function captured."""
         while graph is not None and hasattr(graph, "captures"):
-            handle = next((outer._id for outer, inner in graph.captures if inner._id == handle), handle)
+            handle = next(
+                (compat.tensor_id(outer) for outer, inner in graph.captures if compat.tensor_id(inner) == handle),
+                handle,
+            )
             graph = graph.outer_graph
         return handle
 
@@ -333,7 +336,7 @@ class Recorder:
             self.producers.update((facts.id, record) for facts in record.outputs)
             self.records.append(record)
             if self.episode is not None and name != CUSTOM:
-                self.episode.held.update((tensor._id, tensor) for tensor in outputs)
+                self.episode.held.update((compat.tensor_id(tensor), tensor) for tensor in outputs)
         else:
             if graph not in self.traces:
                 self.traces[graph] = TraceLog(self.functions.of(graph))
@@ -349,10 +352,10 @@ class Recorder:
             return
         handle = variable_in_caller(frame, tensor, inputs, self.producers)
         if handle is not None:
-            self.variables.meet_handle(handle._id, frame)
-            read = self._new_record("ReadVariableOp", (handle._id,), (tensor,), place)
-            read.variable = handle._id
-            self.producers[handle._id] = None
+            self.variables.meet_handle(compat.tensor_id(handle), frame)
+            read = self._new_record("ReadVariableOp", (compat.tensor_id(handle),), (tensor,), place)
+            read.variable = compat.tensor_id(handle)
+            self.producers[compat.tensor_id(handle)] = None
             self.producers[number] = read
             self.records.append(read)
             if self.episode is not None:
@@ -360,20 +363,20 @@ class Recorder:
             return
         facts = facts_of(tensor)
         if facts.shape == () and facts.dtype.is_floating:
-            self.labels.constants[number] = float(tensor._numpy())
+            self.labels.constants[number] = float(compat.array_view(tensor))
         self.leaves[number] = Leaf(facts, self.now, place)
 
     # -- leaving ---------------------------------------------------------------------------------
 
     def on_departure(self, tensor: Any, how: str, array: Any, frame: FrameType) -> None:
-        self.folds.steps.use((tensor._id,))
+        self.folds.steps.use((compat.tensor_id(tensor),))
         if self.paused:
             return
         try:
             reference = weakref.ref(array)
         except TypeError:
             reference = None
-        self.departures.append(Departure(tensor._id, how, self.now, self._place(frame), reference))
+        self.departures.append(Departure(compat.tensor_id(tensor), how, self.now, self._place(frame), reference))
 
     # -- keeping memory flat ---------------------------------------------------------------------
 

@@ -118,7 +118,7 @@ class Requests:
 
     def _source(self, item: Any, facts: Any) -> SourceEntry:
         entry = self.capture.variables.of(item) if hasattr(item, "assign") else None
-        tensor = None if entry is not None else getattr(item, "_id", None)
+        tensor = None if entry is not None else compat.id_of(item)
         number = entry.id if entry is not None else tensor
         return SourceEntry(
             variable=None if entry is None else entry.id,
@@ -184,7 +184,7 @@ class Requests:
         tensors: dict[int, Any] = {}  # equal gradients may be one tensor
         for source, gradient in zip(entry.sources, gradients, strict=False):
             values = getattr(gradient, "values", gradient)
-            number = getattr(values, "_id", None)
+            number = compat.id_of(values)
             if number is None:
                 continue
             tensors[number] = values
@@ -243,7 +243,7 @@ def _made_at(op: OpFact | None) -> tuple[Place, tuple[Position, ...]] | None:
 
 
 def _tensor_of(item: Any, recorder: Any) -> int | None:
-    number = getattr(item, "_id", None)
+    number = compat.id_of(item)
     if number is None:
         number = handle_id(item)
     return number
@@ -252,7 +252,7 @@ def _tensor_of(item: Any, recorder: Any) -> int | None:
 def _odd_type(target: Any) -> str:
     """The type of a target that is no tensor, such as a TensorArray."""
     flat = compat.flatten(target) if compat.flatten else []
-    odd = [item for item in flat if getattr(item, "_id", None) is None and not hasattr(item, "assign")]
+    odd = [item for item in flat if compat.id_of(item) is None and not hasattr(item, "assign")]
     if not odd:
         return ""
     is_array = hasattr(odd[0], "flow") and hasattr(odd[0], "stack")  # it may be wrapped

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.variables import handle_id
 from whygrad.source.position import CodeOwner, Position, file_owner, position_in, user_frame
 
@@ -50,7 +51,7 @@ def variable_in_caller(frame: FrameType, tensor: Any, inputs: Any, known: Mappin
     if not held:
         flat = [item for value in caller.f_locals.values() if isinstance(value, (list, tuple)) for item in value]
         held = [value for value in flat if handle_id(value) is not None and hasattr(value, "assign")]
-    unknown = [item for item in inputs if item._id not in known or item is tensor]
+    unknown = [item for item in inputs if compat.tensor_id(item) not in known or item is tensor]
     fitting = [v for v in held if v.dtype == tensor.dtype and tuple(v.shape) == tuple(tensor.shape)]
     if not fitting:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.function_graphs import FUNCTIONAL_OPS, functional_graphs
 from whygrad.backends.tensorflow.log.op_record import OpRecord, facts_of
 from whygrad.source import SourceSpan
@@ -28,11 +29,11 @@ def _with_calls(recorder: Any, tf_graph: Any, logged: list[OpRecord]) -> list[Op
     calls = [
         operation
         for operation in tf_graph.get_operations()
-        if operation.type in FUNCTIONAL_OPS and operation.outputs and operation.outputs[0]._id not in made
+        if operation.type in FUNCTIONAL_OPS and operation.outputs and compat.tensor_id(operation.outputs[0]) not in made
     ]
     records = list(logged)
     for operation in calls:
-        needs = {tensor._id for tensor in operation.inputs}
+        needs = {compat.tensor_id(tensor) for tensor in operation.inputs}
         last = max((i for i, r in enumerate(records) if any(f.id in needs for f in r.outputs)), default=-1)
         record = _from_operation(operation, tf_graph)
         record.sequence = next(recorder.sequence)
@@ -52,7 +53,7 @@ def _from_operation(operation: Any, tf_graph: Any) -> OpRecord:
     record = OpRecord(
         0,
         operation.type,
-        tuple(tensor._id for tensor in operation.inputs),
+        tuple(compat.tensor_id(tensor) for tensor in operation.inputs),
         tuple(facts_of(tensor) for tensor in operation.outputs),
     )
     if operation.type in FUNCTIONAL_OPS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.function_graphs import FUNCTIONAL_OPS, FunctionNumbers, functional_graphs
 from whygrad.backends.tensorflow.log.op_record import OpRecord
 from whygrad.observe.fact import Call
@@ -21,11 +22,11 @@ class TracedFunction:
         self.graph = graph
         self.key = numbers.of(graph)
         self._numbers = numbers
-        self._tensors = {tensor._id: tensor for tensor in tensors if tensor.dtype.is_floating}
+        self._tensors = {compat.tensor_id(tensor): tensor for tensor in tensors if tensor.dtype.is_floating}
 
     @property
     def inputs(self) -> Sequence[int]:
-        return [tensor._id for tensor in self.graph.inputs]
+        return [compat.tensor_id(tensor) for tensor in self.graph.inputs]
 
     @property
     def outputs(self) -> Sequence[int]:
@@ -35,7 +36,9 @@ class TracedFunction:
         known = self._tensors.get(tensor)
         if known is None or known.op.type != "Placeholder":
             return None
-        return next((outer._id for outer, inner in getattr(self.graph, "captures", ()) if inner is known), None)
+        return next(
+            (compat.tensor_id(outer) for outer, inner in getattr(self.graph, "captures", ()) if inner is known), None
+        )
 
     def call(self, tensor: int) -> Call | None:
         known = self._tensors.get(tensor)
@@ -55,5 +58,5 @@ class TracedFunction:
         return None if known is None else OpRecord(0, known.op.type, self._met(known.op.inputs), ())
 
     def _met(self, tensors: Iterable[Any]) -> tuple[int, ...]:
-        self._tensors.update((tensor._id, tensor) for tensor in tensors)
-        return tuple(tensor._id for tensor in tensors)
+        self._tensors.update((compat.tensor_id(tensor), tensor) for tensor in tensors)
+        return tuple(compat.tensor_id(tensor) for tensor in tensors)

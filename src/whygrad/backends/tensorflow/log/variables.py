@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
+from whygrad.backends.tensorflow import compat
 from whygrad.graph import VariableId
 from whygrad.source import SourceSpan
 from whygrad.source.position import Position
@@ -38,7 +39,7 @@ class VariableEntry:
 def handle_id(variable: Any) -> int | None:
     """None for what is no variable, and for one with copies on several devices, outside of a replica."""
     try:
-        number: int | None = getattr(getattr(variable, "handle", None), "_id", None)
+        number: int | None = compat.id_of(getattr(variable, "handle", None))
     except ValueError:
         return None
     return number
@@ -94,7 +95,7 @@ class VariableBook:
 
     def link_keras(self, keras_variable: Any, created: Position | SourceSpan | None) -> None:
         """Tie a Keras variable to the TensorFlow variable it wraps."""
-        value = getattr(keras_variable, "_value", None)
+        value = compat.held_by(keras_variable)
         if value is None or not hasattr(type(value), "handle"):
             return
         entry = self.add(value, created)
@@ -108,7 +109,7 @@ class VariableBook:
 
     def of(self, variable: Any) -> VariableEntry | None:
         """The entry of a tf.Variable or Keras variable."""
-        inner = getattr(variable, "_value", None)
+        inner = compat.held_by(variable)
         if inner is not None and hasattr(type(inner), "handle"):
             self.link_keras(variable, None)
             variable = inner

@@ -62,10 +62,10 @@ class Attribution:
         """The eager op that is differentiated; TensorFlow hands over only those tensors that the gradient needs."""
         recorder = self.capture.recorder
         for tensor in outputs or ():
-            record = recorder.producers.get(getattr(tensor, "_id", -1))
+            record = recorder.producers.get(compat.id_of(tensor) or -1)
             if record is not None and record.type == op_name:
                 return record
-        ids = tuple(getattr(tensor, "_id", None) for tensor in inputs or ())
+        ids = tuple(compat.id_of(tensor) for tensor in inputs or ())
         if None in ids or not ids:
             return None
         self._look_back()

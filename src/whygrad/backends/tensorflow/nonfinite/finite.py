@@ -59,7 +59,7 @@ def _dense(tensor: Any) -> Any:
 def array_of(tensor: Any) -> Any:
     """The elements, without a copy where TensorFlow allows; None where the tensor has no values to look at."""
     view = compat.array_view
-    if not view or not hasattr(tensor, "_id") or not hasattr(tensor, "numpy"):
+    if not view or not (compat.id_of(tensor) is not None) or not hasattr(tensor, "numpy"):
         return None
     try:
         return np.asarray(view(tensor))
@@ -118,7 +118,8 @@ def _is_small_float(name: str) -> bool:
 
 def tensor_of(value: Any) -> Any:
     """The tensor of a gradient, or of a variable that is handed over in its place."""
-    value = getattr(value, "_value", value)
+    inner = compat.held_by(value)
+    value = value if inner is None else inner
     if hasattr(value, "assign") and hasattr(value, "read_value"):
         return value.read_value()
     return value

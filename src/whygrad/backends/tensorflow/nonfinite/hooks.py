@@ -6,6 +6,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.gradient_calls import hear_updates
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _note_made(capture: Capture, optimizer: Any, frame: Any) -> None:
 
 def _note_scaled(capture: Capture, optimizer: Any, loss: Any, result: Any) -> None:
     capture.scale_watch.scaled(optimizer)
-    before, after = getattr(loss, "_id", None), getattr(result, "_id", None)
+    before, after = compat.id_of(loss), compat.id_of(result)
     graph, episode = capture.current_graph(), capture.recorder.episode
     if before is None or after is None:
         return

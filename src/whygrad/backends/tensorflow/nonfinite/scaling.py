@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.op_table import kind_of
 from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.nonfinite.finite import array_of, tensor_of
@@ -103,7 +104,7 @@ class ScaleWatch:
         """By the user's code: what the optimizer itself reads is not logged."""
         recorder = self.capture.recorder
         for graph, log in list(recorder.traces.items()):
-            inner = (holder._id for _, holder in getattr(graph, "captures", ()))
+            inner = (compat.tensor_id(holder) for _, holder in getattr(graph, "captures", ()))
             mine = {number for number in inner if recorder._outermost(number, graph) == variable}
             reads = (record for record in log.records if kind_of(record.type) is OpKind.READ)
             if mine and any(not mine.isdisjoint(record.inputs) for record in reads):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.nonfinite.finite import is_finite, tensor_of
 from whygrad.backends.tensorflow.nonfinite.update_spy import UpdateSpy, has_users_code
@@ -105,7 +106,7 @@ class UpdateWatch:
     def _note_victims(self, victims: list[tuple[Any, int]], culprits: tuple[int, ...]) -> None:
         """Gradients that were finite whenever they were asked for, where the op that made them bad is known."""
         producers = self.capture.recorder.producers
-        record = producers.get(getattr(tensor_of(victims[0][0]), "_id", -1)) if victims else None
+        record = producers.get(compat.id_of(tensor_of(victims[0][0])) or -1) if victims else None
         if record is not None:
             self.add_spread(record.place, tuple(number for _, number in victims), culprits)
 

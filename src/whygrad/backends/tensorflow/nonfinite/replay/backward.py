@@ -151,7 +151,7 @@ class Sweep:
 
     def _known(self, result: Any) -> Any:
         """The value that the spy saw being made, so that the walk goes on into the function."""
-        number = getattr(getattr(result, "values", result), "_id", None)
+        number = compat.id_of(getattr(result, "values", result))
         return self.trace.values.get(number, result) if number is not None else result
 
     def _deliver(self, pairs: Iterable[tuple[Value | None, Value | None]]) -> None:

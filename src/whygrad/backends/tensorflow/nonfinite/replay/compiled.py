@@ -70,7 +70,7 @@ class CompiledReplay:
         return interpreter
 
     def _call(self, interpreter: Interpreter, call: Call) -> list[Value]:
-        inputs = [Value(tensor, None, tensor._id) for tensor in call.arguments]
+        inputs = [Value(tensor, None, compat.tensor_id(tensor)) for tensor in call.arguments]
         interpreter.trace.values.update((value.number, value) for value in inputs if value.number is not None)
         return interpreter.call(self.history.graph, inputs)
 

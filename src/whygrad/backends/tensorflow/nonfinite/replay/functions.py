@@ -47,24 +47,24 @@ class Interpreter:
         known: dict[int, Value] = {}
         self.calls.append((graph, known))
         for holder, value in zip(graph.inputs, inputs, strict=False):
-            known[holder._id] = value
+            known[compat.tensor_id(holder)] = value
         for operation in ops_in_order(graph):
             self._run(graph, operation, known, depth)
-        return [known[tensor._id] for tensor in graph.outputs]
+        return [known[compat.tensor_id(tensor)] for tensor in graph.outputs]
 
     def _run(self, graph: Any, operation: Any, known: dict[int, Value], depth: int) -> None:
-        if all(tensor._id in known for tensor in operation.outputs) and operation.outputs:
+        if all(compat.tensor_id(tensor) in known for tensor in operation.outputs) and operation.outputs:
             return  # a placeholder that was filled
         kind = operation.type
         if kind in SIDE_EFFECTS:
             return
         if len(self.trace.nodes) > MAX_NODES:
             raise ReplayError(f"the step runs more than {MAX_NODES} ops")
-        inputs = tuple(known[tensor._id] for tensor in operation.inputs)
+        inputs = tuple(known[compat.tensor_id(tensor)] for tensor in operation.inputs)
         if kind in FUNCTIONAL_OPS:
             results = self._functional(graph, operation, inputs, depth)
             for tensor, value in zip(operation.outputs, results, strict=False):
-                known[tensor._id] = value
+                known[compat.tensor_id(tensor)] = value
             return
         node = Node(kind, inputs, self._site(graph, operation))
         forward = forward_operation(self.capture, graph, operation)
@@ -73,7 +73,7 @@ class Interpreter:
         self.trace.add(node, self._execute(operation, node, inputs))
         for tensor, result in zip(operation.outputs, node.outputs, strict=False):
             if result is not None:
-                known[tensor._id] = result
+                known[compat.tensor_id(tensor)] = result
 
     def _execute(self, operation: Any, node: Node, inputs: tuple[Value, ...]) -> list[Any]:
         kind = operation.type
@@ -99,13 +99,13 @@ class Interpreter:
         return results
 
     def _note_write(self, op_type: str, inputs: tuple[Value, ...]) -> None:
-        handle = inputs[0].tensor._id
+        handle = compat.tensor_id(inputs[0].tensor)
         before = () if op_type == "AssignVariableOp" else self.written.get(handle, ())
         self.written[handle] = (*before, *inputs[1:])
 
     def _read(self, result: Any, node: Node, inputs: tuple[Value, ...]) -> Value:
         """The value of a variable: from before the step, or made of what the step has written."""
-        handle = inputs[0].tensor._id
+        handle = compat.tensor_id(inputs[0].tensor)
         value = Value(result, None)
         if handle in self.written:
             node.inputs = (*inputs, *self.written[handle])
@@ -117,7 +117,7 @@ class Interpreter:
     def _batch(self, operation: Any) -> list[Any]:
         if not self.given:
             raise ReplayError("the batch is taken from a data set inside the compiled step, and is gone")
-        return [Value(tensor, None, tensor._id) for tensor in self.given.pop(0)]
+        return [Value(tensor, None, compat.tensor_id(tensor)) for tensor in self.given.pop(0)]
 
     def _functional(self, graph: Any, operation: Any, inputs: tuple[Value, ...], depth: int) -> list[Value]:
         graphs = functional_graphs(operation, graph)
@@ -134,7 +134,7 @@ class Interpreter:
         return self.call(graphs[0], inputs, depth + 1)
 
     def _call_closed(self, operation: Any, inputs: tuple[Value, ...]) -> list[Value]:
-        variables = {value.tensor._id for value in inputs if compat.is_variable_handle(value.tensor)}
+        variables = {compat.tensor_id(value.tensor) for value in inputs if compat.is_variable_handle(value.tensor)}
         tensors = self.variables.exchange((value.tensor for value in inputs), variables)
         name = operation.get_attr("f").name
         return [Value(result) for result in compat.run_op(name, len(operation.outputs), tensors, ())]
@@ -147,7 +147,7 @@ class Interpreter:
         return state
 
     def _site(self, graph: Any, operation: Any) -> Site:
-        record = self._records(graph).get(operation.outputs[0]._id) if operation.outputs else None
+        record = self._records(graph).get(compat.tensor_id(operation.outputs[0])) if operation.outputs else None
         if record is None:
             return Site(from_traceback(operation), is_seen=False)
         return Site(record.place, record.layers)
@@ -163,10 +163,10 @@ class Interpreter:
     def _attribute(self, node: Node, forward: Any) -> None:
         """Give an op of the backward pass the place of its forward op."""
         home = forward.graph
-        record = self._records(home).get(forward.outputs[0]._id) if forward.outputs else None
+        record = self._records(home).get(compat.tensor_id(forward.outputs[0])) if forward.outputs else None
         if record is not None:
             node.site = Site(record.place, record.layers)
         known: dict[int, Value] = next((values for graph, values in reversed(self.calls) if graph is home), {})
-        shadow = Node(forward.type, tuple(known.get(tensor._id) for tensor in forward.inputs), node.site)
-        shadow.outputs = tuple(known.get(tensor._id) for tensor in forward.outputs)
+        shadow = Node(forward.type, tuple(known.get(compat.tensor_id(tensor)) for tensor in forward.inputs), node.site)
+        shadow.outputs = tuple(known.get(compat.tensor_id(tensor)) for tensor in forward.outputs)
         node.forward = shadow

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.function_graphs import called_graphs
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Site, Value
 
@@ -28,12 +29,15 @@ class GradientSpy:
     def on_op(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
         trace = self.replay.trace
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
-        values = tuple(trace.values.get(tensor._id) or Value(tensor, None, tensor._id) for tensor in inputs)
+        values = tuple(
+            trace.values.get(compat.tensor_id(tensor)) or Value(tensor, None, compat.tensor_id(tensor))
+            for tensor in inputs
+        )
         graphs = called_graphs(frame) if name.startswith("__") else ()
         if graphs:
             results = self.replay.interpreter.call(graphs[0], values)
             for tensor, value in zip(outputs, results, strict=False):
-                trace.values[tensor._id] = value
+                trace.values[compat.tensor_id(tensor)] = value
             return
         node = Node(name, values, self._site(frame), attrs)
         trace.add(node, outputs)

@@ -46,7 +46,7 @@ def facts_of_graph(graph: Any) -> GraphFacts:
 
 
 def _examine(graph: Any) -> GraphFacts:
-    positions = {tensor._id: i for i, tensor in enumerate(graph.inputs)}
+    positions = {compat.tensor_id(tensor): i for i, tensor in enumerate(graph.inputs)}
     reads: set[int] = set()
     writes: set[int] = set()
     flags = {"draws": False, "takes_data": False, "runs_python": False, "has_gradients": False, "has_half": False}
@@ -65,7 +65,9 @@ def _examine(graph: Any) -> GraphFacts:
                 writes |= set(_outer(inner.writes, operation, shift, positions))
             continue
         touched = {
-            positions[t._id] for t in operation.inputs if t.dtype is compat.resource_dtype and t._id in positions
+            positions[compat.tensor_id(t)]
+            for t in operation.inputs
+            if t.dtype is compat.resource_dtype and compat.tensor_id(t) in positions
         }
         if operation.type.startswith(WRITE_PREFIXES):
             writes |= touched
@@ -85,6 +87,6 @@ def _outer(inner: frozenset[int], operation: Any, shift: int, positions: dict[in
     inputs = operation.inputs
     for position in inner:
         if position + shift < len(inputs):
-            outside = positions.get(inputs[position + shift]._id)
+            outside = positions.get(compat.tensor_id(inputs[position + shift]))
             if outside is not None:
                 yield outside

@@ -26,7 +26,7 @@ class ScratchVariables:
 
     def exchange(self, tensors: Iterable[Any], known: Container[int]) -> list[Any]:
         """The tensors with the handles of these variables exchanged."""
-        return [self._copy(tensor) if tensor._id in known else tensor for tensor in tensors]
+        return [self._copy(tensor) if compat.tensor_id(tensor) in known else tensor for tensor in tensors]
 
     def value(self, handle: int) -> Any:
         """What a variable holds now, None where the replay never touched it."""
@@ -34,9 +34,9 @@ class ScratchVariables:
         return None if copy is None else compat.read_handle(copy)
 
     def _copy(self, handle: Any) -> Any:
-        copy = self._copies.get(handle._id)
+        copy = self._copies.get(compat.tensor_id(handle))
         if copy is None:
-            value = self._snapshot.get(handle._id)
+            value = self._snapshot.get(compat.tensor_id(handle))
             copy = compat.copy_of_variable(handle, value)
-            self._copies[handle._id] = copy
+            self._copies[compat.tensor_id(handle)] = copy
         return copy

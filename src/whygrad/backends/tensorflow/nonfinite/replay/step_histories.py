@@ -55,7 +55,7 @@ class StepHistories:
         graph = ticket.tf_graph
         pairs = []
         for source, gradient in zip(ticket.entry.sources, gradients, strict=False):
-            number = getattr(getattr(gradient, "values", gradient), "_id", None)
+            number = compat.id_of(getattr(gradient, "values", gradient))
             if number is not None:
                 pairs.append((source.variable, number))
         request = TracedRequest(ticket.entry.place, ticket.entry.targets, tuple(pairs))
@@ -111,7 +111,9 @@ class StepHistories:
         history.data_at = tuple(i for i, tensor in enumerate(arguments) if tensor.dtype is not compat.resource_dtype)
         handles = [(i, arguments[i]) for i in sorted(history.facts.reads) if i < len(arguments)]
         own = self.taps.numbers
-        handles = [(i, each) for i, each in handles if each._id not in own and compat.is_variable_handle(each)]
+        handles = [
+            (i, each) for i, each in handles if compat.tensor_id(each) not in own and compat.is_variable_handle(each)
+        ]
         history.variables_at = tuple((i, compat.dtype_of_handle(handle)) for i, handle in handles)
         total = sum(compat.bytes_of_handle(handle) for _, handle in handles)
         history.too_large = total > MAX_BYTES and not self.every_call
@@ -120,7 +122,7 @@ class StepHistories:
         values = {}
         for position, kind in history.variables_at:
             handle = arguments[position]
-            values[handle._id] = compat.run_op("ReadVariableOp", 1, [handle], ("dtype", kind))[0]
+            values[compat.tensor_id(handle)] = compat.run_op("ReadVariableOp", 1, [handle], ("dtype", kind))[0]
         bad = self.bad_variables(values)
         if history.snapshot is None:
             history.bad_from_start = bad
@@ -169,8 +171,11 @@ class StepHistories:
         for history in list(self.by_graph.values()):
             if history.inquiries or history.snapshot is None or history.last is None:
                 continue
-            handles = [t for t in history.last.arguments if t._id in history.snapshot]
-            if not self.bad_variables({t._id: compat.read_handle(t) for t in handles}) <= history.bad_from_start:
+            handles = [t for t in history.last.arguments if compat.tensor_id(t) in history.snapshot]
+            if (
+                not self.bad_variables({compat.tensor_id(t): compat.read_handle(t) for t in handles})
+                <= history.bad_from_start
+            ):
                 self.capture.compiled_steps.went_bad(history)
             elif self.capture.scale_watch.skips_all(history):
                 history.bad_calls = history.calls
@@ -182,7 +187,7 @@ class StepHistories:
 
 def _is_fine(result: Any) -> bool:
     dtype = getattr(result, "dtype", None)
-    if dtype is None or not getattr(dtype, "is_floating", False) or not hasattr(result, "_numpy"):
+    if dtype is None or not getattr(dtype, "is_floating", False) or not compat.has_values(result):
         return True
     size = result.shape.num_elements()
     return size is None or size > SMALL_RESULT or is_finite(result)

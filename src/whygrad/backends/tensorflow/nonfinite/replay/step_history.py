@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.nonfinite.replay.graphs import GraphFacts
 
 
@@ -58,4 +59,4 @@ class StepHistory:
     def written_variables(self) -> set[int]:
         """The variables that a call may write, in whichever branch."""
         arguments = () if self.last is None else self.last.arguments
-        return {arguments[i]._id for i in self.facts.writes if i < len(arguments)}
+        return {compat.tensor_id(arguments[i]) for i in self.facts.writes if i < len(arguments)}

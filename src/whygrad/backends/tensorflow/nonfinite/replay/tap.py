@@ -29,7 +29,7 @@ class Taps:
             self._spoilt.add(graph)
             return
         self._holders[graph] = [compat.tap(graph, tensor) for tensor in outputs]
-        self.numbers.update(holder._id for holder in self._holders[graph])
+        self.numbers.update(compat.tensor_id(holder) for holder in self._holders[graph])
 
     def batch(self, graph: Any) -> tuple[Any, ...] | None:
         """The last batch that the function took."""

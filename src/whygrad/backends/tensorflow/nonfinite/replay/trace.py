@@ -99,7 +99,7 @@ class Trace:
         self._room -= bytes_of(value.tensor)
         if self._room < 0:  # all values of the step are held at once, which training itself never does
             raise ReplayError("the step, op by op, takes more memory than there is")
-        number = getattr(value.tensor, "_id", None)
+        number = compat.id_of(value.tensor)
         if number is not None:
             self.values.setdefault(number, value)
         return value
