@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import runpy
-import sys
 from pathlib import Path
 
 import pytest
 
-from functional.command import run, whygrad
+from functional import warm
+from functional.command import whygrad
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -41,7 +41,7 @@ def test_programs_run(number: int, tmp_path: Path) -> None:
     (tmp_path / "test_program.py").write_text(PROGRAMS[number])
     start = ["-m", "pytest"] if "def test_" in PROGRAMS[number] else []
 
-    done = run([sys.executable, *start, "test_program.py"], tmp_path)
+    done = warm.python(tmp_path, *start, "test_program.py")
 
     assert done.status == 0, done.out + done.err
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from functional import warm
 from functional.command import ENVIRONMENT, run, whygrad
 
 pytestmark = pytest.mark.tensorflow
@@ -80,7 +81,7 @@ def test_text_goes_to_stderr_and_stdout_stays_the_scripts(script: Path) -> None:
 
 
 def test_json_comes_after_the_scripts_own_output(script: Path) -> None:
-    done = whygrad(script.parent, "run", "--output-format", "json", "train.py")
+    done = warm.whygrad(script.parent, "run", "--output-format", "json", "train.py")
 
     own = "gradients: None\nthe script goes on\n"
     assert done.out.startswith(own)
@@ -90,7 +91,7 @@ def test_json_comes_after_the_scripts_own_output(script: Path) -> None:
 
 
 def test_fail_on_turns_success_into_1_and_writes_the_file(script: Path) -> None:
-    done = whygrad(
+    done = warm.whygrad(
         script.parent, "run", "--fail-on=error", "--output-format=sarif", "--output-file=report.sarif", "train.py"
     )
 
@@ -109,7 +110,7 @@ def test_rule_can_be_silenced(way: str, script: Path) -> None:
     else:
         (script.parent / "pyproject.toml").write_text('[tool.whygrad]\nselect = ["WG1"]\nignore = ["stop-gradient"]')
 
-    done = whygrad(script.parent, "run", *options, "train.py")
+    done = warm.whygrad(script.parent, "run", *options, "train.py")
 
     assert (done.status, ours(done.err)) == (0, "")
 
@@ -117,7 +118,7 @@ def test_rule_can_be_silenced(way: str, script: Path) -> None:
 def test_quiet_says_nothing_about_a_healthy_script(script: Path) -> None:
     script.write_text(HEALTHY)
 
-    done = whygrad(script.parent, "run", "--quiet", "--fail-on=warning", "train.py")
+    done = warm.whygrad(script.parent, "run", "--quiet", "--fail-on=warning", "train.py")
 
     assert done.status == 0
     assert "whygrad:" not in done.err
@@ -193,7 +194,7 @@ model.fit(x, x[:, :1], batch_size=8, epochs=2, verbose=0)
 def test_replicas_of_a_strategy_count_as_one_program(script: Path) -> None:
     script.write_text(REPLICAS)
 
-    done = whygrad(script.parent, "run", "train.py")
+    done = warm.whygrad(script.parent, "run", "train.py")
 
     assert done.status == 0
     assert re.findall(r"(?:error|warning)\[WG\d{3}\]|--> train.py:\d+", done.err) == ["error[WG101]", "--> train.py:13"]
