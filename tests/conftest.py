@@ -5,6 +5,7 @@ The two runs of `make test` each open only the files that hold tests for them.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -42,7 +43,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def _import_quietly(name: str) -> ModuleType:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return importlib.import_module(name)
+        module = importlib.import_module(name)
+    gc.freeze()  # the collector need not look at all of it again and again
+    return module
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from scoring.forks import Outcome, import_framework, run_all
+from scoring.forks import Outcome, prepare, run_all
 from scoring.program import KNOWN_LIMITS, all_programs, read, read_known_limits
 from scoring.verdict import judge
 
@@ -61,7 +61,7 @@ def main() -> int:
     options = parser.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
-    import_framework()
+    prepare()
     return 1 if score(options.files or all_programs(), options.jobs) else 0
 
 

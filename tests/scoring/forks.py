@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import runpy
@@ -41,13 +42,18 @@ class _Running:
         return time.monotonic() - self.began
 
 
-def import_framework() -> None:
-    """Before the first fork, so that no fork pays for it."""
+def prepare() -> None:
+    """Once, before the first fork: import all, and keep the garbage collector off what is there by then."""
     import keras  # noqa: F401
     import tensorflow  # noqa: F401
 
-    import whygrad.report
-    import whygrad.watch  # noqa: F401
+    from whygrad.report import render
+    from whygrad.watch import watch
+
+    with watch() as nothing:
+        pass
+    render(nothing.report(), "json")
+    gc.freeze()
 
 
 def run_all(files: Sequence[Path], jobs: int) -> Iterator[Outcome]:
