@@ -10,6 +10,7 @@ import importlib
 import os
 import sys
 import warnings
+from collections.abc import Generator
 from pathlib import Path
 from types import ModuleType
 
@@ -34,10 +35,18 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return (none_for_fast if run == FAST else none_for_slow) or None
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """A test file that imports TensorFlow at the top would make the fast tests wait for it."""
-    if session.config.getoption("markexpr") == FAST and "tensorflow" in sys.modules:
-        raise pytest.UsageError("a file of the fast tests imports TensorFlow while it is collected")
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """A file that imports TensorFlow at the top would make the fast tests wait for it: that is an error of the file."""
+    before = "tensorflow" in sys.modules
+    report = yield
+    late = not before and "tensorflow" in sys.modules
+    if late and isinstance(collector, pytest.Module) and collector.config.getoption("markexpr") == FAST:
+        report.outcome = "failed"
+        report.longrepr = f"{collector.nodeid} imports TensorFlow at the top, and the fast tests do without"
+    return report
 
 
 def _import_quietly(name: str) -> ModuleType:
