@@ -130,7 +130,8 @@ class StepHistories:
             self.capture.compiled_steps.went_bad(history)
             history.next_at = float("inf")
             return
-        history.snapshot, history.recent, history.recent_bytes, history.is_whole = values, [], 0, True
+        history.snapshot, history.snapshot_at = values, history.calls
+        history.recent, history.recent_bytes, history.is_whole = [], 0, True
         self._append(history, arguments)
         # The step will copy what it writes to, for the old values are kept.
         cost = time.perf_counter() - now + sum(map(bytes_of, values.values())) / COPIED_A_SECOND

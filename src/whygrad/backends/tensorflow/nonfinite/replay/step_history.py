@@ -37,6 +37,7 @@ class StepHistory:
     bad_calls: int = 0
     first_bad: int = 0
     inquiries: int = 0
+    snapshot_at: int = 0  # the number of the call that the snapshot was taken before
     snapshot: dict[int, Any] | None = None  # handle -> value, before the first of the recent calls
     recent: list[Call] = field(default_factory=list)
     last: Call | None = None  # also where the recent calls are not whole
@@ -49,11 +50,6 @@ class StepHistory:
     bad_from_start: frozenset[int] = frozenset()  # variables that were not finite before the first call
     data_at: tuple[int, ...] = ()  # positions of the arguments that are not variables
     variables_at: tuple[tuple[int, int], ...] = ()  # positions and dtypes of those that are, and that it uses
-
-    @property
-    def snapshot_at(self) -> int:
-        """The number of the call that the snapshot was taken before."""
-        return self.calls - len(self.recent) + 1
 
     @property
     def written_variables(self) -> set[int]:
