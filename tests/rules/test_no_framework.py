@@ -60,6 +60,13 @@ def test_a_backend_has_a_word_for_everything_that_advice_names(framework: str) -
     assert words_of(framework).keys() == set(Word)
 
 
+def test_every_word_is_used_by_some_rule() -> None:
+    rules = Path(whygrad.__file__).parent / "rules"
+    text = "\n".join(path.read_text() for path in rules.rglob("*.py"))
+
+    assert [word.name for word in Word if f"Word.{word.name}}}" not in text] == []
+
+
 def test_the_words_are_read_without_the_framework() -> None:
     program = "import sys, whygrad.backends as b; b.words_of('tensorflow'); sys.exit('tensorflow' in sys.modules)"
 

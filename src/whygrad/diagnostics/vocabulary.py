@@ -41,7 +41,6 @@ class Word(Enum):
     NETWORK_LIBRARY = "library"
     NETWORK_VARIABLE = "variable"
     ADD_VARIABLE = "add_variable"  # the method of a layer
-    CLONE_NETWORK = "clone"
     SCATTER_UPDATE = "scatter_update"
     SCATTER_ADD = "scatter_add"
     SCATTER_SUB = "scatter_sub"

@@ -50,7 +50,6 @@ class OpKind(StrEnum):
     DIVIDE = "divide"
     POWER = "power"
     INVERSE_TRIG = "inverse-trig"
-    NORMALIZE = "normalize"
     GRADIENT = "gradient"  # the result of a gradient request
     OTHER = "other"
 

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
     Numbers = np.ndarray[Any, np.dtype[Any]]
 
+RECTIFIED = frozenset({"relu", "relu6", "ReLU"})  # activations that pass nothing on, and nothing back, below zero
+SATURATING = frozenset({"sigmoid", "tanh", "hard_sigmoid", "hard_tanh", "softsign"})
+
 # What is kept of each variable at each step. A gradient that was missing has NaN in `nonfinite`; a number that was not
 # taken at a step is NaN.
 CHANNELS = (

@@ -38,7 +38,6 @@ WORDS: Final[dict[Word, str]] = {
     Word.NETWORK_LIBRARY: "Keras",
     Word.NETWORK_VARIABLE: "keras.Variable",
     Word.ADD_VARIABLE: "add_weight",
-    Word.CLONE_NETWORK: "keras.models.clone_model",
     Word.SCATTER_UPDATE: "tf.tensor_scatter_nd_update",
     Word.SCATTER_ADD: "tf.tensor_scatter_nd_add",
     Word.SCATTER_SUB: "tf.tensor_scatter_nd_sub",

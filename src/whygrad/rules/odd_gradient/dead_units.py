@@ -7,8 +7,9 @@ from typing import Final
 
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
+from whygrad.graph.series import RECTIFIED
 from whygrad.rules.odd_gradient.over_steps import silent_layers
-from whygrad.rules.odd_gradient.series import RECTIFIED, find_dead_units
+from whygrad.rules.odd_gradient.series import find_dead_units
 from whygrad.rules.rule import Finding, rule
 
 _HELP: Final = (

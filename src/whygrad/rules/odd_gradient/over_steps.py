@@ -15,8 +15,8 @@ from whygrad.graph import Action, GradientNumbers, Op, OpKind, Recording, Reques
 from whygrad.graph.feeding import norm_before
 from whygrad.graph.nonfinite import Scaled
 from whygrad.graph.query import index_of
-from whygrad.graph.series import TrackSeries, VariableInfo, VariableSeries
-from whygrad.rules.odd_gradient.series import RECTIFIED, SATURATING, Check
+from whygrad.graph.series import RECTIFIED, SATURATING, TrackSeries, VariableInfo, VariableSeries
+from whygrad.rules.odd_gradient.series import Check
 from whygrad.rules.rule import Finding
 from whygrad.rules.thresholds import AMPLIFIED, DEFAULT, HUGE_BEHIND_NORMALISATION
 from whygrad.rules.wording import listing, name_of

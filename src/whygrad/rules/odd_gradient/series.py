@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from whygrad.diagnostics import Severity, Steps
-from whygrad.graph.series import TrackSeries, VariableSeries
+from whygrad.graph.series import RECTIFIED, SATURATING, TrackSeries, VariableSeries
 from whygrad.rules.rule import Finding
 from whygrad.rules.thresholds import DEFAULT, Thresholds
 from whygrad.rules.wording import listing
@@ -19,9 +19,6 @@ from whygrad.rules.wording import listing
 if TYPE_CHECKING:
     from whygrad.graph.series import Numbers
 
-
-RECTIFIED: Final = frozenset({"relu", "relu6", "ReLU"})
-SATURATING: Final = frozenset({"sigmoid", "tanh", "hard_sigmoid", "hard_tanh", "softsign"})
 
 Check = Callable[[TrackSeries, Thresholds], Iterator[Finding]]
 

@@ -10,16 +10,15 @@ import tensorflow as tf
 
 from whygrad.backends.tensorflow.measure.gradient_part import Tensor
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable
-from whygrad.graph.series import VariableInfo
+from whygrad.graph.series import RECTIFIED, VariableInfo
 
-_RECTIFIED: Final = frozenset({"relu", "relu6", "ReLU"})
 _MOST_UNITS: Final = 1 << 16
 
 
 def is_watched(info: VariableInfo, gradient: Any) -> bool:
     """The bias of a rectified layer: its gradient is zero for exactly the units that pass nothing back."""
     dense = gradient is not None and tf.is_tensor(gradient) and not isinstance(gradient, tf.IndexedSlices)
-    return dense and len(info.shape) == 1 and info.shape[0] <= _MOST_UNITS and info.activation in _RECTIFIED
+    return dense and len(info.shape) == 1 and info.shape[0] <= _MOST_UNITS and info.activation in RECTIFIED
 
 
 class UnitWatch:
