@@ -41,5 +41,5 @@ def _classes(behaviour: type, keras: str) -> tuple[Any, Any]:
     facts = {"__module__": behaviour.__module__, "__doc__": behaviour.__doc__}
     plain = type(behaviour.__name__, (behaviour, module.OptimizerWrapper), facts)
     bases = (*module.LOSS_SCALING, plain, module.LossScaleOptimizer)
-    register = module.saving.register_keras_serializable(package="whygrad")
+    register = module.OptimizerWrapper.SAVING.register_keras_serializable(package="whygrad")
     return register(plain), register(type(f"LossScaled{behaviour.__name__}", bases, facts))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from whygrad.errors import UsageError, WhygradError
 
@@ -11,6 +11,10 @@ _OWN = ("_", "wrapped", "accumulation", "window", "callback", "settings", "guard
 
 class Delegating:
     """To be the first base, so that it comes before the optimizer class of a Keras."""
+
+    PREFIX: ClassVar[str]  # of its name, by the behaviour in front of it
+    SAVING: ClassVar[Any]  # `keras.saving`
+    CALLBACK: ClassVar[Any]  # `keras.callbacks.Callback`
 
     wrapped: Any
 
@@ -26,6 +30,29 @@ class Delegating:
     @learning_rate.setter
     def learning_rate(self, value: Any) -> None:
         self.wrapped.learning_rate = value
+
+    @property
+    def iterations(self) -> Any:
+        """How many updates there were, not how many micro-batches."""
+        return self.wrapped.iterations
+
+    @iterations.setter
+    def iterations(self, variable: Any) -> None:
+        self.wrapped.iterations = variable
+
+    def new_callback(self, behaviour: type) -> Any:
+        """A callback of this Keras that behaves so, with this optimizer."""
+        callback = type(behaviour.__name__, (behaviour, self.CALLBACK), {"__module__": __name__})()
+        callback.optimizer = self
+        return callback
+
+    @classmethod
+    def serialized(cls, thing: Any) -> Any:
+        return cls.SAVING.serialize_keras_object(thing)
+
+    @classmethod
+    def deserialized(cls, config: Any, custom_objects: Any) -> Any:
+        return cls.SAVING.deserialize_keras_object(config, custom_objects)
 
     def exclude_from_weight_decay(self, var_list: Any = None, var_names: Any = None) -> None:
         self.wrapped.exclude_from_weight_decay(var_list=var_list, var_names=var_names)

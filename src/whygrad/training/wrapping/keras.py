@@ -12,7 +12,6 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.training.wrapping.delegating import Delegating
 
-saving = keras.saving
 LossScaleOptimizer: Final = keras.optimizers.LossScaleOptimizer
 LOSS_SCALING: Final = ()  # attributes that LossScaleOptimizer has and does not delegate
 
@@ -23,7 +22,8 @@ class OptimizerWrapper(Delegating, keras.optimizers.Optimizer):  # type: ignore[
     A behaviour in front of it defines `step(gradients, variables, name, **options)`, which calls `hand_over`.
     """
 
-    PREFIX: ClassVar[str]  # of the name, by the behaviour
+    SAVING = keras.saving
+    CALLBACK = keras.callbacks.Callback
     UNSCALES_IN_APPLY: ClassVar = True  # and clips, and looks for NaN, there: on each replica
 
     def __init__(self, wrapped: Any, *, name: str | None = None) -> None:
@@ -53,20 +53,9 @@ class OptimizerWrapper(Delegating, keras.optimizers.Optimizer):  # type: ignore[
         """Give gradients to the wrapped optimizer."""
         self.wrapped.apply(gradients, variables, **options)
 
-    def new_callback(self, behaviour: type) -> Any:
-        """A callback of this Keras that behaves so, with this optimizer."""
-        callback = type(behaviour.__name__, (behaviour, keras.callbacks.Callback), {"__module__": __name__})()
-        callback.optimizer = self
-        return callback
-
     @property
     def variables(self) -> list[Any]:
         return list(self.wrapped.variables)
-
-    @property
-    def iterations(self) -> Any:
-        """How many updates there were, not how many micro-batches."""
-        return self.wrapped.iterations
 
     def scale_loss(self, loss: Any) -> Any:
         return self.wrapped.scale_loss(loss)
@@ -81,18 +70,10 @@ class OptimizerWrapper(Delegating, keras.optimizers.Optimizer):  # type: ignore[
         """Nothing: see `save_own_variables`."""
 
     def get_config(self) -> dict[str, Any]:
-        return {"name": self.name, "wrapped": saving.serialize_keras_object(self.wrapped)}
+        return {"name": self.name, "wrapped": self.serialized(self.wrapped)}
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         config = dict(config)
-        wrapped = saving.deserialize_keras_object(config.pop("wrapped"), custom_objects=custom_objects)
+        wrapped = cls.deserialized(config.pop("wrapped"), custom_objects)
         return cls(wrapped, **config)
-
-    @staticmethod
-    def serialized(thing: Any) -> Any:
-        return saving.serialize_keras_object(thing)
-
-    @staticmethod
-    def deserialized(config: Any, custom_objects: Any) -> Any:
-        return saving.deserialize_keras_object(config, custom_objects=custom_objects)

@@ -12,7 +12,6 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.training.wrapping.delegating import Delegating
 
-saving = tf_keras.saving
 LossScaleOptimizer: Final = tf_keras.mixed_precision.LossScaleOptimizer
 _FROM_WRAPPED: Final = (
     *("dynamic", "loss_scale", "dynamic_counter", "initial_scale", "dynamic_growth_steps"),
@@ -26,7 +25,8 @@ class OptimizerWrapper(Delegating, tf_keras.optimizers.Optimizer):  # type: igno
     A behaviour in front of it defines `step(gradients, variables, name, **options)`, which calls `hand_over`.
     """
 
-    PREFIX: ClassVar[str]  # of the name, by the behaviour
+    SAVING = tf_keras.saving
+    CALLBACK = tf_keras.callbacks.Callback
     UNSCALES_IN_APPLY: ClassVar = False
 
     def __init__(self, wrapped: Any, *, name: str | None = None) -> None:
@@ -59,12 +59,6 @@ class OptimizerWrapper(Delegating, tf_keras.optimizers.Optimizer):  # type: igno
         named = {} if name is None else {"name": name}
         self.wrapped.apply_gradients(list(zip(gradients, variables, strict=True)), **named, **options)
 
-    def new_callback(self, behaviour: type) -> Any:
-        """A callback of this Keras that behaves so, with this optimizer."""
-        callback = type(behaviour.__name__, (behaviour, tf_keras.callbacks.Callback), {"__module__": __name__})()
-        callback.optimizer = self
-        return callback
-
     def update_step(self, gradient: Any, variable: Any) -> Any:
         raise NotImplementedError("updates are made by the wrapped optimizer")
 
@@ -80,15 +74,6 @@ class OptimizerWrapper(Delegating, tf_keras.optimizers.Optimizer):  # type: igno
     @lr.setter
     def lr(self, value: Any) -> None:
         self.wrapped.learning_rate = value
-
-    @property
-    def iterations(self) -> Any:
-        """How many updates there were, not how many micro-batches."""
-        return self.wrapped.iterations
-
-    @iterations.setter
-    def iterations(self, variable: Any) -> None:
-        self.wrapped.iterations = variable
 
     def compute_gradients(self, loss: Any, var_list: Any, tape: Any = None) -> Any:
         """The wrapped optimizer's: with loss scaling it scales the loss here, and unscales the gradients."""
@@ -127,14 +112,6 @@ class OptimizerWrapper(Delegating, tf_keras.optimizers.Optimizer):  # type: igno
         if isinstance(wrapped, dict):
             wrapped = tf_keras.optimizers.deserialize(wrapped, custom_objects=custom_objects)
         return cls(wrapped, **config)  # by place: the metaclass of a LossScaleOptimizer has another name for it
-
-    @staticmethod
-    def serialized(thing: Any) -> Any:
-        return saving.serialize_keras_object(thing)
-
-    @staticmethod
-    def deserialized(config: Any, custom_objects: Any) -> Any:
-        return saving.deserialize_keras_object(config, custom_objects)
 
 
 def _from_wrapped(name: str) -> property:
