@@ -70,6 +70,8 @@ class LabelCalls:
             return None
         for number in call.arguments:
             if number not in self.labels and number not in self._asked:
+                if len(self._asked) >= _MAX_OPS:
+                    self._asked.clear()
                 self._asked.add(number)
                 self.enter(number, function)
         found = []

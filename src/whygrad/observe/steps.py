@@ -11,7 +11,7 @@ from whygrad.observe.fact import Maker, OpFact
 from whygrad.observe.labels import Labels
 from whygrad.observe.place import Place, span
 
-_KEPT = 4096  # results that are waited for
+_KEPT = 4096  # results that are waited for, and places with a variable each
 
 Key = tuple[int, Place]  # the variable, and where the step is computed
 
@@ -63,6 +63,8 @@ class UnusedSteps:
                 )
 
     def _wait(self, op: OpFact, key: Key) -> None:
+        if key not in self._made and len(self._made) >= _KEPT:
+            return
         self._made[key] = self._made.get(key, 0) + 1
         if op.function is not None:
             self._traced.add(key)

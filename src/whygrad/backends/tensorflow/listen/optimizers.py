@@ -91,7 +91,7 @@ class Updates:
             self.capture.scale_watch.traced(optimizer, place)
         return True
 
-    def wrote(self, entry: VariableEntry, record: OpRecord, label: Label, graph: Any) -> None:
+    def wrote(self, entry: VariableEntry, record: OpRecord, graph: Any, label: Label) -> None:
         """A user's own update: `w.assign_sub(rate * gradient)`."""
         if graph is None:
             self.capture.update_watch.wrote(entry.id)
@@ -100,21 +100,23 @@ class Updates:
         self._keep(UpdateEntry(record.place, record.type, 0, (pair,), (), record.sequence))
 
     def _pair(self, variable: int, gradient: Any) -> Pair:
-        recorder, graph = self.capture.recorder, self.capture.current_graph()
+        graph, observed = self.capture.current_graph(), self.capture.recorder.observed
+        folds = observed.folds
         label, entry = self.label_of(gradient), self.capture.variables.entries.get(variable)
         pair = Pair(variable, missing=gradient is None)
         if label is not None:
-            pair = recorder.folds.applied.pair(variable, label, recorder.function_number(graph))
+            pair = folds.applied.pair(variable, label, observed.function_number(graph))
             if entry is not None and variable in label.variables:
                 since = max(asked.at for asked in label.requests)
-                pair.overwritten = recorder.folds.assignments.overwritten(
-                    variable, since, recorder.maker_in(graph), recorder.labels.tensors
+                pair.overwritten = folds.assignments.overwritten(
+                    variable, since, observed.maker_in(graph), folds.labels.tensors
                 )
         elif gradient is not None and graph is not None:
             values = getattr(gradient, "values", gradient)
             if getattr(values, "graph", None) is graph:
-                function = recorder.function(graph, [values])
-                recorder.labels.calls.await_arguments(compat.tensor_id(values), function, pair.learn)
+                folds.labels.calls.await_arguments(
+                    compat.tensor_id(values), observed.function(graph, [values]), pair.learn
+                )
         pair.frozen = entry is not None and is_frozen(entry)
         return pair
 
@@ -123,7 +125,7 @@ class Updates:
         recorder = self.capture.recorder
         values = getattr(gradient, "values", gradient)
         if not hasattr(values, "assign"):
-            return recorder.label_of(values)
+            return recorder.observed.label_of(values)
         entry = self.capture.variables.of(values)
         return None if entry is None else recorder.labels.held_by(entry.id)
 
@@ -169,7 +171,7 @@ class Updates:
         kept = self.per_place.get(entry.place, 0)
         if kept < KEPT_PER_PLACE:
             graph, recorder = self.capture.current_graph(), self.capture.recorder
-            note_part_taken(entry.pairs, recorder.ops_of(graph), recorder.handles(graph))
+            note_part_taken(entry.pairs, recorder.ops_of(graph), recorder.observed.handles(graph))
             self.per_place[entry.place] = kept + 1
             self.entries[key] = entry
         return kept < KEPT_PER_PLACE

@@ -61,6 +61,16 @@ def graphs_inside(graph: Any) -> Iterator[tuple[Any, bool]]:
                 waiting += [(inner, through) for inner in functional_graphs(op, current)]
 
 
+def outermost_handle(handle: int, graph: Any) -> int:
+    """The variable's own handle for a handle that a traced function captured."""
+    while graph is not None and hasattr(graph, "captures"):
+        handle = next(
+            (compat.tensor_id(outer) for outer, inner in graph.captures if compat.tensor_id(inner) == handle), handle
+        )
+        graph = graph.outer_graph
+    return handle
+
+
 class FunctionNumbers:
     """A number for each graph: an address may be used again, a number is not."""
 

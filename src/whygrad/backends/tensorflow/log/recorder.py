@@ -5,6 +5,7 @@ Eager ops and traced ops are logged alike; TensorFlow gives both kinds of tensor
 
 from __future__ import annotations
 
+import functools
 import itertools
 import weakref
 from collections import deque
@@ -15,31 +16,26 @@ from typing import Any
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.ledger.ledger import LedgerBook
 from whygrad.backends.tensorflow.log import autograph
-from whygrad.backends.tensorflow.log.extents import extents_of
 from whygrad.backends.tensorflow.log.function_graphs import (
     FUNCTIONAL_OPS,
-    FunctionNumbers,
     called_graphs,
     functional_graphs,
+    outermost_handle,
 )
+from whygrad.backends.tensorflow.log.observed import Observed
 from whygrad.backends.tensorflow.log.op_record import CUSTOM, Departure, Leaf, OpRecord, Place, TraceLog, facts_of
 from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.log.stack import callers_of, is_users_own, variable_in_caller
-from whygrad.backends.tensorflow.log.traced_function import TracedFunction
 from whygrad.backends.tensorflow.log.traced_functions import TracedFunctions
 from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
-from whygrad.backends.tensorflow.nonfinite.finite import array_of
 from whygrad.backends.tensorflow.nonfinite.replay.episode import Episode
 from whygrad.graph import Action, OpKind
-from whygrad.observe.fact import Call, Maker
-from whygrad.observe.folds import Folds
 from whygrad.observe.label import Label
 from whygrad.source.position import CodeOwner, Position, file_owner, position_in, user_frame
 
 KEPT_OPS = 20_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
 
 _OPERANDS = frozenset({"ReadVariableOp", "Const", "Shape"})  # made on the way to a value, never the value itself
-_JOIN, _SPLIT, _SCATTER = Action.JOIN, Action.SPLIT, Action.SCATTER  # asked for every op
 _OF_A_THREAD = ("tapes", "layers", "custom", "laid_at", "paused", "asking", "applying")
 _AT_FIRST = ((), (), (), None, 0, 0, 0)
 
@@ -53,15 +49,14 @@ class Recorder:
         self.now = 0
         self.records: deque[OpRecord] = deque()
         self.producers: dict[int, OpRecord | None] = {}  # None: a leaf or a handle
-        self.functions = FunctionNumbers()
-        self.folds = Folds(self._variable_held)
-        self.labels, self._bound_names = self.folds.labels, self.folds.names
-        self._made_at_once: Maker = self.producers.get
         self.ledger = LedgerBook(self)
         self.leaves: dict[int, Leaf] = {}
         self._places: dict[int, dict[int, Position]] = {}  # by the id of the code and the instruction
         self.departures: deque[Departure] = deque()
         self.traces: weakref.WeakKeyDictionary[Any, TraceLog] = weakref.WeakKeyDictionary()
+        self.observed = Observed(variables, self.producers, self.traces)
+        self.folds = self.observed.folds
+        self.labels, self._bound_names = self.folds.labels, self.folds.names
         self.untraced: weakref.WeakKeyDictionary[Any, list[OpRecord]] = weakref.WeakKeyDictionary()
         self.open_tapes = 0  # in all threads
         self.merging = 0  # updates that a strategy hands over from its replicas to the thread that started them
@@ -84,7 +79,7 @@ class Recorder:
         self.calls_seen = 0
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
         self.on_calls: Callable[[], None] | None = None
-        self.on_write: Callable[[VariableEntry, OpRecord, Label, Any], None] | None = None
+        self.on_write: Callable[[VariableEntry, OpRecord, Any, Label], None] | None = None
         self._generation_starts: deque[int] = deque([0])
         self._spared = 0  # ops that were kept for a tape that may still be asked
 
@@ -137,7 +132,7 @@ class Recorder:
             record.variable = ids[0]
         labels = self.labels
         if labels.tensors or labels.variables:
-            self._fold(record, inputs, outputs, None)
+            self.observed.op(record, inputs, outputs, None)
         if found is not None:
             sites = self._bound_names.sites.get(id(found.f_code))
             if sites is None or (sites and name not in _OPERANDS):
@@ -199,88 +194,14 @@ class Recorder:
             entry.writes += 1
             if record.action is Action.ASSIGN:
                 record.variable = entry.id
-                self.folds.assignments.note(record, self.maker_in(graph))
-            if self.on_write is not None and entry.trainable and len(record.inputs) > 1:
-                self._note_gradient(entry, record, inputs[1], graph)
-
-    def _note_gradient(self, entry: VariableEntry, record: OpRecord, value: Any, graph: Any) -> None:
-        """A write to a trainable variable may be an update by hand."""
-        assert self.on_write is not None
-        label = self.label_of(value)
-        if label is not None:
-            self.on_write(entry, record, label, graph)
-        elif graph is not None and getattr(value, "graph", None) is graph and self.labels.tensors:
-            known: list[Label] = []
-
-            def learn(arrived: Label) -> None:
-                if not known and self.on_write is not None:
-                    known.append(arrived)
-                    self.on_write(entry, record, arrived, graph)
-
-            self.labels.calls.await_arguments(compat.tensor_id(value), self.function(graph, [value]), learn)
-
-    def label_of(self, tensor: Any) -> Label | None:
-        """What went into a gradient, where it is known."""
-        number, known = compat.id_of(tensor), self.labels.tensors
-        graph = getattr(tensor, "graph", None) if known and number not in known else None
-        if number is None:
-            return None
-        return self.labels.of(number, None if graph is None else self.function(graph, [tensor]))
-
-    def function(self, graph: Any, tensors: Iterable[Any] = ()) -> TracedFunction:
-        """A function graph, as the folds may ask for it, of which these tensors are known."""
-        return TracedFunction(self.functions, graph, tensors)
-
-    def function_number(self, graph: Any) -> int | None:
-        return None if graph is None else self.functions.of(graph)
-
-    def maker_in(self, graph: Any) -> Maker:
-        """Tells the op that made a tensor, of those that ran at once or of a graph."""
-        log = None if graph is None else self.traces.get(graph)
-        return self._made_at_once if log is None else log.makers.get
-
-    def ops_of(self, graph: Any) -> Iterable[OpRecord]:
-        """The ops that ran at once, or those of a graph."""
-        if graph is None:
-            return self.records
-        return self.traces[graph].records if graph in self.traces else ()
-
-    def handles(self, graph: Any) -> dict[int, int]:
-        """The handles that a graph captured, with those of the variables they stand for."""
-        if graph is None:
-            return {}
-        return {compat.tensor_id(inner): self._outermost(compat.tensor_id(inner), graph) for _, inner in graph.captures}
-
-    def _variable_held(self, value: Any) -> int | None:
-        """The variable that a name of the user's holds."""
-        entry = self.variables.of(value) if hasattr(type(value), "assign") else None
-        return None if entry is None else entry.id
-
-    def _fold(self, record: OpRecord, inputs: Sequence[Any], outputs: Sequence[Any], graph: Any) -> None:
-        """Hand an op on to the folds while gradients are about."""
-        tensors, action = self.labels.tensors, record.action
-        if action is _JOIN or action is _SPLIT:
-            if not tensors.keys().isdisjoint(record.inputs):
-                record.extents = extents_of(record.type, inputs, outputs)
-        elif graph is not None:
-            pass
-        elif record.calls:
-            functions = tuple(self.function(each) for each in record.calls if each is not None)
-            self.folds.called(record, Call(functions, record.inputs))
-            return
-        elif action is _SCATTER and record.kind is OpKind.WRITE:
-            rows = array_of(inputs[1])
-            if rows is not None:
-                self.folds.rows.note(record.inputs[0], record.place, rows, tensors.get(record.inputs[2]))
-        if graph is None:
-            self.folds.follow(record, self._made_at_once)
-        else:
-            self.folds.follow(record, self.maker_in(graph), self.function(graph, inputs))
+                self.folds.assignments.note(record, self.observed.maker_in(graph))
+            if self.on_write is not None and entry.trainable and len(record.inputs) > 1:  # may be an update by hand
+                self.observed.await_label(inputs[1], graph, functools.partial(self.on_write, entry, record, graph))
 
     def _log_traced(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType, graph: Any) -> None:
         log = self.traces.get(graph)
         if log is None:
-            log = self.traces[graph] = TraceLog(self.functions.of(graph))
+            log = self.traces[graph] = TraceLog(self.observed.functions.of(graph))
         ids = tuple(compat.tensor_id(tensor) for tensor in inputs)
         found = user_frame(frame)
         self.traced.look(frame, found, graph, self.now, self._place_of)
@@ -299,19 +220,19 @@ class Recorder:
         if name == "Const" and record.outputs[0].shape == () and record.outputs[0].dtype.is_floating:
             self._note_scalar(outputs[0])
         if self.labels.tensors or self.labels.variables:
-            self._fold(record, inputs, outputs, graph)
+            self.observed.op(record, inputs, outputs, graph)
         if found is not None and name not in _OPERANDS:
             self._bound_names.look(record, found)
 
     def _outermost(self, handle: int, graph: Any) -> int:
         """The variable's own handle for a handle that a traced function captured."""
-        while graph is not None and hasattr(graph, "captures"):
-            handle = next(
-                (compat.tensor_id(outer) for outer, inner in graph.captures if compat.tensor_id(inner) == handle),
-                handle,
-            )
-            graph = graph.outer_graph
-        return handle
+        return outermost_handle(handle, graph)
+
+    def ops_of(self, graph: Any) -> Iterable[OpRecord]:
+        """The ops that ran at once, or those of a graph."""
+        if graph is None:
+            return self.records
+        return self.traces[graph].records if graph in self.traces else ()
 
     def _new_record(self, name: str, ids: tuple[int, ...], outputs: Iterable[Any], place: Place) -> OpRecord:
         self.now = sequence = next(self.sequence)
@@ -339,7 +260,7 @@ class Recorder:
                 self.episode.held.update((compat.tensor_id(tensor), tensor) for tensor in outputs)
         else:
             if graph not in self.traces:
-                self.traces[graph] = TraceLog(self.functions.of(graph))
+                self.traces[graph] = TraceLog(self.observed.functions.of(graph))
             self.traces[graph].add(record)
         return record
 

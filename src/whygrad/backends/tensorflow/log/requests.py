@@ -165,14 +165,14 @@ class Requests:
     def _label(self, ticket: Ticket, gradients: list[Any]) -> None:
         """Remember whose gradient each result is; an unrecorded request is an op of its own."""
         recorder, entry = self.capture.recorder, ticket.entry
-        known, maker = recorder.labels.tensors, recorder.maker_in(ticket.tf_graph)
+        known, maker = recorder.labels.tensors, recorder.observed.maker_in(ticket.tf_graph)
         form = loss_form(entry.targets, maker, recorder.labels.constants)
         asked = Asked(
             number=self.total,
             place=entry.place,
             made=_made_at(maker(entry.targets[0])) if entry.targets and ticket.tf_graph is None else None,
             tape=entry.tape,
-            function=recorder.function_number(ticket.tf_graph),
+            function=recorder.observed.function_number(ticket.tf_graph),
             at=recorder.now,
             mean=form.mean,
             divided=form.divided,
