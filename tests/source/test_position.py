@@ -9,8 +9,9 @@ from types import FrameType
 
 import pytest
 
-from whygrad.source import SourceSpan, source_text
-from whygrad.source.position import CodeOwner, file_owner, position_in, span_of, user_frame
+import whygrad.backends  # noqa: F401  its table says which packages are a framework, before one is loaded
+from whygrad.source import SourceSpan, position, source_text
+from whygrad.source.position import CodeOwner, add_machinery, file_owner, position_in, span_of, user_frame
 
 
 @pytest.mark.parametrize(
@@ -27,6 +28,17 @@ from whygrad.source.position import CodeOwner, file_owner, position_in, span_of,
 )
 def test_every_file_has_an_owner(file: str, owner: CodeOwner) -> None:
     assert file_owner(file) is owner
+
+
+def test_a_package_becomes_machinery_when_a_backend_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(position, "_machinery", set(position._machinery))
+    file = "/home/me/lib/site-packages/newframe/ops.py"
+    before = file_owner(file)
+    add_machinery("newframe")
+    after = file_owner(file)
+    position._owners.clear()
+
+    assert (before, after) == (CodeOwner.LIBRARY, CodeOwner.MACHINERY)
 
 
 def frame_at_here(file: Path, program: str) -> tuple[FrameType, SourceSpan]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from whygrad.graph.node import Departure, Flow, Graph, Op, OpId, OpKind, TensorId
-from whygrad.graph.query import Index
+from whygrad.graph.query import Index, index_of
 from whygrad.graph.recording import Outcome, Recording, Request
 from whygrad.source import SourceSpan
 from whygrad.source.slicing import exits, feeding_lines
@@ -25,7 +25,7 @@ def _with_escapes(request: Request) -> Request:
     lost = [source for source in request.sources if source.outcome in (Outcome.MISSING, Outcome.FAILED)]
     if not lost:
         return request
-    graph, index = request.graph, Index(request.graph)
+    graph, index = request.graph, index_of(request.graph)
     behind = index.behind(request.targets)
     leaves = list(_leaves(request, index, behind))
     added: list[Op] = []
