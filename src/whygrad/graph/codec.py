@@ -13,7 +13,7 @@ from whygrad.graph.ledger import Ledger
 from whygrad.graph.node import Graph
 from whygrad.graph.recording import Recording
 
-SCHEMA_VERSION: Final = 1  # grows when old files can no longer be read as they are
+SCHEMA_VERSION: Final = 2  # grows when old files can no longer be read as they are
 
 _ROOTS: Final[Mapping[str, Any]] = {"recording": Recording, "graph": Graph, "ledger": Ledger}
 
