@@ -10,7 +10,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 export CUDA_VISIBLE_DEVICES ?= -1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test docs lint types layers fast tensorflow gallery format clean
+.PHONY: help venv demo test docs lint types layers house fast tensorflow gallery format clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST)
@@ -29,7 +29,7 @@ demo: $(STAMP)  ## diagnose a variational autoencoder whose encoder never learns
 	$(BIN)/whygrad run examples/broken_vae.py
 
 # What fails most often comes first: a mistake shows within two minutes, the gallery and TensorFlow's tests take the rest.
-test: $(STAMP) lint types layers fast gallery tensorflow  ## everything; fails if anything does
+test: $(STAMP) lint types layers house fast gallery tensorflow  ## everything; fails if anything does
 
 docs: $(STAMP)  ## write what is generated; the fast tests fail where it is out of date
 	$(BIN)/python -m whygrad.rules.pages docs/rules
@@ -45,6 +45,9 @@ types: $(STAMP)
 
 layers: $(STAMP)
 	$(BIN)/lint-imports
+
+house: $(STAMP)  ## count what must not grow again: cycles, crowded folders, verdicts among events, private names
+	$(BIN)/python tools/count_house.py --check
 
 fast: $(STAMP)  ## the tests that need no TensorFlow
 	$(BIN)/pytest -m "not tensorflow" -n $(WORKERS) --dist worksteal
