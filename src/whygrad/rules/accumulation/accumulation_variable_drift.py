@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Steps
-from whygrad.graph import Pairing, Recording, Update
+from whygrad.graph import FailureKind, Pairing, Recording, Update
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
 from whygrad.source import SourceSpan
@@ -59,6 +60,7 @@ def accumulation_variable_drift(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Gradients of several networks that are averaged and applied to another one are taken as meant.
     """
+    yield from _refused(recording)
     for where, found in _by_sum(recording).items():
         names = tuple(dict.fromkeys(name for _, pair in found for name in _names(recording, pair)))
         updates = {id(update): update for update, _ in found}.values()
@@ -70,9 +72,38 @@ def accumulation_variable_drift(recording: Recording) -> Iterator[Finding]:
             primary=Label(where, "another variable's gradient is added here"),
             variables=names,
             related=tuple(Label(span, "applied here") for span in applied if span is not None and span != where),
-            help="fix the list of variables before accumulating, and key the accumulators by variable, not by position",
+            help=_KEYED,
             steps=Steps(seen, seen),
         )
+
+
+_KEYED: Final = "fix the list of variables before accumulating, and key the accumulators by variable, not by position"
+
+
+def _refused(recording: Recording) -> Iterator[Finding]:
+    """Shapes differ where gradients were added up before, since the list that is asked for has become another."""
+    failure = recording.failure
+    if failure is None or failure.kind is not FailureKind.SHAPES_DIFFER or failure.where is None:
+        return
+    sums = {pair.summed for update in recording.updates for pair in update.pairs}
+    asked = sorted(recording.requests, key=lambda request: request.order)
+    alike = [request for request in asked if request.where == asked[-1].where]
+    if failure.where not in sums or len(alike) < 2:
+        return
+    before, now = ([source.variable for source in request.sources] for request in alike[-2:])
+    if all(old == new for old, new in zip(before, now, strict=False)):
+        return
+    moved = [n for place, n in enumerate(now) if n is not None and (place >= len(before) or before[place] != n)]
+    names = tuple(variable_name(recording.variables[number]) for number in moved)
+    where, label = alike[-1].where, f"asks for {len(now)} variables now, for {len(before)} before"
+    yield Finding(
+        message=f"likely gradients of different variables are added up: the list holds {listing(names)} elsewhere now",
+        primary=Label(failure.where, "the shapes of gradient and accumulator differ"),
+        variables=names,
+        related=() if where is None else (Label(where, label),),
+        help=_KEYED,
+        certain=False,
+    )
 
 
 def _by_sum(recording: Recording) -> dict[SourceSpan, list[tuple[Update, Pairing]]]:
