@@ -21,6 +21,7 @@ class FailureKind(StrEnum):
     STATE_ADDED_LATE = "state-added-late"  # a layer made a variable or layer when it was called
     VARIABLE_IN_TRACE = "variable-in-trace"  # a function made a variable when it was traced again
     SPARSE_AS_DENSE = "sparse-as-dense"
+    SHAPES_DIFFER = "shapes-differ"  # values of different shapes were to be added up, or one put in place of the other
     WRAPPED_VARIABLE = "wrapped-variable"  # a tape was to watch a wrapper instead of the variable in it
     VARIABLE_CALLED = "variable-called"  # `variable.value()`
     LIST_CALLED = "list-called"  # `optimizer.variables()`

@@ -43,6 +43,7 @@ class Source:
     type_name: str = ""
     not_a_tensor: NotATensor | None = None
     outcome: Outcome = Outcome.PRESENT
+    sparse: bool = False  # the gradient came back as some rows and their places
     watched: int | None = None  # the id of the first op after `watch`; None: never watched by hand
     numbers: GradientNumbers | None = None  # at the steps that the request kept
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -82,47 +82,53 @@ def _is_linear_in(index: Index, op: Op, position: int) -> bool:
     return scalars and all(maker.kind in (OpKind.CONSTANT, OpKind.SHAPE, OpKind.MOVE) for maker in makers)
 
 
-def likely_zeroed_by(index: Index, request: Request, source: Source, differences: Cancellation) -> Op | None:
-    """The op that likely makes a zero that was seen, and that every path goes through.
+class Suspects:
+    """The ops that likely make a zero that was seen, and that every path of its source goes through."""
 
-    A difference or ratio in which all that depends on the source drops out, as the mean does in `sample - mean`; a clip
-    or the like.
-    """
-    starts = set(index.starts(source))
-    ops = _path(index, request, starts)
-    found = tuple(differences.among(ops, index.ahead(starts) | starts))
-    if found and _carry_all(index, request, starts, found):
-        return found[0]
-    for op in ops:
-        group: tuple[Op, ...] = (op,) if _may_zero(index, request, op) else ()
+    def __init__(self, request: Request, index: Index) -> None:
+        self._request, self._index = request, index
+        self._differences = Cancellation(index)
+        self._around: dict[frozenset[TensorId], set[TensorId]] = {}
+
+    def of(self, source: Source) -> list[Op]:
+        """In the order they ran: a clip or the like; or the difference or ratio in which all that depends on the source
+        drops out, as the mean does in `sample - mean`."""
+        starts = set(self._index.starts(source))
+        ops = _path(self._index, self._request, starts)
+        found = tuple(self._differences.among(ops, self._index.ahead(starts) | starts))
+        if found and self._carry_all(starts, found):
+            return [found[0]]
+        return [op for op in ops if (group := self._zeroing(op, ops)) and self._carry_all(starts, group)]
+
+    def _zeroing(self, op: Op, ops: list[Op]) -> tuple[Op, ...]:
         if op.kind is OpKind.CUSTOM:
-            group = tuple(each for each in ops if each.kind is OpKind.CUSTOM and each.custom == op.custom)
-        if group and _carry_all(index, request, starts, group):
-            return op
-    return None
+            return tuple(each for each in ops if each.kind is OpKind.CUSTOM and each.custom == op.custom)
+        return (op,) if self._may_zero(op) else ()
+
+    def _may_zero(self, op: Op) -> bool:
+        """Not where another source has a gradient that can only have come through the op."""
+        if _drops_imaginary(self._index, op):
+            return True
+        if op.kind not in _FLAT and not is_constant(self._index, op):
+            return False
+        present = (source for source in self._request.sources if source.outcome is Outcome.PRESENT)
+        return not any(self._carry_all(self._index.starts(source), (op,)) for source in present)
+
+    def _carry_all(self, starts: Iterable[TensorId], ops: tuple[Op, ...]) -> bool:
+        """Whether every way from the starts to the target goes through one of these ops."""
+        through = frozenset(tensor for op in ops for tensor in op.outputs)
+        if through not in self._around:
+            avoiding = set(through)
+            self._around[through] = self._index.open_behind(
+                self._request.targets, self._request.tape, avoiding=avoiding
+            )
+        return self._around[through].isdisjoint(starts)
 
 
 def _path(index: Index, request: Request, starts: set[TensorId]) -> list[Op]:
     """The ops that carry a gradient from the target to the starts."""
     path = index.open_ahead(starts, request.tape) & index.open_behind(request.targets, request.tape)
     return [op for op in request.graph.ops if any(t in path for t in op.outputs) and any(t in path for t in op.inputs)]
-
-
-def _carry_all(index: Index, request: Request, starts: set[TensorId], ops: tuple[Op, ...]) -> bool:
-    """Whether every way from the starts to the target goes through one of these ops."""
-    through = {tensor for op in ops for tensor in op.outputs}
-    return starts.isdisjoint(index.open_behind(request.targets, request.tape, avoiding=through))
-
-
-def _may_zero(index: Index, request: Request, op: Op) -> bool:
-    """Not where another source has a gradient that can only have come through the op."""
-    if _drops_imaginary(index, op):
-        return True
-    if op.kind not in _FLAT and not is_constant(index, op):
-        return False
-    around = index.open_behind(request.targets, request.tape, avoiding=set(op.outputs))
-    present = (source for source in request.sources if source.outcome is Outcome.PRESENT)
-    return not any(around.isdisjoint(index.starts(source)) for source in present)
 
 
 def _drops_imaginary(index: Index, op: Op) -> bool:

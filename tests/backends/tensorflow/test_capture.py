@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from whygrad.watch import watch
+
 pytestmark = pytest.mark.tensorflow
 
 IN_EVERY_STYLE = {
@@ -272,3 +274,18 @@ for thread in threads:
 """)
 
     assert found == [("non-differentiable-op", "act(weight)")]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_whether_a_gradient_came_back_sparse_is_recorded(tf: Any, compiled: bool) -> None:
+    table, weight = tf.Variable(tf.ones((4, 2))), tf.Variable(2.0)
+
+    def step() -> None:
+        with tf.GradientTape() as tape:
+            loss = weight * tf.reduce_sum(tf.gather(table, [0, 1]))
+        tape.gradient(loss, [table, weight])
+
+    with watch() as run:
+        (tf.function(step) if compiled else step)()
+
+    assert [source.sparse for source in run.recording().requests[0].sources] == [True, False]

@@ -26,6 +26,14 @@ from whygrad.graph import Failure, FailureKind
         ("TypeError: unsupported operand type(s) for +: 'IndexedSlices' and 'float'", "sparse-as-dense"),
         ("ValueError: The filename must end in `.weights.h5`. Received: w.h5", "old-weights-name"),
         ("TypeError: 'list' object is not callable", "list-called"),
+        ("InvalidArgumentError: Incompatible shapes: [2] vs. [3]", "shapes-differ"),
+        (
+            "InvalidArgumentError: Cannot update variable with shape [6,1] using a Tensor with shape [4,6]",
+            "shapes-differ",
+        ),
+        ("ValueError: Cannot assign value to variable 'v': Shape mismatch.The variable shape (6, 1)", "shapes-differ"),
+        ("InvalidArgumentError: Inputs to AddN must have the same size and shape. Input 0: [6,2]", "shapes-differ"),
+        ("ValueError: Dimension 0 in both shapes must be equal, but are 6 and 4.", "shapes-differ"),
     ],
 )
 def test_the_kind_is_read_from_the_text(text: str, kind: str) -> None:
@@ -36,7 +44,7 @@ def test_the_kind_is_read_from_the_text(text: str, kind: str) -> None:
 
 
 def test_what_nobody_knows_has_no_kind() -> None:
-    failure = failure_of("InvalidArgumentError: Incompatible shapes: [2] vs. [3]")
+    failure = failure_of("ResourceExhaustedError: OOM when allocating tensor with shape[2,3]")
 
     assert failure is not None
     assert (failure.kind, failure.op, failure.argument) == (None, None, None)

@@ -75,7 +75,8 @@ def test_fires_when_a_flag_changed_after_the_step_was_compiled() -> None:
     found = one(g.finish())
 
     assert found.code == "WG208"
-    assert found.message == "`trainable` of 1 weights of `model` changed after it was compiled and trained"
+    assert found.message == "`trainable` of `w` changed after `model` was compiled and trained"
+    assert found.variables == ("w",)
 
 
 def test_silent_when_the_step_was_made_for_the_flags_as_they_are() -> None:
@@ -199,6 +200,15 @@ def test_shows_both_the_flag_and_the_stale_training() -> None:
     assert found.primary is not None
     assert found.primary.span == at(4)
     assert [label.span for label in found.related] == [at(9)]
+
+
+def test_names_what_was_frozen_and_what_was_thawed_since_the_step_was_made() -> None:
+    g = GraphBuilder()
+    names = ("base/kernel", "base/bias", "head/kernel", "tail/kernel")
+    kernel, bias, head, tail = (g.variable(name) for name in names)
+    g.event(trained(trainable=(tail, head), frozen=(kernel, bias), when_made=(kernel, bias, head)))
+
+    assert one(g.finish()).variables == ("tail/kernel", "base/kernel", "base/bias")
 
 
 def compiled_before(variable: Variable, layer: str) -> tuple[AttributeSet, Trained]:

@@ -63,3 +63,29 @@ def test_silent_when_integers_only_pick_rows() -> None:
     rows = g.op(OpKind.MOVE, (table, g.constant(dtype="int32")))
 
     assert codes(g.finish(loss=g.op(OpKind.REDUCE, (rows,)))) == []
+
+
+def listed(*, trainable: bool = False, watched: bool = False, alone: bool = False) -> list[str]:
+    """A weight and the state of a generator, asked for in one list."""
+    g = GraphBuilder()
+    w, state = g.variable("w"), g.variable("state", dtype="int64", trainable=trainable)
+    if watched:
+        g.watch(state)
+    loss = g.op(OpKind.SMOOTH, (w, g.op(OpKind.CAST, (state,), dtype="float32")))
+    return codes(g.finish(loss=loss, sources=[state] if alone else [w, state]))
+
+
+def test_silent_when_what_is_not_trainable_stands_in_a_list_with_what_is() -> None:
+    assert listed() == ["WG207"]
+
+
+def test_fires_when_a_trainable_one_stands_in_the_list() -> None:
+    assert listed(trainable=True) == ["WG110"]
+
+
+def test_fires_when_what_is_not_trainable_is_asked_for_alone() -> None:
+    assert listed(alone=True) == ["WG110"]
+
+
+def test_fires_when_what_is_not_trainable_is_watched_by_hand() -> None:
+    assert listed(watched=True) == ["WG110"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at, codes, loud, notes, one
-from whygrad.graph import OpKind
+from whygrad.graph import OpKind, Recording
 
 
 def test_fires_when_the_loss_does_not_depend_on_a_variable(tmp_path: Path) -> None:
@@ -154,3 +154,22 @@ def test_shows_the_request_when_a_model_s_own_step_asks_for_what_is_never_read()
 
     assert found.primary is not None
     assert found.primary.span == at(9)
+
+
+def skipped(*, losses: tuple[int, int] = (7, 7), asked: tuple[int, int] = (9, 9)) -> Recording:
+    """A block that one pass uses and the next one skips, and that nothing moves."""
+    g = GraphBuilder()
+    used, block = g.variable("used"), g.variable("block")
+    for taken, made, where in zip(((used, block), (used,)), losses, asked, strict=True):
+        g.request(g.op(OpKind.SMOOTH, taken, where=at(made)), where=at(where), seen=3)
+    g.update([(used, used)])
+    return g.finish()
+
+
+def test_only_a_note_when_the_same_loss_uses_it_in_other_steps_though_nothing_moves_it() -> None:
+    assert (codes(skipped()), notes(skipped())) == ([], ["WG107"])
+
+
+def test_fires_when_only_another_loss_or_another_place_uses_what_nothing_moves() -> None:
+    assert codes(skipped(losses=(6, 7))) == ["WG107"]
+    assert codes(skipped(asked=(8, 9))) == ["WG107"]

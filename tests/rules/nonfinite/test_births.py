@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, diagnostics, one
 from whygrad.diagnostics import Severity
 from whygrad.graph import Action, OpKind, Recording
@@ -118,6 +120,29 @@ def test_a_mask_is_the_cause_whatever_it_hides() -> None:
 
 def test_a_narrow_dtype_is_the_cause_where_a_wide_one_has_room() -> None:
     assert rule_of(birth(OpKind.REDUCE, value=INF, finite_when_wider=True)) == "nan-float16"
+
+
+def overflowing_sum(*, asked: int = 9, bad: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """What is named where the sum of one layer's squares is infinite, and another layer has a term of its own."""
+    g = GraphBuilder()
+    wide, out = g.variable("wide"), g.variable("out")
+    total = g.op(OpKind.REDUCE, (g.op(OpKind.ELEMENTWISE, (wide,)),), where=at(7), action=Action.SUM)
+    recording = g.finish(loss=g.op(OpKind.ELEMENTWISE, (total, out), where=at(8)), where=at(asked))
+    when = Occurrence(request=at(9), loss_is_bad=True, variables=tuple(v.id for v in (wide, out) if v.name in bad))
+    born = birth(OpKind.REDUCE, value=INF, where=at(7), action=Action.SUM, finite_when_wider=True, when=when)
+    return one(replace(recording, events=born.events)).variables
+
+
+def test_an_infinite_loss_names_what_went_into_the_op_when_all_gradients_are_finite() -> None:
+    assert overflowing_sum() == ("wide",)
+
+
+def test_an_infinite_loss_names_the_variables_whose_gradients_are_bad_when_there_are_any() -> None:
+    assert overflowing_sum(bad=("out",)) == ("out",)
+
+
+def test_an_infinite_loss_names_nothing_when_its_request_is_not_at_hand() -> None:
+    assert overflowing_sum(asked=5) == ()
 
 
 def test_a_reduction_of_nothing() -> None:

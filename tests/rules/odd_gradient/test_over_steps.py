@@ -77,6 +77,18 @@ def test_dead_is_silent_when_few_units_are(silent: int) -> None:
     assert codes(network("relu", hidden=1.0, silent=silent)) == []
 
 
+def test_dead_is_silent_when_the_loss_gives_no_gradient_at_all() -> None:
+    recording = network("relu", hidden=0.0)
+    [request] = recording.requests
+    sources = tuple(
+        replace(source, numbers=replace(source.numbers, norms=(0.0,) * len(STEPS)))
+        for source in request.sources
+        if source.numbers is not None
+    )
+
+    assert codes(replace(recording, requests=(replace(request, sources=sources),))) == []
+
+
 def test_saturated_fires_at_the_activation_when_nothing_passes() -> None:
     found = one(network("tanh", hidden=0.0))
 

@@ -111,6 +111,28 @@ def test_dead_units_is_silent(given: dict[str, Any]) -> None:
     assert said(track(variable("net/hidden/bias", (64,), **given))) == []
 
 
+def before(*activations: str, alive: int | None = None) -> list[str]:
+    """What is said of a silent layer, with biases behind it that get no gradient but for one."""
+    hidden = variable("net/hidden/bias", (64,), norm=np.zeros(STEPS), activation="relu", dead_units=64, units=64)
+    after = [
+        variable(f"net/out_{i}/bias", (1,), norm=noisy() if i == alive else np.zeros(STEPS), activation=activation)
+        for i, activation in enumerate(activations)
+    ]
+    return [rule for rule, _ in said(track(hidden, *after)) if rule == "dead-units"]
+
+
+def test_dead_units_is_silent_where_no_bias_behind_the_layer_has_a_gradient_either() -> None:
+    assert before("") == before("relu", "softmax") == []
+
+
+def test_dead_units_fires_where_any_bias_behind_the_layer_has_a_gradient() -> None:
+    assert before("", alive=0) == before("", "", alive=0) == before("relu", "", alive=1) == ["dead-units"]
+
+
+def test_dead_units_fires_where_the_last_layer_is_rectified_and_may_be_dead_itself() -> None:
+    assert before("relu") == ["dead-units"]
+
+
 def test_saturated_units_fires_where_the_gradient_stops_at_a_sigmoid() -> None:
     series = layers([1e-6, 1.0], "sigmoid")
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from graph_builder import GraphBuilder
-from rules.diagnosis import at, codes, one
+from rules.diagnosis import at, codes, diagnostics, one
 from whygrad.diagnostics import Severity
 from whygrad.graph import Action, Flow, OpId, OpKind, Tensor, Variable
 
@@ -31,6 +31,30 @@ def test_fires_as_likely_when_a_clip_is_saturated_in_every_step() -> None:
     assert "likely" in found.message
     assert found.primary is not None
     assert found.primary.span == at(4)
+
+
+def with_dropout(last: OpKind, *, zero: str, shape: tuple[int, ...] = (8, 1)) -> list[tuple[int, tuple[str, ...]]]:
+    """Lines and variables of what is told of two layers with a select between them and another op behind both."""
+    g = GraphBuilder()
+    first, second = g.variable("first"), g.variable("second")
+    dropped = g.op(OpKind.SELECT, (first,), where=at(4))
+    loss = g.op(OpKind.REDUCE, (g.op(last, (g.op(OpKind.CONTRACT, (dropped, second)),), shape=shape, where=at(6)),))
+    asked = [each for each in (first, second) if each.name in zero.split()]
+    found = diagnostics(g.finish(loss=loss, sources=asked, zero=asked, seen=10))
+    return [(each.primary.span.line, each.variables) for each in found if each.primary is not None]
+
+
+def test_lays_all_zeros_to_the_op_that_explains_them_all() -> None:
+    assert with_dropout(OpKind.CLIP, zero="first second") == [(6, ("first", "second"))]
+
+
+def test_lays_a_zero_to_the_op_that_is_certain_to_make_one() -> None:
+    assert with_dropout(OpKind.SOFTMAX, zero="first") == [(6, ("first",))]
+
+
+def test_lays_a_zero_to_the_first_op_when_all_suspects_explain_as_much() -> None:
+    assert with_dropout(OpKind.CLIP, zero="first") == [(4, ("first",))]
+    assert with_dropout(OpKind.SOFTMAX, zero="first", shape=(8, 2)) == [(4, ("first",))]
 
 
 def test_fires_when_the_score_of_an_unstopped_sample_cancels_out() -> None:

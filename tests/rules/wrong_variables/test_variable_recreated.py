@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.graph import OpKind, Pairing, Variable
@@ -125,3 +127,23 @@ def test_silent_when_the_variables_are_counters() -> None:
         g.request(g.op(OpKind.SMOOTH, (w, count)), [w], where=at(6))
 
     assert codes(g.finish()) == []
+
+
+@pytest.mark.parametrize("often", [{"seen": 4}, {"seen": 1, "runs": 4}])
+def test_silent_when_each_is_updated_several_times_before_the_next_is_made(often: dict[str, int]) -> None:
+    g = GraphBuilder()
+    first, second = (g.variable("w", created=at(4), made_in_step=step) for step in (0, 4))
+    for w, times in ((first, often), (second, {})):
+        g.request(g.op(OpKind.SMOOTH, (w,)), [w], where=at(6))
+        g.update([(w, w)], where=at(7), unknown=[w] if w is second else [], **times)
+
+    assert codes(g.finish()) == ["WG205"]
+
+
+def test_fires_when_a_compiled_update_ran_once_for_each() -> None:
+    g = GraphBuilder()
+    for w in made_in_each_step(g):
+        g.request(g.op(OpKind.SMOOTH, (w,)), [w], where=at(6))
+        g.update([(w, w)], where=at(7), seen=2, runs=1)
+
+    assert codes(g.finish()) == ["WG203"]

@@ -27,6 +27,8 @@ SIGNS: Final[tuple[tuple[FailureKind, str], ...]] = (
     (FailureKind.OLD_MODEL_NAME, r"must end in `\.keras`|Invalid filepath extension for saving"),
     (FailureKind.VARIABLE_CALLED, r"'ResourceVariable' object is not callable"),
     (FailureKind.LIST_CALLED, r"'list' object is not callable"),
+    (FailureKind.SHAPES_DIFFER, r"Cannot update variable with shape|: Shape mismatch\.|Incompatible shapes: \["),
+    (FailureKind.SHAPES_DIFFER, r"must have the same size and shape|Dimension \d+ in both shapes must be equal"),
 )
 _REFUSED: Final = (
     re.compile(r"([\w.]+)\(\) got an unexpected keyword argument ?'(\w+)'"),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Steps
-from whygrad.graph import Recording
+from whygrad.graph import FailureKind, Pairing, Recording, Update
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
+from whygrad.source import SourceSpan
 
 
 @rule("WG503", "accumulation-variable-drift", severity=Severity.ERROR, since="0.1.0")
@@ -57,20 +60,61 @@ def accumulation_variable_drift(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Gradients of several networks that are averaged and applied to another one are taken as meant.
     """
-    for update in recording.updates:
-        mixed = [
-            p for p in update.pairs if p.mixed is not None and p.variable in (p.gradient_of or ()) and p.requests > 1
-        ]
-        if not mixed:
-            continue
-        first = mixed[0]
-        names = tuple(sorted(variable_name(recording.variables[n]) for n in first.gradient_of or ()))
-        where = first.mixed or update.where
+    yield from _refused(recording)
+    for where, found in _by_sum(recording).items():
+        names = tuple(dict.fromkeys(name for _, pair in found for name in _names(recording, pair)))
+        updates = {id(update): update for update, _ in found}.values()
+        seen = sum(update.seen for update in updates)
+        which = "one accumulator" if len({pair.variable for _, pair in found}) == 1 else "the same accumulators"
+        applied = dict.fromkeys(update.where for update in updates)
         yield Finding(
-            message=f"gradients of different variables are added up in one accumulator: {listing(names)}",
-            primary=None if where is None else Label(where, "another variable's gradient is added here"),
+            message=f"gradients of different variables are added up in {which}: {listing(names)}",
+            primary=Label(where, "another variable's gradient is added here"),
             variables=names,
-            related=() if update.where in (None, where) else (Label(update.where, "applied here"),),
-            help="fix the list of variables before accumulating, and key the accumulators by variable, not by position",
-            steps=Steps(update.seen, update.seen),
+            related=tuple(Label(span, "applied here") for span in applied if span is not None and span != where),
+            help=_KEYED,
+            steps=Steps(seen, seen),
         )
+
+
+_KEYED: Final = "fix the list of variables before accumulating, and key the accumulators by variable, not by position"
+
+
+def _refused(recording: Recording) -> Iterator[Finding]:
+    """Shapes differ where gradients were added up before, since the list that is asked for has become another."""
+    failure = recording.failure
+    if failure is None or failure.kind is not FailureKind.SHAPES_DIFFER or failure.where is None:
+        return
+    sums = {pair.summed for update in recording.updates for pair in update.pairs}
+    asked = sorted(recording.requests, key=lambda request: request.order)
+    alike = [request for request in asked if request.where == asked[-1].where]
+    if failure.where not in sums or len(alike) < 2:
+        return
+    before, now = ([source.variable for source in request.sources] for request in alike[-2:])
+    if all(old == new for old, new in zip(before, now, strict=False)):
+        return
+    moved = [n for place, n in enumerate(now) if n is not None and (place >= len(before) or before[place] != n)]
+    names = tuple(variable_name(recording.variables[number]) for number in moved)
+    where, label = alike[-1].where, f"asks for {len(now)} variables now, for {len(before)} before"
+    yield Finding(
+        message=f"likely gradients of different variables are added up: the list holds {listing(names)} elsewhere now",
+        primary=Label(failure.where, "the shapes of gradient and accumulator differ"),
+        variables=names,
+        related=() if where is None else (Label(where, label),),
+        help=_KEYED,
+        certain=False,
+    )
+
+
+def _by_sum(recording: Recording) -> dict[SourceSpan, list[tuple[Update, Pairing]]]:
+    """What is applied after gradients of different variables were added up, by the expression that did."""
+    places = defaultdict(list)
+    for update in recording.updates:
+        for pair in update.pairs:
+            if pair.mixed is not None and pair.variable in (pair.gradient_of or ()) and pair.requests > 1:
+                places[pair.mixed].append((update, pair))
+    return places
+
+
+def _names(recording: Recording, pair: Pairing) -> list[str]:
+    return sorted(variable_name(recording.variables[number]) for number in pair.gradient_of or ())

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import FailureKind, Recording
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import listing, name_of
 
 
 @rule("WG508", "indexed-slices", severity=Severity.ERROR, since="0.1.0")
@@ -45,14 +46,29 @@ def indexed_slices(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Only what ended the run is seen.
+    Only what ended the run is seen. Of several gradients that are sparse, it is not known which one it was.
     """
     failure = recording.failure
     if failure is None or failure.kind is not FailureKind.SPARSE_AS_DENSE:
         return
+    names = tuple(dict.fromkeys(_sparse(recording)))
     yield Finding(
-        message=f"a sparse gradient (`{Word.SPARSE_GRADIENT}`) is used like a dense tensor",
+        message=f"{_which(names)} is used like a dense tensor",
         primary=None if failure.where is None else Label(failure.where, "this works on dense tensors only"),
+        variables=names,
         help=f"make it dense first (`{Word.TO_DENSE}(gradient)`), or add it to a variable: "
         f"`total.{Word.ASSIGN_ADD}(gradient)`",
     )
+
+
+def _sparse(recording: Recording) -> Iterator[str]:
+    """What has a sparse gradient."""
+    for request in recording.requests:
+        yield from (name_of(recording, request, source) for source in request.sources if source.sparse)
+
+
+def _which(names: tuple[str, ...]) -> str:
+    if not names:
+        return f"a sparse gradient (`{Word.SPARSE_GRADIENT}`)"
+    which = "the sparse gradient" if len(names) == 1 else "one of the sparse gradients"
+    return f"{which} (`{Word.SPARSE_GRADIENT}`) of {listing(names)}"

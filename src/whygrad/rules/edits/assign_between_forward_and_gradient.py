@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Action, Op, Outcome, Recording, Request, TensorId, VariableId
 from whygrad.graph.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, steps_of, variable_name
+from whygrad.source import SourceSpan
 
 
 @rule("WG601", "assign-between-forward-and-gradient", severity=Severity.ERROR, since="0.1.0")
@@ -46,26 +49,40 @@ def assign_between_forward_and_gradient(recording: Recording) -> Iterator[Findin
     reported: decoupled weight decay, clipping and putting a saved copy back are meant.
     """
     yield from _overwritten(recording)
-    told = set()
+    for (line, _), written in _by_line(recording).items():
+        [first, *_] = written
+        names = tuple(dict.fromkeys(variable_name(recording.variables[variable]) for variable, _, _ in written))
+        by = "an optimizer" if first.op.action is Action.UPDATE else "this line"
+        where, asked = line or first.request.where, first.request.where
+        are, theirs = ("is", "its") if len(names) == 1 else ("are", "their")
+        yield Finding(
+            message=f"{listing(names)} {are} changed by {by} between the forward pass and {theirs} gradient: "
+            "the gradient is of the old value",
+            primary=None if where is None else Label(where, "written here, after it was read"),
+            variables=names,
+            related=() if asked in (None, where) else (Label(asked, "gradient taken here"),),
+            help="take all gradients before anything is written, or run the forward pass again after the write",
+            steps=steps_of(recording, [each.request for each in written]),
+        )
+
+
+class _Written(NamedTuple):
+    variable: VariableId
+    op: Op  # the write
+    request: Request  # for the gradient of what was there before
+
+
+def _by_line(recording: Recording) -> dict[tuple[SourceSpan | None, Action | None], list[_Written]]:
+    """All that one line writes too late, in whatever request that shows."""
+    lines = defaultdict(list)
     for request in recording.requests:
         index = index_of(request.graph)
         behind = index.open_behind(request.targets, request.tape)
         for source in request.sources:
             late = _late_write(index, request, source.variable, behind) if source.outcome is Outcome.PRESENT else None
-            if late is None or source.variable is None or (late.where, late.action) in told:
-                continue
-            told.add((late.where, late.action))
-            names = (variable_name(recording.variables[source.variable]),)
-            by = "an optimizer" if late.action is Action.UPDATE else "this line"
-            where = late.where or request.where
-            yield Finding(
-                message=f"`{names[0]}` is changed by {by} between the forward pass and its gradient: the gradient is of the old value",
-                primary=None if where is None else Label(where, "written here, after it was read"),
-                variables=names,
-                related=() if request.where in (None, where) else (Label(request.where, "gradient taken here"),),
-                help="take all gradients before anything is written, or run the forward pass again after the write",
-                steps=steps_of(recording, [request]),
-            )
+            if late is not None and source.variable is not None:
+                lines[late.where, late.action].append(_Written(source.variable, late, request))
+    return lines
 
 
 def _overwritten(recording: Recording) -> Iterator[Finding]:

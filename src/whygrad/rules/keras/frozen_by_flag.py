@@ -92,12 +92,12 @@ def _changed_since_compiling(event: Trained) -> set[VariableId]:
     return (set(event.trainable) - then) | (set(event.frozen) & then)
 
 
-def _stale(event: Trained) -> int:
-    """How many of the variables that the training step was made for have changed their flag since."""
+def _stale(event: Trained) -> list[VariableId]:
+    """The variables that the training step was made for and whose flag has changed since."""
     if event.trainable_when_made is None or event.trains_as_compiled:
-        return 0
-    changed = set(event.trainable_when_made) ^ set(event.trainable)
-    return len(changed & set(event.known_when_made) & {*event.trainable, *event.frozen})
+        return []
+    changed = (set(event.trainable_when_made) ^ set(event.trainable)) & set(event.known_when_made)
+    return [number for number in (*event.trainable, *event.frozen) if number in changed]
 
 
 def _nothing_to_train(recording: Recording) -> Iterator[Finding]:
@@ -202,13 +202,16 @@ def _changed_while_training(recording: Recording) -> Iterator[Finding]:
 def _changed_after_training(recording: Recording) -> Iterator[Finding]:
     """`fit`, a flag, `fit` again without `compile`: the compiled step still has the old list."""
     for event in _trainings(recording):
-        if not _stale(event) or any(f.ran_on == event.model for f in _flags(recording)):
+        stale = [n for n in _stale(event) if n in recording.variables]
+        if not stale or any(f.ran_on == event.model for f in _flags(recording)):
             continue
+        names = tuple(variable_name(recording.variables[number]) for number in stale)
         flag = _last_flag(recording, event)
         where = event.where if flag is None or flag.where is None else flag.where
         yield Finding(
-            message=f"`trainable` of {_stale(event)} weights of `{event.model}` changed after it was compiled and trained",
+            message=f"`trainable` of {listing(names)} changed after `{event.model}` was compiled and trained",
             primary=None if where is None else Label(where, "no effect on the compiled training step"),
+            variables=names,
             related=() if event.where in (None, where) else (Label(event.where, "still trains the old list"),),
             help=f"call `{event.model}.compile(...)` again after changing `trainable`",
             steps=Steps(event.seen, event.seen),

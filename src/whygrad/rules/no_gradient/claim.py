@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import FailureKind, Recording, Request, Source, VariableId
-from whygrad.graph.query import Cut, Reason
+from whygrad.graph.query import Cut, Reason, index_of
 from whygrad.rules.no_gradient.missing import ABSENT, MissingCut, missing_of
 from whygrad.rules.rule import Finding
 from whygrad.rules.wording import listing, names_of, steps_of
@@ -73,16 +73,31 @@ def _is_fatal(recording: Recording, request: Request) -> bool:
 
 
 def is_trained_elsewhere(recording: Recording, variable: VariableId, but: Request) -> bool:
-    """Another request gives it a gradient, and something moves it."""
-    moved = recording.variables[variable].writes > 0 or any(
-        pair.variable == variable and not pair.missing for update in recording.updates for pair in update.pairs
-    )
-    return moved and any(
-        source.variable == variable and source.outcome not in ABSENT
+    """The same loss gives it a gradient in other steps; or another request does, and something moves it."""
+    given = [
+        request
         for request in recording.requests
         if request is not but
-        for source in request.sources
+        and any(source.variable == variable and source.outcome not in ABSENT for source in request.sources)
+    ]
+    return any(_is_same_loss(request, but) for request in given) or (bool(given) and _is_moved(recording, variable))
+
+
+def _is_moved(recording: Recording, variable: VariableId) -> bool:
+    return recording.variables[variable].writes > 0 or any(
+        pair.variable == variable and not pair.missing for update in recording.updates for pair in update.pairs
     )
+
+
+def _is_same_loss(one: Request, other: Request) -> bool:
+    """Whether one expression asked for both, and one expression made what they differentiate."""
+    made = _loss_made(one)
+    return one.where is not None and one.where == other.where and None not in made and made == _loss_made(other)
+
+
+def _loss_made(request: Request) -> list[SourceSpan | None]:
+    makers = index_of(request.graph).makers
+    return [op.where for target in request.targets for op in makers.get(target, ())] or [None]
 
 
 def _also(missing: MissingCut) -> tuple[Label, ...]:

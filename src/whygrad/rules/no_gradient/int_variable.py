@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
-from whygrad.rules.no_gradient.missing import ABSENT
+from whygrad.rules.no_gradient.missing import ABSENT, is_beside_trainable
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import steps_of
 
@@ -40,12 +40,14 @@ def int_variable(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    None known.
+    A counter that is not trainable, in a list with variables that are, is reported as `non-trainable-in-list`.
     """
     for request in recording.requests:
         for source in request.sources:
             variable = recording.variables.get(source.variable) if source.variable is not None else None
             if variable is None or variable.is_floating or source.outcome not in ABSENT:
+                continue
+            if source.watched is None and is_beside_trainable(recording, request, source):
                 continue
             yield Finding(
                 message=f"no gradient reaches `{variable.name}`: it holds integers ({variable.dtype})",

@@ -245,11 +245,14 @@ def is_explained(recording: Recording, loose: Unconnected, source: Source) -> bo
         return False
     if any(event.held == variable.id for event in recording.events_of(AttributeSet)):
         return True
-    return not variable.trainable and any(
-        recording.variables[s.variable].trainable
-        for s in loose.request.sources
-        if s.variable is not None and s.variable in recording.variables
-    )
+    return is_beside_trainable(recording, loose.request, source)
+
+
+def is_beside_trainable(recording: Recording, request: Request, source: Source) -> bool:
+    """A variable that is not trainable, in a list with some that are: what is wrong is the list."""
+    own = None if source.variable is None else recording.variables.get(source.variable)
+    asked = [recording.variables.get(s.variable) for s in request.sources if s.variable is not None]
+    return own is not None and not own.trainable and any(each.trainable for each in asked if each is not None)
 
 
 def is_explicable(recording: Recording, source: Source) -> bool:

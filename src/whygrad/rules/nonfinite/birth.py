@@ -9,6 +9,7 @@ from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Action, OpKind, Recording, VariableId
 from whygrad.graph.feeding import is_deviation, is_norm
 from whygrad.graph.nonfinite import FailingOp, Feeder, Nonfinite, Occurrence, Stage, ValueFacts
+from whygrad.graph.query import index_of
 from whygrad.rules.rule import Finding
 from whygrad.rules.thresholds import HUGE_INPUT, HUGE_RESULT
 from whygrad.rules.wording import listing, text_of, variable_name
@@ -110,7 +111,7 @@ def finding(
     return Finding(
         message=f"{symptom(recording, born.when)}: {'' if born.exact else 'likely '}{because}",
         primary=None if born.where is None else Label(born.where, label),
-        variables=names(recording, born.when.variables),
+        variables=names(recording, born.when.variables or variables_behind(recording, born)),
         related=related if asked is None else (*related, Label(asked, "seen here")),
         notes=(*notes, *evidence(born)),
         help=help,
@@ -118,6 +119,24 @@ def finding(
         severity=Severity.NOTE if born.when.went_on else None,
         certain=born.exact,
     )
+
+
+def variables_behind(recording: Recording, born: Nonfinite) -> tuple[VariableId, ...]:
+    """What went into the op that failed, of the variables that a gradient was asked for.
+
+    They are named where no gradient is bad, though the loss is: that of a sum is one, however large the sum.
+    """
+    found: dict[VariableId, None] = {}
+    for request in recording.requests:
+        if born.op is None or request.where is None or request.where != born.when.request:
+            continue
+        does = (born.where, born.op.kind, born.op.action)
+        made = [t for op in request.graph.ops if (op.where, op.kind, op.action) == does for t in op.outputs]
+        index = index_of(request.graph)
+        behind = index.behind(made)
+        taken = (s.variable for s in request.sources if not behind.isdisjoint(index.starts(s)))
+        found |= {variable: None for variable in taken if variable is not None}
+    return tuple(found)
 
 
 def explain(recording: Recording, rule: str, words: Words) -> Iterator[Finding]:

@@ -64,6 +64,7 @@ def dead_units(recording: Recording) -> Iterator[Finding]:
 
     ## Known limits
     Seen by the gradient of the bias: a layer without one is not looked at. Half of the units, four at least, must have
-    been silent since the middle of ten steps or more; of a long run one step in 16 is looked at.
+    been silent since the middle of ten steps or more; of a long run one step in 16 is looked at. Where no bias behind the
+    layer has a gradient either, the loss gives none, and the layer is not blamed.
     """
     yield from silent_layers(recording, RECTIFIED, find_dead_units, "dead", _HELP)

@@ -42,13 +42,15 @@ def find_zero(track: TrackSeries, thresholds: Thresholds = DEFAULT) -> Iterator[
 
 
 def find_dead_units(track: TrackSeries, thresholds: Thresholds = DEFAULT) -> Iterator[Finding]:
-    """Rectified layers most of whose units have had no gradient for the last half of the run."""
-    for series in track.variables:
+    """Rectified layers most of whose units have had no gradient for the last half of the run, though one arrived."""
+    for position, series in enumerate(track.variables):
         if series.info.activation not in RECTIFIED or series.units is None or series.dead_units is None:
             continue
         count = len(_known(series, "norm"))
         share = series.dead_units / max(1, series.units)
         if count < thresholds.least_steps or share < thresholds.dead_share or series.dead_units < thresholds.dead_least:
+            continue
+        if _nothing_arrives(track.variables[position + 1 :]):
             continue
         yield Finding(
             message=f"{series.dead_units} of the {series.units} units of `{series.info.layer}` are likely dead",
@@ -59,6 +61,13 @@ def find_dead_units(track: TrackSeries, thresholds: Thresholds = DEFAULT) -> Ite
             severity=Severity.WARNING,
             certain=False,
         )
+
+
+def _nothing_arrives(after: tuple[VariableSeries, ...]) -> bool:
+    """No bias behind a layer has had a gradient of late, and the last one is not rectified: it ends at the loss."""
+    biases = [series for series in after if len(series.info.shape) == 1 and _known(series, "norm").size]
+    silent = bool(biases) and not any(_late(_known(series, "norm")).any() for series in biases)
+    return silent and biases[-1].info.activation not in RECTIFIED
 
 
 def find_saturated_units(track: TrackSeries, thresholds: Thresholds = DEFAULT) -> Iterator[Finding]:

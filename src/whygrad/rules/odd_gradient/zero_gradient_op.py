@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Action, Op, OpId, OpKind, Outcome, Recording, Request, Source
-from whygrad.graph.cancellation import DIFFERENCES, Cancellation
+from whygrad.graph.cancellation import DIFFERENCES
 from whygrad.graph.query import Index, index_of
 from whygrad.graph.zeros import (
+    Suspects,
     Zeroed,
     is_constant,
-    likely_zeroed_by,
     stuck_products,
     zeroed_by_construction,
     zeroed_by_softmax,
@@ -81,18 +82,21 @@ def _zeros(recording: Recording, request: Request) -> Iterator[Finding]:
 
 
 def _likely(request: Request, index: Index, explained: set[int]) -> list[Zeroed]:
-    """Zeros that were seen in more than one step, by the op that likely makes them."""
+    """Zeros that were seen in more than one step, by the op that likely makes them: of several, the one that is
+    certain to, else the one that explains the most of them, else the first."""
     steps = request.ran if request.compiled else request.seen
     zeros = [s for s in request.sources if s.outcome is Outcome.ZERO and id(s) not in explained and steps > 1]
     if not zeros:
         return []
-    differences = Cancellation(index)
-    suspects: dict[OpId, tuple[Op, list[Source]]] = {}
+    suspects = Suspects(request, index)
+    ops = {id(source): suspects.of(source) for source in zeros}
+    explains = Counter(op.id for each in ops.values() for op in each)
+    found: dict[OpId, tuple[Op, list[Source]]] = {}
     for source in zeros:
-        op = likely_zeroed_by(index, request, source, differences)
+        op = max(ops[id(source)], key=lambda op: (is_constant(index, op), explains[op.id]), default=None)
         if op is not None:
-            suspects.setdefault(op.id, (op, []))[1].append(source)
-    return [Zeroed(op, tuple(sources)) for op, sources in suspects.values()]
+            found.setdefault(op.id, (op, []))[1].append(source)
+    return [Zeroed(op, tuple(sources)) for op, sources in found.values()]
 
 
 def _stuck(request: Request, index: Index, group: list[Followed]) -> Iterator[tuple[Op, tuple[Followed, Followed]]]:

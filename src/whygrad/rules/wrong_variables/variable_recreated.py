@@ -55,7 +55,8 @@ def variable_recreated(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Making a variable to take one gradient and throw it away (a helper that computes a derivative) is not reported.
+    Making a variable to take one gradient and throw it away (a helper that computes a derivative) is not reported, nor
+    is one that is updated more than once before the next is made (a model for each fold).
     """
     for created, variables in _by_place(recording).items():
         steps = len({variable.made_in_step for variable in variables})
@@ -100,7 +101,18 @@ def _share_an_update(recording: Recording, variables: list[Variable]) -> bool:
                 by_optimizer[update.optimizer_id].add(step_of[pair.variable])
             if len({step_of[number] for number in pair.gradient_of or () if number in step_of}) > 1:
                 return True
-    return any(len(met) > 1 for met in by_optimizer.values()) or _live_one_step(recording, step_of)
+    met_several = any(len(met) > 1 for met in by_optimizer.values()) and not _live_on(recording, step_of)
+    return met_several or _live_one_step(recording, step_of)
+
+
+def _live_on(recording: Recording, step_of: dict[VariableId, int]) -> bool:
+    """Each was updated more than once before the next was made; of the newest nobody knows."""
+    updated: Counter[VariableId] = Counter()
+    for update in recording.updates:
+        times = update.seen if update.runs is None else update.runs
+        updated.update({pair.variable: times for pair in update.pairs if pair.variable in step_of})
+    newest = max(step_of.values())
+    return all(times > 1 for number, times in updated.items() if step_of[number] != newest)
 
 
 def _live_one_step(recording: Recording, step_of: dict[VariableId, int]) -> bool:

@@ -128,6 +128,7 @@ def _source(source: SourceEntry, looks: int, numbers: GradientNumbers | None) ->
         type_name=source.type_name,
         not_a_tensor=NOT_TENSORS.get(source.type_name),
         outcome=outcome,
+        sparse=source.sparse,
         watched=source.watched,
         numbers=numbers,
     )

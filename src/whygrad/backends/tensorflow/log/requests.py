@@ -33,6 +33,7 @@ class SourceEntry:
     outcome: Outcome
     watched: int | None
     zero_looks: int = 0
+    sparse: bool = False
 
 
 @dataclass(slots=True)
@@ -143,6 +144,7 @@ class Requests:
             return
         gradients = _flat_results(result, len(ticket.entry.sources))
         for source, gradient in zip(ticket.entry.sources, gradients, strict=False):
+            source.sparse = hasattr(gradient, "indices")
             if gradient is None:
                 source.outcome = Outcome.MISSING
         if ticket.tf_graph is None and ticket.entry.method == "gradient":
