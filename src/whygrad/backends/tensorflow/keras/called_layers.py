@@ -71,7 +71,7 @@ class CalledLayers:
 
     def was_made(self, layer: Any, frame: FrameType) -> None:
         found = user_frame(frame)
-        self.made[layer] = (self._recorder._place_of(found), *self._around(found))
+        self.made[layer] = (self._recorder.place_of(found), *self._around(found))
 
     def made_at(self, layer: Any) -> Place:
         return self.made.get(layer, (None,))[0]
@@ -106,7 +106,7 @@ class CalledLayers:
     def _note(self, called: CalledLayer, layer: Any, training: bool | None, frame: FrameType) -> None:
         """A layer may be built by its first call, so its variables are asked for at each new one."""
         recorder = self._recorder
-        place = recorder._place_of(frame)
+        place = recorder.place_of(frame)
         self._places.add(place)
         if recorder.tapes:
             called.count(recorder.tapes, place)
@@ -120,7 +120,7 @@ class CalledLayers:
         found: list[Place] = []
         while frame is not None and frame.f_code.co_name != "<module>" and len(found) < _DEPTH:
             frame = user_frame(frame.f_back)
-            found += [] if frame is None else [self._recorder._place_of(frame)]
+            found += [] if frame is None else [self._recorder.place_of(frame)]
         return tuple(found)
 
     def left(self, around: tuple[str, ...] | None) -> None:

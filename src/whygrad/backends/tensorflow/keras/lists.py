@@ -51,14 +51,14 @@ class ListReads:
     def read_of_layer(self, layer: Any, attribute: str, value: Any, frame: FrameType) -> None:
         if owner_of(frame.f_code) is not CodeOwner.USER or is_built(layer) or len(self._unbuilt) > _MOST:
             return
-        place = self._recorder._place(frame)
+        place = self._recorder.place_at(frame)
         held = self._variables.ids(value)
         self._unbuilt.append(ReadEntry(weakref.ref(layer), path_of(layer), attribute, place, held, value))
 
     def read_of_module(self, module: Any, attribute: str, value: Any, frame: FrameType) -> None:
         if owner_of(frame.f_code) is not CodeOwner.USER:
             return
-        place, held = self._recorder._place_of(frame), self._variables.ids(value)
+        place, held = self._recorder.place_of(frame), self._variables.ids(value)
         key = (id(module), attribute, place)
         read = self._of_modules.get(key)
         if read is None and len(self._of_modules) >= _MOST:

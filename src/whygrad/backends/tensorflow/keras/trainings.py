@@ -59,7 +59,7 @@ class Trainings:
             self._compiled.append(
                 Compiled(
                     model=path_of(model),
-                    where=span(self._recorder._place(frame)),
+                    where=span(self._recorder.place_at(frame)),
                     has_loss=kwargs.get("loss", args[1] if len(args) > 1 else None) is not None,
                     trainable=self._trainable(model) if listed(model, "variables") else None,
                     optimizer=number,
@@ -70,7 +70,7 @@ class Trainings:
     def began(self, model: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> None:
         recorder = self._recorder
         recorder.ledger.steps_per_run = max(1, compat.steps_per_execution(model))
-        place = recorder._place(frame)
+        place = recorder.place_at(frame)
         self.running.append((model, place))
         self.places.add(place)
         self._count_epochs(model, _epochs(args, kwargs) if method == "fit" else 0)

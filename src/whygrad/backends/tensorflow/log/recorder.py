@@ -8,29 +8,31 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.ledger.ledger import LedgerBook
 from whygrad.backends.tensorflow.log import autograph
+from whygrad.backends.tensorflow.log.episode import Episode
 from whygrad.backends.tensorflow.log.extents import extents_of
 from whygrad.backends.tensorflow.log.function_graphs import (
     FUNCTIONAL_OPS,
     FunctionNumbers,
     called_graphs,
     functional_graphs,
+    outermost_handle,
 )
+from whygrad.backends.tensorflow.log.ledger.ledger import LedgerBook
 from whygrad.backends.tensorflow.log.op_record import CUSTOM, Departure, Leaf, OpRecord, Place, TraceLog, facts_of
 from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.log.stack import callers_of, is_users_own, variable_in_caller
 from whygrad.backends.tensorflow.log.traced_function import TracedFunction
 from whygrad.backends.tensorflow.log.traced_functions import TracedFunctions
 from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
-from whygrad.backends.tensorflow.nonfinite.finite import array_of
-from whygrad.backends.tensorflow.nonfinite.replay.episode import Episode
-from whygrad.graph import Action, OpKind
+from whygrad.backends.tensorflow.measure.finite import array_of
+from whygrad.graph import Action, Event, OpKind
 from whygrad.observe.fact import Call, Maker
 from whygrad.observe.folds import Folds
 from whygrad.observe.label import Label
@@ -57,11 +59,12 @@ class Recorder:
         self.folds = Folds(self._variable_held)
         self.labels, self._bound_names = self.folds.labels, self.folds.names
         self._made_at_once: Maker = self.producers.get
-        self.ledger = LedgerBook(self)
         self.leaves: dict[int, Leaf] = {}
         self._places: dict[int, dict[int, Position]] = {}  # by the id of the code and the instruction
         self.departures: deque[Departure] = deque()
+        self.events: list[Event] = []  # that are known at once
         self.traces: weakref.WeakKeyDictionary[Any, TraceLog] = weakref.WeakKeyDictionary()
+        self.ledger = LedgerBook(variables, self.traces)
         self.untraced: weakref.WeakKeyDictionary[Any, list[OpRecord]] = weakref.WeakKeyDictionary()
         self.open_tapes = 0  # in all threads
         self.merging = 0  # updates that a strategy hands over from its replicas to the thread that started them
@@ -94,6 +97,15 @@ class Recorder:
         for name, value in zip(_OF_A_THREAD, self._other_threads.pop(now, _AT_FIRST), strict=True):
             setattr(self, name, value)
 
+    @contextmanager
+    def pausing(self) -> Iterator[None]:
+        """Ops of our own run inside, which are none of the program's."""
+        self.paused += 1
+        try:
+            yield
+        finally:
+            self.paused -= 1
+
     # -- ops -------------------------------------------------------------------------------------
 
     def on_op(self, op_type: str | bytes, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
@@ -113,7 +125,7 @@ class Recorder:
 
     def _log_eager(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
         found = user_frame(frame)
-        place = self._place_of(found)
+        place = self.place_of(found)
         self._around = callers_of(found)
         known = self.producers
         # TensorFlow halts the tapes around these: one is the cut itself, the other is recorded as a whole.
@@ -179,13 +191,13 @@ class Recorder:
             return
         if graph is not None and graph.name == "initialize_variables":
             return
-        handle = compat.tensor_id(inputs[0]) if graph is None else self._outermost(compat.tensor_id(inputs[0]), graph)
+        handle = compat.tensor_id(inputs[0]) if graph is None else outermost_handle(compat.tensor_id(inputs[0]), graph)
         entry = self.variables.entries.get(handle)
         if entry is None:
             self.variables.meet_handle(handle, frame)
             entry = self.variables.entries.get(handle)
         if entry is not None:
-            self.ledger.note(entry, name, self.ledger.place, frame, graph)
+            self.ledger.note(entry, name, self.ledger.place, frame, self.layers, graph)
 
     def _note_write(self, handle: int, record: OpRecord, inputs: Any, frame: FrameType, graph: Any) -> None:
         entry = self.variables.entries.get(handle)
@@ -194,7 +206,7 @@ class Recorder:
             entry = self.variables.entries.get(handle)
         if entry is not None:
             entry.last_write = record.place
-            self.ledger.note(entry, record.type, record.place, frame, graph)
+            self.ledger.note(entry, record.type, record.place, frame, self.layers, graph)
         if entry is not None and is_users_own(frame):
             entry.writes += 1
             if record.action is Action.ASSIGN:
@@ -249,7 +261,9 @@ class Recorder:
         """The handles that a graph captured, with those of the variables they stand for."""
         if graph is None:
             return {}
-        return {compat.tensor_id(inner): self._outermost(compat.tensor_id(inner), graph) for _, inner in graph.captures}
+        return {
+            compat.tensor_id(inner): outermost_handle(compat.tensor_id(inner), graph) for _, inner in graph.captures
+        }
 
     def _variable_held(self, value: Any) -> int | None:
         """The variable that a name of the user's holds."""
@@ -283,12 +297,12 @@ class Recorder:
             log = self.traces[graph] = TraceLog(self.functions.of(graph))
         ids = tuple(compat.tensor_id(tensor) for tensor in inputs)
         found = user_frame(frame)
-        self.traced.look(frame, found, graph, self.now, self._place_of)
+        self.traced.look(frame, found, graph, self.now, self.place_of)
         self._stopping = name == "StopGradient"
         self._around = callers_of(found)
-        record = self._new_record(name, ids, outputs, self._place_of(found))
+        record = self._new_record(name, ids, outputs, self.place_of(found))
         record.attrs, record.function = attrs, log.function
-        handle = self._outermost(ids[0], graph) if ids and inputs[0].dtype is compat.resource_dtype else None
+        handle = outermost_handle(ids[0], graph) if ids and inputs[0].dtype is compat.resource_dtype else None
         if name in FUNCTIONAL_OPS and outputs:
             record.calls = functional_graphs(outputs[0].op, graph)
         elif record.kind is OpKind.WRITE and handle is not None and graph.name != "initialize_variables":
@@ -302,16 +316,6 @@ class Recorder:
             self._fold(record, inputs, outputs, graph)
         if found is not None and name not in _OPERANDS:
             self._bound_names.look(record, found)
-
-    def _outermost(self, handle: int, graph: Any) -> int:
-        """The variable's own handle for a handle that a traced function captured."""
-        while graph is not None and hasattr(graph, "captures"):
-            handle = next(
-                (compat.tensor_id(outer) for outer, inner in graph.captures if compat.tensor_id(inner) == handle),
-                handle,
-            )
-            graph = graph.outer_graph
-        return handle
 
     def _new_record(self, name: str, ids: tuple[int, ...], outputs: Iterable[Any], place: Place) -> OpRecord:
         self.now = sequence = next(self.sequence)
@@ -376,7 +380,7 @@ class Recorder:
             reference = weakref.ref(array)
         except TypeError:
             reference = None
-        self.departures.append(Departure(compat.tensor_id(tensor), how, self.now, self._place(frame), reference))
+        self.departures.append(Departure(compat.tensor_id(tensor), how, self.now, self.place_at(frame), reference))
 
     # -- keeping memory flat ---------------------------------------------------------------------
 
@@ -427,8 +431,8 @@ class Recorder:
             producers.pop(number, None)
         self.dropped_before = sequence
 
-    def _place(self, frame: FrameType) -> Place:
-        return self._place_of(user_frame(frame))
+    def place_at(self, frame: FrameType) -> Place:
+        return self.place_of(user_frame(frame))
 
     def _new_place(self, found: FrameType) -> Position:
         """A place that is met for the first time; it keeps its code, whose id can thus be no other's."""
@@ -446,9 +450,9 @@ class Recorder:
             if outer is found:
                 return None
             outer = outer.f_back
-        return self._place_of(found)
+        return self.place_of(found)
 
-    def _place_of(self, found: FrameType | None) -> Place:
+    def place_of(self, found: FrameType | None) -> Place:
         if found is None:
             return None
         places = self._places.get(id(found.f_code))
@@ -460,5 +464,5 @@ class Recorder:
         where = autograph.original_span(found)
         if file_owner(where.file) is CodeOwner.MACHINERY:  # tf_keras has its own training step converted
             outer = user_frame(found.f_back)
-            return where if outer is None else self._place_of(outer)
+            return where if outer is None else self.place_of(outer)
         return where

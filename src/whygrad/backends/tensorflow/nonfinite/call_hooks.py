@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from whygrad.backends.tensorflow import compat
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.listen.hooks import Hooks
+    from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 
 
-def install(capture: Capture) -> None:
+def install(hooks: Hooks, histories: StepHistories) -> None:
     """Stand around every call of a compiled function."""
-    hooks, histories = capture.hooks, capture.histories
 
     def calling(original: Any) -> Any:
         def call_flat(self: Any, *args: Any) -> Any:

@@ -69,6 +69,7 @@ class Discoveries:
 
     places: dict[Any, PlaceFacts] = field(default_factory=dict)
     all: list[Discovery] = field(default_factory=list)
+    latest: dict[int, Discovery | None] = field(default_factory=dict)  # variable -> why its gradient is bad
 
     def at(self, place: Any) -> PlaceFacts:
         return self.places.setdefault(place, PlaceFacts())

@@ -15,12 +15,12 @@ from whygrad.graph import OpKind
 from whygrad.graph.nonfinite import Scaled, Scaling
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.nonfinite.watched import Watched
 
 ROWS_SHOWN = 8
 
 
-def largest_enlargement(capture: Capture, replayed: Replayed) -> Scaled | None:
+def largest_enlargement(watched: Watched, replayed: Replayed) -> Scaled | None:
     """Of the products and quotients of the backward pass, the one that enlarges the gradient most."""
     replayed.sweep_back()
     nodes = [node for node in replayed.trace.nodes if node.incoming and node.forward is not None]
@@ -33,7 +33,7 @@ def largest_enlargement(capture: Capture, replayed: Replayed) -> Scaled | None:
         where=span(node.site.place),
         factor=factor,
         largest=max(_largest(value) for value in node.outputs),
-        fed_by=feeders_of(capture, node.forward),
+        fed_by=feeders_of(watched, node.forward),
         rows=_rows(node),
     )
 

@@ -7,8 +7,8 @@ from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.measure.finite import facts_of_values, is_finite
 from whygrad.backends.tensorflow.nonfinite.birth import failing_op
-from whygrad.backends.tensorflow.nonfinite.finite import facts_of_values, is_finite
 from whygrad.graph.nonfinite import Nonfinite, Stage
 from whygrad.source.position import CodeOwner, owner_of
 

@@ -18,8 +18,7 @@ from whygrad.graph.nonfinite import Occurrence
 from whygrad.source import is_on_disk, source_lines
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.log.variables import VariableEntry
+    from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
 
 MAX_STEPS = 3  # a run
 
@@ -27,8 +26,8 @@ MAX_STEPS = 3  # a run
 class Keeper:
     """One for each capture; off unless it is told where to keep."""
 
-    def __init__(self, capture: Capture, where: str | None) -> None:
-        self.capture = capture
+    def __init__(self, variables: VariableBook, where: str | None) -> None:
+        self._entries = variables.entries
         self.run = None if where is None else folder.steps_folder(where) / _run_name()
         self.kept: list[Path] = []
 
@@ -66,7 +65,7 @@ class Keeper:
         }
 
     def _variables(self, wanted: Iterable[int]) -> dict[int, dict[str, Any]]:
-        entries = self.capture.variables.entries
+        entries = self._entries
         return {
             number: {
                 "name": _name(entries[number]),

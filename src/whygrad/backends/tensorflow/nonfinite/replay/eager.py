@@ -15,8 +15,8 @@ from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, ReplayError
 from whygrad.graph import OpKind
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.nonfinite.replay.episode import Episode
+    from whygrad.backends.tensorflow.log.episode import Episode
+    from whygrad.backends.tensorflow.nonfinite.watched import Watched
 
 MAX_OPS = 200_000
 
@@ -34,12 +34,12 @@ class Step:
 class EagerReplay:
     """The forward pass of one request."""
 
-    def __init__(self, capture: Capture, episode: Episode, targets: Iterable[int]) -> None:
-        self.capture = capture
+    def __init__(self, watched: Watched, episode: Episode, targets: Iterable[int]) -> None:
+        self.watched = watched
         self.episode = episode
         self.trace = Trace()
         self.steps: list[Step] = []
-        self.interpreter = Interpreter(capture, self.trace)
+        self.interpreter = Interpreter(watched, self.trace)
         self.asked_from: FrameType | None = None  # a frame; user code below it is a gradient function
         self._records = self._needed(targets)
 
@@ -57,7 +57,7 @@ class EagerReplay:
     def _needed(self, targets: Iterable[int]) -> list[OpRecord]:
         """The records of this episode that the targets are made by, in order."""
         recent: list[OpRecord] = []
-        for record in reversed(self.capture.recorder.records):
+        for record in reversed(self.watched.recorder.records):
             if record.sequence <= self.episode.start:
                 break
             recent.append(record)
@@ -107,7 +107,7 @@ class EagerReplay:
     def _input(self, number: int) -> Value:
         value = self.value(number)
         if value is None:
-            entry = self.capture.variables.entries.get(number)
+            entry = self.watched.variables.entries.get(number)
             variable = None if entry is None or entry.reference is None else entry.reference()
             if variable is None:
                 raise ReplayError("a value that the step used is gone")

@@ -18,7 +18,7 @@ from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, ReplayError
 from whygrad.graph import OpKind
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
+    from whygrad.backends.tensorflow.nonfinite.watched import Watched
 
 MAX_DEPTH = 64
 MAX_NODES = 500_000  # of loops that go on for long
@@ -28,8 +28,8 @@ SIDE_EFFECTS = ("Print", "PrintV2", "Assert", "NoOp", "WriteScalarSummary", "Wri
 class Interpreter:
     """Runs function graphs into a trace."""
 
-    def __init__(self, capture: Capture, trace: Trace, snapshot: dict[int, Any] | None = None) -> None:
-        self.capture = capture
+    def __init__(self, watched: Watched, trace: Trace, snapshot: dict[int, Any] | None = None) -> None:
+        self.watched = watched
         self.trace = trace
         self.variables = ScratchVariables(snapshot or {})
         self.given: list[tuple[Any, ...]] = []  # batches, for the ops that would take them from a data set
@@ -67,7 +67,7 @@ class Interpreter:
                 known[compat.tensor_id(tensor)] = value
             return
         node = Node(kind, inputs, self._site(graph, operation))
-        forward = forward_operation(self.capture, graph, operation)
+        forward = forward_operation(self.watched.backward_ops.get(graph), graph, operation)
         if forward is not None:
             self._attribute(node, forward)
         self.trace.add(node, self._execute(operation, node, inputs))
@@ -155,7 +155,7 @@ class Interpreter:
     def _records(self, graph: Any) -> dict[int, OpRecord]:
         sites = self._sites.get(id(graph))
         if sites is None:
-            records = trace_records(self.capture.recorder, graph)
+            records = trace_records(self.watched.recorder, graph)
             sites = {facts.id: record for record in records for facts in record.outputs}
             self._sites[id(graph)] = sites
         return sites

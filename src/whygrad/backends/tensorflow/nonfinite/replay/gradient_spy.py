@@ -21,10 +21,10 @@ class GradientSpy:
         self.forward = forward
 
     def __enter__(self) -> None:
-        self.replay.capture.recorder.spy = self.on_op
+        self.replay.watched.recorder.spy = self.on_op
 
     def __exit__(self, *_: object) -> None:
-        self.replay.capture.recorder.spy = None
+        self.replay.watched.recorder.spy = None
 
     def on_op(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
         trace = self.replay.trace
@@ -44,6 +44,6 @@ class GradientSpy:
 
     def _site(self, frame: FrameType) -> Site:
         """The user's own gradient function where that is what runs; else the forward op's place."""
-        recorder = self.replay.capture.recorder
+        recorder = self.replay.watched.recorder
         place = recorder.place_below(frame, self.replay.asked_from)
         return self.forward.site if place is None else Site(place, self.forward.site.layers)

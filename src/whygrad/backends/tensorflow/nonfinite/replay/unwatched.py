@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from whygrad.backends.tensorflow import compat
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
+from whygrad.backends.tensorflow.log.recorder import Recorder
 
 
 @contextlib.contextmanager
-def unwatched(capture: Capture) -> Iterator[None]:
+def unwatched(recorder: Recorder) -> Iterator[None]:
     """Nothing that runs inside is recorded."""
-    capture.recorder.paused += 1
-    try:
-        with compat.unrecorded():
-            yield
-    finally:
-        capture.recorder.paused -= 1
+    with recorder.pausing(), compat.unrecorded():
+        yield
