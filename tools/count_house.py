@@ -195,7 +195,7 @@ def counts(house: House) -> list[Count]:
     fullest = max(folders, key=lambda name: folders[name])
     events, lonely, private = event_types(house), verdicts(house), private_names(house)
     return [
-        Count("modules in the largest import cycle", len(cycle), 60, 1, tuple(cycle)),
+        Count("modules in the largest import cycle", len(cycle), 1, 1, tuple(cycle)),
         Count("modules in the fullest folder", folders[fullest], 20, 20, (fullest,)),
         Count("types of event", len(events), 32, 12, tuple(events)),
         Count("events that one rule alone consumes", len(lonely), 24, 0, tuple(lonely)),
