@@ -103,7 +103,7 @@ class Capture:
         events = (
             self.keras.events,
             lambda: dict.fromkeys(recorder.events),
-            lambda: traced_functions(recorder.traced, self.keras.numbers_set),
+            lambda: traced_functions(recorder.traced, self.keras.attributes.numbers),
             recorder.folds.events,
             self.sparse_updates.events,
             self.compiled_steps.events,

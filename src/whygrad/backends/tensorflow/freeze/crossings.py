@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.keras.facts import KerasFacts
+from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.graph import Departure, Graph, TensorId
+from whygrad.observe.place import span
 from whygrad.source import SourceSpan
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.keras.facts import KerasFacts
-    from whygrad.backends.tensorflow.log.recorder import Recorder
 
 
 def with_crossings(recorder: Recorder, keras: KerasFacts, graph: Graph) -> Graph:

@@ -6,22 +6,20 @@ import bisect
 import itertools
 from collections.abc import Sequence
 from types import CodeType
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.freeze.flows import dtype_name, flows_of
 from whygrad.backends.tensorflow.freeze.scope import Scope
+from whygrad.backends.tensorflow.keras.facts import KerasFacts
 from whygrad.backends.tensorflow.log.op_record import OpRecord, TensorFacts, facts_of
 from whygrad.backends.tensorflow.log.op_table import ACTIONS, kind_of
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.trace_log import trace_records
 from whygrad.graph import Flow, Op, OpId, OpKind, TapeId, Tensor, TensorId, VariableId
+from whygrad.observe.place import span
 from whygrad.source import SourceSpan
 from whygrad.source.position import Position
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.keras.facts import KerasFacts
-    from whygrad.backends.tensorflow.log.recorder import Recorder
 
 MAX_DEPTH = 24  # of functions inside functions
 _CUTTING = frozenset({OpKind.WRITE, OpKind.STATE, OpKind.FOREIGN, OpKind.STOP})  # cut wherever they run

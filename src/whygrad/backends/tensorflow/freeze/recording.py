@@ -13,7 +13,6 @@ from whygrad.backends.tensorflow.keras.facts import KerasFacts
 from whygrad.backends.tensorflow.keras.inspection import listed
 from whygrad.backends.tensorflow.log.ledger.ledger import LedgerBook
 from whygrad.backends.tensorflow.log.op_table import DEFAULT_NAMES, NOT_TENSORS
-from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.requests import RequestEntry, Requests, SourceEntry
 from whygrad.backends.tensorflow.log.tapes import TapeFacts
@@ -39,6 +38,7 @@ from whygrad.graph import (
 )
 from whygrad.graph.sources import with_sources
 from whygrad.observe.pairs import Pair
+from whygrad.observe.place import span
 from whygrad.observe.windows import Windows
 
 

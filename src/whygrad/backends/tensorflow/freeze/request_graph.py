@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow.freeze.crossings import with_crossings
 from whygrad.backends.tensorflow.freeze.derivatives import with_derivatives
 from whygrad.backends.tensorflow.freeze.graph_writer import GraphWriter
 from whygrad.backends.tensorflow.freeze.scope import Scope
+from whygrad.backends.tensorflow.keras.facts import KerasFacts
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.requests import RequestEntry
+from whygrad.backends.tensorflow.log.tapes import TapeFacts
 from whygrad.graph import Graph, Outcome, TapeId
 from whygrad.graph.query import without_collecting
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.keras.facts import KerasFacts
-    from whygrad.backends.tensorflow.log.recorder import Recorder
-    from whygrad.backends.tensorflow.log.requests import RequestEntry
-    from whygrad.backends.tensorflow.log.tapes import TapeFacts
 
 
 def freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: TapeFacts, tf_graph: Any) -> Graph:

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.log.traced_functions import TracedFunctions, Tracing, is_number
 from whygrad.graph.event import NameKind, TracedFunction, TracedName
-from whygrad.observe.place import Place
+from whygrad.observe.place import Place, span
 from whygrad.source import SourceSpan
 from whygrad.source.call_use import called_inside
 from whygrad.source.position import CodeOwner, owner_of

@@ -6,22 +6,19 @@ import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.keras.called_layers import CalledLayers
 from whygrad.backends.tensorflow.keras.inspection import listed, path_of
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.keras.lists import ListReads
+from whygrad.backends.tensorflow.keras.trainings import Trainings
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.graph import VariableId
 from whygrad.graph.objects import AttributeSet, Given
+from whygrad.observe.place import Place, span
 from whygrad.source.position import CodeOwner, owner_of
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.keras.called_layers import CalledLayers
-    from whygrad.backends.tensorflow.keras.lists import ListReads
-    from whygrad.backends.tensorflow.keras.trainings import Trainings
-    from whygrad.backends.tensorflow.log.op_record import Place
-    from whygrad.backends.tensorflow.log.recorder import Recorder
-    from whygrad.backends.tensorflow.log.variables import VariableBook
 
 _MOST = 1024
 _WEIGHTS = 64  # lists of values whose origin is remembered

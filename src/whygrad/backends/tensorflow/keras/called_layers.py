@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow.keras.inspection import (
     all_layers,
@@ -17,16 +17,13 @@ from whygrad.backends.tensorflow.keras.inspection import (
     regularisers,
 )
 from whygrad.backends.tensorflow.log.autograph import caller_of
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.graph import VariableId
 from whygrad.graph.objects import Call, ObjectCalled
+from whygrad.observe.place import Place, span
 from whygrad.source import SourceSpan
 from whygrad.source.position import CodeOwner, owner_of, user_frame
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.log.op_record import Place
-    from whygrad.backends.tensorflow.log.recorder import Recorder
-    from whygrad.backends.tensorflow.log.variables import VariableBook
 
 _KEPT = 32  # ways in which one layer is called
 _LAYERS = 4096

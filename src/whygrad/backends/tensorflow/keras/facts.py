@@ -5,20 +5,18 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow.keras.attributes import Attributes
 from whygrad.backends.tensorflow.keras.called_layers import CalledLayers
 from whygrad.backends.tensorflow.keras.lists import ListReads
 from whygrad.backends.tensorflow.keras.losses import Losses
 from whygrad.backends.tensorflow.keras.trainings import OptimizerFacts, Trainings
+from whygrad.backends.tensorflow.listen.foreign_body import Bodies
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.graph import Event
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.listen.foreign_body import Bodies
-    from whygrad.backends.tensorflow.log.op_record import Place
-    from whygrad.backends.tensorflow.log.recorder import Recorder
-    from whygrad.backends.tensorflow.log.variables import VariableBook
+from whygrad.observe.place import Place
 
 
 class KerasFacts:
@@ -32,11 +30,6 @@ class KerasFacts:
         self.attributes = Attributes(recorder, variables, self.called_at, self.lists, self.trainings)
         self.losses = Losses(recorder)
         self.made_variables: dict[int, tuple[weakref.ref[Any], Place]] = {}  # that get their values later
-
-    @property
-    def numbers_set(self) -> dict[tuple[int, str], tuple[Place, int]]:
-        """The last change of a layer's number by user code."""
-        return self.attributes.numbers
 
     @property
     def layers_seen(self) -> list[Any]:

@@ -8,13 +8,11 @@ from __future__ import annotations
 import inspect
 import weakref
 from types import CodeType, FrameType, ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.source.position import CodeOwner, owner_of
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.log.recorder import Recorder
 
 TELLING: Final = frozenset({"Log", "Log1p", b"Log", b"Log1p"})  # ops that all of these functions run
 _FUNCTIONS: Final = {

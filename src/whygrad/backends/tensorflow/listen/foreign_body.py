@@ -7,9 +7,9 @@ from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
-from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.graph import Departure
+from whygrad.observe.place import span
 
 
 class Bodies(threading.local):

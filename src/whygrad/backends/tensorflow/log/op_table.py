@@ -125,7 +125,6 @@ WRITE_PREFIXES: Final = (
     "ResourceSparseApply",
     "ResourceStridedSliceAssign",
 )
-WRITE_OPS: Final = frozenset({"AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"})
 SYMMETRIC_LOSSES: Final = frozenset(
     {
         *("MeanSquaredError", "mean_squared_error", "mse", "MeanAbsoluteError", "mean_absolute_error", "mae"),

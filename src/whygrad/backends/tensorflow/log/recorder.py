@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log import autograph
@@ -25,7 +25,7 @@ from whygrad.backends.tensorflow.log.function_graphs import (
     outermost_handle,
 )
 from whygrad.backends.tensorflow.log.ledger.ledger import LedgerBook
-from whygrad.backends.tensorflow.log.op_record import CUSTOM, Departure, Leaf, OpRecord, Place, TraceLog, facts_of
+from whygrad.backends.tensorflow.log.op_record import CUSTOM, Departure, Leaf, OpRecord, TraceLog, facts_of
 from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.log.stack import callers_of, is_users_own, variable_in_caller
 from whygrad.backends.tensorflow.log.traced_function import TracedFunction
@@ -36,14 +36,25 @@ from whygrad.graph import Action, Event, OpKind
 from whygrad.observe.fact import Call, Maker
 from whygrad.observe.folds import Folds
 from whygrad.observe.label import Label
+from whygrad.observe.place import Place
 from whygrad.source.position import CodeOwner, Position, file_owner, position_in, user_frame
 
 KEPT_OPS = 20_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
 
 _OPERANDS = frozenset({"ReadVariableOp", "Const", "Shape"})  # made on the way to a value, never the value itself
 _JOIN, _SPLIT, _SCATTER = Action.JOIN, Action.SPLIT, Action.SCATTER  # asked for every op
-_OF_A_THREAD = ("tapes", "layers", "custom", "laid_at", "paused", "asking", "applying")
-_AT_FIRST = ((), (), (), None, 0, 0, 0)
+
+
+class _OfThread(NamedTuple):
+    """What the recorder keeps for each thread, as it is at first."""
+
+    tapes: tuple[int, ...] = ()
+    layers: tuple[str, ...] = ()
+    custom: tuple[str, ...] = ()
+    laid_at: OpRecord | None = None
+    paused: int = 0
+    asking: int = 0  # gradient requests inside gradient requests
+    applying: int = 0  # updates inside updates
 
 
 class Recorder:
@@ -68,14 +79,8 @@ class Recorder:
         self.untraced: weakref.WeakKeyDictionary[Any, list[OpRecord]] = weakref.WeakKeyDictionary()
         self.open_tapes = 0  # in all threads
         self.merging = 0  # updates that a strategy hands over from its replicas to the thread that started them
-        self.tapes: tuple[int, ...] = ()  # this and the next six: of the thread that runs now
-        self.layers: tuple[str, ...] = ()
-        self.custom: tuple[str, ...] = ()
-        self.laid_at: OpRecord | None = None
-        self.paused = 0
-        self.asking = 0  # gradient requests inside gradient requests
-        self.applying = 0  # updates inside updates
-        self._other_threads: dict[int, tuple[Any, ...]] = {}
+        self._take(_OfThread())
+        self._other_threads: dict[int, _OfThread] = {}
         self.episode: Episode | None = None  # what a replay of the present step would need
         self.spy: Callable[..., None] | None = None  # told of eager ops while paused
         self._stopping = False
@@ -93,9 +98,14 @@ class Recorder:
 
     def change_thread(self, before: int, now: int) -> None:
         """Another thread takes over: its own tapes and layers are the open ones."""
-        self._other_threads[before] = tuple(getattr(self, name) for name in _OF_A_THREAD)
-        for name, value in zip(_OF_A_THREAD, self._other_threads.pop(now, _AT_FIRST), strict=True):
-            setattr(self, name, value)
+        self._other_threads[before] = _OfThread(
+            self.tapes, self.layers, self.custom, self.laid_at, self.paused, self.asking, self.applying
+        )
+        self._take(self._other_threads.pop(now, _OfThread()))
+
+    def _take(self, thread: _OfThread) -> None:
+        self.tapes, self.layers, self.custom, self.laid_at = thread.tapes, thread.layers, thread.custom, thread.laid_at
+        self.paused, self.asking, self.applying = thread.paused, thread.asking, thread.applying
 
     @contextmanager
     def pausing(self) -> Iterator[None]:
@@ -192,18 +202,12 @@ class Recorder:
         if graph is not None and graph.name == "initialize_variables":
             return
         handle = compat.tensor_id(inputs[0]) if graph is None else outermost_handle(compat.tensor_id(inputs[0]), graph)
-        entry = self.variables.entries.get(handle)
-        if entry is None:
-            self.variables.meet_handle(handle, frame)
-            entry = self.variables.entries.get(handle)
+        entry = self.variables.meet_handle(handle, frame)
         if entry is not None:
             self.ledger.note(entry, name, self.ledger.place, frame, self.layers, graph)
 
     def _note_write(self, handle: int, record: OpRecord, inputs: Any, frame: FrameType, graph: Any) -> None:
-        entry = self.variables.entries.get(handle)
-        if entry is None:
-            self.variables.meet_handle(handle, frame)
-            entry = self.variables.entries.get(handle)
+        entry = self.variables.meet_handle(handle, frame)
         if entry is not None:
             entry.last_write = record.place
             self.ledger.note(entry, record.type, record.place, frame, self.layers, graph)
@@ -372,15 +376,10 @@ class Recorder:
 
     # -- leaving ---------------------------------------------------------------------------------
 
-    def on_departure(self, tensor: Any, how: str, array: Any, frame: FrameType) -> None:
+    def on_departure(self, tensor: Any, how: str, frame: FrameType) -> None:
         self.folds.steps.use((compat.tensor_id(tensor),))
-        if self.paused:
-            return
-        try:
-            reference = weakref.ref(array)
-        except TypeError:
-            reference = None
-        self.departures.append(Departure(compat.tensor_id(tensor), how, self.now, self.place_at(frame), reference))
+        if not self.paused:
+            self.departures.append(Departure(compat.tensor_id(tensor), how, self.now, self.place_at(frame)))
 
     # -- keeping memory flat ---------------------------------------------------------------------
 

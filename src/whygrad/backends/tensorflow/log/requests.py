@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.episode import Episode, Episodes
-from whygrad.backends.tensorflow.log.ports import Training
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.tapes import TapeFacts, Tapes
 from whygrad.backends.tensorflow.log.variables import VariableBook, handle_id
@@ -61,13 +60,20 @@ class Ticket:
     """Between asking and answering."""
 
     entry: RequestEntry
-    raw_sources: list[Any]
     paused: bool
     tf_graph: Any
     tape: Any
     raw_targets: list[Any]
     output_gradients: list[Any] | None  # None: ones
     episode: Episode | None  # None: the values of the step are not kept
+
+
+class Training(Protocol):
+    """Knows the training loop that the framework itself runs, and the lists that the user reads from its objects."""
+
+    def training_model(self) -> str | None: ...
+    def training_place(self) -> Place: ...
+    def list_was_used(self, value: Any) -> None: ...
 
 
 Freeze = Callable[[RequestEntry, TapeFacts, Any], Graph]  # what a request reaches, in a function graph or None
@@ -101,7 +107,7 @@ class Requests:
         facts = self._tapes.of(tape)
         raw = compat.flatten(sources) if compat.flatten else []
         raw_targets = compat.flatten(target) if compat.flatten else []
-        targets = [_tensor_of(item, recorder) for item in raw_targets]
+        targets = [_tensor_of(item) for item in raw_targets]
         entry = RequestEntry(
             tape=facts.number,
             place=recorder.place_at(sys._getframe(3)) or training.training_place(),
@@ -122,7 +128,6 @@ class Requests:
             recorder.paused += 1
         return Ticket(
             entry,
-            raw,
             not others,
             compat.current_graph(),
             tape,
@@ -253,11 +258,9 @@ def _made_at(op: OpFact | None) -> tuple[Place, tuple[Position, ...]] | None:
     return None if op is None else (op.place, op.callers[:1])
 
 
-def _tensor_of(item: Any, recorder: Any) -> int | None:
-    number = compat.id_of(item)
-    if number is None:
-        number = handle_id(item)
-    return number
+def _tensor_of(item: Any) -> int | None:
+    number: int | None = compat.id_of(item)
+    return handle_id(item) if number is None else number
 
 
 def _odd_type(target: Any) -> str:

@@ -6,14 +6,12 @@ import bisect
 import re
 from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.listen.hooks import Hooks
-    from whygrad.backends.tensorflow.log.op_record import OpRecord
-    from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.log.op_record import OpRecord
+from whygrad.backends.tensorflow.log.recorder import Recorder
 
 # `tf.gradients` names what it builds after the op it differentiates; it builds the gradients of functions and loops.
 _NAMED_AFTER = re.compile(r"(?:^|/)gradients(?:_\d+)?/(.+)_grad(?:/|$)")

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
+from whygrad.backends.tensorflow.log.op_record import OpRecord
 from whygrad.backends.tensorflow.log.op_table import ACTIONS, kind_of
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.measure.finite import facts_of_values, is_number
 from whygrad.backends.tensorflow.nonfinite.feeders import feeders_of
 from whygrad.backends.tensorflow.nonfinite.masking import masking_select
 from whygrad.backends.tensorflow.nonfinite.replay.taking import first_taker
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Trace, Value, births
+from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.backends.tensorflow.nonfinite.wider import is_finite_when_wider
 from whygrad.graph import OpKind, VariableId
 from whygrad.graph.nonfinite import FailingOp, Nonfinite, Stage
+from whygrad.observe.place import span
 from whygrad.source import SourceSpan
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.log.op_record import OpRecord
-    from whygrad.backends.tensorflow.log.variables import VariableBook
-    from whygrad.backends.tensorflow.nonfinite.watched import Watched
 
 ROWS_SHOWN: Final = 8
 LOOKED_AT: Final = 64  # ops before the tape

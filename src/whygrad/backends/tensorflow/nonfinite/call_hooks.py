@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.listen.hooks import Hooks
-    from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
+from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 
 
 def install(hooks: Hooks, histories: StepHistories) -> None:

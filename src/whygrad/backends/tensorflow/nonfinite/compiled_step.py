@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.nonfinite.birth import describe
 from whygrad.backends.tensorflow.nonfinite.discoveries import Discovery
 from whygrad.backends.tensorflow.nonfinite.inquiry import Answer, inquire
 from whygrad.backends.tensorflow.nonfinite.replay.compiled import CompiledReplay
+from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError
-from whygrad.backends.tensorflow.nonfinite.replay.unwatched import unwatched
+from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
 from whygrad.backends.tensorflow.nonfinite.sentinel import MAX_REPLAYS, Sentinel, failed
 from whygrad.backends.tensorflow.nonfinite.underflow import largest_loss
+from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
+from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.graph.nonfinite import Nonfinite, Scaled, Stage
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
-    from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
-    from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
-    from whygrad.backends.tensorflow.nonfinite.watched import Watched
-
+from whygrad.observe.place import span
 
 MAX_INQUIRIES: Final = 2  # replays for one function
 
@@ -49,7 +45,7 @@ class CompiledSteps:
         history.inquiries += 1
         sentinel.replays += 1
         try:
-            with unwatched(self.watched.recorder):
+            with self.watched.unseen():
                 skips_all = self.scale_watch.skips_all(history)
                 answer = inquire(CompiledReplay(self.watched, self.histories, history), skips_all=skips_all)
                 event = self._event_of(answer, history)
@@ -66,7 +62,7 @@ class CompiledSteps:
     def _look_for_underflow(self, history: StepHistory) -> None:
         """Run the last step of a function that uses float16 once more, and see what becomes of its gradients."""
         try:
-            with unwatched(self.watched.recorder):
+            with self.watched.unseen():
                 replay = CompiledReplay(self.watched, self.histories, history)
                 replay.run()
                 for request, known in replay.requests():

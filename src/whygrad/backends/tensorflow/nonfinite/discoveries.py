@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 from whygrad.graph import VariableId
 from whygrad.graph.nonfinite import Nonfinite, Occurrence, Scaled, Stage
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
+from whygrad.observe.place import span
 
 
 @dataclass(slots=True)

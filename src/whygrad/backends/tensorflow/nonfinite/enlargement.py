@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from whygrad.backends.tensorflow.log.op_table import kind_of
-from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.nonfinite.feeders import feeders_of
 from whygrad.backends.tensorflow.nonfinite.replay.replayed import Replayed
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Value
+from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.graph import OpKind
 from whygrad.graph.nonfinite import Scaled, Scaling
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.nonfinite.watched import Watched
+from whygrad.observe.place import span
 
 ROWS_SHOWN = 8
 

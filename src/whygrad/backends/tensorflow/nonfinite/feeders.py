@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from whygrad.backends.tensorflow.log.op_table import ACTIONS, kind_of
-from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.measure.finite import facts_of_values, is_number
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Value
+from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.graph import Action, OpKind
 from whygrad.graph.nonfinite import Feeder
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.nonfinite.watched import Watched
+from whygrad.observe.place import span
 
 NEAREST: Final = 48  # ops, in the order of their distance
 MOST: Final = 96  # ops; beyond the nearest, those with the largest results come first

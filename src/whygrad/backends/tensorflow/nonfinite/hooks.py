@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.gradient_calls import hear_updates
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.listen.hooks import Hooks
-    from whygrad.backends.tensorflow.log.updates import Updates
-    from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
+from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.log.updates import Updates
+from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 
 
 def install(hooks: Hooks, updates: Updates, watch: UpdateWatch, module: ModuleType) -> None:

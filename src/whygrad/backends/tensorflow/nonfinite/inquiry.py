@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow.measure.finite import symptom_of
 from whygrad.backends.tensorflow.nonfinite.birth import first_birth, is_at_zero
 from whygrad.backends.tensorflow.nonfinite.replay.compiled import CompiledReplay
+from whygrad.backends.tensorflow.nonfinite.replay.step_history import TracedRequest
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Trace, Value
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.nonfinite.replay.step_history import TracedRequest
 
 
 @dataclass(slots=True)

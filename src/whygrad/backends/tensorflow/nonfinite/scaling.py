@@ -5,22 +5,20 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.function_graphs import outermost_handle
 from whygrad.backends.tensorflow.log.op_table import kind_of
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.requests import Requests
+from whygrad.backends.tensorflow.log.updates import Updates
+from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.measure.finite import array_of, tensor_of
+from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 from whygrad.graph import OpKind
 from whygrad.graph.nonfinite import SEVERAL, Occurrence, Scaled, Scaling
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.log.recorder import Recorder
-    from whygrad.backends.tensorflow.log.requests import Requests
-    from whygrad.backends.tensorflow.log.updates import Updates
-    from whygrad.backends.tensorflow.log.variables import VariableBook
-    from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
+from whygrad.observe.place import span
 
 
 @dataclass(slots=True)

@@ -11,27 +11,24 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from whygrad.backends.tensorflow.log.op_table import kind_of
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.log.requests import Ticket
 from whygrad.backends.tensorflow.measure.finite import is_finite, symptom_of
 from whygrad.backends.tensorflow.nonfinite.birth import describe, first_birth
 from whygrad.backends.tensorflow.nonfinite.discoveries import Discoveries, Discovery, PlaceFacts
 from whygrad.backends.tensorflow.nonfinite.enlargement import largest_enlargement
+from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
 from whygrad.backends.tensorflow.nonfinite.replay.replayed import Replayed, replay_request
+from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError, Trace, Value
-from whygrad.backends.tensorflow.nonfinite.replay.unwatched import unwatched
+from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
+from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.graph import OpKind, Outcome
 from whygrad.graph.feeding import norm_before
 from whygrad.graph.nonfinite import Nonfinite, Scaled, Stage
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.log.requests import Ticket
-    from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
-    from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
-    from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
-    from whygrad.backends.tensorflow.nonfinite.watched import Watched
+from whygrad.observe.place import span
 
 MAX_REPLAYS: Final = 6  # a run
 MAX_REPLAYS_A_PLACE: Final = 2
@@ -130,7 +127,7 @@ class Sentinel:
     def _replay(self, ticket: Ticket, look: Callable[[Replayed], Any]) -> Any:
         """What a look into the replayed step finds; None: it needs no explanation, or has one."""
         try:
-            with unwatched(self.watched.recorder):
+            with self.watched.unseen():
                 return look(replay_request(self.watched, ticket))
         except Exception as error:
             return Nonfinite(stage=Stage.UNPLACED, where=span(ticket.entry.place), reason=failed(error))
@@ -165,5 +162,5 @@ class Sentinel:
         event = found.event
         if analysed is None or not isinstance(event, Nonfinite) or event.stage not in (Stage.BORN, Stage.ENTERED):
             return
-        with unwatched(self.watched.recorder):
+        with self.watched.unseen():
             self.keeper.keep(*analysed, self.discoveries.when(found))

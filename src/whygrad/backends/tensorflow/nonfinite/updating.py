@@ -6,24 +6,22 @@ import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.updates import UpdateEntry, Updates
+from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.measure.finite import is_finite, tensor_of
+from whygrad.backends.tensorflow.nonfinite.discoveries import Discoveries
+from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
+from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
+from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
 from whygrad.backends.tensorflow.nonfinite.update_spy import UpdateSpy, has_users_code
 from whygrad.graph import VariableId
 from whygrad.graph.nonfinite import Nonfinite, Occurrence, Scaled, Stage, UpdateFacts
+from whygrad.observe.place import span
 from whygrad.source import SourceSpan
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.log.recorder import Recorder
-    from whygrad.backends.tensorflow.log.updates import UpdateEntry, Updates
-    from whygrad.backends.tensorflow.log.variables import VariableBook
-    from whygrad.backends.tensorflow.nonfinite.discoveries import Discoveries
-    from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
-    from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
-    from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
 
 
 @dataclass(slots=True)

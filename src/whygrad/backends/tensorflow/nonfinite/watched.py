@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from whygrad.backends.tensorflow.log.op_record import Place
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.nonfinite.attribution import BackwardOps
+from whygrad.observe.place import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +21,9 @@ class Watched:
     variables: VariableBook
     shown_at: Callable[[Place, tuple[str, ...]], Place]  # where an op is shown that ran at a place, in these layers
     backward_ops: weakref.WeakKeyDictionary[Any, BackwardOps] = field(default_factory=weakref.WeakKeyDictionary)
+
+    @contextmanager
+    def unseen(self) -> Iterator[None]:
+        """Neither the recorder nor a tape of the user's sees the ops of ours that run inside."""
+        with self.recorder.pausing(), compat.unrecorded():
+            yield

@@ -16,18 +16,18 @@ import numpy as np
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.log.updates import UpdateEntry
+from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.measure.own_thread import in_own_thread
 from whygrad.backends.tensorflow.numbers.kept_turns import is_kept
+from whygrad.backends.tensorflow.numbers.step_numbers import StepNumbers
 from whygrad.graph import VariableId
 from whygrad.graph.event import VariableStep
+from whygrad.observe.place import span
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.log.updates import UpdateEntry
-    from whygrad.backends.tensorflow.log.variables import VariableBook
     from whygrad.backends.tensorflow.measure.duplicate_rows import RepeatedRows
     from whygrad.backends.tensorflow.numbers.sparse_sample import Sample, TracedSample
-    from whygrad.backends.tensorflow.numbers.step_numbers import StepNumbers
 
 _MOST: Final = 64  # pairs of an optimizer and a variable
 _MOST_ROWS: Final = 256  # of a sample

@@ -11,15 +11,15 @@ import numpy as np
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.requests import RequestEntry, Ticket
+from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.numbers.activations import Readers
 from whygrad.backends.tensorflow.numbers.eager_numbers import EagerNumbers
 from whygrad.backends.tensorflow.numbers.stillness import Stillness
 from whygrad.graph import GradientNumbers
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.log.recorder import Recorder
-    from whygrad.backends.tensorflow.log.requests import RequestEntry, Ticket
-    from whygrad.backends.tensorflow.log.variables import VariableBook
     from whygrad.backends.tensorflow.measure.step_means import Means
     from whygrad.backends.tensorflow.numbers.traced_numbers import TracedNumbers
 

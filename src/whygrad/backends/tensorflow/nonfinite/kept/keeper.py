@@ -7,18 +7,16 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends import kept_steps as folder
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
 from whygrad.backends.tensorflow.nonfinite.kept.program import CannotKeepError, Program, Writer, span_to_list
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Trace, Value
 from whygrad.graph.nonfinite import Occurrence
+from whygrad.observe.place import span
 from whygrad.source import is_on_disk, source_lines
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
 
 MAX_STEPS = 3  # a run
 

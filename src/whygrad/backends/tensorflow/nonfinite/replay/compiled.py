@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.nonfinite.replay.functions import Interpreter
+from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.step_history import Call, StepHistory, TracedRequest
 from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError, Trace, Value
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
-    from whygrad.backends.tensorflow.nonfinite.watched import Watched
+from whygrad.backends.tensorflow.nonfinite.watched import Watched
 
 TRIES = 4  # of a step that draws random numbers
 

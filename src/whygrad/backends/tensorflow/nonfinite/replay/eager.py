@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.episode import Episode
 from whygrad.backends.tensorflow.log.op_record import CUSTOM, OpRecord
 from whygrad.backends.tensorflow.log.op_table import kind_of
 from whygrad.backends.tensorflow.nonfinite.replay.functions import Interpreter
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, ReplayError, Site, Trace, Value
+from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.graph import OpKind
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.log.episode import Episode
-    from whygrad.backends.tensorflow.nonfinite.watched import Watched
 
 MAX_OPS = 200_000
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.function_graphs import FUNCTIONAL_OPS, functional_graphs
@@ -15,10 +15,8 @@ from whygrad.backends.tensorflow.nonfinite.replay.graphs import DATA_OPS
 from whygrad.backends.tensorflow.nonfinite.replay.op_order import ops_in_order
 from whygrad.backends.tensorflow.nonfinite.replay.scratch import ScratchVariables
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, ReplayError, Site, Trace, Value
+from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.graph import OpKind
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.nonfinite.watched import Watched
 
 MAX_DEPTH = 64
 MAX_NODES = 500_000  # of loops that go on for long

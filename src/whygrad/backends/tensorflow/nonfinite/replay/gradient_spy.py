@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.function_graphs import called_graphs
+from whygrad.backends.tensorflow.nonfinite.replay.eager import EagerReplay
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Site, Value
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.nonfinite.replay.eager import EagerReplay
 
 
 class GradientSpy:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from whygrad.backends.tensorflow.log.requests import Ticket
 from whygrad.backends.tensorflow.nonfinite.replay.backward import Sweep
 from whygrad.backends.tensorflow.nonfinite.replay.eager import EagerReplay
 from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError, Trace, Value
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.log.requests import Ticket
-    from whygrad.backends.tensorflow.nonfinite.watched import Watched
+from whygrad.backends.tensorflow.nonfinite.watched import Watched
 
 
 class Replayed:
