@@ -26,6 +26,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 def watched(*, ledger: bool) -> Iterator[None]:
     """Watching as `wg.watch()` does; without the ledger, its three entries do nothing."""
     from whygrad.backends.tensorflow.ledger.ledger import LedgerBook
+
     from whygrad.watch import Run
 
     kept = {name: getattr(LedgerBook, name) for name in ("note", "ran", "updating")}
@@ -87,6 +88,7 @@ def alone(make: Callable[[], Any]) -> None:
 def alone_eager(step: Callable[[], object], count: int = 60) -> None:
     """All that the ledger does in an eager step, clocked where it is called."""
     from whygrad.backends.tensorflow.ledger.ledger import LedgerBook
+
     from whygrad.backends.tensorflow.log.recorder import Recorder
 
     spent, calls = 0.0, 0

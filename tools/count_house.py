@@ -207,12 +207,12 @@ def counts(house: House) -> list[Count]:
     fullest = max(folders, key=lambda name: folders[name])
     events, lonely, private = event_types(house), verdicts(house), private_names(house)
     return [
-        Count("modules in the largest import cycle", len(cycle), 35, 1, tuple(cycle)),
+        Count("modules in the largest import cycle", len(cycle), 1, 1, tuple(cycle)),
         Count("modules in the fullest folder", folders[fullest], 20, 20, (fullest,)),
         Count("types of event", len(events), 12, 12, tuple(events)),
         Count("events that one rule alone consumes", len(lonely), 2, 0, tuple(lonely)),
         Count("private names of a framework outside of compat", len(private), 0, 0, tuple(private)),
-        Count("lines of source", house.lines, 41_400, 33_700),
+        Count("lines of source", house.lines, 41_500, 33_700),
     ]
 
 

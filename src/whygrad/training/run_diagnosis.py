@@ -36,16 +36,10 @@ def store_diagnosis(
 def store_ledger(writer: RunWriter) -> None:
     """Keep who wrote to which variable so far; nothing happens where nobody watches."""
     from whygrad.backends.tensorflow.capture import running_capture
-    from whygrad.backends.tensorflow.freeze.recording import ledger_of
 
     capture = running_capture()
-    if capture is None:
-        return
-    capture.recorder.paused += 1
-    try:
-        writer.set_ledger(ledger_of(capture))
-    finally:
-        capture.recorder.paused -= 1
+    if capture is not None:
+        writer.set_ledger(capture.freezer.ledger())
 
 
 def _diagnostics(run: Run, thresholds: Thresholds) -> Iterator[Diagnostic]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import whygrad as wg
-from whygrad.backends.tensorflow.ledger.ledger import KEPT_STRETCHES, StepsSeen
+from whygrad.backends.tensorflow.log.ledger.ledger import KEPT_STRETCHES, StepsSeen
 from whygrad.graph.ledger import Ledger, WriterKind
 
 pytestmark = pytest.mark.tensorflow

@@ -39,19 +39,13 @@ class TensorFlowBackend:
             print(line, file=sys.stderr)
 
     def record(self, failure: Failure | None = None) -> Recording:
-        from whygrad.backends.tensorflow.freeze.recording import record
-
-        return record(self.capture, failure)
+        return self.capture.freezer.recording(failure)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
         """For ops of our own, which are none of the program's."""
-        recorder = self.capture.recorder
-        recorder.paused += 1
-        try:
+        with self.capture.recorder.pausing():
             yield
-        finally:
-            recorder.paused -= 1
 
 
 def make(on_settled: Callable[[], None] | None = None, options: WatchOptions | None = None) -> TensorFlowBackend:

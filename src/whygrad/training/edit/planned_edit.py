@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from whygrad.backends.tensorflow.ledger.writer import writing_as
+from whygrad.backends.tensorflow.log.ledger.writer import writing_as
 from whygrad.backends.tensorflow.measure.graph_building import choose, unconverted
 from whygrad.errors import UsageError
 from whygrad.training.edit.fit_callback import FitCallback, Logs

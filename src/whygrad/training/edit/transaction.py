@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.ledger.writer import writing_as
+from whygrad.backends.tensorflow.log.ledger.writer import writing_as
 from whygrad.errors import NonfiniteError, UsageError
 from whygrad.training.edit.first_slots import first_values
 from whygrad.training.edit.owned_variables import variables_of

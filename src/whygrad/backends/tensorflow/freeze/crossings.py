@@ -4,32 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.keras.facts import KerasFacts
+from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.graph import Departure, Graph, TensorId
+from whygrad.observe.place import span
 from whygrad.source import SourceSpan
 
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
 
-
-def with_crossings(capture: Capture, graph: Graph) -> Graph:
+def with_crossings(recorder: Recorder, keras: KerasFacts, graph: Graph) -> Graph:
     """The graph of a request that lost a gradient, with the facts that may tell how."""
-    recorder, names = capture.recorder, {name for op in graph.ops for name in op.layers[:1]}
-    called = {name: places for name, places in capture.keras.called_at.by_name().items() if name in names}
+    names = {name for op in graph.ops for name in op.layers[:1]}
+    called = {name: places for name, places in keras.called_at.by_name().items() if name in names}
     return replace(
         graph,
-        departures=tuple(_departures(capture, graph)),
+        departures=tuple(_departures(recorder, graph)),
         entered={number: recorder.leaves[number].sequence for number in graph.tensors if number in recorder.leaves},
         called={name: tuple(sorted(s for p in places if (s := span(p)))) for name, places in called.items()},
     )
 
 
-def _departures(capture: Capture, graph: Graph) -> Iterator[Departure]:
+def _departures(recorder: Recorder, graph: Graph) -> Iterator[Departure]:
     """All of the graph's own tensors; of others, one for each place."""
     others = set[SourceSpan]()
-    for left in capture.recorder.departures:
+    for left in recorder.departures:
         tensor, where = TensorId(left.tensor), span(left.place)
         own = tensor in graph.tensors
         if where is not None and (own or where not in others):

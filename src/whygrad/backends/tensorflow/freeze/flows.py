@@ -8,17 +8,12 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.op_table import is_trainable
 from whygrad.graph import Flow
 
 # By the ids of dtypes: TensorFlow keeps one object of each for good, and hashes and names them slowly.
 _cache: dict[tuple[str, tuple[int, ...], tuple[int, ...]], tuple[Flow, ...]] = {}
 _names: dict[int, str] = {}
-_FLOATING = ("float", "bfloat", "complex", "half", "double", "variant", "resource")
-
-
-def is_trainable(dtype_name: str) -> bool:
-    """Whether TensorFlow would carry a gradient through a tensor of this dtype."""
-    return dtype_name.startswith(_FLOATING)
 
 
 def dtype_name(dtype: Any) -> str:

@@ -6,21 +6,20 @@ import bisect
 import itertools
 from collections.abc import Sequence
 from types import CodeType
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.freeze.flows import dtype_name, flows_of
 from whygrad.backends.tensorflow.freeze.scope import Scope
+from whygrad.backends.tensorflow.keras.facts import KerasFacts
 from whygrad.backends.tensorflow.log.op_record import OpRecord, TensorFacts, facts_of
 from whygrad.backends.tensorflow.log.op_table import ACTIONS, kind_of
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.trace_log import trace_records
 from whygrad.graph import Flow, Op, OpId, OpKind, TapeId, Tensor, TensorId, VariableId
+from whygrad.observe.place import span
 from whygrad.source import SourceSpan
 from whygrad.source.position import Position
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
 
 MAX_DEPTH = 24  # of functions inside functions
 _CUTTING = frozenset({OpKind.WRITE, OpKind.STATE, OpKind.FOREIGN, OpKind.STOP})  # cut wherever they run
@@ -39,11 +38,14 @@ class _Site(NamedTuple):
 class GraphWriter:
     """Writes the ops of one request, in the order they ran."""
 
-    def __init__(self, capture: Capture, scope: Scope, tape: TapeId, home: CodeType | None) -> None:
+    def __init__(
+        self, recorder: Recorder, keras: KerasFacts, scope: Scope, tape: TapeId, home: CodeType | None
+    ) -> None:
         self.ops: list[Op] = []
         self.tensors: dict[TensorId, Tensor] = {}
-        self._capture = capture
-        self._variables = capture.variables.entries
+        self._recorder = recorder
+        self._keras = keras
+        self._variables = recorder.variables.entries
         self._scope = scope
         self._tape = tape
         self._home = home  # the function that holds the tape's `with` block
@@ -111,7 +113,7 @@ class GraphWriter:
             for caller in (record.place, *record.callers):
                 if isinstance(caller, Position) and _is_in(caller.code, self._home):
                     return span(caller)
-        return span(self._capture.keras.shown_at(record.place, record.layers))
+        return span(self._keras.shown_at(record.place, record.layers))
 
     # -- calls of functions ----------------------------------------------------------------------
 
@@ -130,7 +132,7 @@ class GraphWriter:
             names: dict[int, int] = {}
             holders = [self._rename(facts_of(placeholder), names) for placeholder in graph.inputs]
             self._link(site, inputs[choice:], holders)
-            for inner in trace_records(self._capture.recorder, graph):
+            for inner in trace_records(self._recorder, graph):
                 if inner.type != "Placeholder":
                     self._write(inner, site.tapes, names, depth + 1)
             if loop and position == 1:
@@ -175,7 +177,7 @@ class GraphWriter:
             data = [self._value(site, number) for number in inputs]
             variable = next((number for number in data if self._is_resource(number)), None)
             data = [number for number in data if number != variable]
-        if kind is OpKind.WRITE and inputs and inputs[0] in self._capture.variables.copies:
+        if kind is OpKind.WRITE and inputs and inputs[0] in self._recorder.variables.copies:
             data = ()  # a copy on another device is filled from the first one: nothing new is written
         if record.type == "GradientRequest":
             data = [number for number in inputs if self._handle(number) not in self._variables]

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.failures import classify, failure_of
+from whygrad.backends.tensorflow.keras.facts import KerasFacts
 from whygrad.backends.tensorflow.keras.inspection import listed
-from whygrad.backends.tensorflow.listen.optimizers import UpdateEntry
+from whygrad.backends.tensorflow.log.ledger.ledger import LedgerBook
 from whygrad.backends.tensorflow.log.op_table import DEFAULT_NAMES, NOT_TENSORS
-from whygrad.backends.tensorflow.log.positions import span
-from whygrad.backends.tensorflow.log.variables import VariableEntry
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.requests import RequestEntry, Requests, SourceEntry
+from whygrad.backends.tensorflow.log.tapes import TapeFacts
+from whygrad.backends.tensorflow.log.updates import UpdateEntry, Updates
+from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
+from whygrad.backends.tensorflow.numbers.step_numbers import Sizes, StepNumbers
 from whygrad.graph import (
+    Event,
     Failure,
     GradientNumbers,
     Ledger,
@@ -31,49 +38,54 @@ from whygrad.graph import (
 )
 from whygrad.graph.sources import with_sources
 from whygrad.observe.pairs import Pair
+from whygrad.observe.place import span
 from whygrad.observe.windows import Windows
 
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.log.requests import RequestEntry, SourceEntry
-from whygrad.backends.tensorflow.freeze.recorded_events import events_of
+
+@dataclass(frozen=True, slots=True)
+class Freezer:
+    """Makes recordings of everything seen so far; watching may go on afterwards."""
+
+    recorder: Recorder
+    keras: KerasFacts
+    requests: Requests
+    updates: Updates
+    numbers: StepNumbers
+    events: tuple[Callable[[], Iterable[Event]], ...]  # what happened beside requests and updates, in order
+
+    def recording(self, failure: Failure | None = None) -> Recording:
+        recorder, keras, book = self.recorder, self.keras, self.recorder.variables
+        with recorder.pausing():
+            self.numbers.look_again()
+            owners = dict(_owners(keras, book))
+            variables = {
+                VariableId(entry.id): _variable(keras, entry, owners.get(entry.id))
+                for entry in list(book.entries.values())
+            }
+            recording = Recording(
+                requests=tuple(
+                    _request(entry, self.numbers.sizes(entry)) for entry in list(self.requests.entries.values())
+                ),
+                updates=tuple(_updates(recorder, self.updates)),
+                variables=variables,
+                tapes={TapeId(number): _tape(facts) for number, facts in self.requests.tape_facts.items()},
+                events=tuple(event for source in self.events for event in source()),
+                holders=_holders(keras, book),
+                failure=None if failure is None else classify(failure),
+                ledger=_ledger(recorder.ledger, variables),
+                framework="tensorflow",
+            )
+            return with_sources(recording)
+
+    def ledger(self) -> Ledger:
+        """Who wrote to which variable so far."""
+        with self.recorder.pausing():
+            entries = list(self.recorder.variables.entries.values())
+            variables = {VariableId(entry.id): _variable(self.keras, entry, None) for entry in entries}
+            return with_sources(Recording(ledger=_ledger(self.recorder.ledger, variables))).ledger
 
 
-def record(capture: Capture, failure: Failure | None = None) -> Recording:
-    """Everything seen so far; the capture may go on afterwards."""
-    capture.recorder.paused += 1
-    try:
-        capture.numbers.look_again()
-        owners = dict(_owners(capture))
-        variables = {
-            VariableId(entry.id): _variable(capture, entry, owners.get(entry.id))
-            for entry in list(capture.variables.entries.values())
-        }
-        recording = Recording(
-            requests=tuple(_request(capture, entry) for entry in list(capture.requests.entries.values())),
-            updates=tuple(_updates(capture)),
-            variables=variables,
-            tapes={TapeId(number): _tape(facts) for number, facts in capture.tape_facts.items()},
-            events=tuple(events_of(capture)),
-            holders=_holders(capture),
-            failure=None if failure is None else classify(failure),
-            ledger=_ledger(capture, variables),
-            framework="tensorflow",
-        )
-        return with_sources(recording)
-    finally:
-        capture.recorder.paused -= 1
-
-
-def ledger_of(capture: Capture) -> Ledger:
-    """Who wrote to which variable so far."""
-    entries = list(capture.variables.entries.values())
-    variables = {VariableId(entry.id): _variable(capture, entry, None) for entry in entries}
-    return with_sources(Recording(ledger=_ledger(capture, variables))).ledger
-
-
-def _ledger(capture: Capture, variables: dict[VariableId, Variable]) -> Ledger:
-    book = capture.recorder.ledger
+def _ledger(book: LedgerBook, variables: dict[VariableId, Variable]) -> Ledger:
     copies = {number for number, variable in variables.items() if _REPLICA.search(variable.name)}
     writes = tuple(write for write in book.writes() if write.variable not in copies)
     written = {write.variable for write in writes}
@@ -84,7 +96,7 @@ def _ledger(capture: Capture, variables: dict[VariableId, Variable]) -> Ledger:
 _REPLICA = re.compile(r"/replica_\d+$")  # the copies of a mirrored variable are written together
 
 
-def _tape(facts: Any) -> Tape:
+def _tape(facts: TapeFacts) -> Tape:
     return Tape(
         id=TapeId(facts.number),
         persistent=facts.persistent,
@@ -94,8 +106,7 @@ def _tape(facts: Any) -> Tape:
     )
 
 
-def _request(capture: Capture, entry: RequestEntry) -> Request:
-    sizes = capture.numbers.sizes(entry)
+def _request(entry: RequestEntry, sizes: Sizes) -> Request:
     return Request(
         tape=TapeId(entry.tape),
         targets=tuple(map(TensorId, entry.targets)),
@@ -139,44 +150,43 @@ def _is_always_zero(numbers: GradientNumbers | None) -> bool:
     return numbers is not None and len(numbers.norms) > 1 and not any(numbers.norms)
 
 
-def _updates(capture: Capture) -> Iterator[Update]:
-    recorder = capture.recorder
+def _updates(recorder: Recorder, updates: Updates) -> Iterator[Update]:
     windows = Windows(recorder.ledger.writes(), recorder.folds.assignments)
-    for entry in list(capture.updates.entries.values()):
+    for entry in list(updates.entries.values()):
         yield Update(
             optimizer=entry.optimizer,
             optimizer_id=entry.optimizer_id,
-            pairs=tuple(_pairing(capture, windows, entry, pair) for pair in entry.pairs),
+            pairs=tuple(_pairing(recorder.variables, windows, entry, pair) for pair in entry.pairs),
             stateful=entry.stateful,
             made=span(entry.made),
             where=span(entry.place),
             seen=entry.count,
             order=entry.order,
             unknown=tuple(map(VariableId, entry.unknown)),
-            runs=_runs(capture, entry) if entry.traced else None,
+            runs=_runs(recorder.ledger, entry) if entry.traced else None,
             averages=entry.averages,
         )
 
 
-def _runs(capture: Capture, entry: UpdateEntry) -> int | None:
+def _runs(book: LedgerBook, entry: UpdateEntry) -> int | None:
     """How often a compiled update ran, told by what it wrote; None where others of its name cannot be told apart."""
     moved = {pair.variable for pair in entry.pairs}
-    return capture.recorder.ledger.runs_of(entry.optimizer, moved) if entry.distinct else None
+    return book.runs_of(entry.optimizer, moved) if entry.distinct else None
 
 
-def _pairing(capture: Capture, windows: Windows, entry: UpdateEntry, pair: Pair) -> Pairing:
+def _pairing(book: VariableBook, windows: Windows, entry: UpdateEntry, pair: Pair) -> Pairing:
     optimizer = entry.reference() if entry.reference is not None and pair.accumulator else None
     if optimizer is None:
         return pair.recorded()
-    counter = capture.variables.of(optimizer.iterations)
+    counter = book.of(optimizer.iterations)
     updates, number = int(optimizer.iterations.numpy()), None if counter is None else counter.id
     stale = windows.never_set_back(pair, updates, entry.iterations, number)
     return pair.recorded(windows.size(pair, updates), never_set_back=stale)
 
 
-def _variable(capture: Capture, entry: VariableEntry, owner: tuple[str, str, bool] | None) -> Variable:
+def _variable(keras_facts: KerasFacts, entry: VariableEntry, owner: tuple[str, str, bool] | None) -> Variable:
     keras = entry.keras() if entry.keras is not None else None
-    reference, made = capture.keras.made_variables.get(id(keras), (None, None))
+    reference, made = keras_facts.made_variables.get(id(keras), (None, None))
     if keras is None or reference is None or reference() is not keras:
         made = entry.created
     name = str(getattr(keras, "path", None) or entry.name)
@@ -199,9 +209,8 @@ def _variable(capture: Capture, entry: VariableEntry, owner: tuple[str, str, boo
     )
 
 
-def _owners(capture: Capture) -> Iterator[tuple[int, tuple[str, str, bool]]]:
+def _owners(facts: KerasFacts, book: VariableBook) -> Iterator[tuple[int, tuple[str, str, bool]]]:
     """Variables that a layer or loss holds in an attribute, and whether its own lists have them."""
-    facts = capture.keras
     for holder in [*facts.layers_seen, *facts.losses.seen]:
         own = listed(holder, "variables")
         tracked = {id(variable) for variable in own} | {id(compat.held_by(variable)) for variable in own} - {id(None)}
@@ -209,7 +218,7 @@ def _owners(capture: Capture) -> Iterator[tuple[int, tuple[str, str, bool]]]:
             if attribute.startswith("_") and attribute not in ("_kernel",):
                 continue
             for variable in _variables_in(value, 3):
-                entry = capture.variables.of(variable)
+                entry = book.of(variable)
                 if entry is not None:
                     known = id(variable) in tracked or id(compat.held_by(variable)) in tracked
                     yield entry.id, (type(holder).__name__, attribute, known)
@@ -239,11 +248,10 @@ def _is_plain_object(value: Any) -> bool:
     return not foreign and not hasattr(value, "built") and hasattr(value, "__dict__")
 
 
-def _holders(capture: Capture) -> dict[str, frozenset[VariableId]]:
-    facts = capture.keras
+def _holders(facts: KerasFacts, book: VariableBook) -> dict[str, frozenset[VariableId]]:
     found: dict[str, frozenset[VariableId]] = {}
     for layer in facts.layers_seen:
-        ids = capture.variables.ids(listed(layer, "variables"))
+        ids = book.ids(listed(layer, "variables"))
         name = str(getattr(layer, "path", None) or layer.name)
         found[name] = found.get(name, frozenset()) | frozenset(ids)
     return found

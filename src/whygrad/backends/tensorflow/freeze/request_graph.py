@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow.freeze.crossings import with_crossings
 from whygrad.backends.tensorflow.freeze.derivatives import with_derivatives
 from whygrad.backends.tensorflow.freeze.graph_writer import GraphWriter
 from whygrad.backends.tensorflow.freeze.scope import Scope
+from whygrad.backends.tensorflow.keras.facts import KerasFacts
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.requests import RequestEntry
+from whygrad.backends.tensorflow.log.tapes import TapeFacts
 from whygrad.graph import Graph, Outcome, TapeId
 from whygrad.graph.query import without_collecting
 
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.log.requests import RequestEntry
 
-
-def freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
+def freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: TapeFacts, tf_graph: Any) -> Graph:
     """Everything the targets depend on, everything that depends on a source, and random draws apart from both."""
     with without_collecting():
-        return _freeze(capture, entry, tf_graph)
+        return _freeze(recorder, keras, entry, tape, tf_graph)
 
 
-def _freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
-    scope = Scope(capture, tf_graph)
+def _freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: TapeFacts, tf_graph: Any) -> Graph:
+    scope = Scope(recorder, tf_graph)
     behind = scope.behind(entry.targets)
     needed = behind | scope.ahead(entry.sources)
     needed |= scope.draws_apart(entry.tape, needed)
-    tape = capture.tape_facts.get(entry.tape)
-    home = None if tape is None else getattr(tape.entered, "code", None)
-    writer = GraphWriter(capture, scope, TapeId(entry.tape), home)
+    writer = GraphWriter(recorder, keras, scope, TapeId(entry.tape), getattr(tape.entered, "code", None))
     for record in scope.records:
         if record.sequence in needed and record.sequence not in scope.shadowed:
             writer.add(record, opened=record.sequence in behind)
@@ -37,7 +35,7 @@ def _freeze(capture: Capture, entry: RequestEntry, tf_graph: Any) -> Graph:
     for source in entry.sources:
         if source.watched is not None:
             source.watched = writer.first_after(source.watched)
-    truncated = capture.recorder.dropped_before > 0 and tf_graph is None
+    truncated = recorder.dropped_before > 0 and tf_graph is None
     graph = Graph(ops=with_derivatives(writer.ops), tensors=writer.tensors, truncated=truncated)
     lost = any(source.outcome is not Outcome.PRESENT for source in entry.sources)
-    return with_crossings(capture, graph) if lost else graph
+    return with_crossings(recorder, keras, graph) if lost else graph

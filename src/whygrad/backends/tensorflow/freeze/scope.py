@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.op_record import CUSTOM, Leaf, OpRecord, TensorFacts, facts_of
 from whygrad.backends.tensorflow.log.op_table import kind_of
+from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.trace_log import trace_records
 from whygrad.graph import OpKind
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
 
 
 class Scope:
     """The eager log, or the log of the function being traced and of those around it."""
 
-    def __init__(self, capture: Capture, tf_graph: Any) -> None:
-        recorder = capture.recorder
-        self.aliases: dict[int, int] = dict(capture.variables.copies)  # handle inside a function -> handle outside
+    def __init__(self, recorder: Recorder, tf_graph: Any) -> None:
+        self.aliases: dict[int, int] = dict(recorder.variables.copies)  # handle inside a function -> handle outside
         self.leaves: Mapping[int, Leaf] = recorder.leaves
         self.passed: list[tuple[int, Any]] = []  # (outside, inside) tensors that a traced function captured
         self.facts: dict[int, TensorFacts] = {}
@@ -33,7 +30,7 @@ class Scope:
         self.shadowed: set[int] = set()  # ops whose outputs a custom gradient took over
         types = {record.type for record in self.records}
         self._drawing = {name for name in types if kind_of(name) is OpKind.NOISE}
-        self._born = {entry.born for entry in capture.variables.entries.values()}
+        self._born = {entry.born for entry in recorder.variables.entries.values()}
         self._writing = {name for name in types if kind_of(name) is OpKind.WRITE}
         self._reading = {name for name in types if kind_of(name) is OpKind.READ}
         self._index()
@@ -51,7 +48,7 @@ class Scope:
                 for handle in self.written(record):
                     self.writes[handle].append(record)
 
-    def _traced(self, recorder: Any, tf_graph: Any) -> list[OpRecord]:
+    def _traced(self, recorder: Recorder, tf_graph: Any) -> list[OpRecord]:
         records: list[OpRecord] = []
         taken: set[int] = set()
         while tf_graph is not None and hasattr(tf_graph, "captures"):

@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from whygrad.backends.tensorflow.log.positions import span
-from whygrad.backends.tensorflow.log.traced_functions import Tracing, is_number
+from whygrad.backends.tensorflow.log.traced_functions import TracedFunctions, Tracing, is_number
 from whygrad.graph.event import NameKind, TracedFunction, TracedName
+from whygrad.observe.place import Place, span
 from whygrad.source import SourceSpan
 from whygrad.source.call_use import called_inside
 from whygrad.source.position import CodeOwner, owner_of
 from whygrad.source.state import names_in
 
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
-
+NumbersSet = Mapping[tuple[int, str], tuple[Place, int]]  # the last change of a number that an object holds
 _TELLING = ("random", "numpy", "time")  # packages whose functions may give another value at each call
 
 
-def traced_functions(capture: Capture) -> Iterator[TracedFunction]:
-    again = capture.recorder.traced.repeated()
-    for code, traced in list(capture.recorder.traced.of.items()):
+def traced_functions(log: TracedFunctions, numbers_set: NumbersSet) -> Iterator[TracedFunction]:
+    again = log.repeated()
+    for code, traced in list(log.of.items()):
         where = span(traced.place)
-        names = () if where is None else tuple(_names(capture, code, traced, where))
+        names = () if where is None else tuple(_names(log, numbers_set, code, traced, where))
         if where is not None and names:
             yield TracedFunction(where=where, ran_again=code in again, names=names)
 
 
-def _names(capture: Capture, code: CodeType, traced: Tracing, where: SourceSpan) -> Iterator[TracedName]:
+def _names(
+    log: TracedFunctions, numbers_set: NumbersSet, code: CodeType, traced: Tracing, where: SourceSpan
+) -> Iterator[TracedName]:
     holder = traced.owner() if traced.owner is not None else None
     yield from _mentioned(where, holder, traced.scope)
-    for (number, name), (changed, order) in capture.keras.numbers_set.items():
-        if number == id(holder) and order > capture.recorder.traced.began:
+    for (number, name), (changed, order) in numbers_set.items():
+        if number == id(holder) and order > log.began:
             yield TracedName(name=f"self.{name}", kind=NameKind.NUMBER, changed=True, changed_at=span(changed))
     for name in traced.changed_cells():
         yield TracedName(name=name, kind=NameKind.NUMBER, changed=True, closed_over=True)
-    followed = any(number == id(holder) for number, _ in capture.keras.numbers_set)
-    for seen in list(capture.recorder.traced.changed.values()):
+    followed = any(number == id(holder) for number, _ in numbers_set)
+    for seen in list(log.changed.values()):
         if seen.code is code and not (seen.attribute and followed):
             kind = NameKind.NETWORK if seen.is_network else NameKind.NUMBER
             name = f"self.{seen.name}" if seen.attribute else seen.name

@@ -6,22 +6,19 @@ import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.keras.called_layers import CalledLayers
 from whygrad.backends.tensorflow.keras.inspection import listed, path_of
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.keras.lists import ListReads
+from whygrad.backends.tensorflow.keras.trainings import Trainings
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.graph import VariableId
 from whygrad.graph.objects import AttributeSet, Given
+from whygrad.observe.place import Place, span
 from whygrad.source.position import CodeOwner, owner_of
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.keras.called_layers import CalledLayers
-    from whygrad.backends.tensorflow.keras.lists import ListReads
-    from whygrad.backends.tensorflow.keras.trainings import Trainings
-    from whygrad.backends.tensorflow.log.op_record import Place
-    from whygrad.backends.tensorflow.log.recorder import Recorder
-    from whygrad.backends.tensorflow.log.variables import VariableBook
 
 _MOST = 1024
 _WEIGHTS = 64  # lists of values whose origin is remembered
@@ -61,7 +58,7 @@ class Attributes:
             frame = frame.f_back  # Keras layers route every attribute through their own `__setattr__`
         if owner_of(frame.f_code) is CodeOwner.USER and len(self._flags) < _MOST:
             recorder = self._recorder
-            place, step = recorder._place(frame), recorder.ledger.step
+            place, step = recorder.place_at(frame), recorder.ledger.step
             change = FlagChange(weakref.ref(layer), path_of(layer), bool(value), place, recorder.now, step)
             change.running = self._trainings.running_step()
             self._flags.append(change)
@@ -73,13 +70,13 @@ class Attributes:
             self.flag_set(layer, value, frame)  # TensorFlow sees no change, and the setter never runs
         recorder = self._recorder
         if isinstance(value, (int, float)) and vars(layer).get(name, value) != value:
-            self.numbers[(id(layer), name)] = (recorder._place(frame), recorder.now)
+            self.numbers[(id(layer), name)] = (recorder.place_at(frame), recorder.now)
         if compat.id_of(value) is None:
             return
         held = vars(layer).get(name)
         entry = self._variables.of(held) if hasattr(held, "assign") else None
         if entry is not None:
-            where = span(recorder._place(frame))
+            where = span(recorder.place_at(frame))
             number = VariableId(entry.id)
             self._note(AttributeSet(owner=path_of(layer), attribute=name, given=Given.TENSOR, where=where, held=number))
 
@@ -92,7 +89,7 @@ class Attributes:
                     owner=str(getattr(optimizer, "name", type(optimizer).__name__)),
                     attribute=name,
                     given=Given.OTHER,
-                    where=span(self._recorder._place(frame)),
+                    where=span(self._recorder.place_at(frame)),
                     base=f"{base.__module__}.{base.__qualname__}",
                     known=False,
                 )
@@ -121,7 +118,7 @@ class Attributes:
                     owner=path_of(layer),
                     attribute="weights",
                     given=Given.WEIGHTS,
-                    where=span(self._recorder._place(frame)),
+                    where=span(self._recorder.place_at(frame)),
                     variables=self._variables.ids(listed(layer, "trainable_variables")),
                     made=span(self._layers.made_at(layer)),
                     source=path_of(source),

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow.keras.inspection import (
     all_layers,
@@ -17,16 +17,13 @@ from whygrad.backends.tensorflow.keras.inspection import (
     regularisers,
 )
 from whygrad.backends.tensorflow.log.autograph import caller_of
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.graph import VariableId
 from whygrad.graph.objects import Call, ObjectCalled
+from whygrad.observe.place import Place, span
 from whygrad.source import SourceSpan
 from whygrad.source.position import CodeOwner, owner_of, user_frame
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.log.op_record import Place
-    from whygrad.backends.tensorflow.log.recorder import Recorder
-    from whygrad.backends.tensorflow.log.variables import VariableBook
 
 _KEPT = 32  # ways in which one layer is called
 _LAYERS = 4096
@@ -71,7 +68,7 @@ class CalledLayers:
 
     def was_made(self, layer: Any, frame: FrameType) -> None:
         found = user_frame(frame)
-        self.made[layer] = (self._recorder._place_of(found), *self._around(found))
+        self.made[layer] = (self._recorder.place_of(found), *self._around(found))
 
     def made_at(self, layer: Any) -> Place:
         return self.made.get(layer, (None,))[0]
@@ -106,7 +103,7 @@ class CalledLayers:
     def _note(self, called: CalledLayer, layer: Any, training: bool | None, frame: FrameType) -> None:
         """A layer may be built by its first call, so its variables are asked for at each new one."""
         recorder = self._recorder
-        place = recorder._place_of(frame)
+        place = recorder.place_of(frame)
         self._places.add(place)
         if recorder.tapes:
             called.count(recorder.tapes, place)
@@ -120,7 +117,7 @@ class CalledLayers:
         found: list[Place] = []
         while frame is not None and frame.f_code.co_name != "<module>" and len(found) < _DEPTH:
             frame = user_frame(frame.f_back)
-            found += [] if frame is None else [self._recorder._place_of(frame)]
+            found += [] if frame is None else [self._recorder.place_of(frame)]
         return tuple(found)
 
     def left(self, around: tuple[str, ...] | None) -> None:

@@ -5,23 +5,23 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow.keras.attributes import Attributes
 from whygrad.backends.tensorflow.keras.called_layers import CalledLayers
 from whygrad.backends.tensorflow.keras.lists import ListReads
 from whygrad.backends.tensorflow.keras.losses import Losses
 from whygrad.backends.tensorflow.keras.trainings import OptimizerFacts, Trainings
+from whygrad.backends.tensorflow.listen.foreign_body import Bodies
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.graph import Event
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.log.op_record import Place
-    from whygrad.backends.tensorflow.log.recorder import Recorder
-    from whygrad.backends.tensorflow.log.variables import VariableBook
+from whygrad.observe.place import Place
 
 
 class KerasFacts:
-    def __init__(self, recorder: Recorder, variables: VariableBook, optimizer: OptimizerFacts) -> None:
+    def __init__(self, recorder: Recorder, variables: VariableBook, optimizer: OptimizerFacts, bodies: Bodies) -> None:
+        self._bodies = bodies
         self._recorder = recorder
         self._variables = variables
         self.called_at = CalledLayers(recorder, variables)
@@ -30,11 +30,6 @@ class KerasFacts:
         self.attributes = Attributes(recorder, variables, self.called_at, self.lists, self.trainings)
         self.losses = Losses(recorder)
         self.made_variables: dict[int, tuple[weakref.ref[Any], Place]] = {}  # that get their values later
-
-    @property
-    def numbers_set(self) -> dict[tuple[int, str], tuple[Place, int]]:
-        """The last change of a layer's number by user code."""
-        return self.attributes.numbers
 
     @property
     def layers_seen(self) -> list[Any]:
@@ -49,7 +44,8 @@ class KerasFacts:
         return self.trainings.running[-1][0].name if self.trainings.running else None
 
     def training_place(self) -> Place:
-        return self.trainings.running[-1][1] if self.trainings.running else None
+        """For a thread that a strategy started: no frame of the user's is on its stack."""
+        return self.trainings.running[-1][1] if self.trainings.running and not self._bodies.running else None
 
     def shown_at(self, place: Place, layers: tuple[str, ...]) -> Place:
         """Where an op is shown that ran in these layers: a layer that Keras calls by itself, where it was made.
@@ -64,7 +60,7 @@ class KerasFacts:
 
     def variable_made(self, variable: Any, _: None, frame: FrameType, *rest: Any) -> None:
         """A ready-made layer makes its variables when it is first called: they are shown where the layer was made."""
-        self._variables.link_keras(variable, self._recorder._place(frame))
+        self._variables.link_keras(variable, self._recorder.place_at(frame))
         made = self.called_at.made_for_weight(frame)
         entry = None if made is None else self._variables.of(variable)
         if entry is not None:

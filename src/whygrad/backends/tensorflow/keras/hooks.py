@@ -5,16 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from types import FrameType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from whygrad.backends.tensorflow.keras.attributes import Attributes
+from whygrad.backends.tensorflow.keras.called_layers import CalledLayers
+from whygrad.backends.tensorflow.keras.facts import KerasFacts
 from whygrad.backends.tensorflow.keras.lists import OF_LAYERS, OF_MODULES
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.keras.attributes import Attributes
-    from whygrad.backends.tensorflow.keras.called_layers import CalledLayers
-    from whygrad.backends.tensorflow.keras.facts import KerasFacts
-    from whygrad.backends.tensorflow.keras.trainings import Trainings
-    from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.keras.trainings import Trainings
+from whygrad.backends.tensorflow.listen.hooks import Hooks
 
 Note = Callable[..., Any]
 Wrap = Callable[[Any], Any]

@@ -6,19 +6,16 @@ import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from whygrad.backends.tensorflow.keras.called_layers import CalledLayers
 from whygrad.backends.tensorflow.keras.inspection import is_built, listed, path_of, variables_inside
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.graph import VariableId
 from whygrad.graph.objects import ListRead
+from whygrad.observe.place import Place, span
 from whygrad.source.position import CodeOwner, owner_of
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.keras.called_layers import CalledLayers
-    from whygrad.backends.tensorflow.log.op_record import Place
-    from whygrad.backends.tensorflow.log.recorder import Recorder
-    from whygrad.backends.tensorflow.log.variables import VariableBook
 
 OF_LAYERS = ("trainable_variables", "trainable_weights", "variables", "weights")
 OF_MODULES = ("trainable_variables", "variables")
@@ -51,14 +48,14 @@ class ListReads:
     def read_of_layer(self, layer: Any, attribute: str, value: Any, frame: FrameType) -> None:
         if owner_of(frame.f_code) is not CodeOwner.USER or is_built(layer) or len(self._unbuilt) > _MOST:
             return
-        place = self._recorder._place(frame)
+        place = self._recorder.place_at(frame)
         held = self._variables.ids(value)
         self._unbuilt.append(ReadEntry(weakref.ref(layer), path_of(layer), attribute, place, held, value))
 
     def read_of_module(self, module: Any, attribute: str, value: Any, frame: FrameType) -> None:
         if owner_of(frame.f_code) is not CodeOwner.USER:
             return
-        place, held = self._recorder._place_of(frame), self._variables.ids(value)
+        place, held = self._recorder.place_of(frame), self._variables.ids(value)
         key = (id(module), attribute, place)
         read = self._of_modules.get(key)
         if read is None and len(self._of_modules) >= _MOST:

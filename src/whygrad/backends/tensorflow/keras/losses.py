@@ -8,13 +8,11 @@ from __future__ import annotations
 import inspect
 import weakref
 from types import CodeType, FrameType, ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.source.position import CodeOwner, owner_of
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.log.recorder import Recorder
 
 TELLING: Final = frozenset({"Log", "Log1p", b"Log", b"Log1p"})  # ops that all of these functions run
 _FUNCTIONS: Final = {
@@ -60,7 +58,7 @@ class Losses:
         function = getattr(loss, "fn", None) if type(loss).__name__ == "LossFunctionWrapper" else type(loss)
         own = str(getattr(function, "__module__", "")).split(".")[0] in ("keras", "tf_keras")
         name = f"LossCall:{getattr(function, '__name__', type(loss).__name__) if own else 'function'}"
-        recorder.add_virtual(name, filter(None, ids), (), recorder._place(frame), compat.current_graph())
+        recorder.add_virtual(name, filter(None, ids), (), recorder.place_at(frame), compat.current_graph())
 
     def note_function(self, frame: FrameType | None, graph: Any) -> None:
         """Log the call of a loss function that an op was run for, unless a loss object made it."""
@@ -77,7 +75,7 @@ class Losses:
             return
         label, prediction = (found.f_locals.get(name) for name in found.f_code.co_varnames[:2])
         ids = [compat.id_of(tensor) for tensor in (prediction, label)]
-        place = recorder._place_of(frame)
+        place = recorder.place_of(frame)
         if None not in ids and self._last != (place, *ids):
             self._last = (place, *ids)
             recorder.add_virtual(f"LossCall:{found.f_code.co_name}", filter(None, ids), (), place, graph)

@@ -6,21 +6,18 @@ import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.failures import classify
 from whygrad.backends.tensorflow.keras.inspection import held_back, listed, path_of
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.graph import Failure, VariableId
 from whygrad.graph.objects import Compiled, Trained
+from whygrad.observe.place import Place, span
 from whygrad.source import SourceSpan
 from whygrad.source.position import CodeOwner, owner_of
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.log.op_record import Place
-    from whygrad.backends.tensorflow.log.recorder import Recorder
-    from whygrad.backends.tensorflow.log.variables import VariableBook
 
 _MOST = 1024  # times that something is compiled
 
@@ -59,7 +56,7 @@ class Trainings:
             self._compiled.append(
                 Compiled(
                     model=path_of(model),
-                    where=span(self._recorder._place(frame)),
+                    where=span(self._recorder.place_at(frame)),
                     has_loss=kwargs.get("loss", args[1] if len(args) > 1 else None) is not None,
                     trainable=self._trainable(model) if listed(model, "variables") else None,
                     optimizer=number,
@@ -70,7 +67,7 @@ class Trainings:
     def began(self, model: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> None:
         recorder = self._recorder
         recorder.ledger.steps_per_run = max(1, compat.steps_per_execution(model))
-        place = recorder._place(frame)
+        place = recorder.place_at(frame)
         self.running.append((model, place))
         self.places.add(place)
         self._count_epochs(model, _epochs(args, kwargs) if method == "fit" else 0)

@@ -5,29 +5,26 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.log.episode import Episode, WayBack
 from whygrad.backends.tensorflow.log.op_record import CUSTOM
-from whygrad.backends.tensorflow.nonfinite.replay.episode import WayBack
+from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.graph.event import CustomGradient
 from whygrad.source import SourceSpan
 from whygrad.source.position import CodeOwner, file_owner
 
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
 
-
-def install(capture: Capture) -> None:
-    hooks, recorder = capture.hooks, capture.recorder
-
+def install(hooks: Hooks, recorder: Recorder) -> None:
     def inside(original: Any) -> Any:
         def decorator(f: Any, *args: Any, **kwargs: Any) -> Any:
             hooks.safely(_enter, recorder, getattr(f, "__name__", "custom_gradient"))
             try:
                 return original(f, *args, **kwargs)
             except TypeError as error:
-                hooks.safely(_note_forgotten, capture, f, error)
+                hooks.safely(_note_forgotten, recorder, f, error)
                 raise
             finally:
                 hooks.safely(_leave, recorder)
@@ -39,10 +36,10 @@ def install(capture: Capture) -> None:
             op_type: Any, output_tensors: Any, input_tensors: Any, backward_function: Any, *args: Any, **kwargs: Any
         ) -> Any:
             if recorder.episode is not None and not recorder.paused:
-                hooks.safely(_note_way_back, recorder, output_tensors, input_tensors, backward_function)
+                hooks.safely(_note_way_back, recorder.episode, output_tensors, input_tensors, backward_function)
             if recorder.custom and not recorder.paused and not hooks.broken:
                 given = (op_type, output_tensors, input_tensors, backward_function)
-                observed = hooks.safely(_note, capture, *given)
+                observed = hooks.safely(_note, hooks, recorder, *given)
                 backward_function = observed or backward_function
             return original(op_type, output_tensors, input_tensors, backward_function, *args, **kwargs)
 
@@ -53,24 +50,23 @@ def install(capture: Capture) -> None:
     hooks.replace(compat.record, "record_operation", recording)
 
 
-def _enter(recorder: Any, name: str) -> None:
+def _enter(recorder: Recorder, name: str) -> None:
     recorder.custom = (*recorder.custom, name)
 
 
-def _leave(recorder: Any) -> None:
+def _leave(recorder: Recorder) -> None:
     recorder.custom = recorder.custom[:-1]
 
 
-def _note_way_back(recorder: Any, outputs: Any, inputs: Any, backward: Any) -> None:
+def _note_way_back(episode: Episode, outputs: Any, inputs: Any, backward: Any) -> None:
     """A replay must ask this function for the gradient: a custom gradient's, or a compiled function's."""
     if outputs and hasattr(outputs[0], "numpy"):
         ids = tuple(compat.tensor_id(tensor) for tensor in outputs)
-        recorder.episode.closures[ids[0]] = WayBack(backward, ids, tuple(compat.tensor_id(tensor) for tensor in inputs))
+        episode.closures[ids[0]] = WayBack(backward, ids, tuple(compat.tensor_id(tensor) for tensor in inputs))
 
 
-def _note(capture: Capture, op_type: Any, outputs: Any, inputs: Any, backward: Any) -> Any:
+def _note(hooks: Hooks, recorder: Recorder, op_type: Any, outputs: Any, inputs: Any, backward: Any) -> Any:
     """Log the whole function as one op; what ran inside it feeds the outputs without a gradient."""
-    hooks, recorder = capture.hooks, capture.recorder
     graph = getattr(outputs[0], "graph", None) if outputs and not hasattr(outputs[0], "numpy") else None
     hidden: list[int] = []
     if graph is None:
@@ -78,7 +74,7 @@ def _note(capture: Capture, op_type: Any, outputs: Any, inputs: Any, backward: A
             producer = recorder.producers.get(compat.tensor_id(tensor))
             hidden.extend(producer.inputs[:1] if producer is not None else ())
     ids = [compat.tensor_id(tensor) for tensor in inputs]
-    record = recorder.add_virtual(CUSTOM, (*ids, *hidden), outputs, recorder._place(sys._getframe(2)), graph)
+    record = recorder.add_virtual(CUSTOM, (*ids, *hidden), outputs, recorder.place_at(sys._getframe(2)), graph)
     record.custom = str(op_type)
     results = 0 if graph is None else _passed_on(ids, recorder, graph)
     record.blocked = frozenset((*range(results), *range(len(ids), len(ids) + len(hidden))))
@@ -93,16 +89,16 @@ def _note(capture: Capture, op_type: Any, outputs: Any, inputs: Any, backward: A
             withheld = {i for i, g in enumerate(answer) if g is None}
             record.blocked = (record.blocked or frozenset()) | withheld
             if withheld:
-                hooks.safely(_note_withheld, capture, str(op_type), backward, withheld)
+                hooks.safely(_note_withheld, recorder, str(op_type), backward, withheld)
         return answer
 
     return observed
 
 
-def _note_withheld(capture: Capture, name: str, backward: Any, withheld: Iterable[int]) -> None:
+def _note_withheld(recorder: Recorder, name: str, backward: Any, withheld: Iterable[int]) -> None:
     event = CustomGradient(function=name, where=_span(_users_code(backward, depth=3)), withheld=tuple(sorted(withheld)))
-    if event not in capture.events:
-        capture.events.append(event)
+    if event not in recorder.events:
+        recorder.events.append(event)
 
 
 def _span(code: CodeType | None) -> SourceSpan | None:
@@ -125,7 +121,7 @@ def _users_code(function: Any, depth: int) -> CodeType | None:
     return None
 
 
-def _passed_on(ids: list[int], recorder: Any, graph: Any) -> int:
+def _passed_on(ids: list[int], recorder: Recorder, graph: Any) -> int:
     """In a traced function the results come first among the inputs; they get no gradient."""
     log = recorder.traces.get(graph)
     made_inside = {
@@ -142,7 +138,7 @@ def _passed_on(ids: list[int], recorder: Any, graph: Any) -> int:
     return count
 
 
-def _note_forgotten(capture: Capture, function: Any, error: TypeError) -> None:
+def _note_forgotten(recorder: Recorder, function: Any, error: TypeError) -> None:
     """TensorFlow raises where the gradient takes no `variables`; the frame that raised still knows them."""
     trace = error.__traceback__
     while trace is not None:
@@ -150,9 +146,9 @@ def _note_forgotten(capture: Capture, function: Any, error: TypeError) -> None:
         gradient = held.get("grad_fn")
         code = getattr(gradient, "__code__", None)
         if trace.tb_frame.f_code.co_name.endswith("_mode_decorator") and code is not None:
-            names = [entry.name for v in held.get("variables", ()) if (entry := capture.variables.of(v)) is not None]
+            names = [entry.name for v in held.get("variables", ()) if (entry := recorder.variables.of(v)) is not None]
             name = getattr(function, "__name__", "custom_gradient")
-            capture.events.append(
+            recorder.events.append(
                 CustomGradient(function=name, where=_span(code), variables=tuple(names), takes_variables=False)
             )
             return

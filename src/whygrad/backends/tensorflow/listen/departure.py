@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen import foreign_body as foreign
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
+from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.log.recorder import Recorder
 
 _WAYS = {
     "numpy": ".numpy()",
@@ -21,18 +20,17 @@ _WAYS = {
 }
 
 
-def install(capture: Capture) -> None:
+def install(hooks: Hooks, recorder: Recorder, bodies: foreign.Bodies) -> None:
     """NumPy may also read a tensor's memory without asking; what came back then tells (see `graph/escape`)."""
-    hooks, recorder = capture.hooks, capture.recorder
 
     def leaving(how: str) -> Any:
         def wrap(original: Any) -> Any:
             def leave(self: Any, *args: Any, **kwargs: Any) -> Any:
                 value = original(self, *args, **kwargs)
-                if capture.bodies.running:
-                    hooks.safely(foreign.note_departure, capture, how, sys._getframe(1))
+                if bodies.running:
+                    hooks.safely(foreign.note_departure, recorder, bodies.running[-1], how, sys._getframe(1))
                 elif not recorder.paused and (compat.id_of(self) is not None):
-                    hooks.safely(recorder.on_departure, self, how, value, sys._getframe(1))
+                    hooks.safely(recorder.on_departure, self, how, sys._getframe(1))
                 return value
 
             return leave

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.graph import Departure
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
+from whygrad.observe.place import span
 
 
 class Bodies(threading.local):
@@ -20,25 +19,25 @@ class Bodies(threading.local):
         self.running: list[str] = []
 
 
-def install(capture: Capture) -> None:
+def install(hooks: Hooks, bodies: Bodies) -> None:
     def wrap(original: Any) -> Any:
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             function = compat.body_of(self)
-            capture.bodies.running.append(getattr(function, "__name__", "py_function"))
+            bodies.running.append(getattr(function, "__name__", "py_function"))
             try:
                 return original(self, *args, **kwargs)
             finally:
-                capture.bodies.running.pop()
+                bodies.running.pop()
 
         return __call__
 
-    capture.hooks.replace(compat.EagerFunc, "__call__", wrap)
+    hooks.replace(compat.EagerFunc, "__call__", wrap)
 
 
-def note_departure(capture: Capture, how: str, frame: Any) -> None:
+def note_departure(recorder: Recorder, function: str, how: str, frame: Any) -> None:
     """A value left inside such a body."""
-    where = span(capture.recorder._place(frame))
+    where = span(recorder.place_at(frame))
     if where is not None:
-        left = Departure(how=how, where=where, function=capture.bodies.running[-1])
-        if left not in capture.events[-64:]:
-            capture.events.append(left)
+        left = Departure(how=how, where=where, function=function)
+        if left not in recorder.events[-64:]:
+            recorder.events.append(left)

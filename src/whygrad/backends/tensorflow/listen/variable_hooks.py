@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.requests import Requests
 from whygrad.backends.tensorflow.measure.hidden_variable import is_hidden
 from whygrad.source.position import user_frame
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
 
 
 def _is_constructor(frame: FrameType | None) -> bool:
@@ -20,19 +20,17 @@ def _is_constructor(frame: FrameType | None) -> bool:
     return hasattr(type(frame.f_locals.get("self")), "trainable_variables")
 
 
-def install(capture: Capture) -> None:
-    hooks, recorder = capture.hooks, capture.recorder
-
+def install(hooks: Hooks, recorder: Recorder, requests: Requests) -> None:
     def note(variable: Any, frame: Any) -> None:
         if is_hidden(variable):
             return
-        entry = capture.variables.add(variable, None, recorder.now)
+        entry = recorder.variables.add(variable, None, recorder.now)
         if entry is not None and not entry.noted:
             entry.noted = True
-            entry.created = entry.born = recorder._place(frame)
-            entry.made_in_step = capture.requests.total
+            entry.created = entry.born = recorder.place_at(frame)
+            entry.made_in_step = requests.total
             entry.in_constructor = _is_constructor(user_frame(frame))
-            entry.made_in_trace = capture.current_graph() is not None
+            entry.made_in_trace = compat.current_graph() is not None
 
     def wrap(original: Any) -> Any:
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807

@@ -33,6 +33,17 @@ def functional_graphs(op: Any, graph: Any) -> tuple[Any, ...]:
     return tuple(found)
 
 
+def outermost_handle(handle: int, graph: Any) -> int:
+    """The variable's own handle for a handle that a traced function captured."""
+    while graph is not None and hasattr(graph, "captures"):
+        handle = next(
+            (compat.tensor_id(outer) for outer, inner in graph.captures if compat.tensor_id(inner) == handle),
+            handle,
+        )
+        graph = graph.outer_graph
+    return handle
+
+
 def called_graphs(frame: FrameType | None) -> tuple[Any, ...]:
     """The graph of the function that is being called eagerly, from the caller's own frame."""
     for _ in range(8):
@@ -59,16 +70,6 @@ def graphs_inside(graph: Any) -> Iterator[tuple[Any, bool]]:
             if op.type in FUNCTIONAL_OPS:
                 through = conditional or not op.type.endswith("PartitionedCall")
                 waiting += [(inner, through) for inner in functional_graphs(op, current)]
-
-
-def outermost_handle(handle: int, graph: Any) -> int:
-    """The variable's own handle for a handle that a traced function captured."""
-    while graph is not None and hasattr(graph, "captures"):
-        handle = next(
-            (compat.tensor_id(outer) for outer, inner in graph.captures if compat.tensor_id(inner) == handle), handle
-        )
-        graph = graph.outer_graph
-    return handle
 
 
 class FunctionNumbers:

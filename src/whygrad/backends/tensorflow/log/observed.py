@@ -11,7 +11,7 @@ from whygrad.backends.tensorflow.log.function_graphs import FunctionNumbers, out
 from whygrad.backends.tensorflow.log.op_record import OpRecord, TraceLog
 from whygrad.backends.tensorflow.log.traced_function import TracedFunction
 from whygrad.backends.tensorflow.log.variables import VariableBook
-from whygrad.backends.tensorflow.nonfinite.finite import array_of
+from whygrad.backends.tensorflow.measure.finite import array_of
 from whygrad.graph import Action, OpKind
 from whygrad.observe.fact import Call, Maker
 from whygrad.observe.folds import Folds

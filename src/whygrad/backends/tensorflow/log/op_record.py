@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import Any, NamedTuple
 
 from whygrad.backends.tensorflow import compat
@@ -11,7 +10,7 @@ from whygrad.observe.fact import OpFact, TensorFacts
 from whygrad.observe.place import Place
 
 CUSTOM = "CustomGradient"
-__all__ = ["CUSTOM", "Departure", "Leaf", "OpRecord", "Place", "TensorFacts", "TraceLog", "facts_of"]
+__all__ = ["CUSTOM", "Departure", "Leaf", "OpRecord", "TensorFacts", "TraceLog", "facts_of"]
 
 
 class OpRecord(OpFact):
@@ -41,7 +40,6 @@ class Leaf(NamedTuple):
     facts: TensorFacts
     sequence: int
     place: Place
-    array: weakref.ref[Any] | None = None
 
 
 class Departure(NamedTuple):
@@ -51,19 +49,17 @@ class Departure(NamedTuple):
     how: str
     sequence: int
     place: Place
-    array: weakref.ref[Any] | None
 
 
 class TraceLog:
     """The ops of one function graph, in the order they were traced."""
 
-    __slots__ = ("function", "leaves", "makers", "records")
+    __slots__ = ("function", "makers", "records")
 
     def __init__(self, function: int) -> None:
         self.function = function
         self.records: list[OpRecord] = []
         self.makers: dict[int, OpRecord] = {}
-        self.leaves: dict[int, Leaf] = {}
 
     def add(self, record: OpRecord) -> None:
         record.function = self.function

@@ -125,7 +125,6 @@ WRITE_PREFIXES: Final = (
     "ResourceSparseApply",
     "ResourceStridedSliceAssign",
 )
-WRITE_OPS: Final = frozenset({"AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"})
 SYMMETRIC_LOSSES: Final = frozenset(
     {
         *("MeanSquaredError", "mean_squared_error", "mse", "MeanAbsoluteError", "mean_absolute_error", "mae"),
@@ -134,6 +133,7 @@ SYMMETRIC_LOSSES: Final = frozenset(
         "function",  # a user's own: unknown
     }
 )
+_FLOATING = ("float", "bfloat", "complex", "half", "double", "variant", "resource")
 
 
 @functools.lru_cache(maxsize=4096)
@@ -157,3 +157,8 @@ def kind_of(op_type: str) -> K:
 def meaning_of(op_type: str) -> tuple[K, A | None]:
     """Kind and action of an op by its TensorFlow name."""
     return kind_of(op_type), ACTIONS.get(op_type)
+
+
+def is_trainable(dtype_name: str) -> bool:
+    """Whether TensorFlow would carry a gradient through a tensor of this dtype."""
+    return dtype_name.startswith(_FLOATING)

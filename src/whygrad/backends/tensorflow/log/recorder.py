@@ -9,35 +9,47 @@ import functools
 import itertools
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.ledger.ledger import LedgerBook
 from whygrad.backends.tensorflow.log import autograph
+from whygrad.backends.tensorflow.log.episode import Episode
 from whygrad.backends.tensorflow.log.function_graphs import (
     FUNCTIONAL_OPS,
     called_graphs,
     functional_graphs,
     outermost_handle,
 )
+from whygrad.backends.tensorflow.log.ledger.ledger import LedgerBook
 from whygrad.backends.tensorflow.log.observed import Observed
-from whygrad.backends.tensorflow.log.op_record import CUSTOM, Departure, Leaf, OpRecord, Place, TraceLog, facts_of
+from whygrad.backends.tensorflow.log.op_record import CUSTOM, Departure, Leaf, OpRecord, TraceLog, facts_of
 from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.log.stack import callers_of, is_users_own, variable_in_caller
 from whygrad.backends.tensorflow.log.traced_functions import TracedFunctions
 from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
-from whygrad.backends.tensorflow.nonfinite.replay.episode import Episode
-from whygrad.graph import Action, OpKind
+from whygrad.graph import Action, Event, OpKind
 from whygrad.observe.label import Label
+from whygrad.observe.place import Place
 from whygrad.source.position import CodeOwner, Position, file_owner, position_in, user_frame
 
 KEPT_OPS = 20_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
 
 _OPERANDS = frozenset({"ReadVariableOp", "Const", "Shape"})  # made on the way to a value, never the value itself
-_OF_A_THREAD = ("tapes", "layers", "custom", "laid_at", "paused", "asking", "applying")
-_AT_FIRST = ((), (), (), None, 0, 0, 0)
+
+
+class _OfThread(NamedTuple):
+    """What the recorder keeps for each thread, as it is at first."""
+
+    tapes: tuple[int, ...] = ()
+    layers: tuple[str, ...] = ()
+    custom: tuple[str, ...] = ()
+    laid_at: OpRecord | None = None
+    paused: int = 0
+    asking: int = 0  # gradient requests inside gradient requests
+    applying: int = 0  # updates inside updates
 
 
 class Recorder:
@@ -49,25 +61,20 @@ class Recorder:
         self.now = 0
         self.records: deque[OpRecord] = deque()
         self.producers: dict[int, OpRecord | None] = {}  # None: a leaf or a handle
-        self.ledger = LedgerBook(self)
         self.leaves: dict[int, Leaf] = {}
         self._places: dict[int, dict[int, Position]] = {}  # by the id of the code and the instruction
         self.departures: deque[Departure] = deque()
+        self.events: list[Event] = []  # that are known at once
         self.traces: weakref.WeakKeyDictionary[Any, TraceLog] = weakref.WeakKeyDictionary()
         self.observed = Observed(variables, self.producers, self.traces)
         self.folds = self.observed.folds
         self.labels, self._bound_names = self.folds.labels, self.folds.names
+        self.ledger = LedgerBook(variables, self.traces)
         self.untraced: weakref.WeakKeyDictionary[Any, list[OpRecord]] = weakref.WeakKeyDictionary()
         self.open_tapes = 0  # in all threads
         self.merging = 0  # updates that a strategy hands over from its replicas to the thread that started them
-        self.tapes: tuple[int, ...] = ()  # this and the next six: of the thread that runs now
-        self.layers: tuple[str, ...] = ()
-        self.custom: tuple[str, ...] = ()
-        self.laid_at: OpRecord | None = None
-        self.paused = 0
-        self.asking = 0  # gradient requests inside gradient requests
-        self.applying = 0  # updates inside updates
-        self._other_threads: dict[int, tuple[Any, ...]] = {}
+        self._take(_OfThread())
+        self._other_threads: dict[int, _OfThread] = {}
         self.episode: Episode | None = None  # what a replay of the present step would need
         self.spy: Callable[..., None] | None = None  # told of eager ops while paused
         self._stopping = False
@@ -85,9 +92,23 @@ class Recorder:
 
     def change_thread(self, before: int, now: int) -> None:
         """Another thread takes over: its own tapes and layers are the open ones."""
-        self._other_threads[before] = tuple(getattr(self, name) for name in _OF_A_THREAD)
-        for name, value in zip(_OF_A_THREAD, self._other_threads.pop(now, _AT_FIRST), strict=True):
-            setattr(self, name, value)
+        self._other_threads[before] = _OfThread(
+            self.tapes, self.layers, self.custom, self.laid_at, self.paused, self.asking, self.applying
+        )
+        self._take(self._other_threads.pop(now, _OfThread()))
+
+    def _take(self, thread: _OfThread) -> None:
+        self.tapes, self.layers, self.custom, self.laid_at = thread.tapes, thread.layers, thread.custom, thread.laid_at
+        self.paused, self.asking, self.applying = thread.paused, thread.asking, thread.applying
+
+    @contextmanager
+    def pausing(self) -> Iterator[None]:
+        """Ops of our own run inside, which are none of the program's."""
+        self.paused += 1
+        try:
+            yield
+        finally:
+            self.paused -= 1
 
     # -- ops -------------------------------------------------------------------------------------
 
@@ -108,7 +129,7 @@ class Recorder:
 
     def _log_eager(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
         found = user_frame(frame)
-        place = self._place_of(found)
+        place = self.place_of(found)
         self._around = callers_of(found)
         known = self.producers
         # TensorFlow halts the tapes around these: one is the cut itself, the other is recorded as a whole.
@@ -174,22 +195,16 @@ class Recorder:
             return
         if graph is not None and graph.name == "initialize_variables":
             return
-        handle = compat.tensor_id(inputs[0]) if graph is None else self._outermost(compat.tensor_id(inputs[0]), graph)
-        entry = self.variables.entries.get(handle)
-        if entry is None:
-            self.variables.meet_handle(handle, frame)
-            entry = self.variables.entries.get(handle)
+        handle = compat.tensor_id(inputs[0]) if graph is None else outermost_handle(compat.tensor_id(inputs[0]), graph)
+        entry = self.variables.meet_handle(handle, frame)
         if entry is not None:
-            self.ledger.note(entry, name, self.ledger.place, frame, graph)
+            self.ledger.note(entry, name, self.ledger.place, frame, self.layers, graph)
 
     def _note_write(self, handle: int, record: OpRecord, inputs: Any, frame: FrameType, graph: Any) -> None:
-        entry = self.variables.entries.get(handle)
-        if entry is None:
-            self.variables.meet_handle(handle, frame)
-            entry = self.variables.entries.get(handle)
+        entry = self.variables.meet_handle(handle, frame)
         if entry is not None:
             entry.last_write = record.place
-            self.ledger.note(entry, record.type, record.place, frame, graph)
+            self.ledger.note(entry, record.type, record.place, frame, self.layers, graph)
         if entry is not None and is_users_own(frame):
             entry.writes += 1
             if record.action is Action.ASSIGN:
@@ -204,12 +219,12 @@ class Recorder:
             log = self.traces[graph] = TraceLog(self.observed.functions.of(graph))
         ids = tuple(compat.tensor_id(tensor) for tensor in inputs)
         found = user_frame(frame)
-        self.traced.look(frame, found, graph, self.now, self._place_of)
+        self.traced.look(frame, found, graph, self.now, self.place_of)
         self._stopping = name == "StopGradient"
         self._around = callers_of(found)
-        record = self._new_record(name, ids, outputs, self._place_of(found))
+        record = self._new_record(name, ids, outputs, self.place_of(found))
         record.attrs, record.function = attrs, log.function
-        handle = self._outermost(ids[0], graph) if ids and inputs[0].dtype is compat.resource_dtype else None
+        handle = outermost_handle(ids[0], graph) if ids and inputs[0].dtype is compat.resource_dtype else None
         if name in FUNCTIONAL_OPS and outputs:
             record.calls = functional_graphs(outputs[0].op, graph)
         elif record.kind is OpKind.WRITE and handle is not None and graph.name != "initialize_variables":
@@ -223,10 +238,6 @@ class Recorder:
             self.observed.op(record, inputs, outputs, graph)
         if found is not None and name not in _OPERANDS:
             self._bound_names.look(record, found)
-
-    def _outermost(self, handle: int, graph: Any) -> int:
-        """The variable's own handle for a handle that a traced function captured."""
-        return outermost_handle(handle, graph)
 
     def ops_of(self, graph: Any) -> Iterable[OpRecord]:
         """The ops that ran at once, or those of a graph."""
@@ -289,15 +300,10 @@ class Recorder:
 
     # -- leaving ---------------------------------------------------------------------------------
 
-    def on_departure(self, tensor: Any, how: str, array: Any, frame: FrameType) -> None:
+    def on_departure(self, tensor: Any, how: str, frame: FrameType) -> None:
         self.folds.steps.use((compat.tensor_id(tensor),))
-        if self.paused:
-            return
-        try:
-            reference = weakref.ref(array)
-        except TypeError:
-            reference = None
-        self.departures.append(Departure(compat.tensor_id(tensor), how, self.now, self._place(frame), reference))
+        if not self.paused:
+            self.departures.append(Departure(compat.tensor_id(tensor), how, self.now, self.place_at(frame)))
 
     # -- keeping memory flat ---------------------------------------------------------------------
 
@@ -348,8 +354,8 @@ class Recorder:
             producers.pop(number, None)
         self.dropped_before = sequence
 
-    def _place(self, frame: FrameType) -> Place:
-        return self._place_of(user_frame(frame))
+    def place_at(self, frame: FrameType) -> Place:
+        return self.place_of(user_frame(frame))
 
     def _new_place(self, found: FrameType) -> Position:
         """A place that is met for the first time; it keeps its code, whose id can thus be no other's."""
@@ -367,9 +373,9 @@ class Recorder:
             if outer is found:
                 return None
             outer = outer.f_back
-        return self._place_of(found)
+        return self.place_of(found)
 
-    def _place_of(self, found: FrameType | None) -> Place:
+    def place_of(self, found: FrameType | None) -> Place:
         if found is None:
             return None
         places = self._places.get(id(found.f_code))
@@ -381,5 +387,5 @@ class Recorder:
         where = autograph.original_span(found)
         if file_owner(where.file) is CodeOwner.MACHINERY:  # tf_keras has its own training step converted
             outer = user_frame(found.f_back)
-            return where if outer is None else self._place_of(outer)
+            return where if outer is None else self.place_of(outer)
         return where

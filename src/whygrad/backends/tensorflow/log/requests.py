@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.freeze.request_graph import freeze
-from whygrad.backends.tensorflow.log.variables import handle_id
-from whygrad.backends.tensorflow.nonfinite.replay.episode import Episode
+from whygrad.backends.tensorflow.log.episode import Episode, Episodes
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.tapes import TapeFacts, Tapes
+from whygrad.backends.tensorflow.log.variables import VariableBook, handle_id
+from whygrad.backends.tensorflow.measure.finite import square_sum
 from whygrad.graph import Graph, Outcome
 from whygrad.observe.fact import OpFact
 from whygrad.observe.label import Asked, Label
 from whygrad.observe.loss import loss_form
 from whygrad.observe.place import Place
 from whygrad.source.position import Position
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
 
 KEPT_PER_PLACE = 64  # distinct requests kept for one place in the code; the rest are only counted
 GRADIENT = "GradientRequest"
@@ -61,7 +61,6 @@ class Ticket:
     """Between asking and answering."""
 
     entry: RequestEntry
-    raw_sources: list[Any]
     paused: bool
     tf_graph: Any
     tape: Any
@@ -70,27 +69,49 @@ class Ticket:
     episode: Episode | None  # None: the values of the step are not kept
 
 
+class Training(Protocol):
+    """Knows the training loop that the framework itself runs, and the lists that the user reads from its objects."""
+
+    def training_model(self) -> str | None: ...
+    def training_place(self) -> Place: ...
+    def list_was_used(self, value: Any) -> None: ...
+
+
+Freeze = Callable[[RequestEntry, TapeFacts, Any], Graph]  # what a request reaches, in a function graph or None
+
+
 class Requests:
-    def __init__(self, capture: Capture) -> None:
-        self.capture = capture
+    def __init__(
+        self, recorder: Recorder, variables: VariableBook, tapes: Tapes, episodes: Episodes, training: Training
+    ) -> None:
+        self._recorder = recorder
+        self._variables = variables
+        self._tapes = tapes
+        self._episodes = episodes
+        self._training = training
+        self.freeze: Freeze = lambda *_: Graph()
+        self.on_eager: list[Callable[[Ticket, list[Any], list[float]], None]] = []  # with the sums of squares
+        self.on_traced: list[Callable[[Ticket, list[Any]], None]] = []
+        self.on_settled: list[Callable[[], None]] = []  # many alike steps were seen
         self.entries: dict[Any, RequestEntry] = {}
+        self.tape_facts: dict[int, TapeFacts] = {}  # of the tapes that entries were asked of
         self.per_place: dict[Any, int] = {}
         self.total = 0
 
     def begin(
         self, tape: Any, target: Any, sources: Any, method: str, unconnected: Any, given: Any = None
     ) -> Ticket | None:
-        capture, recorder = self.capture, self.capture.recorder
+        recorder, training = self._recorder, self._training
         recorder.asking += 1
         if recorder.asking > 1:
             return None
-        facts = capture.tapes.of(tape)
+        facts = self._tapes.of(tape)
         raw = compat.flatten(sources) if compat.flatten else []
         raw_targets = compat.flatten(target) if compat.flatten else []
-        targets = [_tensor_of(item, recorder) for item in raw_targets]
+        targets = [_tensor_of(item) for item in raw_targets]
         entry = RequestEntry(
             tape=facts.number,
-            place=recorder._place(sys._getframe(3)) or capture.training_place(),
+            place=recorder.place_at(sys._getframe(3)) or training.training_place(),
             method=method,
             targets=tuple(number for number in targets if number is not None),
             target_type=_odd_type(target),
@@ -98,9 +119,9 @@ class Requests:
             zeros_accepted=getattr(unconnected, "value", unconnected) == "zero",
             compiled=facts.graph is not None,
             order=recorder.now + 1,
-            model=capture.training_model(),
+            model=training.training_model(),
         )
-        capture.keras.list_was_used(sources)
+        training.list_was_used(sources)
         if facts.used_up is None:
             facts.used_up = entry.place
         others = [number for number in recorder.tapes if number != facts.number or facts.persistent]
@@ -108,17 +129,16 @@ class Requests:
             recorder.paused += 1
         return Ticket(
             entry,
-            raw,
             not others,
-            capture.current_graph(),
+            compat.current_graph(),
             tape,
             raw_targets,
             None if given is None or compat.flatten is None else compat.flatten(given),
-            capture.episodes.of_tape.get(tape),
+            self._episodes.of_tape.get(tape),
         )
 
     def _source(self, item: Any, facts: Any) -> SourceEntry:
-        entry = self.capture.variables.of(item) if hasattr(item, "assign") else None
+        entry = self._variables.of(item) if hasattr(item, "assign") else None
         tensor = None if entry is not None else compat.id_of(item)
         number = entry.id if entry is not None else tensor
         return SourceEntry(
@@ -148,25 +168,24 @@ class Requests:
             if gradient is None:
                 source.outcome = Outcome.MISSING
         if ticket.tf_graph is None and ticket.entry.method == "gradient":
-            squares = self.capture.sentinel.look(ticket, gradients)
-            self.capture.numbers.ran(ticket, squares, gradients)
-        elif ticket.tf_graph is not None:
-            self.capture.histories.traced(ticket, gradients)
+            squares = [0.0 if gradient is None else square_sum(gradient) for gradient in gradients]
+            for look in self.on_eager:
+                look(ticket, gradients, squares)
         self._label(ticket, gradients)
         self._keep(ticket, gradients)
-        if ticket.tf_graph is not None and ticket.entry.method == "gradient":
-            self.capture.numbers.traced(ticket, gradients)
+        for follow in self.on_traced if ticket.tf_graph is not None else ():
+            follow(ticket, gradients)
 
     def _resume(self, ticket: Ticket | None) -> None:
-        self.capture.recorder.asking -= 1
+        self._recorder.asking -= 1
         if ticket is not None and ticket.paused:
-            self.capture.recorder.paused -= 1
+            self._recorder.paused -= 1
         if ticket is not None:
-            self.capture.episodes.asked(ticket.tape, again=self.capture.tapes.of(ticket.tape).persistent)
+            self._episodes.asked(ticket.tape, again=self._tapes.of(ticket.tape).persistent)
 
     def _label(self, ticket: Ticket, gradients: list[Any]) -> None:
         """Remember whose gradient each result is; an unrecorded request is an op of its own."""
-        recorder, entry = self.capture.recorder, ticket.entry
+        recorder, entry = self._recorder, ticket.entry
         known, maker = recorder.labels.tensors, recorder.observed.maker_in(ticket.tf_graph)
         form = loss_form(entry.targets, maker, recorder.labels.constants)
         asked = Asked(
@@ -180,7 +199,7 @@ class Requests:
             divided=form.divided,
         )
         carries = frozenset[int]()
-        if self.capture.tapes.of(ticket.tape).persistent:
+        if self._tapes.of(ticket.tape).persistent:
             carries = recorder.folds.carried.inside(entry.tape, entry.targets, self.total, maker)
         label = Label(frozenset(), frozenset({asked}), form.scale, carries=carries)
         tensors: dict[int, Any] = {}  # equal gradients may be one tensor
@@ -210,14 +229,15 @@ class Requests:
             known.count += 1
             self._look_for_zeros(known, gradients)
             if known.count in SETTLED:
-                self.capture.settled()
+                for look_again in self.on_settled:
+                    look_again()
             return
         kept = self.per_place.get(entry.place, 0)
         if kept >= KEPT_PER_PLACE:
             return
         self.per_place[entry.place] = kept + 1
-        self.capture.tape_facts[entry.tape] = self.capture.tapes.of(ticket.tape)
-        entry.graph = freeze(self.capture, entry, ticket.tf_graph)
+        self.tape_facts[entry.tape] = tape = self._tapes.of(ticket.tape)
+        entry.graph = self.freeze(entry, tape, ticket.tf_graph)
         self.entries[key] = entry
         self._look_for_zeros(entry, gradients)
 
@@ -225,9 +245,7 @@ class Requests:
         """Look at the values themselves at steps 1 to 4, 8, 16, ...: cheap, and enough to say `always`."""
         if entry.compiled or (entry.count > 4 and entry.count & (entry.count - 1)):
             return
-        recorder = self.capture.recorder
-        recorder.paused += 1
-        try:
+        with self._recorder.pausing():
             entry.looks += 1
             for source, gradient in zip(entry.sources, gradients, strict=False):
                 values = getattr(gradient, "values", gradient)
@@ -235,8 +253,6 @@ class Requests:
                     array = values.numpy()
                     if array.size and not array.any():
                         source.zero_looks += 1
-        finally:
-            recorder.paused -= 1
 
 
 def _made_at(op: OpFact | None) -> tuple[Place, tuple[Position, ...]] | None:
@@ -244,11 +260,9 @@ def _made_at(op: OpFact | None) -> tuple[Place, tuple[Position, ...]] | None:
     return None if op is None else (op.place, op.callers[:1])
 
 
-def _tensor_of(item: Any, recorder: Any) -> int | None:
-    number = compat.id_of(item)
-    if number is None:
-        number = handle_id(item)
-    return number
+def _tensor_of(item: Any) -> int | None:
+    number: int | None = compat.id_of(item)
+    return handle_id(item) if number is None else number
 
 
 def _odd_type(target: Any) -> str:

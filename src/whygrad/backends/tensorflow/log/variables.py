@@ -82,16 +82,17 @@ class VariableBook:
             self.copies.update((number, first) for number in others if number is not None)
         return first
 
-    def meet_handle(self, number: int, frame: FrameType | None) -> None:
-        """A handle nobody announced: the variable is older than the capture; look for it up the stack."""
+    def meet_handle(self, number: int, frame: FrameType | None) -> VariableEntry | None:
+        """The variable of a handle; one that nobody announced is older than the capture: look for it up the stack."""
         for _ in range(12):
             if frame is None or number in self.entries:
-                return
+                break
             for value in frame.f_locals.values():
                 if handle_id(value) == number and hasattr(value, "assign"):
                     self.add(value, None)
-                    return
+                    return self.entries.get(number)
             frame = frame.f_back
+        return self.entries.get(number)
 
     def link_keras(self, keras_variable: Any, created: Position | SourceSpan | None) -> None:
         """Tie a Keras variable to the TensorFlow variable it wraps."""

@@ -1,4 +1,4 @@
-"""Numbers of gradients, computed inside a step: shared by watching and by the training toolkit.
+"""Values and gradients as numbers, read or computed inside a step: shared by watching and the training toolkit.
 
 Plain TensorFlow code that knows nothing of a capture.
 """

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.log.op_record import OpRecord
+from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.log.op_record import OpRecord
+from whygrad.backends.tensorflow.log.recorder import Recorder
 
 # `tf.gradients` names what it builds after the op it differentiates; it builds the gradients of functions and loops.
 _NAMED_AFTER = re.compile(r"(?:^|/)gradients(?:_\d+)?/(.+)_grad(?:/|$)")
@@ -32,35 +31,42 @@ class BackwardOps:
 class Attribution:
     """Notes, while gradients are made, for which forward op each op is made."""
 
-    def __init__(self, capture: Capture) -> None:
-        self.capture = capture
+    def __init__(self, recorder: Recorder, backward_ops: MutableMapping[Any, BackwardOps]) -> None:
+        self._recorder = recorder
+        self._backward_ops = backward_ops  # by graph
         self._seen: dict[Any, OpRecord] = {}
         self._seen_until = -1
 
     def begin(self, op_name: str, arguments: tuple[Any, ...]) -> Callable[[], None]:
         """Before TensorFlow calls a gradient function; the result is to be called after it."""
         _, _, inputs, outputs = arguments[:4]
-        graph = self.capture.current_graph()
+        graph = compat.current_graph()
         if graph is not None:
             start = compat.count_operations(graph)
             return lambda: self._traced(graph, start, _operation_of(op_name, inputs, outputs))
-        recorder = self.capture.recorder
+        recorder = self._recorder
         before = recorder.laid_at
         if not recorder.paused:
             recorder.laid_at = self._record_of(op_name, inputs, outputs) or before
         return lambda: setattr(recorder, "laid_at", before)
 
+    def note_source(self, source: Any) -> None:
+        """The graph that is traced now differentiates another one."""
+        graph = compat.current_graph()
+        if graph is not None and graph is not source:
+            self._backward_ops.setdefault(graph, BackwardOps()).source = source
+
     def _traced(self, graph: Any, start: int, forward: Any) -> None:
         end = compat.count_operations(graph)
         if end > start and forward is not None and forward.graph is graph:
-            noted = self.capture.backward_ops.setdefault(graph, BackwardOps())
+            noted = self._backward_ops.setdefault(graph, BackwardOps())
             noted.starts.append(start)
             noted.ends.append(end)
             noted.forward.append(forward.name)
 
     def _record_of(self, op_name: str, inputs: Any, outputs: Any) -> OpRecord | None:
         """The eager op that is differentiated; TensorFlow hands over only those tensors that the gradient needs."""
-        recorder = self.capture.recorder
+        recorder = self._recorder
         for tensor in outputs or ():
             record = recorder.producers.get(compat.id_of(tensor) or -1)
             if record is not None and record.type == op_name:
@@ -72,7 +78,7 @@ class Attribution:
         return self._seen.get((op_name, ids))
 
     def _look_back(self) -> None:
-        recorder = self.capture.recorder
+        recorder = self._recorder
         start = recorder.episode.start if recorder.episode is not None else recorder.now
         fresh = []
         for record in reversed(recorder.records):
@@ -85,12 +91,12 @@ class Attribution:
         self._seen_until = recorder.now
 
 
-def install(capture: Capture) -> None:
+def install(hooks: Hooks, recorder: Recorder, backward_ops: MutableMapping[Any, BackwardOps]) -> None:
     """Stand before the function that TensorFlow calls for each op of a gradient."""
     original, register = compat.gradient_function, compat.register_gradient_function
     if not original or not register:
         return
-    attribution, hooks = Attribution(capture), capture.hooks
+    attribution = Attribution(recorder, backward_ops)
 
     def gradient_function(op_name: Any, *arguments: Any) -> Any:
         finish = hooks.safely(attribution.begin, op_name, arguments)
@@ -104,7 +110,7 @@ def install(capture: Capture) -> None:
         def _GradientsHelper(*args: Any, **kwargs: Any) -> Any:  # noqa: N802
             source = kwargs.get("src_graph")
             if source is not None:
-                hooks.safely(_note_source, capture, source)
+                hooks.safely(attribution.note_source, source)
             return make(*args, **kwargs)
 
         return _GradientsHelper
@@ -114,15 +120,8 @@ def install(capture: Capture) -> None:
     hooks.replace(compat.gradients_util, "_GradientsHelper", helper)
 
 
-def _note_source(capture: Capture, source: Any) -> None:
-    graph = capture.current_graph()
-    if graph is not None and graph is not source:
-        capture.backward_ops.setdefault(graph, BackwardOps()).source = source
-
-
-def forward_operation(capture: Capture, graph: Any, operation: Any) -> Any:
+def forward_operation(noted: BackwardOps | None, graph: Any, operation: Any) -> Any:
     """None for ops of the forward pass, and where it is not known."""
-    noted: BackwardOps | None = capture.backward_ops.get(graph)
     match = _NAMED_AFTER.search(operation.name)
     if match is not None:
         found = _by_name(graph if noted is None or noted.source is None else noted.source, match[1])

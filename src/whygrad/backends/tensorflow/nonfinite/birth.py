@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
+from whygrad.backends.tensorflow.log.op_record import OpRecord
 from whygrad.backends.tensorflow.log.op_table import ACTIONS, kind_of
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.log.variables import VariableBook
+from whygrad.backends.tensorflow.measure.finite import facts_of_values, is_number
 from whygrad.backends.tensorflow.nonfinite.feeders import feeders_of
-from whygrad.backends.tensorflow.nonfinite.finite import facts_of_values, is_number
 from whygrad.backends.tensorflow.nonfinite.masking import masking_select
 from whygrad.backends.tensorflow.nonfinite.replay.taking import first_taker
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Trace, Value, births
+from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.backends.tensorflow.nonfinite.wider import is_finite_when_wider
 from whygrad.graph import OpKind, VariableId
 from whygrad.graph.nonfinite import FailingOp, Nonfinite, Stage
+from whygrad.observe.place import span
 from whygrad.source import SourceSpan
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.log.op_record import OpRecord
 
 ROWS_SHOWN: Final = 8
 LOOKED_AT: Final = 64  # ops before the tape
@@ -30,14 +29,14 @@ OVERFLOWING: Final = 1e8  # a magnitude that a smaller loss scale may help again
 RISKY: Final = frozenset({OpKind.DIVIDE, OpKind.LOG, OpKind.SQRT, OpKind.POWER, OpKind.EXP, OpKind.INVERSE_TRIG})
 
 
-def describe(capture: Capture, trace: Trace, value: Value) -> Nonfinite:
+def describe(watched: Watched, trace: Trace, value: Value) -> Nonfinite:
     """The event of one bad value, still without its occurrence."""
     if value.maker is None or value.maker.type == "Const":
-        return _entered(capture, trace, value)
-    return _born(capture, trace, value, value.maker)
+        return _entered(watched, trace, value)
+    return _born(watched, trace, value, value.maker)
 
 
-def _born(capture: Capture, trace: Trace, value: Value, node: Node) -> Nonfinite:
+def _born(watched: Watched, trace: Trace, value: Value, node: Node) -> Nonfinite:
     forward = node.forward or node
     inputs = [each.tensor for each in (forward.inputs or node.inputs) if each is not None]
     mask = _mask(value)
@@ -47,14 +46,14 @@ def _born(capture: Capture, trace: Trace, value: Value, node: Node) -> Nonfinite
         forward.type,
         inputs,
         backward=node.forward is not None,
-        fed_by=feeders_of(capture, forward if forward.inputs else node),
+        fed_by=feeders_of(watched, forward if forward.inputs else node),
         is_masked=select is not None,
         finite_when_wider=is_finite_when_wider(node, value),
         layers=node.site.layers,
     )
     return Nonfinite(
         stage=Stage.BORN,
-        where=span(capture.keras.shown_at(node.site.place, node.site.layers)),
+        where=span(watched.shown_at(node.site.place, node.site.layers)),
         value=facts_of_values(value.tensor),
         op=op,
         masked_by=None if select is None else span(select.site.place),
@@ -76,9 +75,9 @@ def _kind_of_failure(op_type: str) -> OpKind:
     return kind_of(op_type.removesuffix("Grad")) if kind is OpKind.OTHER else kind
 
 
-def _entered(capture: Capture, trace: Trace, value: Value) -> Nonfinite:
+def _entered(watched: Watched, trace: Trace, value: Value) -> Nonfinite:
     facts = facts_of_values(value.tensor)
-    before = None if value.handle is not None else _suspect(capture, value.number)
+    before = None if value.handle is not None else _suspect(watched, value.number)
     if before is not None:  # its inputs are gone: what it is says enough
         return Nonfinite(
             stage=Stage.BORN, where=span(before.place), value=facts, op=failing_op(before.type), exact=False
@@ -86,13 +85,13 @@ def _entered(capture: Capture, trace: Trace, value: Value) -> Nonfinite:
     mask = _mask(value)
     taker = first_taker(trace, value)
     used_at = None if taker is None else span(taker.site.place)
-    entry = None if value.handle is None else capture.variables.entries.get(value.handle)
+    entry = None if value.handle is None else watched.variables.entries.get(value.handle)
     is_data = value.handle is None
     select = None if taker is None or not is_data else masking_select(trace, taker, taker, mask)
     made = None if entry is None else span(entry.created)
     return Nonfinite(
         stage=Stage.ENTERED,
-        where=_origin(capture, value, used_at) if is_data else made,
+        where=_origin(watched, value, used_at) if is_data else made,
         value=facts,
         variables=() if value.handle is None else (VariableId(value.handle),),
         used_at=used_at,
@@ -103,9 +102,9 @@ def _entered(capture: Capture, trace: Trace, value: Value) -> Nonfinite:
     )
 
 
-def _suspect(capture: Capture, number: int | None) -> OpRecord | None:
+def _suspect(watched: Watched, number: int | None) -> OpRecord | None:
     """The nearest op before the tape that may have made a value that is not finite: a division, a root, a logarithm."""
-    producers = capture.recorder.producers
+    producers = watched.recorder.producers
     todo, seen = deque(() if number is None else (number,)), set[int]()
     while todo and len(seen) < LOOKED_AT:
         record = producers.get(todo.popleft())
@@ -118,9 +117,9 @@ def _suspect(capture: Capture, number: int | None) -> OpRecord | None:
     return None
 
 
-def _origin(capture: Capture, value: Value, used_at: SourceSpan | None) -> SourceSpan | None:
+def _origin(watched: Watched, value: Value, used_at: SourceSpan | None) -> SourceSpan | None:
     """The op before the tape that made the value; else the expression that takes it."""
-    recorder, number = capture.recorder, value.number
+    recorder, number = watched.recorder, value.number
     record = None if number is None else recorder.producers.get(number)
     if record is not None:
         return span(record.place)
@@ -165,20 +164,20 @@ def _has_nan(value: Value) -> bool:
     return array is not None and array.dtype.kind in "fcV" and bool(np.isnan(array).any())
 
 
-def _is_pure_infinity(capture: Capture, value: Value) -> bool:
+def _is_pure_infinity(variables: VariableBook, value: Value) -> bool:
     """Data, a constant or a variable that is not trained may hold an infinity on purpose: a mask, a bound."""
     if _has_nan(value) or (value.maker is not None and value.maker.type != "Const"):
         return False
-    entry = None if value.handle is None else capture.variables.entries.get(value.handle)
+    entry = None if value.handle is None else variables.entries.get(value.handle)
     return value.handle is None or (entry is not None and not entry.trainable)
 
 
-def first_birth(capture: Capture, ends: list[Value]) -> Value | None:
+def first_birth(variables: VariableBook, ends: list[Value]) -> Value | None:
     """The earliest bad value that the ends are bad because of.
 
     An infinity that was put there on purpose is not the cause; what made a NaN of it is.
     """
     found = next(iter(births(ends)), None)
-    if found is not None and _is_pure_infinity(capture, found):
+    if found is not None and _is_pure_infinity(variables, found):
         return next(iter(births(ends, _has_nan)), None) or found
     return found

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
 
-
-def install(capture: Capture) -> None:
+def install(hooks: Hooks, histories: StepHistories) -> None:
     """Stand around every call of a compiled function."""
-    hooks, histories = capture.hooks, capture.histories
 
     def calling(original: Any) -> Any:
         def call_flat(self: Any, *args: Any) -> Any:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.nonfinite.birth import describe
 from whygrad.backends.tensorflow.nonfinite.discoveries import Discovery
 from whygrad.backends.tensorflow.nonfinite.inquiry import Answer, inquire
 from whygrad.backends.tensorflow.nonfinite.replay.compiled import CompiledReplay
+from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError
-from whygrad.backends.tensorflow.nonfinite.replay.unwatched import unwatched
-from whygrad.backends.tensorflow.nonfinite.sentinel import MAX_REPLAYS, failed
+from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
+from whygrad.backends.tensorflow.nonfinite.sentinel import MAX_REPLAYS, Sentinel, failed
 from whygrad.backends.tensorflow.nonfinite.underflow import largest_loss
+from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
+from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.graph.nonfinite import Nonfinite, Scaled, Stage
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
-
+from whygrad.observe.place import span
 
 MAX_INQUIRIES: Final = 2  # replays for one function
 
@@ -29,20 +29,25 @@ MAX_INQUIRIES: Final = 2  # replays for one function
 class CompiledSteps:
     """The look at compiled steps; what it finds goes to the discoveries of the run."""
 
-    capture: Capture
+    watched: Watched
+    sentinel: Sentinel
+    updates: UpdateWatch
+    scale_watch: ScaleWatch
+    histories: StepHistories
     losses: dict[Scaled, None] = field(default_factory=dict)  # of gradients, in casts to float16
 
     def went_bad(self, history: StepHistory) -> bool:
         """A step gave a bad result, or left a bad variable. False: it reaches neither loss nor gradient."""
-        sentinel = self.capture.sentinel
+        sentinel = self.sentinel
         spent = history.inquiries >= MAX_INQUIRIES or sentinel.replays >= MAX_REPLAYS
         if spent or sentinel.discoveries.have_consequences:
             return True
         history.inquiries += 1
         sentinel.replays += 1
         try:
-            with unwatched(self.capture):
-                answer = inquire(self.capture, history)
+            with self.watched.unseen():
+                skips_all = self.scale_watch.skips_all(history)
+                answer = inquire(CompiledReplay(self.watched, self.histories, history), skips_all=skips_all)
                 event = self._event_of(answer, history)
         except Exception as error:
             self._add_unplaced(history, failed(error))
@@ -54,11 +59,11 @@ class CompiledSteps:
             return False
         return True
 
-    def look_for_underflow(self, history: StepHistory) -> None:
+    def _look_for_underflow(self, history: StepHistory) -> None:
         """Run the last step of a function that uses float16 once more, and see what becomes of its gradients."""
         try:
-            with unwatched(self.capture):
-                replay = CompiledReplay(self.capture, history)
+            with self.watched.unseen():
+                replay = CompiledReplay(self.watched, self.histories, history)
                 replay.run()
                 for request, known in replay.requests():
                     if not replay.unscaled(request, known):
@@ -67,25 +72,44 @@ class CompiledSteps:
         except Exception:  # nothing is known to be wrong: there is nothing to say
             return
 
-    def events(self) -> Iterator[Scaled]:
+    def events(self) -> Iterator[Nonfinite | Scaled]:
+        """The discoveries of the run, after a last look at compiled steps, and the gradients that were lost."""
+        for history in list(self.histories.by_graph.values()):
+            self._look_at_the_end(history)
+        yield from self.sentinel.discoveries.events()
         yield from self.losses
+
+    def _look_at_the_end(self, history: StepHistory) -> None:
+        """For variables that went bad behind a loss that stayed finite."""
+        if history.inquiries or history.snapshot is None or history.last is None:
+            return
+        handles = [t for t in history.last.arguments if compat.tensor_id(t) in history.snapshot]
+        values = {compat.tensor_id(t): compat.read_handle(t) for t in handles}
+        if not self.histories.bad_variables(values) <= history.bad_from_start:
+            self.went_bad(history)
+        elif self.scale_watch.skips_all(history):
+            history.bad_calls = history.calls
+            self.went_bad(history)
+        elif history.facts.has_half and not history.searched:
+            history.searched = True
+            self._look_for_underflow(history)
 
     def _event_of(self, answer: Answer, history: StepHistory) -> Nonfinite | None:
         if answer.is_nothing:
             return None
         if answer.request is None and answer.birth is None:
-            update = self.capture.update_watch.last_of(answer.left_bad[0])
+            update = self.updates.last_of(answer.left_bad[0])
             if update is None:
                 raise ReplayError("it is made in the update, and no update of these variables was seen")
             made = answer.in_update
-            born = None if made is None else describe(self.capture, answer.trace, made)
-            return self.capture.update_watch.bad_update(update, answer.left_bad, born)
+            born = None if made is None else describe(self.watched, answer.trace, made)
+            return self.updates.bad_update(update, answer.left_bad, born)
         if answer.birth is None:
             raise ReplayError("the replay gave finite values")
-        return self.capture.sentinel.event_of(answer.trace, answer.birth, history)
+        return self.sentinel.event_of(answer.trace, answer.birth, history)
 
     def _add(self, event: Nonfinite, answer: Answer, history: StepHistory) -> None:
-        sentinel, updates = self.capture.sentinel, self.capture.update_watch
+        sentinel, updates = self.sentinel, self.updates
         if any(known.history is history and known.is_same(event) for known in sentinel.discoveries.all):
             return
         place = None if answer.request is None else answer.request.place
@@ -104,8 +128,8 @@ class CompiledSteps:
             updates.add_spread(where, answer.victims, answer.culprits, inside_optimizer=answer.spread_at is None)
 
     def _add_unplaced(self, history: StepHistory, reason: str) -> None:
-        requests = [each for made in self.capture.histories.requests.values() for each in made]
+        requests = [each for made in self.histories.requests.values() for each in made]
         place = requests[0].place if requests else None
         event = Nonfinite(stage=Stage.UNPLACED, where=span(place), reason=reason)
         found = Discovery(event, place, history.first_bad or history.calls, history.bad_calls > 0, history=history)
-        self.capture.sentinel.discoveries.all.append(found)
+        self.sentinel.discoveries.all.append(found)

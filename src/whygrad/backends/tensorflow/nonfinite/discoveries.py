@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 from whygrad.graph import VariableId
 from whygrad.graph.nonfinite import Nonfinite, Occurrence, Scaled, Stage
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
+from whygrad.observe.place import span
 
 
 @dataclass(slots=True)
@@ -69,6 +67,7 @@ class Discoveries:
 
     places: dict[Any, PlaceFacts] = field(default_factory=dict)
     all: list[Discovery] = field(default_factory=list)
+    latest: dict[int, Discovery | None] = field(default_factory=dict)  # variable -> why its gradient is bad
 
     def at(self, place: Any) -> PlaceFacts:
         return self.places.setdefault(place, PlaceFacts())

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.gradient_calls import hear_updates
+from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.log.updates import Updates
+from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
 
-
-def install(capture: Capture, module: ModuleType) -> None:
+def install(hooks: Hooks, updates: Updates, watch: UpdateWatch, module: ModuleType) -> None:
     """Hook one Keras: where optimizers are made, and which losses are scaled."""
-    hooks, updates = capture.hooks, capture.update_watch
 
     def making(original: Any) -> Any:
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-            hooks.safely(_note_made, capture, self, sys._getframe(1))
+            hooks.safely(_note_made, watch, self, sys._getframe(1))
             original(self, *args, **kwargs)
 
         return __init__
@@ -27,17 +26,17 @@ def install(capture: Capture, module: ModuleType) -> None:
     def scaling(original: Any) -> Any:
         def scale(self: Any, loss: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(self, loss, *args, **kwargs)
-            hooks.safely(_note_scaled, capture, self, loss, result)
+            hooks.safely(_note_scaled, watch, self, loss, result)
             return result
 
         return scale
 
     hooks.replace(module.optimizers.Optimizer, "__init__", making)
     for scaler in _scalers(module):
-        updates.scalers = (*updates.scalers, scaler)
+        watch.scale_watch.scalers = (*watch.scale_watch.scalers, scaler)
         for method in ("apply", "apply_gradients"):
             if method in vars(scaler):
-                hear_updates(hooks, scaler, method, capture.updates)
+                hear_updates(hooks, scaler, method, updates)
         for method in ("scale_loss", "get_scaled_loss"):
             if method in vars(scaler):
                 hooks.replace(scaler, method, scaling)
@@ -50,17 +49,17 @@ def _scalers(module: ModuleType) -> list[Any]:
     return [] if found is None else [found, *found.__subclasses__()]
 
 
-def _note_made(capture: Capture, optimizer: Any, frame: Any) -> None:
-    capture.update_watch.made[optimizer] = capture.recorder._place(frame)
+def _note_made(watch: UpdateWatch, optimizer: Any, frame: Any) -> None:
+    watch.made[optimizer] = watch.recorder.place_at(frame)
 
 
-def _note_scaled(capture: Capture, optimizer: Any, loss: Any, result: Any) -> None:
-    capture.scale_watch.scaled(optimizer)
+def _note_scaled(watch: UpdateWatch, optimizer: Any, loss: Any, result: Any) -> None:
+    watch.scale_watch.scaled(optimizer)
     before, after = compat.id_of(loss), compat.id_of(result)
-    graph, episode = capture.current_graph(), capture.recorder.episode
+    graph, episode = compat.current_graph(), watch.recorder.episode
     if before is None or after is None:
         return
     if graph is not None:
-        capture.histories.scaled.setdefault(graph, {})[after] = before
+        watch.histories.scaled.setdefault(graph, {})[after] = before
     elif episode is not None:
         episode.scaled[after] = before

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from whygrad.backends.tensorflow.measure.finite import symptom_of
 from whygrad.backends.tensorflow.nonfinite.birth import first_birth, is_at_zero
-from whygrad.backends.tensorflow.nonfinite.finite import symptom_of
 from whygrad.backends.tensorflow.nonfinite.replay.compiled import CompiledReplay
+from whygrad.backends.tensorflow.nonfinite.replay.step_history import TracedRequest
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Trace, Value
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory, TracedRequest
 
 
 @dataclass(slots=True)
@@ -39,21 +36,20 @@ class Answer:
         return self.birth is None and self.request is None and not self.left_bad
 
 
-def inquire(capture: Capture, history: StepHistory) -> Answer:
-    """Replay the first bad step of a history. Raises ReplayError.
+def inquire(replay: CompiledReplay, *, skips_all: bool) -> Answer:
+    """Replay the first bad step of a compiled function. Raises ReplayError.
 
-    What overflows because the loss is scaled is no answer; where every step was skipped, what the scale has no part in
-    is one.
+    What overflows because the loss is scaled is no answer; where the optimizer skips all steps, what the scale has no
+    part in is one.
     """
-    skips_all = capture.scale_watch.skips_all(history)
-    replay = CompiledReplay(capture, history)
+    variables = replay.watched.variables
     replay.run()
     left_bad = tuple(replay.bad_variables())
     answer = Answer(replay.trace, replay.step, left_bad=left_bad)
     requests = list(replay.requests())
     if not requests:  # traced before watching began: which tensor is the loss is not known
         ends = [value for value in replay.outputs if value.bad] or _written(replay, left_bad)
-        answer.birth, answer.symptom = first_birth(capture, ends), symptom_of(value.tensor for value in ends)
+        answer.birth, answer.symptom = first_birth(variables, ends), symptom_of(value.tensor for value in ends)
         answer.ends = ends
         answer.loss_is_bad = any(value.bad for value in replay.outputs)
     for request, known in requests:
@@ -65,7 +61,7 @@ def inquire(capture: Capture, history: StepHistory) -> Answer:
         if not bad_targets and not bad:
             continue
         ends = bad_targets or [value for _, value in bad]
-        birth = first_birth(capture, ends)
+        birth = first_birth(variables, ends)
         absorbed = unscaled and not left_bad and not any(value.bad for value in unscaled)
         if absorbed and not (skips_all and birth is not None and is_at_zero(birth)):
             continue  # it is what loss scaling is for
@@ -80,7 +76,7 @@ def inquire(capture: Capture, history: StepHistory) -> Answer:
             answer.spread_at = _first_place(replay.interpreter.written.get(answer.victims[0], ()))
         break
     if requests and answer.request is None:
-        answer.in_update = first_birth(capture, _written(replay, left_bad))
+        answer.in_update = first_birth(variables, _written(replay, left_bad))
     return answer
 
 

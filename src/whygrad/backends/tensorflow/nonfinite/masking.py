@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.backends.tensorflow.log.op_table import kind_of
-from whygrad.backends.tensorflow.nonfinite.finite import array_of
+from whygrad.backends.tensorflow.measure.finite import array_of
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Trace
 from whygrad.graph import OpKind
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.function_graphs import outermost_handle
 from whygrad.backends.tensorflow.log.op_table import kind_of
-from whygrad.backends.tensorflow.log.positions import span
-from whygrad.backends.tensorflow.nonfinite.finite import array_of, tensor_of
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.requests import Requests
+from whygrad.backends.tensorflow.log.updates import Updates
+from whygrad.backends.tensorflow.log.variables import VariableBook
+from whygrad.backends.tensorflow.measure.finite import array_of, tensor_of
+from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 from whygrad.graph import OpKind
 from whygrad.graph.nonfinite import SEVERAL, Occurrence, Scaled, Scaling
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
+from whygrad.observe.place import span
 
 
 @dataclass(slots=True)
@@ -34,7 +36,11 @@ class Unscaled:
 class ScaleWatch:
     """Follows every loss that is scaled, and every update by an optimizer that wants that."""
 
-    capture: Capture
+    recorder: Recorder
+    variables: VariableBook
+    requests: Requests
+    updates: Updates
+    scalers: tuple[type, ...] = ()  # classes of optimizers that divide by a loss scale
     found: dict[Any, Unscaled] = field(default_factory=dict)
     calls: weakref.WeakKeyDictionary[Any, int] = field(default_factory=weakref.WeakKeyDictionary)
     ever: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
@@ -71,16 +77,16 @@ class ScaleWatch:
         mine = history.written_variables
         optimizers = [
             None if entry.reference is None else entry.reference()
-            for entry in self.capture.updates.entries.values()
+            for entry in self.updates.entries.values()
             if entry.traced and any(pair.variable in mine for pair in entry.pairs)
         ]
-        return any(isinstance(each, self.capture.update_watch.scalers) and _never_applied(each) for each in optimizers)
+        return any(isinstance(each, self.scalers) and _never_applied(each) for each in optimizers)
 
     def _add(self, optimizer: Any, place: Any, *, traced: bool = False) -> None:
         scale = getattr(optimizer, "dynamic_scale", None)
         first = getattr(optimizer, "initial_scale", None)
         value = None if scale is None or traced else array_of(tensor_of(scale))
-        request = next(reversed(self.capture.requests.entries.values()), None)
+        request = next(reversed(self.requests.entries.values()), None)
         event = Scaled(
             how=Scaling.DIVIDED,
             where=span(place),
@@ -93,19 +99,18 @@ class ScaleWatch:
 
     def _variable_of(self, optimizer: Any) -> int | None:
         scale = getattr(optimizer, "dynamic_scale", None)
-        entry = None if scale is None else self.capture.variables.of(scale)
+        entry = None if scale is None else self.variables.of(scale)
         return None if entry is None else entry.id
 
     def _is_read_eagerly(self, variable: int | None) -> bool:
         """By hand: `loss * optimizer.dynamic_scale`."""
-        return any(variable in record.inputs and record.tapes for record in self.capture.recorder.records)
+        return any(variable in record.inputs and record.tapes for record in self.recorder.records)
 
     def _is_read_in_a_trace(self, variable: int | None) -> bool:
         """By the user's code: what the optimizer itself reads is not logged."""
-        recorder = self.capture.recorder
-        for graph, log in list(recorder.traces.items()):
+        for graph, log in list(self.recorder.traces.items()):
             inner = (compat.tensor_id(holder) for _, holder in getattr(graph, "captures", ()))
-            mine = {number for number in inner if recorder._outermost(number, graph) == variable}
+            mine = {number for number in inner if outermost_handle(number, graph) == variable}
             reads = (record for record in log.records if kind_of(record.type) is OpKind.READ)
             if mine and any(not mine.isdisjoint(record.inputs) for record in reads):
                 return True

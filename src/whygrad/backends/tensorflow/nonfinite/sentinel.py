@@ -9,27 +9,26 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
 
 from whygrad.backends.tensorflow.log.op_table import kind_of
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.log.requests import Ticket
+from whygrad.backends.tensorflow.measure.finite import is_finite, symptom_of
 from whygrad.backends.tensorflow.nonfinite.birth import describe, first_birth
 from whygrad.backends.tensorflow.nonfinite.discoveries import Discoveries, Discovery, PlaceFacts
 from whygrad.backends.tensorflow.nonfinite.enlargement import largest_enlargement
-from whygrad.backends.tensorflow.nonfinite.finite import is_finite, square_sum, symptom_of
+from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
 from whygrad.backends.tensorflow.nonfinite.replay.replayed import Replayed, replay_request
+from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError, Trace, Value
-from whygrad.backends.tensorflow.nonfinite.replay.unwatched import unwatched
+from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
+from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.graph import OpKind, Outcome
 from whygrad.graph.feeding import norm_before
 from whygrad.graph.nonfinite import Nonfinite, Scaled, Stage
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.log.requests import Ticket
-    from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
+from whygrad.observe.place import span
 
 MAX_REPLAYS: Final = 6  # a run
 MAX_REPLAYS_A_PLACE: Final = 2
@@ -45,22 +44,15 @@ def failed(error: Exception) -> str:
 class Sentinel:
     """The look at eager requests."""
 
-    capture: Capture
-    discoveries: Discoveries = field(default_factory=Discoveries)
-    latest: dict[int, Discovery | None] = field(default_factory=dict)  # variable -> why its gradient is bad
+    watched: Watched
+    discoveries: Discoveries
+    updates: UpdateWatch
+    keeper: Keeper
     replays: int = 0
     analysed: tuple[Trace, list[Value]] | None = None  # the last replay
 
-    def look(self, ticket: Ticket, gradients: list[Any]) -> list[float]:
-        """Called with the results of every eager request, before anything is done with them.
-
-        The sum of squares of each of them.
-        """
-        squares = [0.0 if gradient is None else square_sum(gradient) for gradient in gradients]
-        self._look(ticket, gradients, squares)
-        return squares
-
-    def _look(self, ticket: Ticket, gradients: list[Any], squares: list[float]) -> None:
+    def look(self, ticket: Ticket, gradients: list[Any], squares: list[float]) -> None:
+        """Called with the results of every eager request, and the sums of their squares, before they are used."""
         entry = ticket.entry
         facts = self.discoveries.at(entry.place)
         facts.requests += 1
@@ -74,7 +66,7 @@ class Sentinel:
                 continue
             largest = max(largest, total)
             if source.variable is not None:
-                self.latest.pop(source.variable, None)
+                self.discoveries.latest.pop(source.variable, None)
         if not bad_targets and not bad_sources:
             if largest > WORTH_A_REPLAY**2:
                 self._look_for_enlargement(ticket, facts)
@@ -84,7 +76,7 @@ class Sentinel:
         found = self._explain(ticket, facts, bool(bad_targets), symptom_of(ends))
         for source in bad_sources:
             if source.variable is not None:
-                self.latest[source.variable] = found
+                self.discoveries.latest[source.variable] = found
                 if found is not None:
                     found.variables[source.variable] = None
         if found is not None:
@@ -93,7 +85,7 @@ class Sentinel:
     def _explain(self, ticket: Ticket, facts: PlaceFacts, loss_is_bad: bool, symptom: str) -> Discovery | None:
         """The cause of one bad request: a new one, or one that is known."""
         place = ticket.entry.place
-        poisoned = self.capture.update_watch.poisoned
+        poisoned = self.updates.poisoned
         is_consequence = any(source.variable in poisoned for source in ticket.entry.sources)
         if is_consequence or self.replays >= MAX_REPLAYS or facts.replays >= MAX_REPLAYS_A_PLACE:
             known = self.discoveries.first_of(place)
@@ -119,12 +111,12 @@ class Sentinel:
         if facts.enlargement_sought or self.replays >= MAX_REPLAYS or episode is None:
             return
         facts.enlargement_sought = True
-        records = reversed(self.capture.recorder.records)
+        records = reversed(self.watched.recorder.records)
         recent = itertools.takewhile(lambda record: record.sequence > episode.start, records)
         if not any(kind_of(record.type) is OpKind.SQRT for record in recent):
             return
         self.replays += 1
-        event = self._replay(ticket, functools.partial(largest_enlargement, self.capture))
+        event = self._replay(ticket, functools.partial(largest_enlargement, self.watched))
         if (
             isinstance(event, Scaled)
             and (event.factor or 0.0) >= WORTH_A_REPLAY
@@ -135,8 +127,8 @@ class Sentinel:
     def _replay(self, ticket: Ticket, look: Callable[[Replayed], Any]) -> Any:
         """What a look into the replayed step finds; None: it needs no explanation, or has one."""
         try:
-            with unwatched(self.capture):
-                return look(replay_request(self.capture, ticket))
+            with self.watched.unseen():
+                return look(replay_request(self.watched, ticket))
         except Exception as error:
             return Nonfinite(stage=Stage.UNPLACED, where=span(ticket.entry.place), reason=failed(error))
 
@@ -146,7 +138,7 @@ class Sentinel:
             ends = [value for value in replayed.sweep_back().results() if value.bad]
         if not ends and replayed.is_unscaled:
             return None
-        value = first_birth(self.capture, ends)
+        value = first_birth(self.watched.variables, ends)
         if value is None:
             raise ReplayError("the replay gave finite values")
         self.analysed = (replayed.trace, ends)
@@ -155,15 +147,14 @@ class Sentinel:
     def event_of(self, trace: Trace, value: Value, history: StepHistory | None = None) -> Nonfinite | None:
         """The event of a first bad value; None: it has one, or it was made by an update that was not seen."""
         if value.handle is not None:
-            watch = self.capture.update_watch
-            if self.discoveries.all or value.handle in watch.poisoned:
+            if self.discoveries.all or value.handle in self.updates.poisoned:
                 for found in self.discoveries.all[-1:]:
                     found.applied = True
                 return None
-            update = watch.last_of(value.handle)
-            if update is not None and not watch.was_bad_before(value.handle, history):
-                return None if update.traced else watch.bad_update(update)
-        return describe(self.capture, trace, value)
+            update = self.updates.last_of(value.handle)
+            if update is not None and not self.updates.was_bad_before(value.handle, history):
+                return None if update.traced else self.updates.bad_update(update)
+        return describe(self.watched, trace, value)
 
     def keep(self, found: Discovery) -> None:
         """Write the step to disk, so that it can be looked at again later."""
@@ -171,8 +162,5 @@ class Sentinel:
         event = found.event
         if analysed is None or not isinstance(event, Nonfinite) or event.stage not in (Stage.BORN, Stage.ENTERED):
             return
-        with unwatched(self.capture):
-            self.capture.keeper.keep(*analysed, self.discoveries.when(found))
-
-    def events(self) -> Iterator[Nonfinite | Scaled]:
-        return self.discoveries.events()
+        with self.watched.unseen():
+            self.keeper.keep(*analysed, self.discoveries.when(found))

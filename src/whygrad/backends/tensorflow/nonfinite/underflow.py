@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Trace, Value
 from whygrad.graph import VariableId
 from whygrad.graph.nonfinite import Occurrence, Scaled, Scaling
+from whygrad.observe.place import span
 
 HALF = "float16"
 

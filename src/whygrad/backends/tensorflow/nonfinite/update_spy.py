@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import functools
 from types import FrameType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.measure.finite import facts_of_values, is_finite
 from whygrad.backends.tensorflow.nonfinite.birth import failing_op
-from whygrad.backends.tensorflow.nonfinite.finite import facts_of_values, is_finite
 from whygrad.graph.nonfinite import Nonfinite, Stage
+from whygrad.observe.place import span
 from whygrad.source.position import CodeOwner, owner_of
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.log.recorder import Recorder
 
 _PARTS = ("inner_optimizer", "_learning_rate")
 

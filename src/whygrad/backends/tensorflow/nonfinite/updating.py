@@ -6,29 +6,36 @@ import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.log.positions import span
-from whygrad.backends.tensorflow.nonfinite.finite import is_finite, tensor_of
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.updates import UpdateEntry, Updates
+from whygrad.backends.tensorflow.log.variables import VariableBook
+from whygrad.backends.tensorflow.measure.finite import is_finite, tensor_of
+from whygrad.backends.tensorflow.nonfinite.discoveries import Discoveries
+from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
+from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
+from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
 from whygrad.backends.tensorflow.nonfinite.update_spy import UpdateSpy, has_users_code
 from whygrad.graph import VariableId
-from whygrad.graph.nonfinite import Nonfinite, Occurrence, Stage, UpdateFacts
+from whygrad.graph.nonfinite import Nonfinite, Occurrence, Scaled, Stage, UpdateFacts
+from whygrad.observe.place import span
 from whygrad.source import SourceSpan
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.listen.optimizers import UpdateEntry
-    from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 
 
 @dataclass(slots=True)
 class UpdateWatch:
     """Looks at gradients and variables before and after every eager update."""
 
-    capture: Capture
+    recorder: Recorder
+    variables: VariableBook
+    updates: Updates
+    discoveries: Discoveries
+    scale_watch: ScaleWatch
+    histories: StepHistories
+    guarded: bool  # bad gradients are held back
     made: weakref.WeakKeyDictionary[Any, Any] = field(default_factory=weakref.WeakKeyDictionary)  # optimizer -> place
-    scalers: tuple[type, ...] = ()  # classes of optimizers that divide by a loss scale
     spreads: dict[Any, Nonfinite] = field(default_factory=dict)  # by place
     sums: dict[Any, list[int]] = field(default_factory=dict)  # (place, applied at, pieces, bad ones) -> variables
     pending: list[tuple[Any, int]] = field(default_factory=list)  # variables with good gradients, where others are bad
@@ -38,24 +45,34 @@ class UpdateWatch:
     spy: UpdateSpy | None = None
     born: dict[int, Nonfinite] = field(default_factory=dict)  # variable -> the op of a user's own update that failed
 
-    def before(self, optimizer: Any, gradients: list[Any], variables: list[Any], place: Any) -> None:
+    def begin(self, update: UpdateEntry, gradients: list[Any], variables: list[Any], caller: FrameType) -> None:
+        """Before an update, eager or traced."""
+        optimizer = update.reference()
+        scales = isinstance(optimizer, self.scale_watch.scalers)
+        if update.traced:
+            if scales:
+                self.scale_watch.traced(optimizer, update.place)
+            return
         self.pending = []
         self._meet(variables)
-        sentinel = self.capture.sentinel
-        if isinstance(optimizer, self.scalers):
-            self.capture.scale_watch.updating(optimizer, place)
-            return  # what is not finite is skipped
-        if not sentinel.discoveries.all:
-            return
+        if scales:
+            self.scale_watch.updating(optimizer, update.place)  # what is not finite is skipped
+        elif self.discoveries.all:
+            self._look(gradients, variables, update.place)
+        self._listen(optimizer, [pair.variable for pair in update.pairs], caller)
+
+    def _look(self, gradients: list[Any], variables: list[Any], place: Any) -> None:
+        """Which variables take a bad gradient; something bad was found before."""
+        found = self.discoveries
         pairs = [
             (gradient, variable, entry.id)
             for gradient, variable in zip(gradients, variables, strict=False)
-            if gradient is not None and (entry := self.capture.variables.of(variable)) is not None
+            if gradient is not None and (entry := self.variables.of(variable)) is not None
         ]
         bad = [(gradient, number) for gradient, _, number in pairs if not is_finite(tensor_of(gradient))]
-        if self.capture.options.on_optimizer is not None:
-            bad = []  # a guard holds them back
-        sentinel.discoveries.applying((number for _, _, number in pairs), {number for _, number in bad})
+        if self.guarded:
+            bad = []
+        found.applying((number for _, _, number in pairs), {number for _, number in bad})
         if not bad:
             return
         self.place = place
@@ -64,13 +81,13 @@ class UpdateWatch:
         self.poisoned.update(number for _, number in bad)
         are_bad = {id(gradient) for gradient, _ in bad}
         self.pending = [(variable, number) for gradient, variable, number in pairs if id(gradient) not in are_bad]
-        if sentinel.latest:
-            culprits = sentinel.discoveries.culprits
-            self._note_victims([(g, n) for g, n in bad if n not in culprits], tuple(sentinel.latest))
+        if found.latest:
+            culprits = found.culprits
+            self._note_victims([(g, n) for g, n in bad if n not in culprits], tuple(found.latest))
 
-    def listen(self, optimizer: Any, variables: list[int], above: FrameType) -> None:
+    def _listen(self, optimizer: Any, variables: list[int], above: FrameType) -> None:
         """To an update in which code of the user's takes part."""
-        recorder = self.capture.recorder
+        recorder = self.recorder
         if recorder.spy is None and not self.born and has_users_code(optimizer):
             self.spy = UpdateSpy(recorder, variables, above)
             recorder.spy = self.spy.on_op
@@ -79,13 +96,13 @@ class UpdateWatch:
         spy, self.spy = self.spy, None
         if spy is None:
             return
-        self.capture.recorder.spy = None
+        self.recorder.spy = None
         if spy.born is not None:
             self.born = {number: spy.born for number in spy.variables if not self._is_finite(number)}
 
     def _meet(self, variables: list[Any]) -> None:
         for variable in variables:
-            entry = self.capture.variables.of(variable)
+            entry = self.variables.of(variable)
             if entry is not None and entry.id not in self.bad_before:
                 self.bad_before[entry.id] = not is_finite(tensor_of(variable))
 
@@ -94,18 +111,18 @@ class UpdateWatch:
         known = self.bad_before.get(variable)
         if known is not None or history is None:
             return bool(known)
-        others = (each for each in self.capture.histories.by_graph.values() if each is not history)
+        others = (each for each in self.histories.by_graph.values() if each is not history)
         return variable in history.bad_from_start and all(variable not in each.written_variables for each in others)
 
     def wrote(self, variable: int) -> None:
         """User code wrote a gradient into a variable by hand."""
-        if variable in self.capture.sentinel.latest:
-            self.capture.sentinel.discoveries.applying({variable}, {variable})
+        if variable in self.discoveries.latest:
+            self.discoveries.applying({variable}, {variable})
             self.poisoned.add(variable)
 
     def _note_victims(self, victims: list[tuple[Any, int]], culprits: tuple[int, ...]) -> None:
         """Gradients that were finite whenever they were asked for, where the op that made them bad is known."""
-        producers = self.capture.recorder.producers
+        producers = self.recorder.producers
         record = producers.get(compat.id_of(tensor_of(victims[0][0])) or -1) if victims else None
         if record is not None:
             self.add_spread(record.place, tuple(number for _, number in victims), culprits)
@@ -113,9 +130,9 @@ class UpdateWatch:
     def _note_sums(self, bad: list[tuple[Any, int]]) -> None:
         """Bad gradients that are sums of several, and how many requests at their place were ever bad."""
         for gradient, number in bad:
-            label = self.capture.updates.label_of(gradient)
+            label = self.updates.label_of(gradient)
             if label is not None and label.summed is not None and label.asked is not None:
-                facts = self.capture.sentinel.discoveries.at(label.asked.place)
+                facts = self.discoveries.at(label.asked.place)
                 key = (label.summed, self.place, len(label.requests), facts.bad)
                 self.sums.setdefault(key, []).append(number)
 
@@ -139,7 +156,7 @@ class UpdateWatch:
         self._heard()
         victims = [number for variable, number in self.pending if not is_finite(tensor_of(variable))]
         if victims:
-            culprits = tuple(self.capture.sentinel.latest)
+            culprits = tuple(self.discoveries.latest)
             self.poisoned.update(victims)
             self.add_spread(self.place, tuple(victims), culprits, inside_optimizer=True)
         self.pending = []
@@ -148,7 +165,7 @@ class UpdateWatch:
         """The update that last moved a variable."""
         entries = [
             entry
-            for entry in self.capture.updates.entries.values()
+            for entry in self.updates.entries.values()
             if any(pair.variable == variable and not pair.missing for pair in entry.pairs)
         ]
         return entries[-1] if entries else None
@@ -170,7 +187,7 @@ class UpdateWatch:
             where=span(update.place),
             made=span(self.made.get(optimizer)) if optimizer is not None else None,
             epsilon=float(epsilon) if isinstance(epsilon, (int, float)) else None,
-            dtype=self.capture.variables.entries[bad[0]].dtype,
+            dtype=self.variables.entries[bad[0]].dtype,
         )
         if born is None or born.op is None:
             born = self.born.get(bad[0])
@@ -178,11 +195,10 @@ class UpdateWatch:
             born = Nonfinite(stage=Stage.BORN, where=facts.where)  # the framework's own code, which has no line to show
         return replace(born, stage=Stage.UPDATE, update=facts, variables=tuple(map(VariableId, bad)))
 
-    def at_the_end(self) -> Nonfinite | None:
-        """The last update has no request after it that would show what it did."""
-        if self.capture.sentinel.discoveries.all or self.poisoned:
+    def _last_update(self) -> Nonfinite | None:
+        if self.discoveries.all or self.poisoned:
             return None
-        for update in reversed(list(self.capture.updates.entries.values())):
+        for update in reversed(list(self.updates.entries.values())):
             if update.traced and not all(self._is_finite(pair.variable) for pair in update.pairs):
                 reason = "it was made inside a compiled function"
                 return Nonfinite(stage=Stage.UNPLACED, where=span(update.place), reason=reason)
@@ -192,11 +208,12 @@ class UpdateWatch:
         return None
 
     def _is_finite(self, number: int) -> bool:
-        entry = self.capture.variables.entries.get(number)
+        entry = self.variables.entries.get(number)
         variable = None if entry is None or entry.reference is None else entry.reference()
         return variable is None or is_finite(tensor_of(variable))
 
-    def events(self) -> Iterator[Nonfinite]:
+    def events(self) -> Iterator[Nonfinite | Scaled]:
+        """What updates did; the last one has no request after it that would show what it did."""
         yield from self.spreads.values()
         for (place, applied, pieces, bad), variables in self.sums.items():
             yield Nonfinite(
@@ -207,6 +224,10 @@ class UpdateWatch:
                 pieces=pieces,
                 bad_pieces=bad,
             )
+        yield from self.scale_watch.events()
+        last = self._last_update()
+        if last is not None:
+            yield last
 
 
 def _is_within(inner: SourceSpan, outer: SourceSpan | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.nonfinite.finite import is_finite
+from whygrad.backends.tensorflow.measure.finite import is_finite
 from whygrad.backends.tensorflow.nonfinite.pure_ops import has_pure_gradient, is_pure
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Value
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.backends.tensorflow.nonfinite.finite import array_of
+from whygrad.backends.tensorflow.measure.finite import array_of
 from whygrad.backends.tensorflow.numbers.kept_turns import ROWS, is_kept, row_of
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -9,21 +9,23 @@ import sys
 import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.log.updates import UpdateEntry
+from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.measure.own_thread import in_own_thread
 from whygrad.backends.tensorflow.numbers.kept_turns import is_kept
+from whygrad.backends.tensorflow.numbers.step_numbers import StepNumbers
 from whygrad.graph import VariableId
 from whygrad.graph.event import VariableStep
+from whygrad.observe.place import span
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.listen.optimizers import UpdateEntry
     from whygrad.backends.tensorflow.measure.duplicate_rows import RepeatedRows
     from whygrad.backends.tensorflow.numbers.sparse_sample import Sample, TracedSample
 
@@ -46,11 +48,12 @@ class _Seen:
 
 @dataclass(slots=True)
 class SparseUpdates:
-    capture: Capture
+    variables: VariableBook
+    numbers: StepNumbers
     _seen: dict[tuple[int, int], _Seen] = field(default_factory=dict)
     _hooks: Hooks = field(default_factory=Hooks)
 
-    def note(self, update: UpdateEntry, gradients: Sequence[Any], variables: Sequence[Any]) -> None:
+    def note(self, update: UpdateEntry, gradients: Sequence[Any], variables: Sequence[Any], _: FrameType) -> None:
         """An optimizer is about to be given these gradients."""
         if not update.stateful or hasattr(update.reference(), "wrapped"):
             return
@@ -74,7 +77,7 @@ class SparseUpdates:
                 )
 
     def _note(self, update: UpdateEntry, gradient: Any, variable: Any) -> None:
-        entry, room = self.capture.variables.of(variable), _room(gradient)
+        entry, room = self.variables.of(variable), _room(gradient)
         if entry is None or room < _LEAST_ROWS:
             return
         key = update.optimizer_id, entry.id
@@ -83,7 +86,7 @@ class SparseUpdates:
             if len(self._seen) >= _MOST:
                 return
             seen = self._seen[key] = _Seen(update, weakref.ref(variable))
-        if self.capture.current_graph() is None:
+        if compat.current_graph() is None:
             _run(seen, gradient, room)
         else:
             self._trace(seen, gradient, room)
@@ -91,7 +94,7 @@ class SparseUpdates:
     def _trace(self, seen: _Seen, gradient: Any, room: int) -> None:
         from whygrad.backends.tensorflow.numbers.sparse_sample import TracedSample
 
-        means = self.capture.numbers.means(sys._getframe(1))
+        means = self.numbers.means(sys._getframe(1))
         if means is None:
             return
         with compat.unrecorded():

@@ -11,14 +11,15 @@ import numpy as np
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.requests import RequestEntry, Ticket
+from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.numbers.activations import Readers
 from whygrad.backends.tensorflow.numbers.eager_numbers import EagerNumbers
 from whygrad.backends.tensorflow.numbers.stillness import Stillness
 from whygrad.graph import GradientNumbers
 
 if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.log.requests import RequestEntry, Ticket
     from whygrad.backends.tensorflow.measure.step_means import Means
     from whygrad.backends.tensorflow.numbers.traced_numbers import TracedNumbers
 
@@ -49,25 +50,23 @@ class Sizes:
 
 @dataclass(slots=True)
 class StepNumbers:
-    capture: Capture
+    recorder: Recorder
+    variables: VariableBook
+    scaled: Mapping[Any, Mapping[int, int]]  # of each graph: scaled loss -> loss
     places: dict[Key, Place | None] = field(default_factory=dict)  # None: nothing to follow there
     stillness: Stillness = field(default_factory=Stillness)
     one: Any = None  # a variable of ours that holds 1
     _hooks: Hooks = field(default_factory=Hooks)
 
-    def ran(self, ticket: Ticket, squares: Sequence[float], gradients: Sequence[Any]) -> None:
+    def ran(self, ticket: Ticket, gradients: Sequence[Any], squares: Sequence[float]) -> None:
         """An eager request was answered; `squares` are the sums of squares of the answers."""
         self._hooks.safely(self._ran, ticket, squares, gradients)
 
     def traced(self, ticket: Ticket, gradients: Sequence[Any]) -> None:
         """A request was answered in a graph: from now on the graph measures the answers itself."""
-        if ticket.paused and not self._hooks.broken:
-            with compat.unrecorded():
-                self.capture.recorder.paused += 1
-                try:
-                    self._hooks.safely(self._trace, ticket, gradients)
-                finally:
-                    self.capture.recorder.paused -= 1
+        if ticket.entry.method == "gradient" and ticket.paused and not self._hooks.broken:
+            with compat.unrecorded(), self.recorder.pausing():
+                self._hooks.safely(self._trace, ticket, gradients)
 
     def sizes(self, entry: RequestEntry) -> Sizes:
         """What is known of the steps of a request."""
@@ -77,11 +76,8 @@ class StepNumbers:
 
     def look_again(self) -> None:
         """Compare the variables that have not moved with what they were at first."""
-        self.capture.recorder.paused += 1
-        try:
+        with self.recorder.pausing():
             self._hooks.safely(self.stillness.look_again)
-        finally:
-            self.capture.recorder.paused -= 1
 
     def _ran(self, ticket: Ticket, squares: Sequence[float], gradients: Sequence[Any]) -> None:
         place = self._place(ticket, gradients, EagerNumbers)
@@ -139,7 +135,7 @@ class StepNumbers:
     def _is_scaled(self, ticket: Ticket) -> bool:
         """Whether the loss was scaled for half precision: the gradients are then as big as the scale of the day."""
         eager = {} if ticket.episode is None else ticket.episode.scaled
-        traced = {} if ticket.tf_graph is None else self.capture.histories.scaled.get(ticket.tf_graph, {})
+        traced = {} if ticket.tf_graph is None else self.scaled.get(ticket.tf_graph, {})
         return any(target in eager or target in traced for target in ticket.entry.targets)
 
     def _is_followed(self, entry: RequestEntry, position: int, gradient: Any) -> bool:
@@ -149,15 +145,11 @@ class StepNumbers:
         return values is not None and compat.is_tensor(values) and values.dtype.is_floating
 
     def _look(self, entry: RequestEntry, place: Place, *, late: bool = False) -> None:
-        recorder, book = self.capture.recorder, self.capture.variables.entries
-        recorder.paused += 1
-        try:
+        with self.recorder.pausing():
             for i in place.positions:
-                known = book.get(entry.sources[i].variable or 0)
+                known = self.variables.entries.get(entry.sources[i].variable or 0)
                 if known is not None:
                     self.stillness.look(known, late=late)
-        finally:
-            recorder.paused -= 1
 
     def _sizes(self, entry: RequestEntry, place: Place) -> Sizes:
         ran, steps, norms, last = place.numbers.read()

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.log.variables import VariableEntry
+from whygrad.backends.tensorflow.log.variables import VariableEntry
 
 
 class Stillness:

@@ -7,19 +7,16 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends import kept_steps as folder
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.log.positions import span
+from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
 from whygrad.backends.tensorflow.nonfinite.kept.program import CannotKeepError, Program, Writer, span_to_list
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Trace, Value
 from whygrad.graph.nonfinite import Occurrence
+from whygrad.observe.place import span
 from whygrad.source import is_on_disk, source_lines
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.log.variables import VariableEntry
 
 MAX_STEPS = 3  # a run
 
@@ -27,8 +24,8 @@ MAX_STEPS = 3  # a run
 class Keeper:
     """One for each capture; off unless it is told where to keep."""
 
-    def __init__(self, capture: Capture, where: str | None) -> None:
-        self.capture = capture
+    def __init__(self, variables: VariableBook, where: str | None) -> None:
+        self._entries = variables.entries
         self.run = None if where is None else folder.steps_folder(where) / _run_name()
         self.kept: list[Path] = []
 
@@ -66,7 +63,7 @@ class Keeper:
         }
 
     def _variables(self, wanted: Iterable[int]) -> dict[int, dict[str, Any]]:
-        entries = self.capture.variables.entries
+        entries = self._entries
         return {
             number: {
                 "name": _name(entries[number]),

@@ -8,10 +8,10 @@ from typing import Any
 
 from whygrad.backends.step_form import MAX_NODES
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.nonfinite.kept.attributes import AttributeKindError, encoded
 from whygrad.backends.tensorflow.nonfinite.pure_ops import has_pure_gradient, is_pure
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Trace, Value
+from whygrad.observe.place import span
 from whygrad.source import SourceSpan
 
 

@@ -9,13 +9,14 @@ from typing import Any
 
 from whygrad.backends.kept_steps import KeptStep
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.capture import Capture
-from whygrad.backends.tensorflow.log.variables import VariableEntry
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
 from whygrad.backends.tensorflow.nonfinite.birth import describe, first_birth
 from whygrad.backends.tensorflow.nonfinite.kept.permission import check_program
 from whygrad.backends.tensorflow.nonfinite.kept.program import span_from_list
 from whygrad.backends.tensorflow.nonfinite.kept.room import Room
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Site, Trace, Value
+from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.errors import UsageError
 from whygrad.graph import Recording, Variable, VariableId
 from whygrad.graph.nonfinite import Nonfinite, Occurrence, Stage
@@ -38,19 +39,20 @@ def replay(step: KeptStep) -> Recording:
 
 def _replayed(step: KeptStep, attributes: Sequence[tuple[Any, ...]]) -> Recording:
     _show_sources(step)
-    capture = Capture()  # not started: it only knows the variables
+    variables = VariableBook()
     for number, known in step.facts["variables"].items():
-        capture.variables.entries[int(number)] = _entry(int(number), known)
+        variables.entries[int(number)] = _entry(int(number), known)
     rerun = _Rerun(step, attributes)
     rerun.run()
     ends = [value for place in step.facts["ends"] if (value := rerun.values.get(place)) is not None]
-    birth = first_birth(capture, ends)
+    birth = first_birth(variables, ends)
     when = _when(step.facts["when"])
     if birth is None:
         reason = "the replay gave finite values"
         event = Nonfinite(stage=Stage.UNPLACED, where=when.request, reason=reason, when=when)
     else:
-        event = replace(describe(capture, rerun.trace, birth), when=when)
+        watched = Watched(Recorder(variables), variables, lambda place, _: place)
+        event = replace(describe(watched, rerun.trace, birth), when=when)
     return Recording(events=(event,), variables=_variables(step.facts["variables"]), framework="tensorflow")
 
 

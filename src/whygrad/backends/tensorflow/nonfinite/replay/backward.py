@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.freeze.flows import is_trainable
+from whygrad.backends.tensorflow.log.episode import WayBack
 from whygrad.backends.tensorflow.log.op_record import CUSTOM
-from whygrad.backends.tensorflow.log.op_table import kind_of
+from whygrad.backends.tensorflow.log.op_table import is_trainable, kind_of
+from whygrad.backends.tensorflow.nonfinite.replay.eager import EagerReplay, Step
 from whygrad.backends.tensorflow.nonfinite.replay.gradient_spy import GradientSpy
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Site, Value
 from whygrad.graph import OpKind
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.nonfinite.replay.eager import EagerReplay, Step
-    from whygrad.backends.tensorflow.nonfinite.replay.episode import WayBack
 
 # TensorFlow gives these None, not zeros, for outputs that no gradient came back to.
 TAKES_NONE: Final[dict[str, tuple[int, ...]]] = {
@@ -144,7 +141,7 @@ class Sweep:
         for number, gradient in zip(way.inputs, back.outputs, strict=False):
             if gradient is None:
                 continue
-            if number in self.replay.capture.variables.entries:
+            if number in self.replay.watched.variables.entries:
                 self.of_variable[number].append(gradient)
             elif (value := self.trace.values.get(number)) is not None:
                 self._deliver([(value, gradient)])

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.nonfinite.replay.functions import Interpreter
+from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.step_history import Call, StepHistory, TracedRequest
 from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError, Trace, Value
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
+from whygrad.backends.tensorflow.nonfinite.watched import Watched
 
 TRIES = 4  # of a step that draws random numbers
 
@@ -19,11 +18,12 @@ TRIES = 4  # of a step that draws random numbers
 class CompiledReplay:
     """One step of a compiled function, run op by op on copies of the variables."""
 
-    def __init__(self, capture: Capture, history: StepHistory) -> None:
-        self.capture = capture
+    def __init__(self, watched: Watched, histories: StepHistories, history: StepHistory) -> None:
+        self.watched = watched
+        self.histories = histories
         self.history = history
         self.trace = Trace()
-        self.interpreter = Interpreter(capture, self.trace)
+        self.interpreter = Interpreter(watched, self.trace)
         self.step = history.calls
         self.outputs: list[Value] = []
 
@@ -34,7 +34,7 @@ class CompiledReplay:
             raise ReplayError("the variables are too large to be kept by the way")
         if history.snapshot is None or history.last is None:
             raise ReplayError("the values of the step are gone")
-        self.capture.histories.keep_batch(history)
+        self.histories.keep_batch(history)
         if not history.is_whole or (len(history.recent) > 1 and not history.facts.is_repeatable):
             self._try_again()
             return
@@ -62,7 +62,7 @@ class CompiledReplay:
         raise ReplayError("the step is too long after the last time its variables were kept")
 
     def _begin(self, call: Call, state: dict[int, Any], trace: Trace) -> Interpreter:
-        interpreter = Interpreter(self.capture, trace, state)
+        interpreter = Interpreter(self.watched, trace, state)
         if self.history.facts.takes_data:
             if call.batch is None:
                 raise ReplayError("the batch is taken from a data set inside the compiled step, and is gone")
@@ -81,7 +81,7 @@ class CompiledReplay:
         state = dict(history.snapshot)
         for ahead, call in enumerate(history.recent[:-1]):
             after = self._repeat(state, call)
-            if not self.capture.histories.bad_variables(after) <= history.bad_from_start:
+            if not self.histories.bad_variables(after) <= history.bad_from_start:
                 return state, call, ahead
             state = after
         return state, history.recent[-1], len(history.recent) - 1
@@ -101,14 +101,14 @@ class CompiledReplay:
     def requests(self) -> Iterator[tuple[TracedRequest, dict[int, Value]]]:
         """Every request the step made, in order, with the values of its graph's tensors."""
         for graph, known in self.interpreter.calls:
-            for request in self.capture.histories.requests.get(graph, ()):
+            for request in self.histories.requests.get(graph, ()):
                 yield request, known
 
     def unscaled(self, request: TracedRequest, known: dict[int, Value]) -> list[Value]:
         """The losses that were scaled for a request: what only the scale makes overflow is absorbed by design."""
         for graph, values in self.interpreter.calls:
             if values is known:
-                pairs = self.capture.histories.scaled.get(graph, {})
+                pairs = self.histories.scaled.get(graph, {})
                 return [known[before] for before in pairs.values() if before in known]
         return []
 
@@ -117,5 +117,5 @@ class CompiledReplay:
         assert self.history.snapshot is not None
         after = {handle: self.interpreter.variables.value(handle) for handle in self.history.snapshot}
         touched = {handle: value for handle, value in after.items() if value is not None}
-        bad = self.capture.histories.bad_variables(touched) - self.history.bad_from_start
+        bad = self.histories.bad_variables(touched) - self.history.bad_from_start
         return [handle for handle in touched if handle in bad]

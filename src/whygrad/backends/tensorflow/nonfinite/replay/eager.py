@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.episode import Episode
 from whygrad.backends.tensorflow.log.op_record import CUSTOM, OpRecord
 from whygrad.backends.tensorflow.log.op_table import kind_of
 from whygrad.backends.tensorflow.nonfinite.replay.functions import Interpreter
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, ReplayError, Site, Trace, Value
+from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.graph import OpKind
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.nonfinite.replay.episode import Episode
 
 MAX_OPS = 200_000
 
@@ -34,12 +32,12 @@ class Step:
 class EagerReplay:
     """The forward pass of one request."""
 
-    def __init__(self, capture: Capture, episode: Episode, targets: Iterable[int]) -> None:
-        self.capture = capture
+    def __init__(self, watched: Watched, episode: Episode, targets: Iterable[int]) -> None:
+        self.watched = watched
         self.episode = episode
         self.trace = Trace()
         self.steps: list[Step] = []
-        self.interpreter = Interpreter(capture, self.trace)
+        self.interpreter = Interpreter(watched, self.trace)
         self.asked_from: FrameType | None = None  # a frame; user code below it is a gradient function
         self._records = self._needed(targets)
 
@@ -57,7 +55,7 @@ class EagerReplay:
     def _needed(self, targets: Iterable[int]) -> list[OpRecord]:
         """The records of this episode that the targets are made by, in order."""
         recent: list[OpRecord] = []
-        for record in reversed(self.capture.recorder.records):
+        for record in reversed(self.watched.recorder.records):
             if record.sequence <= self.episode.start:
                 break
             recent.append(record)
@@ -107,7 +105,7 @@ class EagerReplay:
     def _input(self, number: int) -> Value:
         value = self.value(number)
         if value is None:
-            entry = self.capture.variables.entries.get(number)
+            entry = self.watched.variables.entries.get(number)
             variable = None if entry is None or entry.reference is None else entry.reference()
             if variable is None:
                 raise ReplayError("a value that the step used is gone")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.function_graphs import FUNCTIONAL_OPS, functional_graphs
@@ -15,10 +15,8 @@ from whygrad.backends.tensorflow.nonfinite.replay.graphs import DATA_OPS
 from whygrad.backends.tensorflow.nonfinite.replay.op_order import ops_in_order
 from whygrad.backends.tensorflow.nonfinite.replay.scratch import ScratchVariables
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, ReplayError, Site, Trace, Value
+from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.graph import OpKind
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
 
 MAX_DEPTH = 64
 MAX_NODES = 500_000  # of loops that go on for long
@@ -28,8 +26,8 @@ SIDE_EFFECTS = ("Print", "PrintV2", "Assert", "NoOp", "WriteScalarSummary", "Wri
 class Interpreter:
     """Runs function graphs into a trace."""
 
-    def __init__(self, capture: Capture, trace: Trace, snapshot: dict[int, Any] | None = None) -> None:
-        self.capture = capture
+    def __init__(self, watched: Watched, trace: Trace, snapshot: dict[int, Any] | None = None) -> None:
+        self.watched = watched
         self.trace = trace
         self.variables = ScratchVariables(snapshot or {})
         self.given: list[tuple[Any, ...]] = []  # batches, for the ops that would take them from a data set
@@ -67,7 +65,7 @@ class Interpreter:
                 known[compat.tensor_id(tensor)] = value
             return
         node = Node(kind, inputs, self._site(graph, operation))
-        forward = forward_operation(self.capture, graph, operation)
+        forward = forward_operation(self.watched.backward_ops.get(graph), graph, operation)
         if forward is not None:
             self._attribute(node, forward)
         self.trace.add(node, self._execute(operation, node, inputs))
@@ -155,7 +153,7 @@ class Interpreter:
     def _records(self, graph: Any) -> dict[int, OpRecord]:
         sites = self._sites.get(id(graph))
         if sites is None:
-            records = trace_records(self.capture.recorder, graph)
+            records = trace_records(self.watched.recorder, graph)
             sites = {facts.id: record for record in records for facts in record.outputs}
             self._sites[id(graph)] = sites
         return sites

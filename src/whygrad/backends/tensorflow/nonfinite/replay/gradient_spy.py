@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.function_graphs import called_graphs
+from whygrad.backends.tensorflow.nonfinite.replay.eager import EagerReplay
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Site, Value
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.nonfinite.replay.eager import EagerReplay
 
 
 class GradientSpy:
@@ -21,10 +19,10 @@ class GradientSpy:
         self.forward = forward
 
     def __enter__(self) -> None:
-        self.replay.capture.recorder.spy = self.on_op
+        self.replay.watched.recorder.spy = self.on_op
 
     def __exit__(self, *_: object) -> None:
-        self.replay.capture.recorder.spy = None
+        self.replay.watched.recorder.spy = None
 
     def on_op(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
         trace = self.replay.trace
@@ -44,6 +42,6 @@ class GradientSpy:
 
     def _site(self, frame: FrameType) -> Site:
         """The user's own gradient function where that is what runs; else the forward op's place."""
-        recorder = self.replay.capture.recorder
+        recorder = self.replay.watched.recorder
         place = recorder.place_below(frame, self.replay.asked_from)
         return self.forward.site if place is None else Site(place, self.forward.site.layers)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from whygrad.backends.tensorflow.log.requests import Ticket
 from whygrad.backends.tensorflow.nonfinite.replay.backward import Sweep
 from whygrad.backends.tensorflow.nonfinite.replay.eager import EagerReplay
 from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError, Trace, Value
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.log.requests import Ticket
+from whygrad.backends.tensorflow.nonfinite.watched import Watched
 
 
 class Replayed:
@@ -43,12 +41,12 @@ class Replayed:
         return sweep
 
 
-def replay_request(capture: Capture, ticket: Ticket) -> Replayed:
+def replay_request(watched: Watched, ticket: Ticket) -> Replayed:
     """Run the ops behind a request's targets once more. Raises ReplayError."""
     entry, episode = ticket.entry, ticket.episode
     if episode is None:
         raise ReplayError("the values of the step are gone")
-    replay = EagerReplay(capture, episode, entry.targets)
+    replay = EagerReplay(watched, episode, entry.targets)
     replay.asked_from = sys._getframe()
     replay.run()
     known = [replay.value(number) for number in entry.targets]

@@ -10,17 +10,17 @@ from __future__ import annotations
 import sys
 import time
 import weakref
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.nonfinite.finite import bytes_of, is_finite
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.requests import Ticket
+from whygrad.backends.tensorflow.log.variables import VariableBook
+from whygrad.backends.tensorflow.measure.finite import bytes_of, is_finite
 from whygrad.backends.tensorflow.nonfinite.replay.graphs import facts_of_graph
 from whygrad.backends.tensorflow.nonfinite.replay.step_history import Call, StepHistory, TracedRequest
 from whygrad.backends.tensorflow.nonfinite.replay.tap import Taps
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.log.requests import Ticket
 
 SHARE: Final = 0.01  # of the run's time that snapshots may take
 MAX_BYTES: Final = 256 * 2**20  # of variables; above this nothing is kept unless it is asked for
@@ -38,9 +38,11 @@ def held_back_by_guards() -> int:
 class StepHistories:
     """Follows every call of a compiled function."""
 
-    def __init__(self, capture: Capture) -> None:
-        self.capture = capture
-        self.every_call = False  # keep everything, whatever it costs
+    def __init__(self, recorder: Recorder, variables: VariableBook, *, every_call: bool) -> None:
+        self._recorder = recorder
+        self._variables = variables
+        self._every_call = every_call  # keep everything, whatever it costs
+        self.went_bad: Callable[[StepHistory], bool] = lambda _: True  # told of a bad step; False: it does no harm
         self.requests: weakref.WeakKeyDictionary[Any, list[TracedRequest]] = weakref.WeakKeyDictionary()
         self.scaled: weakref.WeakKeyDictionary[Any, dict[int, int]] = weakref.WeakKeyDictionary()
         self.training: weakref.WeakSet[Any] = weakref.WeakSet()  # graphs that ask for gradients, and those around them
@@ -66,7 +68,7 @@ class StepHistories:
 
     def before(self, function: Any, arguments: tuple[Any, ...]) -> StepHistory | None:
         """A compiled function is about to run; None where it does not train."""
-        if self.capture.recorder.paused:
+        if self._recorder.paused:
             return None
         history = self.by_graph.get(id(function.graph))
         if history is None:
@@ -82,7 +84,7 @@ class StepHistories:
         if history.facts.takes_data:
             self.keep_batch(history)
         now = time.perf_counter()
-        if now >= history.next_at or self.every_call:
+        if now >= history.next_at or self._every_call:
             self._take(history, arguments, now)
         else:
             self._append(history, arguments)
@@ -116,7 +118,7 @@ class StepHistories:
         ]
         history.variables_at = tuple((i, compat.dtype_of_handle(handle)) for i, handle in handles)
         total = sum(compat.bytes_of_handle(handle) for _, handle in handles)
-        history.too_large = total > MAX_BYTES and not self.every_call
+        history.too_large = total > MAX_BYTES and not self._every_call
 
     def _take(self, history: StepHistory, arguments: tuple[Any, ...], now: float) -> None:
         values = {}
@@ -127,7 +129,7 @@ class StepHistories:
         if history.snapshot is None:
             history.bad_from_start = bad
         elif not bad <= history.bad_from_start:
-            self.capture.compiled_steps.went_bad(history)
+            self.went_bad(history)
             history.next_at = float("inf")
             return
         history.snapshot, history.snapshot_at = values, history.calls
@@ -139,7 +141,7 @@ class StepHistories:
 
     def bad_variables(self, values: dict[int, Any]) -> frozenset[int]:
         """Of those that are trained; a metric or a best loss may hold what it likes."""
-        entries = self.capture.variables.entries
+        entries = self._variables.entries
         trained = ((number, entries.get(number)) for number in values)
         return frozenset(n for n, entry in trained if (entry is None or entry.trainable) and not is_finite(values[n]))
 
@@ -160,30 +162,12 @@ class StepHistories:
         held_back, self._held_back = self._held_back, held_back_by_guards()
         if not bad and self._held_back <= held_back:
             return
-        if self.capture.compiled_steps.went_bad(history) is False:
+        if self.went_bad(history) is False:
             history.harmless |= bad
             return
         history.bad_calls += 1
         if history.first_bad == 0:
             history.first_bad = history.calls
-
-    def at_the_end(self) -> None:
-        """Variables that went bad behind a loss that stayed finite."""
-        for history in list(self.by_graph.values()):
-            if history.inquiries or history.snapshot is None or history.last is None:
-                continue
-            handles = [t for t in history.last.arguments if compat.tensor_id(t) in history.snapshot]
-            if (
-                not self.bad_variables({compat.tensor_id(t): compat.read_handle(t) for t in handles})
-                <= history.bad_from_start
-            ):
-                self.capture.compiled_steps.went_bad(history)
-            elif self.capture.scale_watch.skips_all(history):
-                history.bad_calls = history.calls
-                self.capture.compiled_steps.went_bad(history)
-            elif history.facts.has_half and not history.searched:
-                history.searched = True
-                self.capture.compiled_steps.look_for_underflow(history)
 
 
 def _is_fine(result: Any) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.backends.tensorflow.log.op_table import kind_of
-from whygrad.backends.tensorflow.log.positions import span
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Trace, Value
 from whygrad.graph import OpKind
+from whygrad.observe.place import span
 from whygrad.source import SourceSpan
 
 PASSING = frozenset({OpKind.CAST, OpKind.MOVE, OpKind.READ})  # the same numbers in another form

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.nonfinite.finite import bytes_of, elements_of, is_finite
+from whygrad.backends.tensorflow.measure.finite import bytes_of, elements_of, is_finite
 from whygrad.source import SourceSpan
 from whygrad.source.position import Position
 

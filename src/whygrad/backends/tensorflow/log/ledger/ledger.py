@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections.abc import Container
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from whygrad.backends.tensorflow.ledger.older_graphs import older_writes
-from whygrad.backends.tensorflow.ledger.write_origin import Origin, method_of, origin_of
 from whygrad.backends.tensorflow.log.function_graphs import graphs_inside
-from whygrad.backends.tensorflow.log.positions import span
-from whygrad.backends.tensorflow.log.variables import VariableEntry
+from whygrad.backends.tensorflow.log.ledger.older_graphs import older_writes
+from whygrad.backends.tensorflow.log.ledger.write_origin import Origin, method_of, origin_of
+from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
 from whygrad.graph import VariableId
 from whygrad.graph.ledger import Stretch, Write, WriterKind
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.observe.place import span
 
 KEPT_WRITERS = 20_000
 KEPT_STRETCHES = 32
@@ -84,8 +82,9 @@ class Runs:
 
 
 class LedgerBook:
-    def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
+    def __init__(self, variables: VariableBook, watched: Container[Any]) -> None:
+        self._variables = variables
+        self._watched = watched  # graphs whose ops were noted while they were traced
         self.step = 0
         self.optimizer = ""  # the one whose update runs now
         self.place: Any = None  # where it was asked for
@@ -132,14 +131,18 @@ class LedgerBook:
 
     def _look_back(self, graph: Any) -> None:
         """A graph that was traced before anybody watched."""
-        for entry, origin, op_type, place in older_writes(self.recorder, graph):
+        if graph in self._watched:  # it is known better
+            return
+        for entry, origin, op_type, place in older_writes(self._variables, graph):
             if origin.kind is WriterKind.OPTIMIZER:
                 self._updating.add(graph)
             self._row(entry, origin, op_type, place, graph)
 
-    def note(self, entry: VariableEntry, op_type: str, place: Any, frame: FrameType, graph: Any) -> None:
-        """One op that writes; with a graph, it was traced into it and not run."""
-        origin = origin_of(frame, self.recorder.layers, self.optimizer, _is_constrained(entry))
+    def note(
+        self, entry: VariableEntry, op_type: str, place: Any, frame: FrameType, layers: tuple[str, ...], graph: Any
+    ) -> None:
+        """One op that writes, inside these layers; with a graph, it was traced into it and not run."""
+        origin = origin_of(frame, layers, self.optimizer, _is_constrained(entry))
         if origin is None:
             return
         self._row(entry, origin, op_type, place, graph)

@@ -5,20 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.ledger.write_origin import Origin, kind_of_file
+from whygrad.backends.tensorflow.log.function_graphs import outermost_handle
+from whygrad.backends.tensorflow.log.ledger.write_origin import Origin, kind_of_file
 from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES
-from whygrad.backends.tensorflow.log.variables import VariableEntry
+from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
 from whygrad.graph.ledger import WriterKind
 from whygrad.source import SourceSpan
 from whygrad.source.position import CodeOwner, file_owner
 
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.log.recorder import Recorder
-
-_OURS: Final = str(Path(__file__).parents[3]) + os.sep
+_OURS: Final = str(Path(__file__).parents[4]) + os.sep
 
 
 class OlderWrite(NamedTuple):
@@ -28,16 +26,14 @@ class OlderWrite(NamedTuple):
     place: SourceSpan | None
 
 
-def older_writes(recorder: Recorder, graph: Any) -> Iterator[OlderWrite]:
-    """What a graph writes; nothing for one that was traced while watching, which is known better."""
-    if graph in recorder.traces:
-        return
+def older_writes(variables: VariableBook, graph: Any) -> Iterator[OlderWrite]:
+    """What a graph writes."""
     for variable in getattr(graph, "variables", ()):
-        recorder.variables.of(variable)
+        variables.of(variable)
     for op in graph.get_operations():
         if not op.type.startswith(WRITE_PREFIXES) or not op.inputs:
             continue
-        entry = recorder.variables.entries.get(recorder._outermost(compat.tensor_id(op.inputs[0]), graph))
+        entry = variables.entries.get(outermost_handle(compat.tensor_id(op.inputs[0]), graph))
         if entry is not None:
             frames = [(frame.filename, frame.lineno) for frame in op.traceback]
             yield OlderWrite(entry, _origin(frames, op.name), op.type, _place(frames))

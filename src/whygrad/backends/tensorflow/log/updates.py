@@ -5,17 +5,19 @@ from __future__ import annotations
 import itertools
 import sys
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.episode import Episodes
+from whygrad.backends.tensorflow.log.op_record import OpRecord
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
+from whygrad.observe.label import Label
 from whygrad.observe.pairs import Pair, note_part_taken
-
-if TYPE_CHECKING:
-    from whygrad.backends.tensorflow.capture import Capture
-    from whygrad.backends.tensorflow.log.op_record import OpRecord
-    from whygrad.backends.tensorflow.log.variables import VariableEntry
-    from whygrad.observe.label import Label
+from whygrad.observe.place import Place
 
 KEPT_PER_PLACE = 64
 
@@ -39,8 +41,16 @@ class UpdateEntry:
 
 
 class Updates:
-    def __init__(self, capture: Capture) -> None:
-        self.capture = capture
+    def __init__(
+        self, recorder: Recorder, variables: VariableBook, episodes: Episodes, training_place: Callable[[], Place]
+    ) -> None:
+        self._recorder = recorder
+        self._variables = variables
+        self._episodes = episodes
+        self._training_place = training_place
+        self.on_begin: list[Callable[[UpdateEntry, list[Any], list[Any], FrameType], None]] = []
+        self.on_end: list[Callable[[], None]] = []  # of eager updates
+        self.on_write: list[Callable[[int], None]] = []  # of a gradient, by hand and eagerly, into this variable
         self.entries: dict[Any, UpdateEntry] = {}
         self.per_place: dict[Any, int] = {}
         self.numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
@@ -56,15 +66,16 @@ class Updates:
 
     def begin(self, optimizer: Any, gradients: list[Any], variables: list[Any]) -> bool:
         """Log the update; the optimizer's own ops are of no interest and are not logged."""
-        recorder = self.capture.recorder
+        recorder = self._recorder
         recorder.applying += 1
         if recorder.applying > 1:
             return False
-        place = recorder._place(sys._getframe(3)) or self.capture.training_place()
+        caller, graph = sys._getframe(3), compat.current_graph()
+        place = recorder.place_at(caller) or self._training_place()
         pairs = tuple(
             self._pair(entry.id, gradient)
             for gradient, variable in zip(gradients, variables, strict=False)
-            if (entry := self.capture.variables.of(variable)) is not None
+            if (entry := self._variables.of(variable)) is not None
         )
         number = self.number(optimizer)
         unknown = self._unknown(optimizer, variables)
@@ -76,33 +87,30 @@ class Updates:
         if self._keep(update):
             update.iterations = self._iterations(optimizer)
         inputs = [tensor for g in gradients if (tensor := compat.id_of(getattr(g, "values", g))) is not None]
-        record = recorder.add_virtual("ApplyGradients", inputs, (), place, self.capture.current_graph())
+        record = recorder.add_virtual("ApplyGradients", inputs, (), place, graph)
         record.attrs = tuple(pair.variable for pair in pairs if not pair.missing)
         recorder.paused += 1
         recorder.merging += compat.in_replica()
         if recorder.merging <= 1:  # replicas update together
-            recorder.ledger.updating(_name(optimizer), self.capture.current_graph(), place)
-        self.capture.sparse_updates.note(update, gradients, variables)
-        if self.capture.current_graph() is None:
-            self.capture.episodes.updating()
-            self.capture.update_watch.before(optimizer, gradients, variables, place)
-            self.capture.update_watch.listen(optimizer, [pair.variable for pair in pairs], sys._getframe(3))
-        elif isinstance(optimizer, self.capture.update_watch.scalers):
-            self.capture.scale_watch.traced(optimizer, place)
+            recorder.ledger.updating(_name(optimizer), graph, place)
+        if graph is None:
+            self._episodes.updating()
+        for look in self.on_begin:
+            look(update, gradients, variables, caller)
         return True
 
     def wrote(self, entry: VariableEntry, record: OpRecord, graph: Any, label: Label) -> None:
         """A user's own update: `w.assign_sub(rate * gradient)`."""
-        if graph is None:
-            self.capture.update_watch.wrote(entry.id)
-        self.capture.recorder.ledger.wrote_gradient(graph)
+        for look in self.on_write if graph is None else ():
+            look(entry.id)
+        self._recorder.ledger.wrote_gradient(graph)
         pair = Pair(entry.id, label, frozen=is_frozen(entry))
         self._keep(UpdateEntry(record.place, record.type, 0, (pair,), (), record.sequence))
 
     def _pair(self, variable: int, gradient: Any) -> Pair:
-        graph, observed = self.capture.current_graph(), self.capture.recorder.observed
+        observed, graph = self._recorder.observed, compat.current_graph()
         folds = observed.folds
-        label, entry = self.label_of(gradient), self.capture.variables.entries.get(variable)
+        label, entry = self.label_of(gradient), self._variables.entries.get(variable)
         pair = Pair(variable, missing=gradient is None)
         if label is not None:
             pair = folds.applied.pair(variable, label, observed.function_number(graph))
@@ -122,27 +130,27 @@ class Updates:
 
     def label_of(self, gradient: Any) -> Label | None:
         """What went into a gradient, which may be held by a variable."""
-        recorder = self.capture.recorder
+        recorder = self._recorder
         values = getattr(gradient, "values", gradient)
         if not hasattr(values, "assign"):
             return recorder.observed.label_of(values)
-        entry = self.capture.variables.of(values)
+        entry = self._variables.of(values)
         return None if entry is None else recorder.labels.held_by(entry.id)
 
     def _made(self, optimizer: Any) -> Any:
         """An optimizer's own counters are made with it."""
         for name in ("_learning_rate", "_iterations", "iterations"):
-            entry = self.capture.variables.of(getattr(optimizer, name, None))
+            entry = self._variables.of(getattr(optimizer, name, None))
             if entry is not None and entry.created is not None:
                 return entry.created
         return None
 
     def end(self, began: bool | None) -> None:
-        recorder = self.capture.recorder
+        recorder = self._recorder
         recorder.applying -= 1
         if began:
-            if self.capture.current_graph() is None:
-                self.capture.update_watch.after()
+            for look in self.on_end if compat.current_graph() is None else ():
+                look()
             recorder.paused -= 1
             recorder.merging -= compat.in_replica()
             if not recorder.merging:
@@ -153,7 +161,7 @@ class Updates:
         built_for = compat.trainables_of(optimizer)
         if not getattr(optimizer, "built", False) or not built_for:
             return ()
-        book = self.capture.variables
+        book = self._variables
         mine = {entry.id for variable in built_for if (entry := book.of(variable)) is not None}
         found = (book.of(variable) for variable in variables)
         return tuple(entry.id for entry in found if entry is not None and entry.id not in mine)
@@ -161,8 +169,8 @@ class Updates:
     def _keep(self, entry: UpdateEntry) -> bool:
         """False where one like it is kept, or many from the same place."""
         self.total += 1
-        entry.traced = self.capture.current_graph() is not None
-        self.capture.recorder.updated = True
+        entry.traced = compat.current_graph() is not None
+        self._recorder.updated = True
         key = (entry.place, entry.optimizer_id, tuple(pair.signature() for pair in entry.pairs), entry.unknown)
         known = self.entries.get(key)
         if known is not None:
@@ -170,19 +178,15 @@ class Updates:
             return False
         kept = self.per_place.get(entry.place, 0)
         if kept < KEPT_PER_PLACE:
-            graph, recorder = self.capture.current_graph(), self.capture.recorder
+            graph, recorder = compat.current_graph(), self._recorder
             note_part_taken(entry.pairs, recorder.ops_of(graph), recorder.observed.handles(graph))
             self.per_place[entry.place] = kept + 1
             self.entries[key] = entry
         return kept < KEPT_PER_PLACE
 
     def _iterations(self, optimizer: Any) -> int | None:
-        recorder = self.capture.recorder
-        recorder.paused += 1
-        try:
+        with self._recorder.pausing():
             return compat.value_now(optimizer.iterations)
-        finally:
-            recorder.paused -= 1
 
 
 def is_frozen(entry: VariableEntry) -> bool:

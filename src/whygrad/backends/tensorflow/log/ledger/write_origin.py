@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import FrameType
 from typing import Any, NamedTuple
 
-from whygrad.backends.tensorflow.ledger.writer import current_writer
 from whygrad.backends.tensorflow.log.autograph import owner_of
+from whygrad.backends.tensorflow.log.ledger.writer import current_writer
 from whygrad.graph.ledger import WriterKind
 from whygrad.source.position import CodeOwner
 

@@ -1,0 +1,82 @@
+"""Gradient tapes: when they record, what they watch, what they are asked for."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import weakref
+from typing import Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.episode import Episodes
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.variables import VariableBook
+
+
+class TapeFacts:
+    """What is known of one tape."""
+
+    __slots__ = (
+        *("began", "ended", "entered", "graph", "number"),
+        *("persistent", "requests", "used_up", "watched", "watches_variables"),
+    )
+
+    def __init__(self, number: int, tape: Any, entered: Any, graph: Any) -> None:
+        self.number = number
+        self.began = self.ended = 0  # the recorder's clock when it was first entered and last left
+        self.entered = entered
+        self.graph = graph
+        self.persistent = compat.is_persistent(tape)
+        self.watches_variables = compat.watches_variables(tape)
+        self.watched: dict[int, int] = {}  # tensor or handle id -> clock
+        self.requests = 0
+        self.used_up: Any = None  # where the one request of a tape that is not persistent was made
+
+
+class Tapes:
+    """All tapes of a capture; facts of dead tapes are kept only where a request needs them."""
+
+    def __init__(self, recorder: Recorder, variables: VariableBook, episodes: Episodes) -> None:
+        self._recorder = recorder
+        self._variables = variables
+        self._episodes = episodes
+        self.numbers = itertools.count(1)
+        self.facts: weakref.WeakKeyDictionary[Any, TapeFacts] = weakref.WeakKeyDictionary()
+
+    def of(self, tape: Any) -> TapeFacts:
+        facts = self.facts.get(tape)
+        if facts is None:
+            entered = self._recorder.place_at(sys._getframe(1))
+            facts = TapeFacts(next(self.numbers), tape, entered, compat.current_graph())
+            self.facts[tape] = facts
+        return facts
+
+    def pushed(self, tape: Any) -> None:
+        recorder, facts = self._recorder, self.of(tape)
+        if not recorder.open_tapes and compat.current_graph() is None:
+            recorder.begin_step()
+        if facts.graph is None:
+            self._episodes.entered(tape)
+        facts.began = facts.began or recorder.now + 1
+        recorder.tapes = (*recorder.tapes, facts.number)
+        recorder.open_tapes += 1
+
+    def popped(self, tape: Any) -> None:
+        recorder, facts = self._recorder, self.of(tape)
+        facts.ended, number = recorder.now, facts.number
+        recorder.open_tapes -= number in recorder.tapes
+        recorder.tapes = tuple(active for active in recorder.tapes if active != number)
+        recorder.trim()
+
+    def still_needed(self) -> list[tuple[int, int]]:
+        """From when to when the tapes recorded that may still be asked for a gradient."""
+        living = [facts for facts in self.facts.values() if facts.persistent or facts.used_up is None]
+        return [(facts.began, facts.ended) for facts in living if facts.graph is None]
+
+    def watched(self, tape: Any, sources: Any) -> None:
+        facts = self.of(tape)
+        for item in compat.flatten(sources) if compat.flatten else ():
+            entry = self._variables.of(item) if hasattr(item, "assign") else None
+            number = entry.id if entry is not None else compat.id_of(item)
+            if number is not None:
+                facts.watched.setdefault(number, self._recorder.now)

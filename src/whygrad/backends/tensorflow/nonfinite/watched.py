@@ -1,0 +1,29 @@
+"""The run that is looked into, as far as a replay and its description ask for it."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.variables import VariableBook
+from whygrad.backends.tensorflow.nonfinite.attribution import BackwardOps
+from whygrad.observe.place import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    recorder: Recorder
+    variables: VariableBook
+    shown_at: Callable[[Place, tuple[str, ...]], Place]  # where an op is shown that ran at a place, in these layers
+    backward_ops: weakref.WeakKeyDictionary[Any, BackwardOps] = field(default_factory=weakref.WeakKeyDictionary)
+
+    @contextmanager
+    def unseen(self) -> Iterator[None]:
+        """Neither the recorder nor a tape of the user's sees the ops of ours that run inside."""
+        with self.recorder.pausing(), compat.unrecorded():
+            yield
