@@ -12,12 +12,10 @@ from whygrad.source import SourceSpan
 from whygrad.source.module import located, module_of
 from whygrad.source.position import CodeOwner, file_owner, position_in, span_of
 
-_MARK = "__autograph_generated_file"
-
 
 def caller_of(frame: FrameType) -> FrameType:
     """The frame that asked for a call; AutoGraph puts its own between."""
-    while "/tensorflow/python/autograph/" in frame.f_code.co_filename and frame.f_back is not None:
+    while compat.AUTOGRAPH in frame.f_code.co_filename and frame.f_back is not None:
         frame = frame.f_back
     return frame
 
@@ -27,7 +25,7 @@ def is_generated(code: CodeType) -> bool:
 
 
 def is_generated_file(path: str) -> bool:
-    return _MARK in path
+    return compat.GENERATED in path
 
 
 def original_span(frame: FrameType) -> SourceSpan:

@@ -49,7 +49,7 @@ def called_graphs(frame: FrameType | None) -> tuple[Any, ...]:
     for _ in range(8):
         if frame is None:
             break
-        if frame.f_code.co_name == "call_flat":
+        if compat.calls_function(frame.f_code):
             graph = getattr(frame.f_locals.get("self"), "graph", None)
             return () if graph is None else (graph,)
         frame = frame.f_back

@@ -18,13 +18,10 @@ def is_users_own(frame: FrameType | None) -> bool:
         owner = file_owner(file)
         if owner is not CodeOwner.MACHINERY:
             return frame.f_code.co_name != "build"
-        if any(part in file for part in _DEPUTIES):
+        if any(part in file for part in compat.DEPUTIES):
             return False
         frame = frame.f_back
     return False
-
-
-_DEPUTIES = ("/layers/", "/trainers/", "/optimizers/", "/initializers/", "/metrics/", "/models/", "/callbacks/")
 
 
 def callers_of(frame: FrameType | None) -> tuple[Position, ...]:
@@ -44,8 +41,8 @@ def callers_of(frame: FrameType | None) -> tuple[Position, ...]:
 
 def variable_in_caller(frame: FrameType, tensor: Any, inputs: Any, known: Mapping[int, Any]) -> Any:
     """`x * v` reads `v` in C++ and no read op shows; the calling wrapper still holds `v` in its locals."""
-    caller = frame if frame.f_code.co_name != "invoke_op_callbacks" else frame.f_back
-    if caller is None or caller.f_code.co_name == "execute_with_callbacks":
+    caller = frame.f_back if compat.tells_listeners(frame.f_code) else frame
+    if caller is None or compat.executes_op(caller.f_code):
         return None
     held = [value for value in caller.f_locals.values() if handle_id(value) is not None and hasattr(value, "assign")]
     if not held:

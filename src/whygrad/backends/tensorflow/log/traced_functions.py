@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from types import CellType, CodeType, FrameType
 from typing import Any, NamedTuple
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.function_graphs import graphs_inside
 
 _KEPT_NAMES = 64  # of one graph
-_TRACING = frozenset({"func_graph_from_py_func", "trace_function"})  # what is between a caller and the traced function
 
 
 class SeenName(NamedTuple):
@@ -130,7 +130,7 @@ def _is_traced(op: FrameType, user: FrameType) -> bool:
     """Whether a frame of the user's runs while its function is traced; the one that called the function does not."""
     frame: FrameType | None = op
     while frame is not None and frame is not user:
-        if frame.f_code.co_name in _TRACING:
+        if compat.traces_function(frame.f_code):
             return False
         frame = frame.f_back
     return True

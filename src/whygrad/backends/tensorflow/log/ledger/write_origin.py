@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import FrameType
 from typing import Any, NamedTuple
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.autograph import owner_of
 from whygrad.backends.tensorflow.log.ledger.writer import current_writer
 from whygrad.graph.ledger import WriterKind
@@ -58,12 +59,7 @@ def _is_made(frame: FrameType | None) -> bool:
     for _ in range(8):
         if frame is None:
             return False
-        code = frame.f_code
-        if code.co_name == "_init_from_args" or (
-            code.co_name == "__call__"
-            and code.co_filename.endswith("variables.py")
-            and "tensorflow" in code.co_filename
-        ):
+        if compat.makes_variable(frame.f_code):
             return True
         frame = frame.f_back
     return False

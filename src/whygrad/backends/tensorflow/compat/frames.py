@@ -1,0 +1,61 @@
+"""Functions and folders of TensorFlow and Keras that show on the Python stack.
+
+Each function is looked up when whygrad starts: where a release has renamed one, nothing is read from the stack by its
+old name, and what is lost is said.
+"""
+
+from __future__ import annotations
+
+from types import CodeType
+from typing import Final
+
+from whygrad.backends.tensorflow.capability import Loss, find
+
+
+def _names(loss: Loss, *paths: str) -> frozenset[str]:
+    """The last names of those functions that are where we know them."""
+    return frozenset(path.rpartition(".")[2].rpartition(":")[2] for path in paths if find(path, loss))
+
+
+_FUNCTION = "tensorflow.python.eager.polymorphic_function"
+_CALLING = _names(Loss.TRACES, f"{_FUNCTION}.atomic_function:AtomicFunction.call_flat")
+_TRACING = _names(
+    Loss.BAKED,
+    "tensorflow.python.framework.func_graph:func_graph_from_py_func",
+    f"{_FUNCTION}.tracing_compilation:trace_function",
+)
+_TELLING = _names(Loss.READS, "tensorflow.python.framework.op_callbacks:invoke_op_callbacks")
+_EXECUTING = _names(Loss.READS, "tensorflow.python.eager.execute:execute_with_callbacks")
+_MAKING = _names(Loss.WRITERS, "tensorflow.python.ops.resource_variable_ops:ResourceVariable._init_from_args")
+
+AUTOGRAPH: Final = "/tensorflow/python/autograph/"
+GENERATED: Final = "__autograph_generated_file"  # in the name of a file that AutoGraph made
+# Parts of Keras that write to variables on their own account.
+DEPUTIES: Final = ("/layers/", "/trainers/", "/optimizers/", "/initializers/", "/metrics/", "/models/", "/callbacks/")
+
+
+def calls_function(code: CodeType) -> bool:
+    """Whether this is the call of a traced function, which `self` is."""
+    return code.co_name in _CALLING
+
+
+def traces_function(code: CodeType) -> bool:
+    """Whether this stands between the caller of a function and the Python of it that is traced."""
+    return code.co_name in _TRACING
+
+
+def tells_listeners(code: CodeType) -> bool:
+    """Whether this calls those who listen to ops."""
+    return code.co_name in _TELLING
+
+
+def executes_op(code: CodeType) -> bool:
+    """Whether this runs an op of any kind, and holds no variable of it."""
+    return code.co_name in _EXECUTING
+
+
+def makes_variable(code: CodeType) -> bool:
+    """Whether a variable is being made here, and given its first value."""
+    if code.co_name in _MAKING:
+        return True
+    return code.co_name == "__call__" and code.co_filename.endswith("variables.py") and "tensorflow" in code.co_filename
