@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends.tensorflow.networks import IMAGES, WORDS, X, Y, attending, convolutional, dense, state, train
+from networks import IMAGES, WORDS, X, Y, attending, convolutional, dense, state, train
 from whygrad.backends.tensorflow.numbers.kept_turns import FIRST, NEWEST, ROWS, STRIDE, is_kept, row_of
 from whygrad.graph import Request
 from whygrad.watch import watch

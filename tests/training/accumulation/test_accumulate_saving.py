@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends.tensorflow.keras_pair import Kit, weights
+from keras_pair import Kit, weights
 from whygrad.errors import AccumulationError
 
 pytestmark = pytest.mark.tensorflow

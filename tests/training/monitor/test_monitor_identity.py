@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends.tensorflow.networks import IMAGES, WORDS, X, attending, compiled, convolutional, dense, state, train
+from networks import IMAGES, WORDS, X, attending, compiled, convolutional, dense, state, train
 
 pytestmark = pytest.mark.tensorflow
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends.tensorflow.sampling.bounds import excess
+from training.sampling.bounds import excess
 
 pytestmark = pytest.mark.tensorflow
 

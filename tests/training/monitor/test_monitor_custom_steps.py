@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends.tensorflow.networks import X, compiled, train
+from networks import X, compiled, train
 from whygrad.store import Run
 
 pytestmark = pytest.mark.tensorflow

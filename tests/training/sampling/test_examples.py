@@ -15,7 +15,7 @@ import pytest
 import whygrad
 from whygrad.diagnostics import Severity
 
-EXAMPLES = Path(__file__).parents[4] / "examples" / "sampling"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "sampling"
 
 # Below this the model has learned. Untrained, each starts several times higher.
 LEARNED = {

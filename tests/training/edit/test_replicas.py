@@ -17,7 +17,7 @@ pytestmark = pytest.mark.tensorflow
 def found() -> dict[str, Any]:
     script = Path(__file__).with_name("two_replicas.py")
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
-    source = str(Path(__file__).parents[4] / "src")
+    source = str(Path(__file__).parents[3] / "src")
     environment["PYTHONPATH"] = os.pathsep.join([source, environment.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=300, check=False

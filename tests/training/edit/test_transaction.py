@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import whygrad as wg
-from backends.tensorflow.edit.networks import arrays, dense, same
+from training.edit.networks import arrays, dense, same
 from whygrad.backends.tensorflow import compat
 from whygrad.errors import NonfiniteError, UsageError
 from whygrad.training.edit.owned_variables import variables_of

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import whygrad
-from backends.tensorflow.sampling.test_everywhere import ESTIMATORS, X
+from training.sampling.test_everywhere import ESTIMATORS, X
 from whygrad.diagnostics import Severity
 
 pytestmark = pytest.mark.tensorflow

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends.tensorflow.sampling import problem
-from backends.tensorflow.sampling.bounds import excess
+from training.sampling import problem
+from training.sampling.bounds import excess
 
 pytestmark = pytest.mark.tensorflow
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends.tensorflow.networks import X, Y, dense, state
+from networks import X, Y, dense, state
 from whygrad.graph.series import CHANNELS
 
 pytestmark = pytest.mark.tensorflow

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backends.tensorflow.big_batch import Network, dense, distance, parts, values
+from training.accumulation.big_batch import Network, dense, distance, parts, values
 
 pytestmark = pytest.mark.tensorflow
 

@@ -17,8 +17,8 @@ import tensorflow as tf
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from backends.tensorflow.big_batch import distance
-from backends.tensorflow.keras_pair import Kit, train, weights
+from keras_pair import Kit, train, weights
+from training.accumulation.big_batch import distance
 from whygrad.training.accumulation.accumulate import accumulate
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import whygrad as wg
-from backends.tensorflow.edit.networks import arrays, same
+from training.edit.networks import arrays, same
 from whygrad.errors import UsageError
 
 pytestmark = pytest.mark.tensorflow

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backends.tensorflow.big_batch import distance
-from backends.tensorflow.keras_pair import Kit, Make, examples, train, weights
+from keras_pair import Kit, Make, examples, train, weights
+from training.accumulation.big_batch import distance
 
 pytestmark = pytest.mark.tensorflow
 

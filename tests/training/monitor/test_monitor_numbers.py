@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends.tensorflow.networks import X, Y, compiled, train
+from networks import X, Y, compiled, train
 from whygrad.graph.series import CHANNELS
 from whygrad.store import Run
 

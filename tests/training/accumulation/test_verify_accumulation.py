@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends.tensorflow.keras_pair import Kit, examples
+from keras_pair import Kit, examples
 from whygrad.errors import AccumulationError
 
 pytestmark = pytest.mark.tensorflow

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backends.tensorflow.big_batch import dense, distance
-from backends.tensorflow.keras_pair import Kit, weights
+from keras_pair import Kit, weights
+from training.accumulation.big_batch import dense, distance
 from whygrad.errors import UsageError
 
 pytestmark = pytest.mark.tensorflow

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends.tensorflow.big_batch import distance
-from backends.tensorflow.keras_pair import Kit, examples, train, weights
+from keras_pair import Kit, examples, train, weights
+from training.accumulation.big_batch import distance
 from whygrad.errors import AccumulationError, AccumulationWarning
 
 pytestmark = pytest.mark.tensorflow

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends.tensorflow.edit.networks import dense
+from training.edit.networks import dense
 
 Loop = Callable[[Callable[[], Any]], Callable[[], Any]]
 

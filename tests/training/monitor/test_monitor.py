@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends.tensorflow.networks import X, Y, compiled, dense, train
+from networks import X, Y, compiled, dense, train
 from whygrad.store import Run, list_runs
 
 pytestmark = pytest.mark.tensorflow

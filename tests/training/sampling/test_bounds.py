@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from backends.tensorflow.sampling.bounds import excess
+from training.sampling.bounds import excess
 
 
 @pytest.mark.parametrize("seed", range(20))

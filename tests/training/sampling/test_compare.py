@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends.tensorflow.sampling import problem
+from training.sampling import problem
 
 pytestmark = pytest.mark.tensorflow
 
