@@ -14,7 +14,6 @@ from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.nonfinite.attribution import BackwardOps
 from whygrad.observe.place import Place
 
-
 ShownAt = Callable[[Place, tuple[str, ...]], Place]  # where an op is shown that ran at a place, in these layers
 
 
