@@ -70,13 +70,14 @@ class Capture:
         self.sparse_updates = SparseUpdates(book, self.numbers)
         self.keeper = Keeper(book, self.options.keep)
         self.watched = Watched(recorder, book, self.keras.shown_at)
-        self.on_settled = on_settled
-        self._look_for_nonfinite()
+        self._assemble_nonfinite()
         self._connect()
+        if on_settled is not None:
+            recorder.on_settled.append(on_settled)
         self.listener = OpListener(self.hooks, self._note_op)
         self._joined: set[str] = set()
 
-    def _look_for_nonfinite(self) -> None:
+    def _assemble_nonfinite(self) -> None:
         recorder, book, discoveries = self.recorder, self.variables, Discoveries()
         scale_watch = ScaleWatch(recorder, book, self.requests, self.updates)
         guarded = self.options.on_optimizer is not None
@@ -92,8 +93,7 @@ class Capture:
         self.hooks.on_thread = recorder.change_thread
         recorder.still_needed = self.tapes.still_needed
         recorder.on_write = updates.wrote
-        recorder.on_calls = self.settled
-        requests.on_settled.append(self.settled)
+        recorder.on_settled.append(self.numbers.look_again)
         requests.on_eager += [self.sentinel.look, self.numbers.ran]
         requests.on_traced += [self.histories.traced, self.numbers.traced]
         updates.on_begin += [self.sparse_updates.note, self.update_watch.begin]
@@ -165,9 +165,3 @@ class Capture:
 
     def _optimizer_facts(self, optimizer: Any) -> tuple[int, bool]:
         return self.updates.number(optimizer), is_stateful(optimizer)
-
-    def settled(self) -> None:
-        """Enough steps were seen to tell a branch not taken from a gradient that never comes."""
-        self.numbers.look_again()
-        if self.on_settled is not None:
-            self.on_settled()

@@ -85,7 +85,7 @@ class Recorder:
         self.traced = TracedFunctions()
         self.calls_seen = 0
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
-        self.on_calls: Callable[[], None] | None = None
+        self.on_settled: list[Callable[[], None]] = []  # enough steps were seen to tell that a gradient never comes
         self.on_write: Callable[[VariableEntry, OpRecord, Any, Label], None] | None = None
         self._generation_starts: deque[int] = deque([0])
         self._spared = 0  # ops that were kept for a tape that may still be asked
@@ -185,8 +185,12 @@ class Recorder:
     def _note_call(self) -> None:
         """Traced steps ask for their gradients once; that they run is all one sees of them afterwards."""
         self.calls_seen += 1
-        if self.calls_seen in (32, 512) and self.on_calls is not None:
-            self.on_calls()
+        if self.calls_seen in (32, 512):
+            self.settled()
+
+    def settled(self) -> None:
+        for look_again in self.on_settled:
+            look_again()
 
     def _note_update(self, op_type: str | bytes, inputs: Any, graph: Any, frame: FrameType) -> None:
         """An optimizer's own ops are not logged, but its writes are in the ledger."""

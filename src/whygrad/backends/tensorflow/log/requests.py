@@ -92,7 +92,6 @@ class Requests:
         self.freeze: Freeze = lambda *_: Graph()
         self.on_eager: list[Callable[[Ticket, list[Any], list[float]], None]] = []  # with the sums of squares
         self.on_traced: list[Callable[[Ticket, list[Any]], None]] = []
-        self.on_settled: list[Callable[[], None]] = []  # many alike steps were seen
         self.entries: dict[Any, RequestEntry] = {}
         self.tape_facts: dict[int, TapeFacts] = {}  # of the tapes that entries were asked of
         self.per_place: dict[Any, int] = {}
@@ -229,8 +228,7 @@ class Requests:
             known.count += 1
             self._look_for_zeros(known, gradients)
             if known.count in SETTLED:
-                for look_again in self.on_settled:
-                    look_again()
+                self._recorder.settled()
             return
         kept = self.per_place.get(entry.place, 0)
         if kept >= KEPT_PER_PLACE:

@@ -46,7 +46,7 @@ def _born(watched: Watched, trace: Trace, value: Value, node: Node) -> Nonfinite
         forward.type,
         inputs,
         backward=node.forward is not None,
-        fed_by=feeders_of(watched, forward if forward.inputs else node),
+        fed_by=feeders_of(watched.shown_at, forward if forward.inputs else node),
         is_masked=select is not None,
         finite_when_wider=is_finite_when_wider(node, value),
         layers=node.site.layers,

@@ -10,7 +10,7 @@ from whygrad.backends.tensorflow.log.op_table import kind_of
 from whygrad.backends.tensorflow.nonfinite.feeders import feeders_of
 from whygrad.backends.tensorflow.nonfinite.replay.replayed import Replayed
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Value
-from whygrad.backends.tensorflow.nonfinite.watched import Watched
+from whygrad.backends.tensorflow.nonfinite.watched import ShownAt
 from whygrad.graph import OpKind
 from whygrad.graph.nonfinite import Scaled, Scaling
 from whygrad.observe.place import span
@@ -18,7 +18,7 @@ from whygrad.observe.place import span
 ROWS_SHOWN = 8
 
 
-def largest_enlargement(watched: Watched, replayed: Replayed) -> Scaled | None:
+def largest_enlargement(shown_at: ShownAt, replayed: Replayed) -> Scaled | None:
     """Of the products and quotients of the backward pass, the one that enlarges the gradient most."""
     replayed.sweep_back()
     nodes = [node for node in replayed.trace.nodes if node.incoming and node.forward is not None]
@@ -31,7 +31,7 @@ def largest_enlargement(watched: Watched, replayed: Replayed) -> Scaled | None:
         where=span(node.site.place),
         factor=factor,
         largest=max(_largest(value) for value in node.outputs),
-        fed_by=feeders_of(watched, node.forward),
+        fed_by=feeders_of(shown_at, node.forward),
         rows=_rows(node),
     )
 

@@ -8,7 +8,7 @@ from typing import Final
 from whygrad.backends.tensorflow.log.op_table import ACTIONS, kind_of
 from whygrad.backends.tensorflow.measure.finite import facts_of_values, is_number
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Value
-from whygrad.backends.tensorflow.nonfinite.watched import Watched
+from whygrad.backends.tensorflow.nonfinite.watched import ShownAt
 from whygrad.graph import Action, OpKind
 from whygrad.graph.nonfinite import Feeder
 from whygrad.observe.place import span
@@ -18,7 +18,7 @@ MOST: Final = 96  # ops; beyond the nearest, those with the largest results come
 MOST_SEEN: Final = 256
 
 
-def feeders_of(watched: Watched, node: Node) -> tuple[Feeder, ...]:
+def feeders_of(shown_at: ShownAt, node: Node) -> tuple[Feeder, ...]:
     """With the numbers that went through."""
     found: list[Feeder] = []
     waiting: list[tuple[Value, Feeder]] = []
@@ -28,7 +28,7 @@ def feeders_of(watched: Watched, node: Node) -> tuple[Feeder, ...]:
         for value in values:
             if value is not None and id(value) not in seen and len(seen) < MOST_SEEN:
                 seen.add(id(value))
-                waiting.append((value, _described(watched, value, into)))
+                waiting.append((value, _described(shown_at, value, into)))
 
     add(node.inputs, None)
     while waiting and len(found) < MOST:
@@ -39,14 +39,14 @@ def feeders_of(watched: Watched, node: Node) -> tuple[Feeder, ...]:
     return tuple(found)
 
 
-def _described(watched: Watched, value: Value, into: int | None) -> Feeder:
+def _described(shown_at: ShownAt, value: Value, into: int | None) -> Feeder:
     facts = facts_of_values(value.tensor) if is_number(value.tensor) else None
     low, high = (None, None) if facts is None else (facts.low, facts.high)
     maker = value.maker
     if maker is None:
         kind = OpKind.CONSTANT if value.handle is None else OpKind.READ
         return Feeder(kind=kind, into=into, low=low, high=high)
-    where = span(watched.shown_at(maker.site.place, maker.site.layers))
+    where = span(shown_at(maker.site.place, maker.site.layers))
     return Feeder(kind=kind_of(maker.type), action=_action(maker), where=where, into=into, low=low, high=high)
 
 

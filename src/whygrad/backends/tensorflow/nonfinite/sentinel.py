@@ -116,7 +116,7 @@ class Sentinel:
         if not any(kind_of(record.type) is OpKind.SQRT for record in recent):
             return
         self.replays += 1
-        event = self._replay(ticket, functools.partial(largest_enlargement, self.watched))
+        event = self._replay(ticket, functools.partial(largest_enlargement, self.watched.shown_at))
         if (
             isinstance(event, Scaled)
             and (event.factor or 0.0) >= WORTH_A_REPLAY

@@ -14,12 +14,14 @@ from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.nonfinite.attribution import BackwardOps
 from whygrad.observe.place import Place
 
+ShownAt = Callable[[Place, tuple[str, ...]], Place]  # where an op is shown that ran at a place, in these layers
+
 
 @dataclass(frozen=True, slots=True)
 class Watched:
     recorder: Recorder
     variables: VariableBook
-    shown_at: Callable[[Place, tuple[str, ...]], Place]  # where an op is shown that ran at a place, in these layers
+    shown_at: ShownAt
     backward_ops: weakref.WeakKeyDictionary[Any, BackwardOps] = field(default_factory=weakref.WeakKeyDictionary)
 
     @contextmanager
