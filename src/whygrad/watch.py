@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from whygrad.backends import Watcher, WatchOptions, words_of
+from whygrad.backends import Watcher, WatchOptions, replay_step, words_of
 from whygrad.backends.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import UsageError
@@ -71,7 +71,7 @@ class Run:
                     self._steps = LoopRecorder(self._name, folder=self._folder)
                 self._steps.record(**numbers)
             return
-        raise UsageError("there is no framework to record", help="import TensorFlow before the first step")
+        raise UsageError("there is no framework to record", help="import yours before the first step")
 
     def recording(self) -> Recording:
         for backend in self._watcher.backends.values():
@@ -188,9 +188,8 @@ def explain_recording(recording: Recording, selection: Selection | None = None) 
 def replay(path: str) -> Recording:
     """What a step that was kept in this folder says when it is run again."""
     from whygrad.backends.kept_steps import load
-    from whygrad.backends.tensorflow.nonfinite.kept.rerun import replay
 
-    return replay(load(Path(path)))
+    return replay_step(load(Path(path)))
 
 
 def diagnosed(recording: Recording, selection: Selection | None = None) -> tuple[Diagnostic, ...]:

@@ -15,12 +15,16 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from whygrad.diagnostics import Words
+from whygrad.errors import UsageError
 from whygrad.graph import Failure, Recording
 from whygrad.notice import warn
 from whygrad.source.position import add_machinery
+
+if TYPE_CHECKING:
+    from whygrad.backends.kept_steps import KeptStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +51,18 @@ FRAMEWORKS = {"tensorflow": "whygrad.backends.tensorflow"}
 COMPANIONS = {"keras": "tensorflow", "tf_keras": "tensorflow"}
 # Whose frames are never the user's: frameworks and what they are built on, here so that it is known before any is met.
 add_machinery(*FRAMEWORKS, *COMPANIONS, "torch", "jax", "jaxlib", "optree", "absl", "wrapt", "ml_dtypes")
+
+
+def require_framework() -> None:
+    """A `UsageError` where none of the frameworks is installed."""
+    if all(importlib.util.find_spec(name) is None for name in FRAMEWORKS):
+        raise UsageError("TensorFlow is not installed", help="pip install 'whygrad[tensorflow]'")
+
+
+def replay_step(step: KeptStep) -> Recording:
+    """What a kept step says when it is run again, by the framework that kept it."""
+    recording: Recording = importlib.import_module("whygrad.backends.tensorflow.nonfinite.kept.rerun").replay(step)
+    return recording
 
 
 def words_of(framework: str) -> Words:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 from dataclasses import dataclass, field, replace
 
+from whygrad.backends import require_framework
 from whygrad.cli.complaint import WRONG_USAGE, complain
 from whygrad.cli.ending import Ending, conclude, hide_own_frames
 from whygrad.cli.live import LivePrinter
@@ -48,8 +48,7 @@ def execute(plan: Plan) -> int:
 
 
 def _ready(plan: Plan) -> Plan:
-    if importlib.util.find_spec("tensorflow") is None:
-        raise UsageError("TensorFlow is not installed", help="pip install 'whygrad[tensorflow]'")
+    require_framework()
     if plan.output.file is None:
         return plan
     return replace(plan, output=replace(plan.output, file=claim(plan.output.file)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import importlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -32,7 +31,9 @@ def assert_all_gradients(
         allow: names of variables that may go without; `*` stands for anything, as in `"teacher/*"`.
     """
     if variables is not None:
-        step = _gradient_step(step, variables)
+        from whygrad.training.gradient_check.step import gradient_step
+
+        step = gradient_step(step, variables)
     run, error = _run(step, args, kwargs)
     report = run.report()
     missing = _missing(report, tuple(allow))
@@ -57,18 +58,6 @@ def _run(step: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
             run.failed(raised)
             error = raised
     return run, error
-
-
-def _gradient_step(loss: Callable[..., Any], variables: Any) -> Callable[..., Any]:
-    def step(*args: Any, **kwargs: Any) -> Any:
-        tensorflow = importlib.import_module("tensorflow")
-        with tensorflow.GradientTape() as tape:
-            value = loss(*args, **kwargs)
-        # Only now: a model may have been built by the call.
-        return tape.gradient(value, list(getattr(variables, "trainable_variables", variables)))
-
-    step.__name__ = _name(loss)
-    return step
 
 
 def _missing(report: Report, allow: tuple[str, ...]) -> dict[str, None]:
