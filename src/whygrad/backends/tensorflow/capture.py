@@ -41,6 +41,7 @@ from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.backends.tensorflow.numbers.sparse_updates import SparseUpdates
 from whygrad.backends.tensorflow.numbers.step_numbers import StepNumbers
+from whygrad.notice import warn
 
 _running: list[Capture] = []
 
@@ -133,7 +134,7 @@ class Capture:
     def _say_what_is_missing(self) -> None:
         errors = [capability.MissingNameError(name) for name in capability.missing()]
         for error in errors:
-            print(f"whygrad: warning: {error}", file=sys.stderr)
+            warn(str(error))
             if error.name.loss is capability.Loss.EVERYTHING:
                 raise error
 
