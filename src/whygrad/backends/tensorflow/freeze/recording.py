@@ -175,12 +175,11 @@ def _runs(book: LedgerBook, entry: UpdateEntry) -> int | None:
 
 
 def _pairing(book: VariableBook, windows: Windows, entry: UpdateEntry, pair: Pair) -> Pairing:
-    optimizer = entry.reference() if entry.reference is not None and pair.accumulator else None
-    if optimizer is None:
+    updates = compat.value_now(entry.counter) if pair.accumulator and entry.counter is not None else None
+    if updates is None:
         return pair.recorded()
-    counter = book.of(optimizer.iterations)
-    updates, number = int(optimizer.iterations.numpy()), None if counter is None else counter.id
-    stale = windows.never_set_back(pair, updates, entry.iterations, number)
+    counter = book.of(entry.counter)
+    stale = windows.never_set_back(pair, updates, entry.iterations, None if counter is None else counter.id)
     return pair.recorded(windows.size(pair, updates), never_set_back=stale)
 
 

@@ -36,6 +36,7 @@ class UpdateEntry:
     traced: bool = False  # what went in and came out was not seen
     distinct: bool = False  # no other optimizer has its name
     averages: int = 1  # calls that the optimizer takes the mean of
+    counter: Any = None  # the variable that it counts its updates in, kept: it may be asked after the optimizer is gone
     iterations: int | None = None  # updates that it had made before; None: not known
     count: int = 1
 
@@ -85,7 +86,8 @@ class Updates:
         update.distinct = self.names.setdefault(update.optimizer, number) == number
         update.averages = int(getattr(optimizer, "gradient_accumulation_steps", None) or 1)
         if self._keep(update):
-            update.iterations = self._iterations(optimizer)
+            update.counter = optimizer.iterations
+            update.iterations = self._counted(update.counter)
         inputs = [tensor for g in gradients if (tensor := compat.id_of(getattr(g, "values", g))) is not None]
         record = recorder.add_virtual("ApplyGradients", inputs, (), place, graph)
         record.attrs = tuple(pair.variable for pair in pairs if not pair.missing)
@@ -184,9 +186,9 @@ class Updates:
             self.entries[key] = entry
         return kept < KEPT_PER_PLACE
 
-    def _iterations(self, optimizer: Any) -> int | None:
+    def _counted(self, counter: Any) -> int | None:
         with self._recorder.pausing():
-            return compat.value_now(optimizer.iterations)
+            return compat.value_now(counter)
 
 
 def is_frozen(entry: VariableEntry) -> bool:
