@@ -37,9 +37,9 @@ def test_the_update_is_the_big_batchs(tf: Any, keras: Any, name: str, data: st.D
     table = data.draw(st.sampled_from([0, 5, 400]), "rows of the embedding")
     width, seed = data.draw(st.integers(1, 6), "width"), data.draw(st.integers(0, 10**6), "seed")
     windows = data.draw(st.lists(sizes, min_size=1, max_size=3), "sizes of the micro-batches")
-    big, small = (Network(tf, seed=seed, width=width, dtype=dtype, table=table) for _ in range(2))
-    optimizers = [OPTIMIZERS[name](keras) for _ in range(2)]
-    for optimizer, network in zip(optimizers, (big, small), strict=True):
+    big, small, turned = (Network(tf, seed=seed, width=width, dtype=dtype, table=table) for _ in range(3))
+    optimizers = [OPTIMIZERS[name](keras) for _ in range(3)]
+    for optimizer, network in zip(optimizers, (big, small, turned), strict=True):
         optimizer.build(network.variables)
     start = values(big.variables)
     rng = np.random.default_rng(seed)
@@ -49,13 +49,18 @@ def test_the_update_is_the_big_batchs(tf: Any, keras: Any, name: str, data: st.D
         x, y, tokens = _examples(tf, rng, sum(window), dtype, table)
         gradients = _gradients(tf, big, x, y, tokens, reduction, optimizers[0])
         optimizers[0].apply([dense(tf, gradient) for gradient in gradients], big.variables)
+        gradients = _gradients(tf, turned, x[::-1], y[::-1], tokens[::-1], reduction, optimizers[2])
+        optimizers[2].apply([dense(tf, gradient) for gradient in gradients], turned.variables)
         for part in parts(window):
             gradients = _gradients(tf, small, x[part], y[part], tokens[part], reduction, optimizers[1])
             weight = {"mean": part.stop - part.start, "sum": None, "tokens": tf.reduce_sum(tokens[part])}[reduction]
             accumulator.add(gradients, small.variables, weight=weight)
         accumulator.apply(optimizers[1])
 
-    assert distance(values(small.variables), values(big.variables), start) <= RELATIVE[dtype]
+    # Where a gradient is next to nothing, Adam makes much of its last digits: the big batch itself, summed from its
+    # other end, then lands elsewhere, and nothing can be nearer to it than that.
+    rounding = distance(values(turned.variables), values(big.variables), start)
+    assert distance(values(small.variables), values(big.variables), start) <= max(RELATIVE[dtype], 4 * rounding)
     assert int(optimizers[1].iterations) == len(windows)
 
 
