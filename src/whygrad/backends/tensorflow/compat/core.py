@@ -69,8 +69,8 @@ resource_dtype, variant_dtype, float32 = tf.resource, tf.variant, tf.float32
 not_numbers = (tf.resource, tf.string)
 int64 = tf.int64
 float32_number, float16_number = tf.float32.as_datatype_enum, tf.float16.as_datatype_enum
-flatten: Any = tf.nest.flatten
-constant_value: Any = tf.get_static_value
+flatten: Callable[[Any], list[Any]] = tf.nest.flatten
+constant_value: Callable[[Any], Any] = tf.get_static_value
 
 
 def current_graph() -> Any:

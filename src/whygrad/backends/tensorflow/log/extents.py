@@ -51,5 +51,5 @@ def _length(tensor: Any) -> int | None:
 
 def _integers(tensor: Any) -> list[int] | None:
     """The numbers of a small constant."""
-    value = compat.constant_value(tensor) if compat.constant_value is not None else None
+    value = compat.constant_value(tensor)
     return None if value is None else [int(number) for number in value.ravel()]

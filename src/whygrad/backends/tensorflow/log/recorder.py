@@ -178,7 +178,7 @@ class Recorder:
                 held[compat.tensor_id(tensor)] = tensor
 
     def _note_scalar(self, tensor: Any) -> None:
-        value = compat.constant_value(tensor) if compat.constant_value is not None else None
+        value = compat.constant_value(tensor)
         if value is not None:
             self.labels.constants[compat.tensor_id(tensor)] = float(value)
 

@@ -105,8 +105,8 @@ class Requests:
         if recorder.asking > 1:
             return None
         facts = self._tapes.of(tape)
-        raw = compat.flatten(sources) if compat.flatten else []
-        raw_targets = compat.flatten(target) if compat.flatten else []
+        raw = compat.flatten(sources)
+        raw_targets = compat.flatten(target)
         targets = [_tensor_of(item) for item in raw_targets]
         entry = RequestEntry(
             tape=facts.number,
@@ -132,7 +132,7 @@ class Requests:
             compat.current_graph(),
             tape,
             raw_targets,
-            None if given is None or compat.flatten is None else compat.flatten(given),
+            None if given is None else compat.flatten(given),
             self._episodes.of_tape.get(tape),
         )
 
@@ -265,7 +265,7 @@ def _tensor_of(item: Any) -> int | None:
 
 def _odd_type(target: Any) -> str:
     """The type of a target that is no tensor, such as a TensorArray."""
-    flat = compat.flatten(target) if compat.flatten else []
+    flat = compat.flatten(target)
     odd = [item for item in flat if compat.id_of(item) is None and not hasattr(item, "assign")]
     if not odd:
         return ""
@@ -276,5 +276,5 @@ def _odd_type(target: Any) -> str:
 def _flat_results(result: Any, count: int) -> list[Any]:
     if result is None:
         return [None] * count
-    flat = compat.flatten(result) if compat.flatten else [result]
+    flat = compat.flatten(result)
     return list(flat)

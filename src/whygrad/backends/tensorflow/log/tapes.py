@@ -75,7 +75,7 @@ class Tapes:
 
     def watched(self, tape: Any, sources: Any) -> None:
         facts = self.of(tape)
-        for item in compat.flatten(sources) if compat.flatten else ():
+        for item in compat.flatten(sources):
             entry = self._variables.of(item) if hasattr(item, "assign") else None
             number = entry.id if entry is not None else compat.id_of(item)
             if number is not None:

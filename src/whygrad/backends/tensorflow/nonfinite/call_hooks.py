@@ -25,7 +25,7 @@ def install(hooks: Hooks, histories: StepHistories) -> None:
     def opening(original: Any) -> Any:
         def get_value(self: Any, *args: Any, **kwargs: Any) -> Any:
             value = original(self, *args, **kwargs)
-            if histories.latest is not None and compat.runs_eagerly() and compat.flatten is not None:
+            if histories.latest is not None and compat.runs_eagerly():
                 hooks.safely(histories.after, histories.latest, compat.flatten(value), "optional")
             return value
 
