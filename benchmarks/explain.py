@@ -109,7 +109,7 @@ def real(steps: int) -> tuple[int, float, float]:
             state = tf.tanh(tf.matmul(state, cell) + state * 0.5)
         loss = tf.reduce_sum(tf.round(tf.matmul(state, out)))
     assert tape.gradient(loss, [cell, out]) == [None, None]
-    capture = run._watcher.backends["tensorflow"].capture  # type: ignore[attr-defined]
+    capture = run._watcher.backends["tensorflow"]  # type: ignore[attr-defined]
     entry = next(iter(capture.requests.entries.values()))
     start = time.perf_counter()
     graph = freeze(capture, entry, None)

@@ -46,7 +46,8 @@ class Backend(Protocol):
     def paused(self) -> AbstractContextManager[None]: ...
 
 
-# The module that makes a backend, by the framework module whose import calls for it; companions join later.
+# Where a backend lives, by the framework module whose import calls for it: its `capture.Capture` watches, and its
+# `vocabulary.WORDS` are plain data. Companions join later.
 FRAMEWORKS = {"tensorflow": "whygrad.backends.tensorflow"}
 COMPANIONS = {"keras": "tensorflow", "tf_keras": "tensorflow"}
 # Whose frames are never the user's: frameworks and what they are built on, here so that it is known before any is met.
@@ -113,8 +114,8 @@ class Watcher(importlib.abc.MetaPathFinder):
         framework = COMPANIONS.get(name, name)
         backend = self.backends.get(framework)
         if name in FRAMEWORKS and backend is None:
-            maker = importlib.import_module(FRAMEWORKS[name])
-            backend = self.backends[name] = maker.make(self._on_settled, self._options)
+            home = importlib.import_module(f"{FRAMEWORKS[name]}.capture")
+            backend = self.backends[name] = home.Capture(self._on_settled, self._options)
             backend.start()
         elif backend is not None:
             backend.join(module)

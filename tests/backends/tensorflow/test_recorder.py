@@ -20,7 +20,7 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 def log_of(run: Run) -> Any:
-    return run._watcher.backends["tensorflow"].capture.recorder  # type: ignore[attr-defined]
+    return run._watcher.backends["tensorflow"].recorder  # type: ignore[attr-defined]
 
 
 def test_ops_outside_of_any_tape_do_not_pile_up(tf: Any, kept: int) -> None:

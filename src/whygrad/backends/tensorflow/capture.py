@@ -1,10 +1,15 @@
-"""One capture of a TensorFlow program: hooks in, log, hooks out, and the frozen recording of it."""
+"""One capture of a TensorFlow program: hooks in, log, hooks out, and the frozen recording of it.
+
+Parts that only some programs need (updates, compiled steps, values that are not finite) are made when one needs them.
+"""
 
 from __future__ import annotations
 
-import functools
 import sys
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from functools import cached_property, partial
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -28,12 +33,13 @@ from whygrad.backends.tensorflow.log.requests import Requests
 from whygrad.backends.tensorflow.log.tapes import Tapes
 from whygrad.backends.tensorflow.log.updates import Updates, is_stateful
 from whygrad.backends.tensorflow.log.variables import VariableBook
-from whygrad.backends.tensorflow.nonfinite import attribution, call_hooks
+from whygrad.backends.tensorflow.nonfinite import attribution
 from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
 from whygrad.backends.tensorflow.nonfinite.compiled_step import CompiledSteps
 from whygrad.backends.tensorflow.nonfinite.discoveries import Discoveries
+from whygrad.backends.tensorflow.nonfinite.explainer import Explainer
 from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
-from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
+from whygrad.backends.tensorflow.nonfinite.replay.step_histories import ScaledLosses, StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.tap import TAPPED
 from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
 from whygrad.backends.tensorflow.nonfinite.sentinel import Sentinel
@@ -41,6 +47,7 @@ from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.backends.tensorflow.numbers.sparse_updates import SparseUpdates
 from whygrad.backends.tensorflow.numbers.step_numbers import StepNumbers
+from whygrad.graph import Event, Failure, Recording
 from whygrad.notice import warn
 
 _running: list[Capture] = []
@@ -64,56 +71,102 @@ class Capture:
         episodes = Episodes(recorder)
         self.tapes = Tapes(recorder, book, episodes)
         self.requests = Requests(recorder, book, self.tapes, episodes, self.keras)
-        self.requests.freeze = functools.partial(freeze, recorder, self.keras)
+        self.requests.freeze = partial(freeze, recorder, self.keras)
         self.updates = Updates(recorder, book, episodes, self.keras.training_place)
-        self.histories = StepHistories(recorder, book, every_call=self.options.find_nan)
-        self.numbers = StepNumbers(recorder, book, self.histories.scaled)
-        self.sparse_updates = SparseUpdates(book, self.numbers)
-        self.keeper = Keeper(book, self.options.keep)
+        self._scaled: ScaledLosses = weakref.WeakKeyDictionary()
+        self._scalers: list[type] = []  # classes of optimizers that divide by a loss scale
+        self.numbers = StepNumbers(recorder, book, self._scaled)
         self.watched = Watched(recorder, book, self.keras.shown_at)
-        self._assemble_nonfinite()
+        self.discoveries = Discoveries()
+        self.sentinel = Sentinel(self.discoveries, lambda: self.explainer)
         self._connect()
         if on_settled is not None:
             recorder.on_settled.append(on_settled)
+        self.freezer = Freezer(recorder, self.keras, self.requests, self.updates, self.numbers, self._events)
         self.listener = OpListener(self.hooks, self._note_op)
         self._joined: set[str] = set()
 
-    def _assemble_nonfinite(self) -> None:
-        recorder, book, discoveries = self.recorder, self.variables, Discoveries()
-        scale_watch = ScaleWatch(recorder, book, self.requests, self.updates)
-        guarded = self.options.on_optimizer is not None
-        self.update_watch = UpdateWatch(
-            recorder, book, self.updates, discoveries, scale_watch, self.histories, guarded=guarded
+    @cached_property
+    def sparse_updates(self) -> SparseUpdates:
+        return SparseUpdates(self.variables, self.numbers)
+
+    @cached_property
+    def histories(self) -> StepHistories:
+        every_call = self.options.find_nan
+        return StepHistories(
+            self.recorder,
+            self.variables,
+            self._scaled,
+            lambda bad: self.compiled_steps.went_bad(bad),
+            every_call=every_call,
         )
-        self.sentinel = Sentinel(self.watched, discoveries, self.update_watch, self.keeper)
-        self.compiled_steps = CompiledSteps(self.watched, self.sentinel, self.update_watch, scale_watch, self.histories)
+
+    @cached_property
+    def update_watch(self) -> UpdateWatch:
+        recorder, book, updates = self.recorder, self.variables, self.updates
+        scales = ScaleWatch(recorder, book, self.requests, updates, self._scaled, self._scalers)
+        guarded = self.options.on_optimizer is not None
+        return UpdateWatch(recorder, book, updates, self.discoveries, scales, self.histories, guarded=guarded)
+
+    @cached_property
+    def keeper(self) -> Keeper:
+        return Keeper(self.variables, self.options.keep)
+
+    @cached_property
+    def explainer(self) -> Explainer:
+        return Explainer(self.watched, self.discoveries, self.update_watch, self.keeper)
+
+    @cached_property
+    def compiled_steps(self) -> CompiledSteps:
+        updates = self.update_watch
+        return CompiledSteps(self.watched, self.explainer, updates, updates.scale_watch, self.histories)
 
     def _connect(self) -> None:
-        """Who hears of what, in this order."""
+        """Who hears of what."""
         recorder, requests, updates = self.recorder, self.requests, self.updates
         self.hooks.on_thread = recorder.change_thread
         recorder.still_needed = self.tapes.still_needed
         recorder.on_write = updates.wrote
         recorder.on_settled.append(self.numbers.look_again)
         requests.on_eager += [self.sentinel.look, self.numbers.ran]
-        requests.on_traced += [self.histories.traced, self.numbers.traced]
-        updates.on_begin += [self.sparse_updates.note, self.update_watch.begin]
-        updates.on_end.append(self.update_watch.after)
-        updates.on_write.append(self.update_watch.wrote)
-        self.histories.went_bad = self.compiled_steps.went_bad
-        events = (
-            self.keras.events,
-            lambda: dict.fromkeys(recorder.events),
-            lambda: traced_functions(recorder.traced, self.keras.attributes.numbers),
-            recorder.folds.events,
-            self.sparse_updates.events,
-            self.compiled_steps.events,
-            self.update_watch.events,
-        )
-        self.freezer = Freezer(recorder, self.keras, requests, updates, self.numbers, events)
+        requests.on_traced += [lambda *request: self.histories.traced(*request), self.numbers.traced]
+        updates.on_begin += [
+            lambda *update: self.sparse_updates.note(*update),
+            lambda *update: self.update_watch.begin(*update),
+        ]
+        updates.on_end.append(lambda: self.update_watch.after())
+        updates.on_write.append(lambda variable: self.update_watch.wrote(variable))
+
+    def _events(self) -> Iterator[Event]:
+        """What happened beside requests and updates, in order; a part that was never made has nothing to say."""
+        made, recorder = vars(self), self.recorder
+        yield from self.keras.events()
+        yield from dict.fromkeys(recorder.events)
+        if recorder.traced.of:
+            yield from traced_functions(recorder.traced, self.keras.attributes.numbers)
+        yield from recorder.folds.events()
+        if "sparse_updates" in made:
+            yield from self.sparse_updates.events()
+        if "histories" in made:
+            self.compiled_steps.look_at_the_end()
+        if self.discoveries.all:
+            yield from self.discoveries.events()
+        if "compiled_steps" in made:
+            yield from self.compiled_steps.losses
+        if "update_watch" in made:
+            yield from self.update_watch.events()
 
     def start(self) -> None:
-        """Put the hooks of TensorFlow itself in."""
+        """Put the hooks in; where that fails the program runs on unwatched."""
+        try:
+            self._install()
+        except capability.MissingNameError:  # said already
+            self.stop()
+        except Exception as error:
+            self.stop()
+            self.hooks.fail(error)
+
+    def _install(self) -> None:
         hooks, recorder = self.hooks, self.recorder
         _running.append(self)
         self._say_what_is_missing()
@@ -125,11 +178,11 @@ class Capture:
         variable_hooks.install(hooks, recorder, self.requests)
         keras_hooks.install_tensorflow(hooks, self.keras)
         attribution.install(hooks, recorder, self.watched.backward_ops)
-        call_hooks.install(hooks, self.histories)
+        nonfinite_hooks.install(hooks, lambda: self.histories)
         for name in ("keras", "tf_keras"):
             module = sys.modules.get(name)
             if module is not None:
-                self.join(module)
+                self._join(module)
 
     def _say_what_is_missing(self) -> None:
         errors = [capability.MissingNameError(name) for name in capability.missing()]
@@ -140,12 +193,17 @@ class Capture:
 
     def join(self, module: ModuleType) -> None:
         """Hook a Keras that was imported just now."""
+        self.hooks.safely(self._join, module)
+
+    def _join(self, module: ModuleType) -> None:
         name = module.__name__
         if name in self._joined or not hasattr(module, "layers"):
             return
         self._joined.add(name)
         keras_hooks.install(self.hooks, self.keras, module)
-        nonfinite_hooks.install(self.hooks, self.updates, self.update_watch, module)
+        scalers = nonfinite_hooks.scalers_of(module)
+        self._scalers += scalers
+        nonfinite_hooks.join(self.hooks, self.updates, lambda: self.update_watch, module, scalers)
         base = module.optimizers.Optimizer
         if self.options.on_optimizer is not None:
             self.options.on_optimizer(self.hooks, base)
@@ -155,14 +213,25 @@ class Capture:
         self.recorder.on_op(op_type, inputs, attrs, outputs, graph, frame)
         if op_type in TELLING:
             self.keras.losses.note_function(frame, graph)
-        if graph is not None and op_type in TAPPED and self.keras.training:
+        if graph is not None and op_type in TAPPED and self.keras.running:
             self.histories.taps.put(graph, outputs)
 
     def stop(self) -> None:
+        """Put everything back, and say which steps were kept; safe to call twice."""
         if self in _running:
             _running.remove(self)
         self.hooks.remove()
         self.listener.stop()
+        for line in self.keeper.take_lines() if "keeper" in vars(self) else ():
+            print(line, file=sys.stderr)
+
+    def record(self, failure: Failure | None = None) -> Recording:
+        """All that was seen so far; watching may go on."""
+        return self.freezer.recording(failure)
+
+    def paused(self) -> AbstractContextManager[None]:
+        """For ops of our own, which are none of the program's."""
+        return self.recorder.pausing()
 
     def _optimizer_facts(self, optimizer: Any) -> tuple[int, bool]:
         return self.updates.number(optimizer), is_stateful(optimizer)

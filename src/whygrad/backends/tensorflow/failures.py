@@ -64,10 +64,8 @@ def classify(failure: Failure) -> Failure:
     return replace(known, attribute=lacking[2], object_type=f"keras.{lacking[1].removeprefix('keras.')}")
 
 
-def failure_of(text: str | None) -> Failure | None:
+def failure_of(text: str) -> Failure:
     """What is known of an exception that was written down as `Type: message`."""
-    if text is None:
-        return None
     type_name, _, message = text.partition(": ")
     return classify(Failure(type_name=type_name, message=message))
 

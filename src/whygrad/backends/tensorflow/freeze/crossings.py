@@ -15,7 +15,7 @@ from whygrad.source import SourceSpan
 def with_crossings(recorder: Recorder, keras: KerasFacts, graph: Graph) -> Graph:
     """The graph of a request that lost a gradient, with the facts that may tell how."""
     names = {name for op in graph.ops for name in op.layers[:1]}
-    called = {name: places for name, places in keras.called_at.by_name().items() if name in names}
+    called = {name: places for name, places in (keras.called_at.by_name() if names else {}).items() if name in names}
     return replace(
         graph,
         departures=tuple(_departures(recorder, graph)),

@@ -51,7 +51,7 @@ class Freezer:
     requests: Requests
     updates: Updates
     numbers: StepNumbers
-    events: tuple[Callable[[], Iterable[Event]], ...]  # what happened beside requests and updates, in order
+    events: Callable[[], Iterable[Event]]  # what happened beside requests and updates, in order
 
     def recording(self, failure: Failure | None = None) -> Recording:
         recorder, keras, book = self.recorder, self.keras, self.recorder.variables
@@ -69,7 +69,7 @@ class Freezer:
                 updates=tuple(_updates(recorder, self.updates)),
                 variables=variables,
                 tapes={TapeId(number): _tape(facts) for number, facts in self.requests.tape_facts.items()},
-                events=tuple(event for source in self.events for event in source()),
+                events=tuple(self.events()),
                 holders=_holders(keras, book),
                 failure=None if failure is None else classify(failure),
                 ledger=_ledger(recorder.ledger, variables),
@@ -121,7 +121,7 @@ def _request(entry: RequestEntry, sizes: Sizes) -> Request:
         target_not_a_tensor=NOT_TENSORS.get(entry.target_type),
         method=entry.method,
         model=entry.model,
-        error=failure_of(entry.error),
+        error=None if entry.error is None else failure_of(entry.error),
         steps=sizes.steps,
         ran=sizes.ran,
     )
@@ -210,7 +210,7 @@ def _variable(keras_facts: KerasFacts, entry: VariableEntry, owner: tuple[str, s
 
 def _owners(facts: KerasFacts, book: VariableBook) -> Iterator[tuple[int, tuple[str, str, bool]]]:
     """Variables that a layer or loss holds in an attribute, and whether its own lists have them."""
-    for holder in [*facts.layers_seen, *facts.losses.seen]:
+    for holder in [*facts.layers_seen, *facts.losses_seen]:
         own = listed(holder, "variables")
         tracked = {id(variable) for variable in own} | {id(compat.held_by(variable)) for variable in own} - {id(None)}
         for attribute, value in list(vars(holder).items()):

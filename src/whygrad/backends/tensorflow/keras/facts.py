@@ -1,10 +1,11 @@
-"""What is known of Keras objects, by what was done with them."""
+"""What is known of Keras objects, by what was done with them; each part is made when it is first told something."""
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from types import FrameType
+from functools import cached_property
+from types import FrameType, ModuleType
 from typing import Any
 
 from whygrad.backends.tensorflow.keras.attributes import Attributes
@@ -24,28 +25,55 @@ class KerasFacts:
         self._bodies = bodies
         self._recorder = recorder
         self._variables = variables
-        self.called_at = CalledLayers(recorder, variables)
-        self.lists = ListReads(recorder, variables, self.called_at)
-        self.trainings = Trainings(recorder, variables, optimizer)
-        self.attributes = Attributes(recorder, variables, self.called_at, self.lists, self.trainings)
-        self.losses = Losses(recorder)
+        self._optimizer = optimizer
+        self._frameworks: list[ModuleType] = []
+        self.running: list[tuple[Any, Place]] = []  # models being trained, and where
         self.made_variables: dict[int, tuple[weakref.ref[Any], Place]] = {}  # that get their values later
+
+    @cached_property
+    def called_at(self) -> CalledLayers:
+        return CalledLayers(self._recorder, self._variables)
+
+    @cached_property
+    def lists(self) -> ListReads:
+        return ListReads(self._recorder, self._variables, self.called_at)
+
+    @cached_property
+    def trainings(self) -> Trainings:
+        return Trainings(self._recorder, self._variables, self._optimizer, self.running)
+
+    @cached_property
+    def attributes(self) -> Attributes:
+        return Attributes(self._recorder, self._variables, self.called_at, self.lists, self.trainings)
+
+    @cached_property
+    def losses(self) -> Losses:
+        return Losses(self._recorder, self._frameworks)
+
+    def _made(self, *names: str) -> Iterator[Any]:
+        return (vars(self)[name] for name in names if name in vars(self))
+
+    def joined(self, framework: ModuleType) -> None:
+        """TensorFlow or a Keras, whose loss functions are known by their code."""
+        self._frameworks.append(framework)
+        for losses in self._made("losses"):
+            losses.learn(framework)
 
     @property
     def layers_seen(self) -> list[Any]:
         """The layers that were called, as far as they are still there."""
-        return list(self.called_at.by_layer)
+        return [layer for part in self._made("called_at") for layer in part.by_layer]
 
     @property
-    def training(self) -> bool:
-        return bool(self.trainings.running)
+    def losses_seen(self) -> list[Any]:
+        return [loss for part in self._made("losses") for loss in part.seen]
 
     def training_model(self) -> str | None:
-        return self.trainings.running[-1][0].name if self.trainings.running else None
+        return self.running[-1][0].name if self.running else None
 
     def training_place(self) -> Place:
         """For a thread that a strategy started: no frame of the user's is on its stack."""
-        return self.trainings.running[-1][1] if self.trainings.running and not self._bodies.running else None
+        return self.running[-1][1] if self.running and not self._bodies.running else None
 
     def shown_at(self, place: Place, layers: tuple[str, ...]) -> Place:
         """Where an op is shown that ran in these layers: a layer that Keras calls by itself, where it was made.
@@ -69,8 +97,9 @@ class KerasFacts:
             self.made_variables[id(variable)] = (weakref.ref(variable), made)
 
     def list_was_used(self, value: Any) -> None:
-        self.lists.was_handed_on(value)
+        for lists in self._made("lists"):
+            lists.was_handed_on(value)
 
     def events(self) -> Iterator[Event]:
-        for part in (self.lists, self.attributes, self.trainings, self.called_at):
+        for part in self._made("lists", "attributes", "trainings", "called_at"):
             yield from part.events()

@@ -31,21 +31,23 @@ _MAX_FRAMES: Final = 48
 
 
 class Losses:
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, frameworks: list[ModuleType]) -> None:
         self._recorder = recorder
         self.seen: weakref.WeakSet[Any] = weakref.WeakSet()  # loss objects
         self._functions: dict[int, CodeType] = {}  # by their identity: a frame is compared with them at every logarithm
         self._objects: dict[int, CodeType] = {}  # how a loss object is called: the hook on it knows the arguments
         self._last: tuple[Any, ...] = ()  # where, and of which tensors
+        for framework in frameworks:
+            self.learn(framework)
 
-    def learn(self, framework: ModuleType, *homes: str) -> None:
-        """The functions in some modules of a framework; asking TensorFlow for one of Keras would import it."""
-        for home in homes:
+    def learn(self, framework: ModuleType) -> None:
+        """The functions of a framework; asking TensorFlow for one of Keras would import it."""
+        is_keras = framework.__name__ != "tensorflow"
+        for home in ("losses", "ops", "backend") if is_keras else ("nn",):
             for name in _FUNCTIONS[home]:
                 _remember(self._functions, getattr(getattr(framework, home, None), name, None))
-
-    def learn_object(self, loss_class: type) -> None:
-        _remember(self._objects, loss_class.__call__)
+        if is_keras:
+            _remember(self._objects, framework.losses.Loss.__call__)
 
     def note_object(self, loss: Any, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Log the call of a loss object."""

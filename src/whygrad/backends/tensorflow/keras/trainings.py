@@ -35,12 +35,18 @@ class StepMade:
 
 
 class Trainings:
-    def __init__(self, recorder: Recorder, variables: VariableBook, optimizer: OptimizerFacts) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        variables: VariableBook,
+        optimizer: OptimizerFacts,
+        running: list[tuple[Any, Place]],
+    ) -> None:
         self._recorder = recorder
         self._variables = variables
         self._of_optimizer = optimizer
         self.on_end: list[Callable[[Any], None]] = []
-        self.running: list[tuple[Any, Place]] = []  # models being trained, and where
+        self.running = running
         self.places: set[Place] = set()
         self._compiled: list[Compiled] = []
         self._last: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()  # of `_compiled`, by model

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.nonfinite.birth import describe
 from whygrad.backends.tensorflow.nonfinite.discoveries import Discovery
+from whygrad.backends.tensorflow.nonfinite.explainer import MAX_REPLAYS, Explainer, failed
 from whygrad.backends.tensorflow.nonfinite.inquiry import Answer, inquire
 from whygrad.backends.tensorflow.nonfinite.replay.compiled import CompiledReplay
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError
 from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
-from whygrad.backends.tensorflow.nonfinite.sentinel import MAX_REPLAYS, Sentinel, failed
 from whygrad.backends.tensorflow.nonfinite.underflow import largest_loss
 from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
@@ -30,7 +29,7 @@ class CompiledSteps:
     """The look at compiled steps; what it finds goes to the discoveries of the run."""
 
     watched: Watched
-    sentinel: Sentinel
+    explainer: Explainer
     updates: UpdateWatch
     scale_watch: ScaleWatch
     histories: StepHistories
@@ -38,12 +37,12 @@ class CompiledSteps:
 
     def went_bad(self, history: StepHistory) -> bool:
         """A step gave a bad result, or left a bad variable. False: it reaches neither loss nor gradient."""
-        sentinel = self.sentinel
-        spent = history.inquiries >= MAX_INQUIRIES or sentinel.replays >= MAX_REPLAYS
-        if spent or sentinel.discoveries.have_consequences:
+        explainer = self.explainer
+        spent = history.inquiries >= MAX_INQUIRIES or explainer.replays >= MAX_REPLAYS
+        if spent or explainer.discoveries.have_consequences:
             return True
         history.inquiries += 1
-        sentinel.replays += 1
+        explainer.replays += 1
         try:
             with self.watched.unseen():
                 skips_all = self.scale_watch.skips_all(history)
@@ -72,12 +71,10 @@ class CompiledSteps:
         except Exception:  # nothing is known to be wrong: there is nothing to say
             return
 
-    def events(self) -> Iterator[Nonfinite | Scaled]:
-        """The discoveries of the run, after a last look at compiled steps, and the gradients that were lost."""
+    def look_at_the_end(self) -> None:
+        """A last look at every compiled step."""
         for history in list(self.histories.by_graph.values()):
             self._look_at_the_end(history)
-        yield from self.sentinel.discoveries.events()
-        yield from self.losses
 
     def _look_at_the_end(self, history: StepHistory) -> None:
         """For variables that went bad behind a loss that stayed finite."""
@@ -106,11 +103,11 @@ class CompiledSteps:
             return self.updates.bad_update(update, answer.left_bad, born)
         if answer.birth is None:
             raise ReplayError("the replay gave finite values")
-        return self.sentinel.event_of(answer.trace, answer.birth, history)
+        return self.explainer.event_of(answer.trace, answer.birth, history)
 
     def _add(self, event: Nonfinite, answer: Answer, history: StepHistory) -> None:
-        sentinel, updates = self.sentinel, self.updates
-        if any(known.history is history and known.is_same(event) for known in sentinel.discoveries.all):
+        explainer, updates = self.explainer, self.updates
+        if any(known.history is history and known.is_same(event) for known in explainer.discoveries.all):
             return
         place = None if answer.request is None else answer.request.place
         found = Discovery(event, place, answer.step, answer.loss_is_bad, answer.symptom)
@@ -118,9 +115,9 @@ class CompiledSteps:
         found.history = history
         found.skipped = not answer.left_bad and not history.written_variables.isdisjoint(answer.culprits)
         found.applied = bool(answer.left_bad)
-        sentinel.discoveries.all.append(found)
-        sentinel.analysed = (answer.trace, answer.ends)
-        sentinel.keep(found)
+        explainer.discoveries.all.append(found)
+        explainer.analysed = (answer.trace, answer.ends)
+        explainer.keep(found)
         updates.poisoned.update(answer.left_bad)
         if answer.victims:
             update = updates.last_of(answer.victims[0])
@@ -132,4 +129,4 @@ class CompiledSteps:
         place = requests[0].place if requests else None
         event = Nonfinite(stage=Stage.UNPLACED, where=span(place), reason=reason)
         found = Discovery(event, place, history.first_bad or history.calls, history.bad_calls > 0, history=history)
-        self.sentinel.discoveries.all.append(found)
+        self.explainer.discoveries.all.append(found)

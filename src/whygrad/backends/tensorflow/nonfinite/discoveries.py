@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -65,12 +66,9 @@ class PlaceFacts:
 class Discoveries:
     """All causes of a run."""
 
-    places: dict[Any, PlaceFacts] = field(default_factory=dict)
+    places: defaultdict[Any, PlaceFacts] = field(default_factory=lambda: defaultdict(PlaceFacts))
     all: list[Discovery] = field(default_factory=list)
     latest: dict[int, Discovery | None] = field(default_factory=dict)  # variable -> why its gradient is bad
-
-    def at(self, place: Any) -> PlaceFacts:
-        return self.places.setdefault(place, PlaceFacts())
 
     def first_of(self, place: Any) -> Discovery | None:
         return next((found for found in self.all if found.place == place), None)

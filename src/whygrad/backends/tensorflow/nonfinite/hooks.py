@@ -1,24 +1,74 @@
-"""Hooks that only this part of the capture needs."""
+"""Hooks that only the search for NaN and Inf needs: calls of compiled functions, optimizers and the losses they scale.
+
+Each names the part it tells by a function, which makes the part when it is first told something.
+"""
 
 from __future__ import annotations
 
 import sys
-from types import ModuleType
+from collections.abc import Callable
+from types import FrameType, ModuleType
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.gradient_calls import hear_updates
 from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.backends.tensorflow.log.updates import Updates
+from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 
 
-def install(hooks: Hooks, updates: Updates, watch: UpdateWatch, module: ModuleType) -> None:
+def install(hooks: Hooks, histories: Callable[[], StepHistories]) -> None:
+    """Stand around every call of a compiled function, and around the values that `fit` takes out of one."""
+
+    def before(function: Any, arguments: tuple[Any, ...]) -> Any:
+        return histories().before(function, arguments)
+
+    def calling(original: Any) -> Any:
+        def call_flat(self: Any, *args: Any) -> Any:
+            history = hooks.safely(before, self, args) if compat.runs_eagerly() else None
+            results = original(self, *args)
+            if history is not None:
+                hooks.safely(histories().after, history, results)
+            return results
+
+        return call_flat
+
+    def opening(original: Any) -> Any:
+        def get_value(self: Any, *args: Any, **kwargs: Any) -> Any:
+            value = original(self, *args, **kwargs)
+            latest = histories().latest
+            if latest is not None and compat.runs_eagerly():
+                hooks.safely(histories().after, latest, compat.flatten(value), "optional")
+            return value
+
+        return get_value
+
+    hooks.replace(compat.AtomicFunction, "call_flat", calling)
+    hooks.replace(compat.Optional, "get_value", opening)
+
+
+def scalers_of(module: ModuleType) -> list[Any]:
+    """The optimizers that scale losses: in `optimizers` since Keras 3, in `mixed_precision` before."""
+    found = getattr(module.optimizers, "LossScaleOptimizer", None)
+    found = found or getattr(getattr(module, "mixed_precision", None), "LossScaleOptimizer", None)
+    return [] if found is None else [found, *found.__subclasses__()]
+
+
+def join(
+    hooks: Hooks, updates: Updates, watch: Callable[[], UpdateWatch], module: ModuleType, scalers: list[Any]
+) -> None:
     """Hook one Keras: where optimizers are made, and which losses are scaled."""
+
+    def note_made(optimizer: Any, frame: FrameType) -> None:
+        watch().made[optimizer] = watch().recorder.place_at(frame)
+
+    def note_scaled(optimizer: Any, loss: Any, result: Any) -> None:
+        watch().scale_watch.scaled(optimizer, loss, result)
 
     def making(original: Any) -> Any:
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
-            hooks.safely(_note_made, watch, self, sys._getframe(1))
+            hooks.safely(note_made, self, sys._getframe(1))
             original(self, *args, **kwargs)
 
         return __init__
@@ -26,40 +76,16 @@ def install(hooks: Hooks, updates: Updates, watch: UpdateWatch, module: ModuleTy
     def scaling(original: Any) -> Any:
         def scale(self: Any, loss: Any, *args: Any, **kwargs: Any) -> Any:
             result = original(self, loss, *args, **kwargs)
-            hooks.safely(_note_scaled, watch, self, loss, result)
+            hooks.safely(note_scaled, self, loss, result)
             return result
 
         return scale
 
     hooks.replace(module.optimizers.Optimizer, "__init__", making)
-    for scaler in _scalers(module):
-        watch.scale_watch.scalers = (*watch.scale_watch.scalers, scaler)
+    for scaler in scalers:
         for method in ("apply", "apply_gradients"):
             if method in vars(scaler):
                 hear_updates(hooks, scaler, method, updates)
         for method in ("scale_loss", "get_scaled_loss"):
             if method in vars(scaler):
                 hooks.replace(scaler, method, scaling)
-
-
-def _scalers(module: ModuleType) -> list[Any]:
-    """The optimizers that scale losses: in `optimizers` since Keras 3, in `mixed_precision` before."""
-    found = getattr(module.optimizers, "LossScaleOptimizer", None)
-    found = found or getattr(getattr(module, "mixed_precision", None), "LossScaleOptimizer", None)
-    return [] if found is None else [found, *found.__subclasses__()]
-
-
-def _note_made(watch: UpdateWatch, optimizer: Any, frame: Any) -> None:
-    watch.made[optimizer] = watch.recorder.place_at(frame)
-
-
-def _note_scaled(watch: UpdateWatch, optimizer: Any, loss: Any, result: Any) -> None:
-    watch.scale_watch.scaled(optimizer)
-    before, after = compat.id_of(loss), compat.id_of(result)
-    graph, episode = compat.current_graph(), watch.recorder.episode
-    if before is None or after is None:
-        return
-    if graph is not None:
-        watch.histories.scaled.setdefault(graph, {})[after] = before
-    elif episode is not None:
-        episode.scaled[after] = before

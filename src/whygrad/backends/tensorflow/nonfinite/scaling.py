@@ -15,6 +15,7 @@ from whygrad.backends.tensorflow.log.requests import Requests
 from whygrad.backends.tensorflow.log.updates import Updates
 from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.measure.finite import array_of, tensor_of
+from whygrad.backends.tensorflow.nonfinite.replay.step_histories import ScaledLosses
 from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 from whygrad.graph import OpKind
 from whygrad.graph.nonfinite import SEVERAL, Occurrence, Scaled, Scaling
@@ -40,13 +41,21 @@ class ScaleWatch:
     variables: VariableBook
     requests: Requests
     updates: Updates
-    scalers: tuple[type, ...] = ()  # classes of optimizers that divide by a loss scale
+    losses: ScaledLosses
+    scalers: list[type]  # classes of optimizers that divide by a loss scale
     found: dict[Any, Unscaled] = field(default_factory=dict)
     calls: weakref.WeakKeyDictionary[Any, int] = field(default_factory=weakref.WeakKeyDictionary)
     ever: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
 
-    def scaled(self, optimizer: Any) -> None:
+    def scaled(self, optimizer: Any, loss: Any, result: Any) -> None:
         """A traced function may be the one that scales for another: which update it was for is not known."""
+        before, after = compat.id_of(loss), compat.id_of(result)
+        graph, episode = compat.current_graph(), self.recorder.episode
+        if before is not None and after is not None:
+            if graph is not None:
+                self.losses.setdefault(graph, {})[after] = before
+            elif episode is not None:
+                episode.scaled[after] = before
         self.calls[optimizer] = self.calls.get(optimizer, 0) + 1
         self.ever.add(optimizer)
         for key in [key for key, each in self.found.items() if each.traced and each.optimizer() is optimizer]:
@@ -80,7 +89,7 @@ class ScaleWatch:
             for entry in self.updates.entries.values()
             if entry.traced and any(pair.variable in mine for pair in entry.pairs)
         ]
-        return any(isinstance(each, self.scalers) and _never_applied(each) for each in optimizers)
+        return any(isinstance(each, tuple(self.scalers)) and _never_applied(each) for each in optimizers)
 
     def _add(self, optimizer: Any, place: Any, *, traced: bool = False) -> None:
         scale = getattr(optimizer, "dynamic_scale", None)

@@ -48,7 +48,7 @@ class UpdateWatch:
     def begin(self, update: UpdateEntry, gradients: list[Any], variables: list[Any], caller: FrameType) -> None:
         """Before an update, eager or traced."""
         optimizer = update.reference()
-        scales = isinstance(optimizer, self.scale_watch.scalers)
+        scales = isinstance(optimizer, tuple(self.scale_watch.scalers))
         if update.traced:
             if scales:
                 self.scale_watch.traced(optimizer, update.place)
@@ -132,8 +132,8 @@ class UpdateWatch:
         for gradient, number in bad:
             label = self.updates.label_of(gradient)
             if label is not None and label.summed is not None and label.asked is not None:
-                facts = self.discoveries.at(label.asked.place)
-                key = (label.summed, self.place, len(label.requests), facts.bad)
+                bad_ones = self.discoveries.places[label.asked.place].bad
+                key = (label.summed, self.place, len(label.requests), bad_ones)
                 self.sums.setdefault(key, []).append(number)
 
     def add_spread(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from typing import Any, Final
 
 from whygrad.backends.tensorflow import compat
@@ -29,6 +29,9 @@ MAX_RECENT_BYTES: Final = 64 * 2**20
 SMALL_RESULT: Final = 4096  # elements; a loss, a few metrics
 COPIED_A_SECOND: Final = 4e9  # bytes
 
+ScaledLosses = MutableMapping[Any, dict[int, int]]  # of each graph: scaled loss -> loss
+WentBad = Callable[[StepHistory], bool]  # told of a bad step; False: it does no harm
+
 
 def held_back_by_guards() -> int:
     module = sys.modules.get("whygrad.training.guard.record")
@@ -38,13 +41,15 @@ def held_back_by_guards() -> int:
 class StepHistories:
     """Follows every call of a compiled function."""
 
-    def __init__(self, recorder: Recorder, variables: VariableBook, *, every_call: bool) -> None:
+    def __init__(
+        self, recorder: Recorder, variables: VariableBook, scaled: ScaledLosses, went_bad: WentBad, *, every_call: bool
+    ) -> None:
         self._recorder = recorder
         self._variables = variables
         self._every_call = every_call  # keep everything, whatever it costs
-        self.went_bad: Callable[[StepHistory], bool] = lambda _: True  # told of a bad step; False: it does no harm
+        self.went_bad = went_bad
         self.requests: weakref.WeakKeyDictionary[Any, list[TracedRequest]] = weakref.WeakKeyDictionary()
-        self.scaled: weakref.WeakKeyDictionary[Any, dict[int, int]] = weakref.WeakKeyDictionary()
+        self.scaled = scaled
         self.training: weakref.WeakSet[Any] = weakref.WeakSet()  # graphs that ask for gradients, and those around them
         self._idle: weakref.WeakSet[Any] = weakref.WeakSet()
         self.by_graph: dict[int, StepHistory] = {}
