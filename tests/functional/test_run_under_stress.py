@@ -54,7 +54,7 @@ def test_failure_inside_whygrad_is_one_warning(place: str, script: Path) -> None
     script.write_text("print('runs'); raise SystemExit(4) if __name__ != '__main__' else ValueError('its own')")
     (script.parent / "sabotage.py").write_text(
         "import contextlib, sys\n"
-        "import whygrad.cli.watching as watching\n"
+        "import whygrad.watch\n"
         "def fail(*_): raise RuntimeError('broken on purpose')\n"
         "class Run:\n"
         f"    failed = {'fail' if place == 'failed' else 'lambda *_: None'}\n"
@@ -63,7 +63,7 @@ def test_failure_inside_whygrad_is_one_warning(place: str, script: Path) -> None
         "def watch(**_):\n"
         f"    {'fail()' if place == 'watch' else 'pass'}\n"
         "    yield Run()\n"
-        "watching._watch = lambda: watch\n"
+        "sys.modules['whygrad.watch'].watch = watch\n"
         "sys.argv = ['whygrad', 'run', 'script.py']\n"
         "from whygrad.cli import main\n"
         "sys.exit(main())\n"

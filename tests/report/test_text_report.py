@@ -37,19 +37,6 @@ def test_diagnostics_are_followed_by_a_summary() -> None:
     """)
 
 
-def test_concise_is_one_line_for_each_diagnostic() -> None:
-    file = write("train.py", TRAIN)
-    likely = diagnostic(SourceSpan(file, 7), severity=Severity.WARNING, certain=False, message="`b` is cut")
-    report = Report(diagnostics=(diagnostic(SourceSpan(file, 6, 13, 6, 39)), likely, diagnostic(message="no place")))
-
-    assert render(report, "concise") == lines("""
-        train.py:6:14: error[WG101]: no gradient reaches `w`: its path to the loss is cut by a cast
-        train.py:7: warning[WG101] (likely): `b` is cut
-        error[WG101]: no place
-        whygrad: 2 errors, 1 warning
-    """)
-
-
 @pytest.mark.parametrize(
     ("run", "said"),
     [
@@ -147,11 +134,11 @@ def test_colour_adds_nothing_but_colour() -> None:
     reaches = tuple(LossReach(loss=name, where=None, reached=("w",)) for name in ("d_loss", "g_loss"))
     report = Report(diagnostics=(diagnostic(), diagnostic(severity=Severity.WARNING)), gradients=reaches)
 
-    for format_ in ("text", "concise"):
-        colored = render(report, format_, color=True)
-        plain = [line.rstrip() for line in re.sub(r"\x1b\[[\d;]*m", "", colored).split("\n")]
-        assert plain == render(report, format_).split("\n")
-        assert "\x1b[1;33mwarning[WG101]" in colored
+    colored = render(report, color=True)
+
+    plain = [line.rstrip() for line in re.sub(r"\x1b\[[\d;]*m", "", colored).split("\n")]
+    assert plain == render(report).split("\n")
+    assert "\x1b[1;33mwarning[WG101]" in colored
 
 
 def test_print_shows_the_text() -> None:
@@ -169,4 +156,4 @@ def test_an_unknown_form_is_wrong_usage() -> None:
     with pytest.raises(UsageError, match="unknown output format `xml`") as caught:
         render(Report(), "xml")
 
-    assert caught.value.help == "one of: text, concise, json, sarif, github, html"
+    assert caught.value.help == "one of: text, json, sarif, github, html"

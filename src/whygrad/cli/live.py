@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from dataclasses import replace
 
 from whygrad.diagnostics import Diagnostic
-from whygrad.report.report import Report
 
 
 class LivePrinter:
@@ -31,15 +29,6 @@ class LivePrinter:
 
     def has_shown(self, diagnostic: Diagnostic) -> bool:
         return _key(diagnostic) in self.shown
-
-
-def rest_of(report: Report, live: LivePrinter, *, color: bool, width: int) -> str:
-    """The text of a report without the diagnostics that were shown already; the summary counts them all."""
-    from whygrad.report import render
-
-    rest = tuple(diagnostic for diagnostic in report.diagnostics if not live.has_shown(diagnostic))
-    before, gap, _ = render(replace(report, diagnostics=rest), "text", color=color, width=width).rpartition("\n\n")
-    return before + gap + render(report, "text", color=color, width=width).rpartition("\n\n")[2]
 
 
 def _key(diagnostic: Diagnostic) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from typing import Final
 
-from whygrad.cli.live import LivePrinter, rest_of
+from whygrad.cli.live import LivePrinter
 from whygrad.diagnostics import Severity
 from whygrad.errors import UsageError
 from whygrad.report.report import Report
@@ -62,11 +62,8 @@ def deliver(report: Report, output: Output, live: LivePrinter | None = None) -> 
         return
     flush_script_output()
     color, width = wants_color(stream), terminal_width(stream)
-    if live is not None and live.shown:
-        text = rest_of(report, live, color=color, width=width)
-    else:
-        text = render(report, output.format, color=color, width=width, rules=rules)
-    write_report(stream, text)
+    omit = [] if live is None else list(filter(live.has_shown, report.diagnostics))
+    write_report(stream, render(report, output.format, color=color, width=width, omit=omit, rules=rules))
 
 
 def flush_script_output() -> None:

@@ -1,16 +1,22 @@
-"""What Python would run as `__main__`: a script, a zip archive or a module, found and compiled."""
+"""What Python would run as `__main__`: a script, a zip archive or a module, found, compiled, and run as Python does."""
 
 from __future__ import annotations
 
+import builtins
 import os
 import pkgutil
 import runpy
+import sys
+import threading
+import traceback
 import types
 import zipimport
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.machinery import ModuleSpec, SourceFileLoader
 
+import whygrad
+from whygrad.cli.output import flush_script_output
 from whygrad.errors import UsageError
 
 
@@ -47,23 +53,23 @@ def load(invocation: Invocation) -> Program:
     path = invocation.target
     if os.path.isdir(path):
         raise UsageError(f"`{path}` is a directory, not a script", help="name a file in it, or use -m")
-    if is_archive(path):
+    if _is_archive(path):
         return replace(_from_spec(_details("_get_main_module_details")), argv0=path)
     return _script(path)
 
 
-def absolute(path: str) -> str:
+def _absolute(path: str) -> str:
     """The path as Python completes it: not normalized, so that `./a/../b.py` is still seen in it."""
     return os.path.join(os.getcwd(), path)
 
 
-def is_archive(path: str) -> bool:
+def _is_archive(path: str) -> bool:
     """Whether Python would run the `__main__.py` in this zip file."""
     return isinstance(pkgutil.get_importer(path), zipimport.zipimporter)
 
 
 def _script(path: str) -> Program:
-    file = absolute(path)
+    file = _absolute(path)
     loader = SourceFileLoader("__main__", file)
     attributes = {
         "__loader__": loader,
@@ -101,3 +107,66 @@ def _from_spec(details: tuple[str, ModuleSpec, types.CodeType]) -> Program:
         "__spec__": spec,
     }
     return Program(code, attributes, str(spec.origin))
+
+
+def set_stage(invocation: Invocation) -> None:
+    """`sys.argv`, `sys.orig_argv`, `sys.path` and an empty `__main__`, as they are when Python begins."""
+    shown = "-m" if invocation.is_module else invocation.target
+    sys.orig_argv = [*_interpreter(), *_as_typed(invocation)]
+    sys.argv = [shown, *invocation.args]
+    if not sys.flags.safe_path:
+        sys.path.insert(0, _first_path(invocation))
+    sys.modules["__main__"] = _empty_main()
+    # pytest, run as the script, warns of packages with a plugin that were imported before it, unless they say this.
+    whygrad.__doc__ = f"{whygrad.__doc__}\n\nPYTEST_DONT_REWRITE"
+
+
+def run_as_main(program: Program) -> BaseException | None:
+    """Run to the end; the exception that ended it, if one did."""
+    module = sys.modules["__main__"]
+    module.__dict__.update(program.attributes)
+    sys.argv[0] = program.argv0
+    try:
+        exec(program.code, module.__dict__)
+    except BaseException as error:
+        return error
+    finally:
+        if program.is_script:  # Python does so before it prints what ended a script, but not for a module
+            flush_script_output()
+    return None
+
+
+def wait_for_threads() -> None:
+    """Wait for the script's threads as Python does before it ends, so that what they did is in the report."""
+    try:
+        # It also tells idle pools to end; joining `threading.enumerate()` would wait for those for ever.
+        threading._shutdown()  # type: ignore[attr-defined]
+    except BaseException:
+        print(f"Exception ignored in: {threading!r}", file=sys.stderr)
+        traceback.print_exc()
+
+
+def _interpreter() -> list[str]:
+    """The part of the command line before `whygrad`: the interpreter and its own options."""
+    words = sys.orig_argv[: len(sys.orig_argv) - len(sys.argv)]
+    return words[:-1] if words[-1:] == ["-m"] else words
+
+
+def _as_typed(invocation: Invocation) -> list[str]:
+    return [*(["-m"] if invocation.is_module else []), invocation.target, *invocation.args]
+
+
+def _first_path(invocation: Invocation) -> str:
+    if invocation.is_module:
+        return os.getcwd()
+    if _is_archive(invocation.target):
+        return _absolute(invocation.target)
+    return os.path.dirname(os.path.realpath(invocation.target))
+
+
+def _empty_main() -> types.ModuleType:
+    module = types.ModuleType("__main__")
+    module.__dict__["__builtins__"] = builtins
+    if sys.version_info < (3, 14):  # later ones make it when it is first wanted
+        module.__annotations__ = {}
+    return module

@@ -31,7 +31,7 @@ def _replay(run: str, step: int | None, output_format: str) -> int:
     from whygrad.cli.complaint import complain
     from whygrad.cli.replay_apart import replay_apart
     from whygrad.errors import UsageError
-    from whygrad.report.terminal import terminal_width, wants_color
+    from whygrad.report import terminal_width, wants_color
 
     try:
         path = str(find(run, step))

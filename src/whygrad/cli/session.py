@@ -1,23 +1,32 @@
-"""One watched run of a script, from the command line to the exit status."""
+"""One watched run of a script, from the command line to the exit status.
+
+Whatever fails in whygrad is one warning, never the script's trouble.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeVar
 
 from whygrad.backends import require_framework
 from whygrad.cli.complaint import WRONG_USAGE, complain
 from whygrad.cli.ending import Ending, conclude, hide_own_frames
 from whygrad.cli.live import LivePrinter
 from whygrad.cli.output import Output, claim, deliver
-from whygrad.cli.program import Invocation, Program, load
-from whygrad.cli.script import run_as_main, set_stage, wait_for_threads
-from whygrad.cli.watching import Watching
-from whygrad.diagnostics import Selection, Severity
+from whygrad.cli.program import Invocation, Program, load, run_as_main, set_stage, wait_for_threads
+from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import UsageError
-from whygrad.notice import warn
+from whygrad.notice import spot, warn
 from whygrad.report.report import Report
+
+if TYPE_CHECKING:
+    from whygrad.watch import Run
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +66,7 @@ def _ready(plan: Plan) -> Plan:
 def _watched(plan: Plan, program: Program | None) -> int:
     process = os.getpid()
     live = LivePrinter() if plan.output.is_live else None
-    watching = Watching(plan.selection, live, find_nan=plan.find_nan, guard=plan.guard, keep=plan.keep)
+    watching = Watching(plan, live)
     ending = _play(plan.invocation, program)
     watching.failed(ending.crash)
     wait_for_threads()
@@ -68,6 +77,51 @@ def _watched(plan: Plan, program: Program | None) -> int:
     if report is not None and ending.started and os.getpid() == process:  # else a child that the script forked
         watching.attempt(lambda: _deliver(report, plan.output, live))
     return _finish(ending, report, plan.fail_on)
+
+
+class Watching:
+    """One capture, begun and ended by hand because a script may end in more ways than a block does."""
+
+    def __init__(self, plan: Plan, on_certain: Callable[[Diagnostic], None] | None) -> None:
+        self._stack = contextlib.ExitStack()
+        self._warned = False
+
+        def start() -> Run:
+            from whygrad.watch import watch
+
+            watched = watch(
+                selection=plan.selection,
+                on_certain=on_certain,
+                find_nan=plan.find_nan,
+                guard=plan.guard,
+                keep=plan.keep,
+            )
+            return self._stack.enter_context(watched)
+
+        self._run = self.attempt(start)
+
+    def failed(self, crash: Exception | None) -> None:
+        """Tell the capture what the script did not catch: the crash is often the symptom."""
+        run = self._run
+        if run is not None and crash is not None:
+            self.attempt(lambda: run.failed(crash))
+
+    def stop(self) -> Report | None:
+        """End the capture and explain it; None where whygrad failed."""
+        run = self._run
+        self.attempt(self._stack.close)
+        return None if run is None else self.attempt(run.report)
+
+    def attempt(self, step: Callable[[], T]) -> T | None:
+        """The result of a step, or None and the one warning."""
+        try:
+            return step()
+        except Exception as error:
+            if not self._warned:
+                what = f"an internal error{spot(error)} spoils the report: {type(error).__name__}: {error}"
+                warn(f"{what}; the script is not affected (please report this line)", sys.__stderr__)
+            self._warned = True
+            return None
 
 
 def _deliver(report: Report, output: Output, live: LivePrinter | None) -> None:

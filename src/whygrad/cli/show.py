@@ -191,7 +191,7 @@ def _row(variable: VariableOverview) -> tuple[Any, ...]:
 def _print_diagnostics(run: Run) -> None:
     import sys
 
-    from whygrad.report.terminal import terminal_width, wants_color, write_report
+    from whygrad.report import terminal_width, wants_color, write_report
     from whygrad.report.text import render_diagnostic
 
     for diagnostic in run.diagnostics():

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from whygrad.report import terminal_width, wants_color, write_report
 from whygrad.report.cells import visible
-from whygrad.report.terminal import terminal_width, wants_color, write_report
 
 BARS = "▁▂▃▄▅▆▇█"
 

@@ -1,8 +1,7 @@
 """What a finding is when it reaches the user."""
 
 from whygrad.diagnostics.diagnostic import Diagnostic, Fix, FixSafety, Label, Severity, Steps
-from whygrad.diagnostics.selector import Selection, parse_selection
-from whygrad.diagnostics.suppression import ignored_rules, is_suppressed
+from whygrad.diagnostics.selection import Selection, ignored_rules, is_suppressed, parse_selection
 from whygrad.diagnostics.vocabulary import Word, Words, worded
 
 __all__ = [

@@ -22,7 +22,7 @@ class Report(ReportData):
         return render_text(self)
 
     def __repr__(self) -> str:
-        from whygrad.report.summary import counts
+        from whygrad.report.remarks import counts
 
         return f"<whygrad.Report: {counts(self)}>"
 

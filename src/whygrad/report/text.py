@@ -14,9 +14,8 @@ from whygrad.report.cells import visible, width, wrap
 from whygrad.report.drawing import draw
 from whygrad.report.excerpt import Excerpt, excerpts
 from whygrad.report.reach import HEADINGS, TITLE, ReachRow, reach_rows
-from whygrad.report.remarks import Remark, headline, place, remarks, title
+from whygrad.report.remarks import Remark, headline, place, remarks, summary, title
 from whygrad.report.report_data import ReportData
-from whygrad.report.summary import summary
 from whygrad.source import texts_of
 
 DEFAULT_WIDTH = 100
@@ -47,25 +46,10 @@ def render_text(
     shown = [diagnostic for diagnostic in report.diagnostics if diagnostic not in omit]
     with texts_of(report.sources):
         blocks = [_paint(_diagnostic(diagnostic, width), color) for diagnostic in shown]
-    if rows := reach_rows(report):
+    if len(report.gradients) > 1 and (rows := reach_rows(report)):
         blocks.append(_reach_table(rows, color, width))
     blocks.append(_paint([Text(summary(report), "bold")], color))
     return "\n\n".join(blocks)
-
-
-def render_concise(report: ReportData, *, color: bool = False) -> str:
-    """One line for each diagnostic, as editors and `grep` like it, and the summary."""
-    lines = [_concise(diagnostic) for diagnostic in report.diagnostics]
-    return _paint([*lines, Text(summary(report), "bold")], color)
-
-
-def _concise(diagnostic: Diagnostic) -> Text:
-    text = Text()
-    if diagnostic.primary is not None:
-        text.append(visible(f"{place(diagnostic.primary.span)}: "), "bold")
-    text.append(title(diagnostic), _STYLES[diagnostic.severity])
-    text.append(f": {visible(headline(diagnostic))}")
-    return text
 
 
 def _diagnostic(diagnostic: Diagnostic, room: int) -> Iterator[Text]:

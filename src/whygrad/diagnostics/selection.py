@@ -1,4 +1,7 @@
-"""Which rules are wanted: `WG1` (a family), `WG101` (a code) or `stop-gradient` (a name)."""
+"""Which rules are wanted: `WG1` (a family), `WG101` (a code) or `stop-gradient` (a name).
+
+And where they are not: `# whygrad: ignore[rule-name]` on a line of the user's code.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from whygrad.diagnostics.diagnostic import Diagnostic
 from whygrad.errors import UsageError
+from whygrad.source import source_line
 
+# Not `ignored`, not `ignore-this`, no bracket left open: a slip in the comment must not silence everything.
+_COMMENT = re.compile(r"#\s*whygrad:\s*ignore(?![\w-])(?:\s*\[(?P<rules>[^\]\[]*)\]|(?!\s*\[))")
 _CODE_PREFIX = re.compile(r"W[GL]\d{0,3}", re.IGNORECASE)
 
 
@@ -50,3 +57,23 @@ def _advice(word: str, pairs: Iterable[tuple[str, str]]) -> str:
     near = [*difflib.get_close_matches(word.lower(), names), *difflib.get_close_matches(word.upper(), names)]
     listing = "`whygrad rules` lists the codes and names"
     return f"did you mean `{near[0]}`? {listing}" if near else listing
+
+
+def ignored_rules(text: str) -> frozenset[str] | None:
+    """The rules a line's comment silences; an empty set: all; None: no comment, or one that names none."""
+    match = _COMMENT.search(text)
+    if match is None:
+        return None
+    if match["rules"] is None:
+        return frozenset()
+    return frozenset(word for word in re.split(r"[,\s]+", match["rules"]) if word) or None
+
+
+def is_suppressed(diagnostic: Diagnostic) -> bool:
+    """Whether a comment on any line of the primary location silences this diagnostic."""
+    if diagnostic.primary is None:
+        return False
+    span = diagnostic.primary.span
+    lines = (source_line(span.file, number) for number in range(span.line, span.last_line + 1))
+    ignored = [rules for line in lines if (rules := ignored_rules(line or "")) is not None]
+    return any(not rules or any(matches(w, diagnostic.code, diagnostic.rule) for w in rules) for rules in ignored)
