@@ -25,10 +25,8 @@ class Ending:
     started: bool = True  # False: it was not a program that can be run
 
 
-def conclude(error: BaseException | None) -> Ending:
+def conclude(error: BaseException) -> Ending:
     """Print what ended the script as Python would, and say with which status it ends."""
-    if error is None:
-        return Ending()
     hide_own_frames(error)
     if isinstance(error, SystemExit):
         return Ending(_exit_status(error))

@@ -11,7 +11,7 @@ from typing import Final
 from whygrad.cli.live import LivePrinter
 from whygrad.diagnostics import Severity
 from whygrad.errors import UsageError
-from whygrad.report.report import Report
+from whygrad.report import Report
 
 FILE_WIDTH: Final = 100
 

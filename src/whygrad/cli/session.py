@@ -21,7 +21,7 @@ from whygrad.cli.program import Invocation, Program, load, run_as_main, set_stag
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import UsageError
 from whygrad.notice import spot, warn
-from whygrad.report.report import Report
+from whygrad.report import Report
 
 if TYPE_CHECKING:
     from whygrad.watch import Run
@@ -136,7 +136,10 @@ def _deliver(report: Report, output: Output, live: LivePrinter | None) -> None:
 
 def _play(invocation: Invocation, program: Program | None) -> Ending:
     loaded = program or _load(invocation)
-    return loaded if isinstance(loaded, Ending) else conclude(run_as_main(loaded))
+    if isinstance(loaded, Ending):
+        return loaded
+    error = run_as_main(loaded)
+    return Ending() if error is None else conclude(error)
 
 
 def _load(invocation: Invocation) -> Program | Ending:

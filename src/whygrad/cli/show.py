@@ -86,8 +86,8 @@ def _sorted(variables: list[VariableOverview], order: str) -> list[VariableOverv
 def as_json(run: Run, variables: Sequence[VariableOverview]) -> dict[str, Any]:
     from dataclasses import asdict
 
+    from whygrad.report import Report
     from whygrad.report.json import plain, to_data
-    from whygrad.report.report import Report
     from whygrad.store import header_of
 
     header = header_of(run)

@@ -35,7 +35,6 @@ class Loss(StrEnum):
 class Name:
     path: str  # `module:attribute`, or a module
     loss: Loss
-    found: bool
 
 
 class MissingNameError(Exception):
@@ -64,7 +63,8 @@ class Absent:
         raise MissingNameError(self._name)
 
 
-names: dict[str, Name] = {}
+names: dict[str, Name] = {}  # complete once `compat` is imported
+missing: dict[str, Name] = {}  # those that this TensorFlow does not have
 hidden: set[str] = set()  # names that are treated as missing, to see what happens
 
 
@@ -73,10 +73,10 @@ def find(path: str, loss: Loss, *elsewhere: str) -> Any:
     for place in () if path in hidden else (path, *elsewhere):
         value = _look_up(place)
         if value is not None:
-            names[path] = Name(path, loss, found=True)
+            names[path] = Name(path, loss)
             return value
-    missing = names[path] = Name(path, loss, found=False)
-    return Absent(missing)
+    names[path] = missing[path] = Name(path, loss)
+    return Absent(missing[path])
 
 
 def _look_up(path: str) -> Any:
@@ -88,8 +88,3 @@ def _look_up(path: str) -> Any:
     for part in attribute.split(".") if attribute else ():
         value = getattr(value, part, None)
     return value
-
-
-def missing() -> list[Name]:
-    """The names that this TensorFlow does not have; complete once `compat` is imported."""
-    return [name for name in names.values() if not name.found]

@@ -185,10 +185,10 @@ class Capture:
                 self._join(module)
 
     def _say_what_is_missing(self) -> None:
-        errors = [capability.MissingNameError(name) for name in capability.missing()]
-        for error in errors:
+        for name in capability.missing.values():
+            error = capability.MissingNameError(name)
             warn(str(error))
-            if error.name.loss is capability.Loss.EVERYTHING:
+            if name.loss is capability.Loss.EVERYTHING:
                 raise error
 
     def join(self, module: ModuleType) -> None:

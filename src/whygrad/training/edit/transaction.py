@@ -78,7 +78,7 @@ class Transaction:
     def _new_slots(self, optimizer: Any, born: dict[int, Any]) -> Iterator[tuple[Any, Any]]:
         """Slots made while a function was traced: their first values were never seen here."""
         inner = compat.innermost(optimizer)
-        for variable in compat.trained_by(inner):
+        for variable in compat.trainables_of(inner):
             slots = [part for slot in compat.slots_of(inner, variable) for part in _parts([slot])]
             if all(id(slot) in self._known or id(slot) in born for slot in slots):
                 continue

@@ -121,7 +121,7 @@ class LoopRecorder:
         track: str,
     ) -> None:
         present = tuple(gradient is not None for gradient in gradients)
-        key = (track, tuple(id(compat.variable_inside(v)) for v in variables), present)
+        key = (track, tuple(id(compat.native(v)) for v in variables), present)
         place = self._places.get(key)
         if place is None:
             place = self._places[key] = _Place(track, variables, present, self._closely_every)
@@ -146,11 +146,11 @@ class _Place:
     """The variables of one call, the ring their rows go to, and their values at the call before."""
 
     def __init__(self, track: str, variables: list[Any], present: tuple[bool, ...], closely_every: int) -> None:
-        wide = any(compat.variable_inside(variable).dtype == tf.float64 for variable in variables)
+        wide = any(compat.native(variable).dtype == tf.float64 for variable in variables)
         infos = facts_of(variables, [not here for here in present])
         self.layout = RowLayout(_STEP, (Section(track, infos),), "float64" if wide else "float32")
         self._owners = [variable for variable, here in zip(variables, present, strict=True) if here]
-        self._variables = [compat.variable_inside(variable) for variable in self._owners]
+        self._variables = [compat.native(variable) for variable in self._owners]
         self._previous = [
             hidden_variable(np.full(v.shape, np.nan, v.dtype.as_numpy_dtype), name="previous") for v in self._variables
         ]

@@ -109,7 +109,7 @@ class _Requests:
         if ticket is not None:
             target, sources = ticket
             pairs = zip(tf.nest.flatten(sources), tf.nest.flatten(result), strict=True)
-            gradients = {id(compat.variable_inside(source)): gradient for source, gradient in pairs}
+            gradients = {id(compat.native(source)): gradient for source, gradient in pairs}
             self._probe.asked.append(AskedGradient(target, gradients))
 
     def failed(self, ticket: Any, error: BaseException) -> None:
@@ -149,7 +149,7 @@ class _Updates:
             self._probe.listener.clipped(self._open)
 
     def _start(self, optimizer: Any, gradients: list[Any], owners: list[Any]) -> None:
-        variables = [compat.variable_inside(owner) for owner in owners]
+        variables = [compat.native(owner) for owner in owners]
         scale, given_scaled = _loss_scale(optimizer)
         application = Application(
             optimizer=optimizer,
@@ -187,7 +187,7 @@ def _loss_scale(optimizer: Any) -> tuple[Any, bool]:
     """What the loss is multiplied by, and whether the gradients that the optimizer is given still are."""
     dynamic = getattr(optimizer, "dynamic_scale", None)
     if dynamic is not None:  # Keras 3, LossScaleOptimizer
-        return tf.convert_to_tensor(compat.variable_inside(dynamic)), True
+        return tf.convert_to_tensor(compat.native(dynamic)), True
     factor = getattr(optimizer, "loss_scale_factor", None)
     if factor is not None:  # Keras 3, any optimizer
         return tf.constant(factor, tf.float32), True
@@ -200,4 +200,4 @@ def _rate(optimizer: Any) -> Any:
     rate = getattr(inner, "learning_rate", None)
     if callable(rate) and not hasattr(rate, "assign"):
         rate = rate(inner.iterations)
-    return None if rate is None else tf.cast(tf.convert_to_tensor(compat.variable_inside(rate)), tf.float32)
+    return None if rate is None else tf.cast(tf.convert_to_tensor(compat.native(rate)), tf.float32)

@@ -23,7 +23,7 @@ def facts_of(variables: Sequence[Any], missing: Sequence[bool], model: Any = Non
             dtype=_dtype(variable),
             layer=name.rpartition("/")[0],
             model=models[i],
-            activation=activations.get(id(compat.variable_inside(variable)), ""),
+            activation=activations.get(id(compat.native(variable)), ""),
             missing=missing[i],
         )
         for i, (name, variable) in enumerate(zip(names, variables, strict=True))
@@ -44,4 +44,4 @@ def _activations(model: Any) -> Iterator[tuple[Any, str]]:
 
 
 def _own(layer: Any) -> list[Any]:
-    return [compat.variable_inside(variable) for variable in getattr(layer, "trainable_variables", ())]
+    return [compat.native(variable) for variable in getattr(layer, "trainable_variables", ())]

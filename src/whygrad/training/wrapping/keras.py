@@ -38,7 +38,7 @@ class OptimizerWrapper(Delegating, keras.optimizers.Optimizer):  # type: ignore[
 
     @unconverted
     def apply(self, grads: Iterable[Any], trainable_variables: Any = None, **options: Any) -> None:
-        variables = compat.trained_by(self) if trainable_variables is None else list(trainable_variables)
+        variables = compat.trainables_of(self) if trainable_variables is None else list(trainable_variables)
         if not self.built:
             with tf.init_scope():
                 self.build(variables)

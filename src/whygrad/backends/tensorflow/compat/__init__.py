@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from whygrad.backends.tensorflow.compat.attributes import *  # noqa: F403
 from whygrad.backends.tensorflow.compat.core import *  # noqa: F403
 from whygrad.backends.tensorflow.compat.frames import *  # noqa: F403
 from whygrad.backends.tensorflow.compat.objects import *  # noqa: F403

@@ -16,6 +16,7 @@ from whygrad.backends.tensorflow.compat.core import (
     is_variable_handle,
     resource_dtype,
 )
+from whygrad.backends.tensorflow.compat.objects import updating_method
 from whygrad.backends.tensorflow.compat.training import unknown_to
 
 _READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp", "Identity")
@@ -73,12 +74,6 @@ def xla_barrier(tensor: Any) -> Any:
 CLIPPING_METHODS = ("_clip_gradients",)
 
 
-def variable_inside(variable: Any) -> Any:
-    """The TensorFlow variable that a Keras 3 variable holds; any other is returned as it is."""
-    inner = getattr(variable, "_value", None)
-    return inner if inner is not None and hasattr(inner, "assign_sub") else variable
-
-
 def optimizer_inside(optimizer: Any) -> Any:
     """The optimizer that a loss-scaling optimizer holds; any other is returned as it is."""
     return getattr(optimizer, "inner_optimizer", None) or optimizer
@@ -87,11 +82,6 @@ def optimizer_inside(optimizer: Any) -> Any:
 def sets_rate_when_applied(optimizer: Any) -> bool:
     """Whether the learning rate of a step is known only after the optimizer was given its gradients: tf_keras."""
     return hasattr(optimizer_inside(optimizer), "_current_learning_rate")
-
-
-def updating_method(optimizer_class: Any) -> str:
-    """The method that gives an optimizer of this class its gradients: Keras 3, or tf_keras."""
-    return "apply" if hasattr(optimizer_class, "apply") else "apply_gradients"
 
 
 def optimizer_bases() -> tuple[tuple[Any, str], ...]:

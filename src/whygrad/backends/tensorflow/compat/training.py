@@ -24,9 +24,8 @@ def inside_xla() -> bool:
 
 def native(variable: Any) -> Any:
     """The TensorFlow variable inside a Keras 3 variable; any other as it is."""
-    keras_variable = getattr(sys.modules.get("keras"), "Variable", None)
-    inside = keras_variable is not None and isinstance(variable, keras_variable)
-    return variable.value if inside else variable
+    inner = getattr(variable, "_value", None)
+    return inner if hasattr(inner, "assign_sub") else variable
 
 
 def compiled_step(model: Any) -> Any:
@@ -69,11 +68,6 @@ def build(optimizer: Any, variables: Iterable[Any]) -> None:
             getattr(optimizer, "_create_all_weights", list)(list(variables))  # tf_keras legacy
         elif not getattr(optimizer, "built", False):  # tf_keras itself builds no more than once
             optimizer.build(list(variables))
-
-
-def trained_by(optimizer: Any) -> list[Any]:
-    """The variables that a Keras 3 optimizer was built with."""
-    return list(getattr(optimizer, "_trainable_variables", ()))
 
 
 def gradients_of(optimizer: Any, loss: Any, variables: Any, tape: Any) -> Any:

@@ -69,7 +69,7 @@ def stand_around_updates(hooks: Hooks, owner: Any, method: str, around: Around) 
             if not isinstance(grads, (list, tuple)):  # Keras itself says what is wrong
                 return original(self, grads, trainable_variables, **kwargs)
             given = None if trainable_variables is None else list(trainable_variables)
-            variables = compat.trained_by(self) if given is None else given
+            variables = compat.trainables_of(self) if given is None else given
             return around(self, list(grads), variables, lambda new: original(self, new, given, **kwargs))
 
         return apply

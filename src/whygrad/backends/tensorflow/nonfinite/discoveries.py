@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
@@ -66,7 +67,7 @@ class PlaceFacts:
 class Discoveries:
     """All causes of a run."""
 
-    places: defaultdict[Any, PlaceFacts] = field(default_factory=lambda: defaultdict(PlaceFacts))
+    places: defaultdict[Any, PlaceFacts] = field(default_factory=partial(defaultdict, PlaceFacts))
     all: list[Discovery] = field(default_factory=list)
     latest: dict[int, Discovery | None] = field(default_factory=dict)  # variable -> why its gradient is bad
 

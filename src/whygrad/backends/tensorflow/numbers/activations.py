@@ -30,10 +30,13 @@ class Readers:
         for op in graph.ops:
             if op.kind is OpKind.READ and op.variable is not None:
                 self._values.setdefault(int(op.variable), []).extend(op.outputs)
-        self.order = {number: place for place, number in enumerate(self._values)}  # as in the forward pass
+        self._order = {number: place for place, number in enumerate(self._values)}
 
-    def activation(self, variable: int) -> tuple[str, SourceSpan | None]:
-        """The activation that a weight or bias goes into, empty where there is none, and the expression for it."""
+    def place(self, variable: int) -> tuple[int, str, SourceSpan | None]:
+        """Where a weight or bias is in the forward pass, the activation it goes into, and the expression for that."""
+        return (self._order.get(variable, len(self._order)), *self._activation(variable))
+
+    def _activation(self, variable: int) -> tuple[str, SourceSpan | None]:
         todo, seen = list(self._values.get(variable, ())), 0
         while todo and seen < _MOST_OPS:
             seen += 1

@@ -155,14 +155,15 @@ class StepNumbers:
         ran, steps, norms, last = place.numbers.read()
         if not len(steps):
             return Sizes()
-        readers, found, start = Readers(entry.graph), dict[int, GradientNumbers](), 0
+        readers = Readers(entry.graph) if len(steps) > 1 else None  # one step says nothing of a layer
+        found, start = dict[int, GradientNumbers](), 0
         for column, (position, size) in enumerate(zip(place.positions, place.numbers.units, strict=True)):
             number = entry.sources[position].variable or 0
             mine, start = last[start : start + size], start + size
-            activation, where = readers.activation(number)
+            order, activation, where = (0, "", None) if readers is None else readers.place(number)
             found[position] = GradientNumbers(
                 norms=tuple(norms[:, column].tolist()),
-                order=readers.order.get(number, len(readers.order)),
+                order=order,
                 units=size or None,
                 silent=int(np.sum(mine < steps[-1] // 2)) if size and len(steps) > 1 else None,
                 moved=self.stillness.has_moved(number),
