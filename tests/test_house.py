@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TOOL = Path(__file__).parents[1] / "tools" / "count_house.py"
 SPEC = importlib.util.spec_from_file_location("count_house", TOOL)
 assert SPEC is not None
@@ -92,3 +94,11 @@ def test_the_check_fails_where_a_limit_is_passed(tmp_path: Path) -> None:
 
     assert done.returncode == 1
     assert "!!     21  modules in the fullest folder" in done.stdout
+
+
+@pytest.mark.tensorflow
+def test_one_missing_gradient_enters_no_more_modules_than_it_must() -> None:
+    tool = TOOL.with_name("life_of_a_gradient.py")
+    done = subprocess.run([sys.executable, tool, "--check", "--list"], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout

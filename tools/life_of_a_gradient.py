@@ -1,8 +1,9 @@
 """Which modules of whygrad one missing gradient passes through, from `whygrad run` to the printed line.
 
-python tools/life_of_a_gradient.py [--list]
+python tools/life_of_a_gradient.py [--list] [--check]
 
 Counts the modules in which at least one function was called, the rules themselves left out. TensorFlow must be there.
+With `--check` the exit code is 1 where there are more than the limit, which may only be lowered.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+LIMIT = 90  # modules
 PROGRAM = """
 import tensorflow as tf
 
@@ -76,12 +78,13 @@ def _is_rule(name: str) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true", help="name them")
+    parser.add_argument("--check", action="store_true", help="exit with 1 where there are too many")
     options = parser.parse_args()
     found = modules_entered()
     if options.list:
         print(*found, sep="\n")
-    print(f"{len(found)} modules")
-    return 0
+    print(f"{len(found)} modules (at most {LIMIT})")
+    return int(options.check and len(found) > LIMIT)
 
 
 if __name__ == "__main__":

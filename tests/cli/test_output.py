@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from whygrad.cli.live import LivePrinter
-from whygrad.cli.output import Output, claim, deliver
+from whygrad.cli.output import LivePrinter, Output, claim, deliver
 from whygrad.diagnostics import Diagnostic, Label, Severity
 from whygrad.errors import UsageError
 from whygrad.report import Report

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from whygrad.backends import require_framework
 from whygrad.cli.complaint import WRONG_USAGE, complain
 from whygrad.cli.ending import Ending, conclude, hide_own_frames
-from whygrad.cli.live import LivePrinter
-from whygrad.cli.output import Output, claim, deliver
+from whygrad.cli.output import LivePrinter, Output, claim, deliver
 from whygrad.cli.program import Invocation, Program, load, run_as_main, set_stage, wait_for_threads
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import UsageError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
 
@@ -108,3 +108,16 @@ def _clings(character: str) -> bool:
     if character == _JOINER or "🏻" <= character <= "🏿":  # the second: skin tones
         return True
     return unicodedata.category(character) in ("Mn", "Me", "Mc")
+
+
+def aligned(headings: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[str] = ()) -> str:
+    """A table in plain text, as wide as it needs; the columns named in `right` are numbers."""
+    table = [list(headings), *(list(row) for row in rows)]
+    numbers = {index for index, heading in enumerate(headings) if heading in set(right)}
+    widths = [max(width(row[index]) for row in table) for index in range(len(headings))]
+
+    def cell(text: str, index: int) -> str:
+        space = " " * (widths[index] - width(text))
+        return space + text if index in numbers else text + space
+
+    return "\n".join("  ".join(cell(text, index) for index, text in enumerate(row)).rstrip() for row in table)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from whygrad.graph import Ledger
 from whygrad.graph.ledger import Stretch, Write
-from whygrad.report.columns import aligned
+from whygrad.report.cells import aligned
 from whygrad.source import shown_file, source_text, texts_of
 
 _PIECES = 4

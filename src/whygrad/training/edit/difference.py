@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from whygrad.errors import UsageError
-from whygrad.report.columns import aligned
+from whygrad.report.cells import aligned
 from whygrad.training.edit.checkpoint_file import read_checkpoint
 from whygrad.training.edit.snapshot import Snapshot, snapshot
 

@@ -13,11 +13,10 @@ from whygrad.backends.tensorflow.log.op_table import ACTIONS, kind_of
 from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.measure.finite import facts_of_values, is_number
 from whygrad.backends.tensorflow.nonfinite.feeders import feeders_of
-from whygrad.backends.tensorflow.nonfinite.masking import masking_select
-from whygrad.backends.tensorflow.nonfinite.replay.taking import first_taker
+from whygrad.backends.tensorflow.nonfinite.half import is_finite_when_wider
+from whygrad.backends.tensorflow.nonfinite.onward import first_taker, masking_select
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Trace, Value, births
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
-from whygrad.backends.tensorflow.nonfinite.wider import is_finite_when_wider
 from whygrad.graph import OpKind, VariableId
 from whygrad.graph.nonfinite import FailingOp, Nonfinite, Stage
 from whygrad.observe.place import span

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from whygrad.report.columns import aligned
+from whygrad.report.cells import aligned
 
 Bias = Literal["no", "unseen", "yes"]  # no: known from theory; unseen: the measurement could not tell it from none
 
