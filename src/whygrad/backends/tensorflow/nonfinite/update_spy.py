@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from types import FrameType, FunctionType
 from typing import Any
 
@@ -16,14 +17,14 @@ from whygrad.source.position import CodeOwner, owner_of
 _PARTS = ("inner_optimizer", "_learning_rate")
 
 
+@dataclass(slots=True)
 class UpdateSpy:
     """The first op of one update, in the user's code, whose output is not finite although its inputs are."""
 
-    def __init__(self, recorder: Recorder, variables: list[int], above: FrameType) -> None:
-        self.recorder = recorder
-        self.variables = variables
-        self.above = above  # the frame that asks for the update
-        self.born: Nonfinite | None = None
+    recorder: Recorder
+    variables: list[int]
+    above: FrameType  # the frame that asks for the update
+    born: Nonfinite | None = None
 
     def on_op(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
         if self.born is not None or all(map(is_finite, outputs)) or not all(map(is_finite, inputs)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any, Final
 
@@ -114,9 +115,7 @@ class Sweep:
         mock = compat.MockOp(node.attrs or (), ins, outs, node.type, skipped)
         answer = function(mock, *gradients)
         results = list(answer) if isinstance(answer, (list, tuple)) else [answer]
-        back = Node(node.type, node.inputs, node.site, node.attrs)
-        back.forward, back.incoming = node, tuple(came)
-        self.trace.add(back, results)
+        back = self.trace.add(Node(node.type, node.inputs, node.site, node.attrs, node, tuple(came)), results)
         self._deliver(zip(node.inputs, back.outputs, strict=False))
 
     def _or_zeros(self, gradient: Value | None, value: Value | None) -> Any:
@@ -135,10 +134,8 @@ class Sweep:
         with GradientSpy(self.replay, node):
             answer = way.backward(*gradients)
         results = list(answer) if isinstance(answer, (list, tuple)) else [answer]
-        back = Node(node.type, node.inputs, node.site)
-        back.forward, back.incoming = node, tuple(came)
         known = [self._known(result) for result in results]
-        self.trace.add(back, known)
+        back = self.trace.add(Node(node.type, node.inputs, node.site, (), node, tuple(came)), known)
         for number, gradient in zip(way.inputs, back.outputs, strict=False):
             if gradient is None:
                 continue
@@ -166,12 +163,12 @@ class Sweep:
         return node.outputs[0]
 
 
+@dataclass(frozen=True, slots=True)
 class GradientSpy:
-    """Logs the ops that run while it listens; a compiled function among them is opened."""
+    """Logs the ops of a gradient function that run while it listens; a compiled function among them is opened."""
 
-    def __init__(self, replay: EagerReplay, forward: Node) -> None:
-        self.replay = replay
-        self.forward = forward
+    replay: EagerReplay
+    forward: Node
 
     def __enter__(self) -> None:
         self.replay.watched.recorder.spy = self.on_op

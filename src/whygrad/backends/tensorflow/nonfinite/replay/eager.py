@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.episode import Episode
@@ -19,14 +19,11 @@ from whygrad.graph import OpKind
 MAX_OPS = 200_000
 
 
-class Step:
+class Step(NamedTuple):
     """One record of the log that was run again, as the way back needs it."""
 
-    __slots__ = ("node", "record")
-
-    def __init__(self, record: OpRecord, node: Node) -> None:
-        self.record = record
-        self.node = node
+    record: OpRecord
+    node: Node
 
 
 class EagerReplay:
@@ -127,8 +124,7 @@ class EagerReplay:
 
     def _note_custom(self, record: OpRecord, site: Site) -> None:
         """What ran inside has been run; only the way back is the user's own."""
-        node = Node(CUSTOM, tuple(self.value(number) for number in record.inputs), site)
-        node.order = len(self.trace.nodes)
+        node = Node(CUSTOM, tuple(self.value(number) for number in record.inputs), site, order=len(self.trace.nodes))
         node.outputs = tuple(self.value(facts.id) for facts in record.outputs)
         self.trace.nodes.append(node)
         self.steps.append(Step(record, node))

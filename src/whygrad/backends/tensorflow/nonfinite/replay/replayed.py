@@ -3,41 +3,37 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import Any
 
-from whygrad.backends.tensorflow.log.requests import Ticket
+from whygrad.backends.tensorflow.log.requests import RequestEntry, Ticket
 from whygrad.backends.tensorflow.nonfinite.replay.backward import Sweep
 from whygrad.backends.tensorflow.nonfinite.replay.eager import EagerReplay
 from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError, Trace, Value
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
 
 
+@dataclass(frozen=True, slots=True)
 class Replayed:
     """The forward pass has run when this is made."""
 
-    def __init__(self, ticket: Ticket, replay: EagerReplay, targets: list[Value], given: list[Any]) -> None:
-        self.place = ticket.entry.place
-        self.targets = targets
-        self.is_unscaled = False
-        self._entry = ticket.entry
-        self._replay = replay
-        self._given = given
+    entry: RequestEntry
+    replay: EagerReplay
+    targets: list[Value]
+    given: list[Any]  # gradients that come in
+    is_unscaled: bool  # the targets are the losses before they were scaled
 
     @property
     def trace(self) -> Trace:
-        return self._replay.trace
-
-    def start_from(self, targets: list[Value]) -> None:
-        """Differentiate these instead: the loss before it was scaled."""
-        self.targets, self._given, self.is_unscaled = targets, [None] * len(targets), True
+        return self.replay.trace
 
     def sweep_back(self) -> Sweep:
         """The backward pass, op by op."""
-        sources = self._entry.sources
+        sources = self.entry.sources
         variables = [source.variable for source in sources if source.variable is not None]
         tensors = [source.tensor for source in sources if source.tensor is not None]
-        sweep = Sweep(self._replay, self._entry.tape, variables, tensors)
-        sweep.run(self.targets, self._given)
+        sweep = Sweep(self.replay, self.entry.tape, variables, tensors)
+        sweep.run(self.targets, self.given)
         return sweep
 
 
@@ -53,9 +49,8 @@ def replay_request(watched: Watched, ticket: Ticket) -> Replayed:
     targets = [value for value in known if value is not None]
     if len(targets) < len(known):
         raise ReplayError("the loss itself is gone")
-    replayed = Replayed(ticket, replay, targets, list(ticket.output_gradients or [None] * len(targets)))
     unscaled = [value for number in episode.scaled.values() if (value := replay.value(number)) is not None]
-    if unscaled:
-        # What overflows only because the loss is scaled is what loss scaling is there to absorb.
-        replayed.start_from(unscaled)
-    return replayed
+    if unscaled:  # what overflows only because the loss is scaled is what loss scaling is there to absorb
+        return Replayed(entry, replay, unscaled, [None] * len(unscaled), is_unscaled=True)
+    given = list(ticket.output_gradients or [None] * len(targets))
+    return Replayed(entry, replay, targets, given, is_unscaled=False)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.finite import bytes_of, elements_of, is_finite
@@ -20,28 +21,23 @@ class ReplayError(Exception):
     """A step cannot be run again; the text says why."""
 
 
-class Site:
+class Site(NamedTuple):
     """Where in the user's code an op belongs."""
 
-    __slots__ = ("is_seen", "layers", "place")
-
-    def __init__(self, place: Place, layers: tuple[str, ...] = (), *, is_seen: bool = True) -> None:
-        self.place = place
-        self.layers = layers
-        self.is_seen = is_seen  # False: the op was made inside a gradient or an update, and the place is around it
+    place: Place
+    layers: tuple[str, ...] = ()
+    is_seen: bool = True  # False: the op was made inside a gradient or an update, and the place is around it
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Value:
     """One tensor of a replay. `maker` None: it came in from outside."""
 
-    __slots__ = ("_bad", "handle", "maker", "number", "tensor")
-
-    def __init__(self, tensor: Any, maker: Node | None = None, number: int | None = None) -> None:
-        self.tensor = tensor
-        self.maker = maker
-        self.number = number  # the id of the tensor in the user's own run
-        self.handle: int | None = None  # set for a read of a variable
-        self._bad: bool | None = None
+    tensor: Any
+    maker: Node | None = None
+    number: int | None = None  # the id of the tensor in the user's own run
+    handle: int | None = None  # set for a read of a variable
+    _bad: bool | None = None
 
     @property
     def bad(self) -> bool:
@@ -60,20 +56,18 @@ class Value:
             self._bad = any(each is not None and each.bad for each in maker.inputs)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Node:
     """One op that was run again, or one step of the way back."""
 
-    __slots__ = ("attrs", "forward", "incoming", "inputs", "order", "outputs", "site", "type")
-
-    def __init__(self, op_type: str, inputs: tuple[Value | None, ...], site: Site, attrs: Any = ()) -> None:
-        self.type = op_type
-        self.inputs = inputs
-        self.outputs: tuple[Value | None, ...] = ()
-        self.site = site
-        self.attrs = attrs
-        self.order = 0
-        self.forward: Node | None = None  # the op whose gradient this is
-        self.incoming: tuple[Value | None, ...] = ()  # gradients that come in; empty for forward ops
+    type: str
+    inputs: tuple[Value | None, ...]
+    site: Site
+    attrs: Any = ()
+    forward: Node | None = None  # the op whose gradient this is
+    incoming: tuple[Value | None, ...] = ()  # gradients that come in; empty for forward ops
+    outputs: tuple[Value | None, ...] = ()
+    order: int = 0
 
 
 class Trace:
