@@ -17,7 +17,6 @@ from whygrad.backends.tensorflow.compat.core import (
     resource_dtype,
 )
 from whygrad.backends.tensorflow.compat.objects import updating_method
-from whygrad.backends.tensorflow.compat.training import unknown_to
 
 _READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp", "Identity")
 
@@ -98,12 +97,6 @@ def optimizer_bases() -> tuple[tuple[Any, str], ...]:
     return tuple(found)
 
 
-def layers_inside(model: Any) -> list[Any]:
-    """Every layer of a Keras model, also those inside others."""
-    flatten = getattr(model, "_flatten_layers", None)
-    return [] if flatten is None else list(flatten())
-
-
 def steps_per_execution(model: Any) -> int:
     """How many batches one call of a model's training function takes."""
     steps: Any = getattr(model, "steps_per_execution", None) or getattr(model, "_steps_per_execution", None)
@@ -116,9 +109,15 @@ _NO_SLOTS = frozenset({"_variables", "_trainable_variables"})
 def _indices(optimizer: Any) -> dict[Any, int]:
     """Variable key -> position in every list of slots; Keras 3 and tf_keras."""
     known = getattr(optimizer, "_trainable_variables_indices", None)
-    if known is None:
-        known = getattr(optimizer, "_index_dict", None)
-    return known if known is not None else {}
+    known = getattr(optimizer, "_index_dict", None) if known is None else known
+    return {} if known is None else known
+
+
+def unknown_to(optimizer: Any, variables: Iterable[Any]) -> list[Any]:
+    """The variables that a built optimizer has no slots for; empty where it cannot be told."""
+    known, key = _indices(optimizer), getattr(optimizer, "_var_key", None)
+    built = getattr(optimizer, "built", None) or getattr(optimizer, "_built", False)
+    return [each for each in variables if key(each) not in known] if built and known and key is not None else []
 
 
 def innermost(optimizer: Any) -> Any:

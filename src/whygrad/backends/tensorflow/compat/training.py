@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
+import tensorflow as tf
+
 
 def frames_above(depth: int = 2) -> Iterator[FrameType]:
     """The stack from the caller's caller outwards."""
@@ -30,16 +32,12 @@ def native(variable: Any) -> Any:
 
 def compiled_step(model: Any) -> Any:
     """The training step of a model that `fit` calls as a graph; None if it has none, or runs op by op."""
-    import tensorflow as tf
-
     eager = getattr(model, "run_eagerly", False) or tf.config.functions_run_eagerly()
     return None if eager else getattr(model, "train_function", None)
 
 
 def value_now(counter: Any) -> int | None:
     """What a counter holds, also while a graph is traced; None where it cannot be read."""
-    import tensorflow as tf
-
     try:
         with tf.init_scope():
             return int(native(counter).numpy())
@@ -47,22 +45,8 @@ def value_now(counter: Any) -> int | None:
         return None
 
 
-def unknown_to(optimizer: Any, variables: Iterable[Any]) -> list[Any]:
-    """The variables that a built optimizer has no slots for; empty where it cannot be told."""
-    known = getattr(optimizer, "_trainable_variables_indices", None)  # Keras 3
-    if known is None:
-        known = getattr(optimizer, "_index_dict", None)  # tf_keras
-    built = getattr(optimizer, "built", None) or getattr(optimizer, "_built", False)
-    key = getattr(optimizer, "_var_key", None)
-    if not built or not known or key is None:
-        return []
-    return [variable for variable in variables if key(variable) not in known]
-
-
 def build(optimizer: Any, variables: Iterable[Any]) -> None:
     """Create an optimizer's slots now: inside the branch of a graph Keras 3 would leave them uninitialised."""
-    import tensorflow as tf
-
     with tf.init_scope():
         if not hasattr(optimizer, "build"):
             getattr(optimizer, "_create_all_weights", list)(list(variables))  # tf_keras legacy
@@ -113,8 +97,6 @@ def unpack(data: Any) -> tuple[Any, Any, Any]:
 
 def losses_of(step: TrainStep) -> list[tuple[Any, Any, Any, Any]]:
     """(loss, target, prediction, sample weight) of every loss given to `compile`; empty where that cannot be told."""
-    import tensorflow as tf
-
     _, targets, weights = unpack(step.data)
     compiled = getattr(step.model, "_compile_loss", None)
     if compiled is None:  # tf_keras
@@ -129,8 +111,6 @@ def losses_of(step: TrainStep) -> list[tuple[Any, Any, Any, Any]]:
 
 
 def _flat_losses(losses: list[Any], step: TrainStep, targets: Any, weights: Any) -> list[tuple[Any, Any, Any, Any]]:
-    import tensorflow as tf
-
     predictions = tf.nest.flatten(step.predictions)
     goals = tf.nest.flatten(targets)
     scales = tf.nest.flatten(weights) if weights is not None else []
@@ -172,10 +152,14 @@ def has_added_losses(model: Any) -> bool:
     return bool(getattr(model, "losses", ()))
 
 
+def layers_inside(model: Any) -> list[Any]:
+    """Every layer of a Keras model, also those inside others."""
+    return list(getattr(model, "_flatten_layers", tuple)())
+
+
 def has_activity_losses(model: Any) -> bool:
     """Whether a layer called add_loss with something that depends on the batch."""
-    layers = getattr(model, "_flatten_layers", lambda: ())()
-    return any(getattr(layer, "_losses", None) for layer in layers)
+    return any(getattr(layer, "_losses", None) for layer in layers_inside(model))
 
 
 def enclosing_fit(model: Any) -> FrameType | None:
@@ -198,8 +182,6 @@ def callback_list_of(frame: FrameType, model: Any) -> Any:
 
 def dynamic_scale_of(optimizer: Any) -> Any:
     """The current loss scale of a LossScaleOptimizer that adapts it, as a tensor; None for any other."""
-    import tensorflow as tf
-
     scale = getattr(optimizer, "dynamic_scale", None)  # Keras 3
     if scale is None and getattr(optimizer, "dynamic", False):  # tf_keras
         scale = optimizer.loss_scale
@@ -208,8 +190,6 @@ def dynamic_scale_of(optimizer: Any) -> Any:
 
 def new_optimizer(optimizer: Any, variable: Any, value: Any) -> tuple[Any, Any]:
     """One of the same kind and settings that has taken no step, and a variable like another one that it trains."""
-    import tensorflow as tf
-
     keras_variable = native(variable) is not variable
     kind: Any = type(variable) if keras_variable else tf.Variable
     table = kind(value, dtype=variable.dtype, name="whygrad_rows")

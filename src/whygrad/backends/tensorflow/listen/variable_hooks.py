@@ -10,7 +10,6 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.requests import Requests
-from whygrad.backends.tensorflow.measure.hidden_variable import is_hidden
 from whygrad.source.position import user_frame
 
 
@@ -22,8 +21,6 @@ def _is_constructor(frame: FrameType | None) -> bool:
 
 def install(hooks: Hooks, recorder: Recorder, requests: Requests) -> None:
     def note(variable: Any, frame: Any) -> None:
-        if is_hidden(variable):
-            return
         entry = recorder.variables.add(variable, None, recorder.now)
         if entry is not None and not entry.noted:
             entry.noted = True
