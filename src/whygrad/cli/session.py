@@ -161,7 +161,6 @@ def _finish(ending: Ending, report: Report | None, fail_on: Severity | None) -> 
         # Python ends by the signal where KeyboardInterrupt leaves `__main__`; it has been shown already.
         sys.excepthook = lambda *_: None
         raise KeyboardInterrupt
-    worst = None if report is None else report.worst
-    if ending.status == 0 and fail_on is not None and worst is not None and worst >= fail_on:
-        return 1
+    if ending.status == 0 and fail_on is not None and report is not None:
+        return int(report.worst is not None and report.worst >= fail_on)
     return ending.status

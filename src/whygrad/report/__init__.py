@@ -9,9 +9,10 @@ import os
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, TextIO
 
-from whygrad.diagnostics import Diagnostic, Severity
+from whygrad.diagnostics import Diagnostic
 from whygrad.errors import UsageError
-from whygrad.report.report_data import LossReach, ReportData
+from whygrad.report.report import Report
+from whygrad.report.report_data import LossReach
 
 if TYPE_CHECKING:
     from whygrad.report.sarif import RuleInfo
@@ -30,40 +31,6 @@ __all__ = [
     "wants_color",
     "write_report",
 ]
-
-
-class Report(ReportData):
-    """Print it, `to_json()` it, or leave it as the last line of a notebook cell."""
-
-    __slots__ = ()
-
-    @property
-    def worst(self) -> Severity | None:
-        return max((diagnostic.severity for diagnostic in self.diagnostics), default=None)
-
-    def to_json(self) -> str:
-        """The report as JSON, of the published schema."""
-        from whygrad.report.json import render_json
-
-        return render_json(self)
-
-    def __str__(self) -> str:
-        from whygrad.report.text import render_text
-
-        return render_text(self)
-
-    def __repr__(self) -> str:
-        from whygrad.report.remarks import counts
-
-        return f"<whygrad.Report: {counts(self)}>"
-
-    def _repr_html_(self) -> str:
-        from whygrad.report.html import fragment
-
-        return fragment(self)
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/plain": str(self), "text/html": self._repr_html_()}
 
 
 def render(

@@ -12,8 +12,9 @@ from whygrad.report.cells import visible, width, window
 from whygrad.report.excerpt import Excerpt, ExcerptLine, Mark, excerpts
 from whygrad.report.html_style import STYLE
 from whygrad.report.reach import HEADINGS, TITLE, ReachRow, reach_rows
-from whygrad.report.remarks import Remark, headline, place, remarks, summary, title
+from whygrad.report.remarks import Remark, headline, place, remarks, title
 from whygrad.report.report_data import ReportData
+from whygrad.report.summary import summary
 from whygrad.source import texts_of
 
 _LONGEST_LINE = 160  # cells; a browser scrolls, but what is marked should be in sight

@@ -1,13 +1,11 @@
-"""What every renderer says in the same words: titles, places, remarks on a diagnostic, and the last line."""
+"""What is said about a diagnostic besides its message and its places; every renderer says the same."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import NamedTuple
 
-from whygrad.diagnostics import Diagnostic, Fix, FixSafety, Severity
-from whygrad.report.report_data import ReportData
+from whygrad.diagnostics import Diagnostic, Fix, FixSafety
 from whygrad.source import SourceSpan, shown_file
 
 _NAMED = 8  # variables that are listed by name
@@ -16,13 +14,6 @@ _SAFETY = {
     FixSafety.SAFE: " (safe: `--fix` writes it)",
     FixSafety.UNSAFE: " (may change what the program does)",
     FixSafety.DISPLAY_ONLY: "",
-}
-_LOOKED_AT = {  # a count in `ReportData.run`, and the word for it
-    "requests": "gradient request",
-    "updates": "update",
-    "steps": "step",
-    "variables": "variable",
-    "files": "file",
 }
 
 
@@ -84,28 +75,3 @@ def _fix(fix: Fix) -> str:
     if not fix.replacement:
         return f"delete this{_SAFETY[fix.safety]}"
     return f"write `{fix.replacement}`{_SAFETY[fix.safety]}"
-
-
-def summary(report: ReportData) -> str:
-    """`whygrad: 1 error, 2 warnings`, or what was looked at where there is nothing to say."""
-    if report.diagnostics:
-        return f"whygrad: {counts(report)}"
-    if report.run.get("requests") == 0:
-        return "whygrad: no problem found, but no gradient was asked for either"
-    looked_at = ", ".join(
-        _plural(count, noun)
-        for key, noun in _LOOKED_AT.items()
-        if isinstance(count := report.run.get(key), int) and count > 0
-    )
-    return f"whygrad: {counts(report)}{f' in {looked_at}' if looked_at else ''}"
-
-
-def counts(report: ReportData) -> str:
-    """`1 error, 2 warnings`, or `no problem found`."""
-    found = Counter(diagnostic.severity for diagnostic in report.diagnostics)
-    worst_first = sorted(Severity, reverse=True)
-    return ", ".join(_plural(found[s], s.label) for s in worst_first if found[s]) or "no problem found"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from whygrad.diagnostics import Diagnostic
+from whygrad.diagnostics import Diagnostic, Severity
 from whygrad.source import SourceSpan
 
 
@@ -29,3 +29,7 @@ class ReportData:
     gradients: tuple[LossReach, ...] = ()
     run: Mapping[str, object] = field(default_factory=dict)  # script, versions, counts
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)  # texts to show excerpts from
+
+    @property
+    def worst(self) -> Severity | None:
+        return max((d.severity for d in self.diagnostics), default=None)

@@ -14,8 +14,9 @@ from whygrad.report.cells import visible, width, wrap
 from whygrad.report.drawing import draw
 from whygrad.report.excerpt import Excerpt, excerpts
 from whygrad.report.reach import HEADINGS, TITLE, ReachRow, reach_rows
-from whygrad.report.remarks import Remark, headline, place, remarks, summary, title
+from whygrad.report.remarks import Remark, headline, place, remarks, title
 from whygrad.report.report_data import ReportData
+from whygrad.report.summary import summary
 from whygrad.source import texts_of
 
 DEFAULT_WIDTH = 100
