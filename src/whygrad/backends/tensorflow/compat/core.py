@@ -5,11 +5,11 @@ Using a name that is missing raises `MissingNameError`: what needs it is switche
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -29,7 +29,7 @@ recording_is_stopped = find(
     Loss.EVERYTHING,
     "tensorflow.python._pywrap_tfe:TFE_Py_TapeSetIsStopped",
 )
-stop_recording = find("tensorflow.python.eager.record:stop_recording", Loss.REPLAY)
+unrecorded = find("tensorflow.python.eager.record:stop_recording", Loss.REPLAY)  # a block that no tape sees
 record = find("tensorflow.python.eager.record", Loss.CUSTOM)
 custom_gradient = find("tensorflow.python.ops.custom_gradient", Loss.CUSTOM)
 EagerFunc = find("tensorflow.python.ops.script_ops:EagerFunc", Loss.FOREIGN)
@@ -64,13 +64,16 @@ gradients_util = find("tensorflow.python.ops.gradients_util", Loss.BACKWARD)
 AtomicFunction = find("tensorflow.python.eager.polymorphic_function.atomic_function:AtomicFunction", Loss.COMPILED)
 Optional = find("tensorflow.python.data.ops.optional_ops:_OptionalImpl", Loss.COMPILED)
 
-GradientTape = tf.GradientTape
+GradientTape, DType, version = tf.GradientTape, tf.DType, tf.__version__
 resource_dtype, variant_dtype, float32 = tf.resource, tf.variant, tf.float32
 not_numbers = (tf.resource, tf.string)
 int64 = tf.int64
 float32_number, float16_number = tf.float32.as_datatype_enum, tf.float16.as_datatype_enum
 flatten: Callable[[Any], list[Any]] = tf.nest.flatten
 constant_value: Callable[[Any], Any] = tf.get_static_value
+dtype_named: Callable[[str | int], Any] = tf.as_dtype
+runs_eagerly: Callable[[], bool] = tf.executing_eagerly  # whether ops run at once in this thread
+eager_scope: Callable[[], AbstractContextManager[Any]] = tf.init_scope  # out of the function that is being traced
 
 
 def current_graph() -> Any:
@@ -101,19 +104,6 @@ def sum_of(tensors: list[Any]) -> Any:
     """Of gradients; slices are made dense."""
     dense = [tf.convert_to_tensor(tensor) for tensor in tensors]
     return run_op("AddN", 1, dense, ("N", len(dense), "T", dense[0].dtype))[0]
-
-
-@contextlib.contextmanager
-def unrecorded() -> Iterator[None]:
-    """What runs meanwhile is on no tape."""
-    with stop_recording():
-        yield
-
-
-def eager_scope() -> contextlib.AbstractContextManager[Any]:
-    """Out of the function that is being traced, for as long as the block runs."""
-    scope: contextlib.AbstractContextManager[Any] = tf.init_scope()
-    return scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,11 +217,6 @@ def bytes_of_handle(handle: Any) -> int:
     return count * int(tf.as_dtype(kind).size or 0)
 
 
-def runs_eagerly() -> bool:
-    """Whether ops run at once in this thread."""
-    return bool(tf.executing_eagerly())
-
-
 def call_function(function: Any, arguments: list[Any]) -> list[Any]:
     """Call a traced function as it was compiled, unseen."""
     options = eager_context().function_call_options.as_attrs()
@@ -257,18 +242,6 @@ def has_gradient(op_type: str) -> bool:
         return gradient_registry.lookup(op_type) is not None
     except LookupError:
         return False
-
-
-def is_dtype(value: Any) -> bool:
-    return isinstance(value, tf.DType)
-
-
-def dtype_named(name: str | int) -> Any:
-    return tf.as_dtype(name)
-
-
-def version() -> str:
-    return str(tf.__version__)
 
 
 def bytes_of_tensor(tensor: Any) -> bytes:

@@ -39,7 +39,7 @@ def _encode(value: Any) -> Any:
         return {"bytes": value.decode("latin-1")}
     if isinstance(value, (list, tuple)):
         return {"list": [_encode(each) for each in value]}
-    if compat.is_dtype(value):
+    if isinstance(value, compat.DType):
         return {"dtype": value.name}
     if hasattr(value, "as_list") and hasattr(value, "rank"):
         return {"shape": None if value.rank is None else value.as_list()}

@@ -59,7 +59,7 @@ class Keeper:
                 "compiled": when.compiled,
             },
             "dtypes": {place: tensor.dtype.name for place, tensor in program.leaves.items()},
-            "made": {"at": time.time(), "tensorflow": compat.version()},
+            "made": {"at": time.time(), "tensorflow": compat.version},
         }
 
     def _variables(self, wanted: Iterable[int]) -> dict[int, dict[str, Any]]:
