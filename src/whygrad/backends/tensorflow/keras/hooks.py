@@ -25,7 +25,7 @@ def install_tensorflow(hooks: Hooks, facts: KerasFacts) -> None:
 
 
 def install(hooks: Hooks, facts: KerasFacts, module: ModuleType) -> None:
-    """Hook one Keras: version 3, or tf_keras."""
+    """Hook one Keras: version 3, or tf_keras. A part of `facts` is made by the hook that first tells it something."""
     replace = hooks.replace
     facts.joined(module)
     layer, model, optimizer = module.layers.Layer, module.Model, module.optimizers.Optimizer
@@ -34,10 +34,10 @@ def install(hooks: Hooks, facts: KerasFacts, module: ModuleType) -> None:
         if isinstance(owner, optimizer):  # layers share the setter
             facts.attributes.set_of_optimizer(owner, optimizer, frame, name)
 
-    replace(layer, "__new__", _making(hooks, facts))
-    replace(layer, "__call__", _calling(hooks, facts))
+    replace(layer, "__new__", _making(hooks, lambda *it: facts.called_at.was_made(*it)))
+    replace(layer, "__call__", _calling(hooks, facts, lambda *it: facts.called_at.entered(*it)))
     replace(layer, "__setattr__", _setting(hooks, lambda *it: facts.attributes.set_of_layer(*it)))
-    replace(layer, "trainable", _flagging(hooks, facts))
+    replace(layer, "trainable", _flagging(hooks, lambda *it: facts.attributes.flag_set(*it)))
     replace(layer, "get_weights", _method(hooks, after=lambda *it: facts.attributes.weights_read(*it)))
     replace(layer, "set_weights", _method(hooks, before=lambda *it: facts.attributes.weights_set(*it)))
     for attribute in OF_LAYERS:
@@ -96,24 +96,24 @@ def _reading(hooks: Hooks, attribute: str, note: Note) -> Wrap:
     return wrap
 
 
-def _flagging(hooks: Hooks, facts: KerasFacts) -> Wrap:
+def _flagging(hooks: Hooks, note: Note) -> Wrap:
     def wrap(original: Any) -> Any:
         def write(self: Any, value: Any) -> None:
             original.fset(self, value)
-            hooks.safely(facts.attributes.flag_set, self, value, sys._getframe(1))
+            hooks.safely(note, self, value, sys._getframe(1))
 
         return property(original.fget, write, original.fdel, original.__doc__)
 
     return wrap
 
 
-def _making(hooks: Hooks, facts: KerasFacts) -> Wrap:
+def _making(hooks: Hooks, note: Note) -> Wrap:
     """Keras reads the signature of `__init__`: it must stay as it is."""
 
     def wrap(original: Any) -> Any:
         def __new__(cls: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             layer = original.__func__(cls, *args, **kwargs)
-            hooks.safely(facts.called_at.was_made, layer, sys._getframe(1))
+            hooks.safely(note, layer, sys._getframe(1))
             return layer
 
         return staticmethod(__new__)
@@ -121,10 +121,10 @@ def _making(hooks: Hooks, facts: KerasFacts) -> Wrap:
     return wrap
 
 
-def _calling(hooks: Hooks, facts: KerasFacts) -> Wrap:
+def _calling(hooks: Hooks, facts: KerasFacts, enter: Note) -> Wrap:
     def wrap(original: Any) -> Any:
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            around = hooks.safely(facts.called_at.entered, self, args, kwargs, sys._getframe(1))
+            around = hooks.safely(enter, self, args, kwargs, sys._getframe(1))
             try:
                 return original(self, *args, **kwargs)
             finally:
