@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from networks import IMAGES, WORDS, X, Y, attending, convolutional, dense, state, train
-from whygrad.backends.tensorflow.numbers.eager_numbers import FIRST, NEWEST, ROWS, STRIDE, is_kept, row_of
+from whygrad.backends.tensorflow.numbers.kept_turns import FIRST, NEWEST, ROWS, STRIDE, is_kept, row_of
 from whygrad.graph import Request
 from whygrad.watch import watch
 

@@ -1,33 +1,16 @@
-"""Norms of the gradients of steps that run at once, as the capture has them anyway; and which steps are kept.
-
-The first ones are, and then one in so many, of which the newest stay.
-"""
+"""Norms of the gradients of steps that run at once, as the capture has them anyway."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from whygrad.backends.tensorflow.measure.finite import array_of
-
-FIRST: Final = 16  # steps, each of which is kept
-STRIDE: Final = 16  # after them, one in so many is looked at
-NEWEST: Final = 48  # of those, so many are kept
-ROWS: Final = FIRST + NEWEST
+from whygrad.backends.tensorflow.numbers.kept_turns import ROWS, is_kept, row_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
-
-
-def is_kept(turn: Any) -> Any:
-    """Whether a step, counted from 0, is looked at; a number or a tensor."""
-    return (turn < FIRST) | (turn % STRIDE == 0)
-
-
-def row_of(turn: int) -> int:
-    """The row in which a step that is looked at is kept."""
-    return turn if turn < FIRST else FIRST + (turn // STRIDE - FIRST // STRIDE) % NEWEST
 
 
 class EagerNumbers:

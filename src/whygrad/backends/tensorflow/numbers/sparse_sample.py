@@ -11,7 +11,7 @@ from whygrad.backends.tensorflow.measure.duplicate_rows import RepeatedRows, com
 from whygrad.backends.tensorflow.measure.gradient_part import Tensor
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable, keep_with_graph
 from whygrad.backends.tensorflow.measure.step_means import Means
-from whygrad.backends.tensorflow.numbers.eager_numbers import is_kept
+from whygrad.backends.tensorflow.numbers.kept_turns import is_kept
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Sample = tuple[Array, Array]  # rows of the table, and the gradient of each

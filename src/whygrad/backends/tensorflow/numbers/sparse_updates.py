@@ -19,7 +19,7 @@ from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.backends.tensorflow.log.updates import UpdateEntry
 from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.measure.own_thread import in_own_thread
-from whygrad.backends.tensorflow.numbers.eager_numbers import is_kept
+from whygrad.backends.tensorflow.numbers.kept_turns import is_kept
 from whygrad.backends.tensorflow.numbers.step_numbers import StepNumbers
 from whygrad.graph import VariableId
 from whygrad.graph.event import VariableStep

@@ -16,7 +16,7 @@ from whygrad.backends.tensorflow.measure.gradient_part import Tensor
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable, keep_with_graph
 from whygrad.backends.tensorflow.measure.statistics import basic, gathered, grouped, is_troubled, rescued
 from whygrad.backends.tensorflow.measure.step_means import Means
-from whygrad.backends.tensorflow.numbers.eager_numbers import FIRST, NEWEST, ROWS, STRIDE, is_kept
+from whygrad.backends.tensorflow.numbers.kept_turns import FIRST, NEWEST, ROWS, STRIDE, is_kept
 
 _PARTS: Final = 2  # columns in front of a row: which step it is of, in two parts that float32 holds exactly
 _SPLIT: Final = 1 << 20
