@@ -6,14 +6,13 @@ import importlib.metadata
 import os
 import platform
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
-
-PACKAGES: Final = ("whygrad", "tensorflow", "tensorflow-cpu", "keras", "tf-keras", "numpy")
 
 
-def environment() -> dict[str, object]:
-    """What a reader needs to run it again."""
+def environment(frameworks: Iterable[str] = ()) -> dict[str, object]:
+    """What a reader needs to run it again; `frameworks` are the distributions they are installed by."""
+    packages = ("whygrad", *frameworks, "numpy")
     return {
         "argv": list(sys.argv),
         "folder": os.getcwd(),
@@ -22,7 +21,7 @@ def environment() -> dict[str, object]:
         "host": platform.node(),
         "pid": os.getpid(),
         "processors": os.cpu_count(),
-        "packages": {name: version for name in PACKAGES if (version := _version(name)) is not None},
+        "packages": {name: version for name in packages if (version := _version(name)) is not None},
         "commit": git_commit(Path.cwd()),
     }
 

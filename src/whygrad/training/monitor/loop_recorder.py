@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import tensorflow as tf
 
+from whygrad.backends import DISTRIBUTIONS
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.backends.tensorflow.measure.gradient_part import Tensor
@@ -48,7 +49,7 @@ class LoopRecorder:
         closely_every: int = 16,
         writer: RunWriter | None = None,
     ) -> None:
-        self._writer = RunWriter.start(folder, name=name) if writer is None else writer
+        self._writer = RunWriter.start(folder, name=name, frameworks=DISTRIBUTIONS)
         self._closely_every = closely_every
         self._places: dict[object, _Place] = {}
         self._hooks = Hooks()

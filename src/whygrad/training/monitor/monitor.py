@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
 
+from whygrad.backends import DISTRIBUTIONS
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.errors import UsageError
@@ -117,9 +117,9 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
     def _open_run(self, model: Any) -> RunWriter:
         path = None if self._writer is None else self._writer.path
         if path is not None:
-            return RunWriter.resume(Path(path))
+            return RunWriter.resume(path, frameworks=DISTRIBUTIONS)
         facts = {"model": str(getattr(model, "name", "")), "every": self._schedule.every}
-        return RunWriter.start(self._folder, name=self.name, facts=facts)
+        return RunWriter.start(self._folder, name=self.name, facts=facts, frameworks=DISTRIBUTIONS)
 
     def _steps_per_execution(self) -> int:
         return compat.steps_per_execution(self.model)
