@@ -1,4 +1,4 @@
-"""The user's own names for things, read from the source."""
+"""The user's own names for things, where they are given, and what functions return, read from the source."""
 
 from __future__ import annotations
 
@@ -79,3 +79,49 @@ _REPEATING = {0: "repeat", 1: "fromkeys"}  # by the position of what is repeated
 
 def _position(call: ast.Call, argument: ast.AST) -> int:
     return call.args.index(argument) if argument in call.args else -1
+
+
+def line_that_makes(file: str, name: str, *, function: int | None = None, owner: str | None = None) -> int | None:
+    """The last line that gives a name, such as `w` or `self.w`, something new and not what is there already.
+
+    It is looked for in a file, or only in its function that begins at a line, or in its class of a name.
+    """
+    module = module_of(file)
+    scope: ast.AST | None = None if module is None else module.tree
+    if module is not None and function is not None:
+        scope = module.function_at(function)
+    elif module is not None and owner is not None:
+        classes = [node for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef) and node.name == owner]
+        scope = classes[-1] if classes else None
+    found = None
+    for node in ast.walk(scope) if scope is not None else ():
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and _makes(node.value):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if name in {ast.unparse(part) for target in targets for part in getattr(target, "elts", [target])}:
+                found = node.lineno
+    return found
+
+
+def _makes(value: ast.expr | None) -> bool:
+    """Whether an expression calls or lists something, rather than naming what is there already."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in ("list", "tuple"):
+        return False
+    return isinstance(value, (ast.Call, ast.List, ast.ListComp, ast.Tuple, ast.Dict, ast.DictComp))
+
+
+def return_of_none(file: str, first_line: int) -> SourceSpan | None:
+    """The `return` of a function that has a None in it, else its last one; None where the source does not tell."""
+    module = module_of(file)
+    function = None if module is None else module.function_at(first_line)
+    if module is None or function is None:
+        return None
+    if isinstance(function, ast.Lambda):
+        return module.span(function.body)
+    own = [node for node in ast.walk(function) if isinstance(node, ast.Return) and module.scope(node) is function]
+    with_none = [node for node in own if node.value is not None and any(map(_is_none, ast.walk(node.value)))]
+    found = (with_none or own)[-1:]
+    return module.span(found[0]) if found else None
+
+
+def _is_none(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
