@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.measure.graph_building import choose, unconverted
+from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.errors import AccumulationError, EmptyWindowError, MicrobatchWeightError
 from whygrad.training.accumulation.arguments import (
     as_weight,
@@ -118,15 +118,9 @@ class Accumulator(tf.Module):  # type: ignore[misc]
             self.window.deliver(send, without=without, scaled=not self._summed)
 
         self._weighted = None
-        if tf.executing_eagerly():
-            deliver(self.window.never_touched())
-            return
         count = self.window.microbatches.read_value()
-        with tf.control_dependencies([in_graph_check(count > 0, _EMPTY, count)]):
-            if self._absent:
-                choose(self.window.any_touched(self._absent), lambda: deliver(()), lambda: deliver(self._absent))
-            else:
-                deliver(())
+        with tf.control_dependencies([] if tf.executing_eagerly() else [in_graph_check(count > 0, _EMPTY, count)]):
+            self.window.close(self._absent, deliver)
 
     @unconverted
     def reset(self) -> None:

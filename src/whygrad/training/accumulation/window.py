@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from whygrad.backends.tensorflow.measure.graph_building import Factor
+from whygrad.backends.tensorflow.measure.graph_building import Factor, choose
 from whygrad.training.accumulation.gradient_buffer import Buffer, make_buffer
 from whygrad.training.accumulation.variable_set import VariableSet, check_drift
 from whygrad.training.accumulation.window_state import check_restored, load_pending, restoring
@@ -129,7 +129,16 @@ class Window(tf.Module):  # type: ignore[misc]
         pairs = zip(self.buffers, self.variables_held, strict=True)
         return [buffer.take(scale, tf.as_dtype(v.dtype)) for buffer, v in pairs]
 
-    def any_touched(self, positions: Sequence[int]) -> Any:
+    def close(self, absent: Sequence[int], close: Callable[[Sequence[int]], Any]) -> None:
+        """Call `close` with the variables that had no gradient: `absent` did not when the step was traced."""
+        if tf.executing_eagerly():
+            close(self.never_touched())
+        elif absent:
+            choose(self._any_touched(absent), lambda: close(()), lambda: close(absent))
+        else:
+            close(())
+
+    def _any_touched(self, positions: Sequence[int]) -> Any:
         """Whether one of these variables had a gradient after all, as known when the graph runs."""
         missing = tf.gather(self.first_replica(self.missing), list(positions))
         return tf.reduce_any(missing < self._added())

@@ -53,7 +53,6 @@ def guard(
         keep_every=int(keep_every),
         keep_in=None if keep_in is None else os.fspath(keep_in),
     )
-    settings.check()
     check_optimizer(optimizer)
     wrapper = wrapper_class(GuardedOptimizer, optimizer)(optimizer, name=name, **asdict(settings))
     wrapper.guarding.restore(restore)

@@ -30,7 +30,7 @@ class GuardSettings:
     keep_every: int = 100
     keep_in: str | None = None  # a folder
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         if self.on_nonfinite not in MODES:
             known = ", ".join(f'"{mode}"' for mode in MODES)
             raise UsageError(f"on_nonfinite={self.on_nonfinite!r} is not one of the modes", help=f"use one of {known}")
