@@ -33,7 +33,7 @@ def assert_all_gradients(
         allow: names of variables that may go without; `*` stands for anything, as in `"teacher/*"`.
     """
     if variables is not None:
-        from whygrad.training.gradient_check.step import gradient_step
+        from whygrad.training.gradient_check.function import gradient_step
 
         step = gradient_step(step, variables)
     with watch() as run, _noted(run) as errors:

@@ -119,13 +119,14 @@ class AccumulatingOptimizer(Behaviour):
     def get_config(self) -> dict[str, Any]:
         settings = asdict(self.settings)
         if callable(settings["weight"]):
-            settings["weight"] = self.serialized(settings["weight"])
+            settings["weight"] = self.SAVING.serialize_keras_object(settings["weight"])
         return {**super().get_config(), **settings}
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         if isinstance(config.get("weight"), dict):
-            config = {**config, "weight": cls.deserialized(config["weight"], custom_objects)}
+            weight = cls.SAVING.deserialize_keras_object(config["weight"], custom_objects)
+            config = {**config, "weight": weight}
         return super().from_config(config, custom_objects)
 
     def _count(self, name: str) -> int:

@@ -10,10 +10,8 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras.inspection import all_layers
 from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.errors import UsageError
-from whygrad.training.edit.first_slots import first_values
-from whygrad.training.edit.fit_callback import Logs
-from whygrad.training.edit.owned_variables import Pattern, fits, selected, variables_of
-from whygrad.training.edit.planned_edit import Held, PlannedEdit
+from whygrad.training.edit.owned_variables import Pattern, first_values, fits, selected, variables_of
+from whygrad.training.edit.planned_edit import Held, Logs, PlannedEdit
 from whygrad.training.edit.replicas import copy_of, scope_of, write
 
 
@@ -31,7 +29,8 @@ class _Hold(PlannedEdit):
         if begin < 0 or (end is not None and end < 0):
             raise UsageError("`at` is a number of steps, zero or more")
         chosen = _layers(model, layers)
-        variables = variables_of([layer.variables for layer in chosen]) if chosen else _plain(model, layers)
+        own = [layer.variables for layer in chosen] if chosen else selected(variables_of(model), layers)
+        variables = variables_of(own)
         if not variables:
             raise UsageError("there is nothing to freeze yet", help="build the model first, by calling it on a batch")
         super().__init__(variables, name=name)
@@ -139,10 +138,6 @@ def _layers(model: Any, pattern: Pattern | None) -> list[Any]:
         raise UsageError(f"no layer fits {pattern!r}", help=f"the model has {names}")
     inside = {id(inner) for layer in found for inner in all_layers(layer) if inner is not layer}
     return [layer for layer in found if id(layer) not in inside]
-
-
-def _plain(model: Any, pattern: Pattern | None) -> list[Any]:
-    return selected(variables_of(model), pattern)
 
 
 def _copy(pairs: list[tuple[Any, Any]], *, back: bool) -> None:

@@ -9,9 +9,8 @@ import tensorflow as tf
 
 from whygrad.backends.tensorflow.log.ledger.writer import writing_as
 from whygrad.errors import UsageError
-from whygrad.training.edit.fit_callback import Logs
 from whygrad.training.edit.owned_variables import is_variable
-from whygrad.training.edit.planned_edit import Held, PlannedEdit
+from whygrad.training.edit.planned_edit import Held, Logs, PlannedEdit
 from whygrad.training.edit.replicas import across_replicas, write
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from whygrad.backends.tensorflow import compat
 from whygrad.training.edit.owned_variables import variables_of
-from whygrad.training.variables import name_of
+from whygrad.training.variables import distinct, name_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,17 +38,8 @@ class Snapshot:
 def snapshot(*owners: Any, label: str = "") -> Snapshot:
     """Copy the variables of models, optimizers, modules, or variables themselves."""
     values: dict[str, Any] = {}
-    for variable in variables_of(*owners):
-        array = np.array(compat.native(variable).numpy())
-        array.flags.writeable = False
-        values[unused(name_of(variable), values)] = array
+    variables = variables_of(*owners)
+    for name, variable in zip(distinct(map(name_of, variables)), variables, strict=True):
+        values[name] = np.array(compat.native(variable).numpy())
+        values[name].flags.writeable = False
     return Snapshot(MappingProxyType(values), label)
-
-
-def unused(name: str, taken: Mapping[str, Any]) -> str:
-    """The name, numbered where another variable has it already."""
-    count, free = 1, name
-    while free in taken:
-        count += 1
-        free = f"{name} ({count})"
-    return free

@@ -46,14 +46,6 @@ class Delegating:
         callback.optimizer = self
         return callback
 
-    @classmethod
-    def serialized(cls, thing: Any) -> Any:
-        return cls.SAVING.serialize_keras_object(thing)
-
-    @classmethod
-    def deserialized(cls, config: Any, custom_objects: Any) -> Any:
-        return cls.SAVING.deserialize_keras_object(config, custom_objects)
-
     def exclude_from_weight_decay(self, var_list: Any = None, var_names: Any = None) -> None:
         self.wrapped.exclude_from_weight_decay(var_list=var_list, var_names=var_names)
 
