@@ -8,7 +8,8 @@ from typing import Final
 from whygrad.diagnostics import Diagnostic, Severity
 from whygrad.rules import Finding, find_rule
 from whygrad.rules.odd_gradient.series import CHECKS, findings
-from whygrad.rules.thresholds import DEFAULT, Thresholds
+from whygrad.rules.thresholds import DEFAULT as DEFAULT
+from whygrad.rules.thresholds import Thresholds as Thresholds
 from whygrad.store import Run, RunWriter
 
 _BLOCKS: Final = 4  # of a long run: enough to judge by, and read in a moment

@@ -1,10 +1,12 @@
-"""Brings what a step recorded from its rings into the store, and keeps the newest of it at hand."""
+"""Brings what a step recorded from its rings into the store, and shows the newest of it in a line on request."""
 
 from __future__ import annotations
 
+import sys
 import threading
+import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,6 +15,8 @@ from whygrad.store import Rows, RunWriter, Track
 from whygrad.training.monitor.executions import Executions
 from whygrad.training.monitor.row_layout import RowLayout
 from whygrad.training.monitor.step_recorder import StepRecorder
+
+_SECONDS: Final = 0.5  # between two lines of a terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +86,31 @@ def glimpse_of(track: Track, rows: Rows) -> Glimpse:
         worst="" if worst is None else track.variables[worst].name,
         worst_norm=float("nan") if worst is None else float(norms[worst]),
     )
+
+
+class ProgressLine:
+    """One line that is written over on a terminal; elsewhere a line now and then."""
+
+    def __init__(self) -> None:
+        self._stream = sys.stderr
+        self._over = self._stream.isatty()
+        self._last = -1
+        self._next = 0.0
+        self._pause = _SECONDS if self._over else 10 * _SECONDS
+
+    def show(self, glimpse: Glimpse | None, *, final: bool = False) -> None:
+        now = time.monotonic()
+        if glimpse is None or glimpse.step == self._last or (now < self._next and not final):
+            return
+        self._last, self._next = glimpse.step, now + self._pause
+        text = line_of(glimpse)
+        self._stream.write(f"\r\x1b[2K{text}" if self._over else f"{text}\n")
+        if final and self._over:
+            self._stream.write("\n")
+        self._stream.flush()
+
+
+def line_of(glimpse: Glimpse) -> str:
+    share = glimpse.worst_norm / glimpse.norm if glimpse.norm else 0.0
+    worst = f"{glimpse.worst} {glimpse.worst_norm:.3g}" + (f" ({share:.0%})" if share == share else "")
+    return f"step {glimpse.step}  loss {glimpse.loss:.4g}  |gradient| {glimpse.norm:.3g}  worst {worst}"

@@ -13,15 +13,13 @@ from whygrad.backends import DISTRIBUTIONS
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.errors import UsageError
-from whygrad.rules.thresholds import DEFAULT, Thresholds
 from whygrad.store import Run, RunWriter
 from whygrad.training.guard.model_guard import ModelGuard
-from whygrad.training.monitor.collector import Collector
+from whygrad.training.monitor.collector import Collector, ProgressLine
 from whygrad.training.monitor.executions import Executions
 from whygrad.training.monitor.monitored_function import MonitoredFunction
-from whygrad.training.monitor.progress import ProgressLine
 from whygrad.training.monitor.step_recorder import Schedule, StepRecorder
-from whygrad.training.run_diagnosis import store_diagnosis, store_ledger
+from whygrad.training.run_diagnosis import DEFAULT, Thresholds, store_diagnosis, store_ledger
 
 
 class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type: ignore[misc]
@@ -107,7 +105,7 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
             compiled=bool(model.jit_compile) and not model.run_eagerly,
             model=model,
             names=_OptimizerNames(model),
-            rows_at_once=self._steps_per_execution(),
+            rows_at_once=compat.steps_per_execution(model),
         )
         self._collector = Collector(recorder, self._executions, self._writer, self._steps_done)
         self._function = MonitoredFunction(model, recorder, self._on_execution, self._on_failure)
@@ -121,15 +119,12 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         facts = {"model": str(getattr(model, "name", "")), "every": self._schedule.every}
         return RunWriter.start(self._folder, name=self.name, facts=facts, frameworks=DISTRIBUTIONS)
 
-    def _steps_per_execution(self) -> int:
-        return compat.steps_per_execution(self.model)
-
     def _on_execution(self, begun: float, seconds: float) -> None:
         self._hooks.safely(self._after_execution, begun, seconds)
 
     def _after_execution(self, begun: float, seconds: float) -> None:
         assert self._collector is not None
-        batches = self._steps_per_execution()
+        batches = compat.steps_per_execution(self.model)
         self._executions.add(batches, begun, seconds)
         self._since_drain += batches
         if self._since_drain * 2 >= self._collector.room * self._schedule.every:

@@ -9,6 +9,7 @@ import numpy as np
 
 from whygrad.graph.series import CHANNELS, VariableInfo
 from whygrad.store import Rows, Track
+from whygrad.store.rows import joined
 from whygrad.training.monitor.step_row import SCALARS
 
 HOST_SCALARS: Final = ("time", "duration", "batch")  # known outside the graph only
@@ -76,7 +77,8 @@ class RowLayout:
             scalars = np.concatenate([block[:, : len(SCALARS)].astype(np.float64), host, metrics], 1)
             values = self._values(tracks[section.optimizer], section, block[:, len(SCALARS) :])
             parts[section.optimizer].append(Rows(steps, scalars, values))
-        return {name: _woven(each) for name, each in parts.items()}
+        found = {name: joined(tracks[name], each) for name, each in parts.items()}
+        return {name: rows.pick(np.argsort(rows.steps, kind="stable")) for name, rows in found.items()}
 
     def _values(self, track: Track, section: Section, block: Array) -> Array:
         names = [info.name for info in track.variables]
@@ -84,12 +86,3 @@ class RowLayout:
         places = [names.index(info.name) for info in section.present]
         values[:, places] = block.reshape(len(block), len(CHANNELS), len(places)).transpose(0, 2, 1)
         return values
-
-
-def _woven(parts: list[Rows]) -> Rows:
-    """The applications of several steps in the order they were made."""
-    if len(parts) == 1:
-        return parts[0]
-    order = np.argsort(np.concatenate([part.steps for part in parts]), kind="stable")
-    joined = (np.concatenate([getattr(part, name) for part in parts]) for name in ("steps", "scalars", "values"))
-    return Rows(*(array[order] for array in joined))

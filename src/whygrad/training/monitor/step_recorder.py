@@ -88,10 +88,6 @@ class StepRecorder:
 
         return train_step
 
-    @property
-    def is_broken(self) -> bool:
-        return self._failures.broken
-
     def abandon(self) -> None:
         """Take hooks out that a step left behind when it raised."""
         probe, self._probe = self._probe, None

@@ -23,9 +23,10 @@ from whygrad.training.sampling.arguments import (
     narrowed,
     widened,
 )
-from whygrad.training.sampling.gamma_rejection import compilable_gamma
 
 _HELP = "pass tf.nn.softplus(...) of a free parameter, which cannot leave the positive numbers"
+# A proposal is refused with a probability below 0.05, so this many in a row have one below 1e-52.
+_MOST_PROPOSALS = 40
 
 
 @unconverted
@@ -102,7 +103,7 @@ def _log_gamma(concentration: Tensor, seed: noise.Seed, compilable: bool) -> Ten
     """The logarithm of one standard gamma sample per concentration, by gamma(a) = gamma(a + 1) * uniform ** (1 / a)."""
     first, second = noise.split(seed, 2)
     raised = concentration + 1.0
-    drawn = compilable_gamma(raised, first) if compilable else _kernel_gamma(raised, None, (), first)
+    drawn = _compilable_gamma(raised, first) if compilable else _kernel_gamma(raised, None, (), first)
     shrink = noise.exponential(noise.shape_of(concentration), concentration.dtype, second)
     return tf.math.log(drawn) - shrink / concentration
 
@@ -125,6 +126,35 @@ def _broadcast(tensor: Tensor, other: Tensor) -> Tensor:
 
 def _spread_out(tensor: Tensor, sample_shape: Sequence[int]) -> Tensor:
     """One entry of the tensor for each sample that is to be drawn."""
-    if not sample_shape:
-        return tensor
-    return tf.broadcast_to(tensor, tf.concat([tf.cast(sample_shape, tf.int32), tf.shape(tensor)], 0))
+    return tf.broadcast_to(tensor, noise.sample_shape(tensor, sample_shape)) if sample_shape else tensor
+
+
+def _compilable_gamma(concentration: Tensor, seed: noise.Seed) -> Tensor:
+    """One standard gamma sample per concentration, each at least 1, by Marsaglia and Tsang (2000)."""
+    fixed = tf.stop_gradient(concentration)
+    sample = tf.stop_gradient(_accepted(fixed, noise.stateless(seed)))
+    # Stopped on both sides: inside a while loop its own gradient would be asked for, and it has none.
+    slope = tf.stop_gradient(tf.raw_ops.RandomGammaGrad(alpha=fixed, sample=sample))
+    return sample + slope * (concentration - fixed)
+
+
+def _accepted(concentration: Tensor, pair: Tensor | None) -> Tensor:
+    shape = noise.shape_of(concentration)
+    d = concentration - 1.0 / 3.0
+    c = tf.math.rsqrt(9.0 * d)
+
+    def unfinished(count: Tensor, accepted: Tensor, _sample: Tensor) -> Tensor:
+        return tf.logical_and(count < _MOST_PROPOSALS, tf.logical_not(tf.reduce_all(accepted)))
+
+    def propose(count: Tensor, accepted: Tensor, sample: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        first, second = noise.split(None if pair is None else tf.random.fold_in(pair, count), 2)
+        z = noise.normal(shape, concentration.dtype, first)
+        cube = (1.0 + c * z) ** 3
+        positive = cube > 0.0
+        bound = 0.5 * z * z + d - d * cube + d * tf.math.log(tf.where(positive, cube, 1.0))
+        fits = positive & (-noise.exponential(shape, concentration.dtype, second) < bound)
+        sample = tf.where(fits & ~accepted, d * cube, sample)
+        return count + 1, accepted | fits, sample
+
+    start = (tf.constant(0), tf.zeros_like(concentration, tf.bool), concentration)
+    return tf.while_loop(unfinished, propose, start)[2]

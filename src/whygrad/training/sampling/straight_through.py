@@ -82,10 +82,8 @@ def straight_through_sign(x: TensorLike, *, clip: float | None = 1.0) -> Tensor:
 @unconverted
 def straight_through_onehot(logits: TensorLike, *, temperature: TensorLike = 1.0, axis: int = -1) -> Tensor:
     """The one-hot vector of the largest logit, with the gradient of `softmax(logits / temperature)`."""
-    logits = floating(logits, "logits")
-    check_axis(logits, axis, "logits")
-    wide = widened(logits)
-    return narrowed(onehot_like(wide, tf.nn.softmax(cooled(wide, temperature), axis), axis), logits.dtype)
+    logits, wide, soft = _softened(logits, temperature, axis)
+    return narrowed(onehot_like(wide, soft, axis), logits.dtype)
 
 
 @unconverted
@@ -95,10 +93,7 @@ def straight_through_argmax(logits: TensorLike, *, temperature: TensorLike = 1.0
     For positions that mean something: a pixel, a time, a bucket. For categories take `straight_through_onehot`.
     In half precision whole numbers are exact only up to 2048 (float16) or 256 (bfloat16).
     """
-    logits = floating(logits, "logits")
-    check_axis(logits, axis, "logits")
-    wide = widened(logits)
-    soft = tf.nn.softmax(cooled(wide, temperature), axis)
+    logits, wide, soft = _softened(logits, temperature, axis)
     places = tf.cast(tf.range(tf.shape(soft)[axis]), soft.dtype)
     mean_place = tf.tensordot(soft, places, [[axis], [0]])
     return narrowed(carry(tf.cast(tf.argmax(wide, axis), soft.dtype), mean_place), logits.dtype)
@@ -110,16 +105,21 @@ def straight_through_top_k(logits: TensorLike, k: int, *, temperature: TensorLik
 
     Mask and surrogate both sum to `k`. Of equal logits the first are taken, as `tf.math.top_k` does.
     """
-    logits = floating(logits, "logits")
-    check_axis(logits, -1, "logits")
+    logits, wide, soft = _softened(logits, temperature, -1)
     size = logits.shape[-1]
     if k < 1 or (size is not None and k > size):
         raise ParameterError(f"`k` is {k} and `logits` has {size} entries", help="pass 1 <= k <= entries")
-    wide = widened(logits)
-    surrogate = float(k) * tf.nn.softmax(cooled(wide, temperature))
     places = tf.math.top_k(wide, k, sorted=False).indices
     mask = tf.reduce_sum(tf.one_hot(places, _size(wide, -1), dtype=wide.dtype), -2)
-    return narrowed(carry(mask, surrogate), logits.dtype)
+    return narrowed(carry(mask, float(k) * soft), logits.dtype)
+
+
+def _softened(logits: TensorLike, temperature: TensorLike, axis: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The logits as a tensor, the same in float32 at least, and their softmax at a temperature."""
+    logits = floating(logits, "logits")
+    check_axis(logits, axis, "logits")
+    wide = widened(logits)
+    return logits, wide, tf.nn.softmax(cooled(wide, temperature), axis)
 
 
 def onehot_like(scores: Tensor, surrogate: Tensor, axis: int) -> Tensor:

@@ -17,7 +17,7 @@ from whygrad.training.sampling.comparison.family import (
     UNBIASED,
     Estimator,
     Family,
-    leave_one_out,
+    scored,
 )
 from whygrad.training.sampling.comparison.gradients import Loss, estimates, exact
 from whygrad.training.sampling.comparison.recommendation import recommend
@@ -146,5 +146,5 @@ def _reference(
     if listed is not None:
         return exact_reference(listed), "the exact gradient by enumeration"
     runs = max(2, math.ceil(samples / DRAWS))
-    long = estimates(leave_one_out(family.draw), loss, values, event, runs, tf.random.fold_in(pair, 0))
+    long = estimates(scored(family.draw, DRAWS), loss, values, event, runs, tf.random.fold_in(pair, 0))
     return estimated_reference(long.gradients), f"a score-function run of {runs * DRAWS} draws"
