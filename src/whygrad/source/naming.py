@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from whygrad.source.module import located, module_of
+from whygrad.source.module import last_name, located, module_of
 from whygrad.source.text import SourceSpan
 
 
@@ -35,7 +35,7 @@ def is_looped_over(span: SourceSpan | None) -> bool:
     parent = None if found is None else found[0].parents.get(found[1])
     if isinstance(parent, (ast.comprehension, ast.For, ast.Starred)):
         return True
-    return isinstance(parent, ast.Call) and ast.unparse(parent.func).split(".")[-1] in _LOOPING
+    return isinstance(parent, ast.Call) and last_name(parent.func) in _LOOPING
 
 
 _LOOPING = {"zip", "map", "enumerate", "list", "tuple", "build", "extend"}
@@ -64,21 +64,15 @@ def multiplication(span: SourceSpan) -> tuple[SourceSpan, int | None] | None:
         return None
     module, node = found
     held = module.parents.get(node)
-    if isinstance(held, ast.Call) and ast.unparse(held.func).split(".")[-1] == _REPEATING.get(_position(held, node)):
-        return module.span(held), None
+    if isinstance(held, ast.Call):
+        repeated = {"repeat": held.args[:1], "fromkeys": held.args[1:2]}.get(last_name(held.func))
+        return (module.span(held), None) if repeated == [node] else None
     product = module.parents.get(held) if isinstance(held, (ast.List, ast.Tuple)) else None
     if not isinstance(product, ast.BinOp) or not isinstance(product.op, ast.Mult):
         return None
     other = product.right if product.left is held else product.left
     times = other.value if isinstance(other, ast.Constant) and isinstance(other.value, int) else None
     return module.span(product), times
-
-
-_REPEATING = {0: "repeat", 1: "fromkeys"}  # by the position of what is repeated
-
-
-def _position(call: ast.Call, argument: ast.AST) -> int:
-    return call.args.index(argument) if argument in call.args else -1
 
 
 def line_that_makes(file: str, name: str, *, function: int | None = None, owner: str | None = None) -> int | None:
@@ -118,10 +112,7 @@ def return_of_none(file: str, first_line: int) -> SourceSpan | None:
     if isinstance(function, ast.Lambda):
         return module.span(function.body)
     own = [node for node in ast.walk(function) if isinstance(node, ast.Return) and module.scope(node) is function]
-    with_none = [node for node in own if node.value is not None and any(map(_is_none, ast.walk(node.value)))]
+    nones = {each for each in ast.walk(function) if isinstance(each, ast.Constant) and each.value is None}
+    with_none = [node for node in own if nones.intersection(ast.walk(node))]
     found = (with_none or own)[-1:]
     return module.span(found[0]) if found else None
-
-
-def _is_none(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Final
 
 from whygrad.diagnostics import Diagnostic, Severity
@@ -17,7 +17,12 @@ _BLOCKS: Final = 4  # of a long run: enough to judge by, and read in a moment
 
 def diagnose_run(run: Run, thresholds: Thresholds = DEFAULT) -> tuple[Diagnostic, ...]:
     """What the numbers of a run show, worst first."""
-    return tuple(sorted(_diagnostics(run, thresholds), key=lambda diagnostic: -diagnostic.severity))
+    found = [
+        _stamped(name, finding)
+        for track in run.tracks()
+        for name, finding in findings(run.everything(track.name, _BLOCKS), thresholds)
+    ]
+    return tuple(sorted(found, key=lambda diagnostic: -diagnostic.severity))
 
 
 def store_diagnosis(
@@ -41,12 +46,6 @@ def store_ledger(writer: RunWriter) -> None:
     capture = running_capture()
     if capture is not None:
         writer.set_ledger(capture.freezer.ledger())
-
-
-def _diagnostics(run: Run, thresholds: Thresholds) -> Iterator[Diagnostic]:
-    for track in run.tracks():
-        for name, finding in findings(run.everything(track.name, _BLOCKS), thresholds):
-            yield _stamped(name, finding)
 
 
 def _stamped(name: str, finding: Finding) -> Diagnostic:

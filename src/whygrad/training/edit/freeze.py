@@ -60,18 +60,16 @@ class _Hold(PlannedEdit):
 
     def _kept(self) -> list[tuple[Any, Any]]:
         """(variable, copy), the slots included as soon as there are some."""
-        slots = [s for v in self._held.variables for s in self._slots_of(v)]
+        optimizer = self._held.optimizer
+        slots = [] if optimizer is None else [s for v in self._held.variables for s in compat.slots_of(optimizer, v)]
         if len(slots) > len(self.slots):
             firsts: list[Any] = [None] * len(slots)
             if self._begun:  # the slots may have moved already
-                firsts = [f for v in self._held.variables for f in first_values(self._held.optimizer, v)]
+                firsts = [f for v in self._held.variables for f in first_values(optimizer, v)]
             with tf.init_scope(), scope_of(slots):
                 self.slots = [copy_of(slot, "held", first) for slot, first in zip(slots, firsts, strict=True)]
         self._begun = True
         return [*zip(self._held.variables, self.values, strict=True), *zip(slots, self.slots, strict=True)]
-
-    def _slots_of(self, variable: Any) -> list[Any]:
-        return [] if self._held.optimizer is None else compat.slots_of(self._held.optimizer, variable)
 
     # -- in fit ------------------------------------------------------------------------------------
 

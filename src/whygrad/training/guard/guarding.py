@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 import tensorflow as tf
@@ -128,13 +129,10 @@ class Guarding:
         if tf.executing_eagerly():
             self.unrestored = () if self.eager_state else ("what the forward pass wrote; pass `restore=model`",)
             return self.eager_state
-        own = [*variables, *compat.state_of_optimizer(optimizer), *self._own_variables()]
+        ours = [each.variables for each in (self.record, self.kept) if each is not None]
+        own = [*variables, *compat.state_of_optimizer(optimizer), *chain(*ours)]
         state, self.unrestored = written_before([compat.native(each) for each in own])
         return state
-
-    def _own_variables(self) -> list[Any]:
-        assert self.record is not None
-        return [*self.record.variables, *(() if self.kept is None else self.kept.variables)]
 
     def check(self) -> None:
         """Raise NonfiniteError if training is to stop. For steps that cannot stop by themselves."""

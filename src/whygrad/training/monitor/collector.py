@@ -12,9 +12,10 @@ import numpy as np
 
 from whygrad.graph.series import CHANNELS
 from whygrad.store import Rows, RunWriter, Track
-from whygrad.training.monitor.executions import Executions
 from whygrad.training.monitor.row_layout import RowLayout
 from whygrad.training.monitor.step_recorder import StepRecorder
+
+Array = np.ndarray[Any, np.dtype[Any]]
 
 _SECONDS: Final = 0.5  # between two lines of a terminal
 
@@ -28,6 +29,48 @@ class Glimpse:
     norm: float  # of all gradients together
     worst: str  # the variable with the largest norm, or with one that is not finite
     worst_norm: float
+
+
+class Executions:
+    """The calls of a training function, each of several batches: `fit` knows only how long these took together."""
+
+    def __init__(self) -> None:
+        self._calls: list[tuple[int, int, float, float]] = []  # first batch, batches, when, how long
+        self._lock = threading.Lock()
+        self.batches = 0  # that are done
+
+    def add(self, batches: int, when: float, seconds: float) -> None:
+        with self._lock:
+            self._calls.append((self.batches, batches, when, seconds))
+            self.batches += batches
+
+    def correct(self, batches: int) -> None:
+        """The count of batches, as the graph has it: the last call of an epoch may have had fewer than the others."""
+        with self._lock:
+            if self._calls and batches != self.batches:
+                first, _, when, seconds = self._calls[-1]
+                self._calls[-1] = (first, max(1, batches - first), when, seconds)
+            self.batches = batches
+
+    def at(self, numbers: Array) -> Array:
+        """[k, 3]: time, duration and number of these batches; NaN where they are not known."""
+        result = np.full((len(numbers), 3), np.nan)
+        result[:, 2] = numbers
+        with self._lock:
+            calls = list(self._calls)
+        if calls and len(numbers):
+            first, count, when, seconds = (np.array(column) for column in zip(*calls, strict=True))
+            place = np.clip(np.searchsorted(first, numbers, side="right") - 1, 0, None)
+            inside = (numbers >= first[place]) & (numbers < first[place] + count[place])
+            share = seconds[place] / count[place]
+            ended = when[place] + share * (numbers - first[place] + 1)
+            result[inside, 0], result[inside, 1] = ended[inside], share[inside]
+        return result
+
+    def forget(self, before: int) -> None:
+        """Drop what no row will ask for any more."""
+        with self._lock:
+            self._calls = [call for call in self._calls if call[0] + call[1] > before]
 
 
 class Collector:

@@ -21,10 +21,9 @@ from whygrad.diagnostics import Diagnostic
 from whygrad.errors import UsageError
 from whygrad.store import Rows, Run, RunWriter
 from whygrad.training.monitor.ring import Ring, halves, whole
-from whygrad.training.monitor.row_layout import RowLayout, Section
+from whygrad.training.monitor.row_layout import RowLayout, Section, facts_of
 from whygrad.training.monitor.step_probe import Application, AskedGradient, current_graph
 from whygrad.training.monitor.step_row import application_row, present_of, weight_norms
-from whygrad.training.monitor.variable_facts import facts_of
 from whygrad.training.run_diagnosis import store_diagnosis, store_ledger
 from whygrad.training.variables import current_rate
 

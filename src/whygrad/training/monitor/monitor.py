@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import tensorflow as tf
@@ -14,9 +15,8 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.errors import UsageError
 from whygrad.store import Run, RunWriter
-from whygrad.training.guard.model_guard import ModelGuard
-from whygrad.training.monitor.collector import Collector, ProgressLine
-from whygrad.training.monitor.executions import Executions
+from whygrad.training.guard.guard import ModelGuard
+from whygrad.training.monitor.collector import Collector, Executions, ProgressLine
 from whygrad.training.monitor.monitored_function import MonitoredFunction
 from whygrad.training.monitor.step_recorder import Schedule, StepRecorder
 from whygrad.training.run_diagnosis import DEFAULT, Thresholds, store_diagnosis, store_ledger
@@ -108,7 +108,9 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
             rows_at_once=compat.steps_per_execution(model),
         )
         self._collector = Collector(recorder, self._executions, self._writer, self._steps_done)
-        self._function = MonitoredFunction(model, recorder, self._on_execution, self._on_failure)
+        self._function = MonitoredFunction(
+            model, recorder, partial(self._hooks.safely, self._after_execution), self._on_failure
+        )
         self._function.install()
         self._writer.add_source(self._collector.drain)
 
@@ -118,9 +120,6 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
             return RunWriter.resume(path, frameworks=DISTRIBUTIONS)
         facts = {"model": str(getattr(model, "name", "")), "every": self._schedule.every}
         return RunWriter.start(self._folder, name=self.name, facts=facts, frameworks=DISTRIBUTIONS)
-
-    def _on_execution(self, begun: float, seconds: float) -> None:
-        self._hooks.safely(self._after_execution, begun, seconds)
 
     def _after_execution(self, begun: float, seconds: float) -> None:
         assert self._collector is not None

@@ -1,16 +1,19 @@
-"""From a row of numbers, as the step computed it, to rows of the store."""
+"""From a row of numbers, as the step computed it, to rows of the store, with what their variables are."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from whygrad.backends.tensorflow import compat
 from whygrad.graph.series import CHANNELS, VariableInfo
 from whygrad.store import Rows, Track
 from whygrad.store.rows import joined
 from whygrad.training.monitor.step_row import SCALARS
+from whygrad.training.variables import distinct, name_of, top_level
 
 HOST_SCALARS: Final = ("time", "duration", "batch")  # known outside the graph only
 
@@ -86,3 +89,36 @@ class RowLayout:
         places = [names.index(info.name) for info in section.present]
         values[:, places] = block.reshape(len(block), len(CHANNELS), len(places)).transpose(0, 2, 1)
         return values
+
+
+def facts_of(variables: Sequence[Any], missing: Sequence[bool], model: Any = None) -> tuple[VariableInfo, ...]:
+    """One entry for each variable; names that occur twice are numbered."""
+    activations = {
+        id(compat.variable_inside(v)): name
+        for layer, name in _activations(model)
+        for v in getattr(layer, "trainable_variables", ())
+    }
+    names = distinct([name_of(variable) for variable in variables])
+    known = [name_of(variable) for variable in getattr(model, "trainable_variables", ())]
+    models = top_level([*names, *known])
+    return tuple(
+        VariableInfo(
+            name=name,
+            shape=tuple(int(n or 0) for n in variable.shape),
+            dtype=str(getattr(variable.dtype, "name", variable.dtype)),
+            layer=name.rpartition("/")[0],
+            model=models[i],
+            activation=activations.get(id(compat.variable_inside(variable)), ""),
+            missing=missing[i],
+        )
+        for i, (name, variable) in enumerate(zip(names, variables, strict=True))
+    )
+
+
+def _activations(model: Any) -> Iterator[tuple[Any, str]]:
+    """(layer, the name of its activation) for the layers of a model that say which they have."""
+    for layer in compat.layers_inside(model):
+        activation = getattr(layer, "activation", None)
+        name = getattr(activation, "__name__", None) or getattr(activation, "name", None)
+        if isinstance(name, str):
+            yield layer, name

@@ -16,7 +16,7 @@ from whygrad.backends.tensorflow.measure.step_means import Means
 from whygrad.backends.tensorflow.measure.unit_watch import UnitWatch, is_watched
 from whygrad.graph import Graph
 from whygrad.training.monitor.ring import Ring
-from whygrad.training.monitor.row_layout import RowLayout, Section
+from whygrad.training.monitor.row_layout import RowLayout, Section, facts_of
 from whygrad.training.monitor.step_graph import graph_of
 from whygrad.training.monitor.step_probe import Application, StepProbe, current_graph
 from whygrad.training.monitor.step_row import (
@@ -27,7 +27,6 @@ from whygrad.training.monitor.step_row import (
     scalar_outputs,
     weight_norms,
 )
-from whygrad.training.monitor.variable_facts import facts_of
 
 _RING_BYTES: Final = 1 << 20
 _RING_BYTES_COMPILED: Final = 1 << 18  # XLA writes a variable anew each time

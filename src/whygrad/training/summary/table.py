@@ -48,7 +48,10 @@ class Summary:
     @property
     def is_symbolic(self) -> bool:
         """Whether the numbers are only known when the graph runs."""
-        return any(not hasattr(column, "__array__") or _is_symbolic(column) for column in self.columns.values())
+        return any(
+            not hasattr(column, "__array__") or (hasattr(column, "graph") and not hasattr(column, "numpy"))
+            for column in self.columns.values()
+        )
 
     @property
     def total(self) -> dict[str, Any]:
@@ -109,7 +112,8 @@ class Summary:
             return f"<Summary of {len(self)} rows by {self.label}, known when the graph runs>"
         from rich.console import Console
 
-        console = Console(file=io.StringIO(), width=_width(self), color_system=None)
+        longest = max(len(name) for name in (*self.names, self.label))
+        console = Console(file=io.StringIO(), width=longest + 16 * (len(self.columns) + 2), color_system=None)
         console.print(self.__rich__())
         lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
         return "\n".join(line.rstrip() for line in lines)
@@ -132,15 +136,6 @@ class Summary:
     def __tf_unflatten__(cls, metadata: tuple[Any, ...], components: tuple[Any, ...]) -> Summary:
         label, names, variables, missing, keys, order = metadata
         return cls(label, names, variables, missing, dict(zip(keys, components, strict=True)), order)
-
-
-def _width(summary: Summary) -> int:
-    longest = max((len(name) for name in (*summary.names, summary.label)), default=0)
-    return longest + 16 * (len(summary.columns) + 2)
-
-
-def _is_symbolic(column: Any) -> bool:
-    return hasattr(column, "graph") and not hasattr(column, "numpy")
 
 
 def _scalar(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Any, ClassVar, Final
 
 import tensorflow as tf
@@ -93,9 +94,9 @@ class OptimizerWrapper(Delegating, tf_keras.optimizers.Optimizer):  # type: igno
                 store[f"legacy_{i}"] = value
 
     def load_own_variables(self, store: Any) -> None:
-        names = sorted((key for key in store.keys() if key.startswith("legacy_")), key=_number)  # noqa: SIM118
+        names = [name for name in store.keys() if name.startswith("legacy_")]  # noqa: SIM118
         if names:
-            self.wrapped.set_weights([store[name][()] for name in names])
+            self.wrapped.set_weights([store[f"legacy_{i}"][()] for i in range(len(names))])
 
     def get_config(self) -> dict[str, Any]:
         return {
@@ -114,13 +115,7 @@ class OptimizerWrapper(Delegating, tf_keras.optimizers.Optimizer):  # type: igno
         return cls(wrapped, **config)  # by place: the metaclass of a LossScaleOptimizer has another name for it
 
 
-def _from_wrapped(name: str) -> property:
-    return property(lambda self: getattr(self.wrapped, name))
-
-
 # What a tf_keras LossScaleOptimizer offers, from the one that is wrapped.
-LOSS_SCALING: Final = (type("LossScaling", (), {name: _from_wrapped(name) for name in _FROM_WRAPPED}),)
-
-
-def _number(name: str) -> int:
-    return int(name.rpartition("_")[2])
+LOSS_SCALING: Final = (
+    type("LossScaling", (), {name: property(attrgetter(f"wrapped.{name}")) for name in _FROM_WRAPPED}),
+)
