@@ -14,7 +14,6 @@
 """
 
 from whygrad.training.sampling.arguments import ParameterError as ParameterError
-from whygrad.training.sampling.baseline import MovingAverage as MovingAverage
 from whygrad.training.sampling.comparison import Comparison as Comparison
 from whygrad.training.sampling.comparison import compare as compare
 from whygrad.training.sampling.draw import Draw as Draw
@@ -26,8 +25,10 @@ from whygrad.training.sampling.gamma import implicit_dirichlet as implicit_diric
 from whygrad.training.sampling.gamma import implicit_gamma as implicit_gamma
 from whygrad.training.sampling.normal import reparameterized_normal as reparameterized_normal
 from whygrad.training.sampling.rebar import rebar as rebar
+from whygrad.training.sampling.relaxed import TemperatureSchedule as TemperatureSchedule
 from whygrad.training.sampling.relaxed import gumbel_softmax as gumbel_softmax
 from whygrad.training.sampling.relaxed import relaxed_bernoulli as relaxed_bernoulli
+from whygrad.training.sampling.score_function import MovingAverage as MovingAverage
 from whygrad.training.sampling.score_function import score_function as score_function
 from whygrad.training.sampling.straight_through import straight_through as straight_through
 from whygrad.training.sampling.straight_through import straight_through_argmax as straight_through_argmax
@@ -35,6 +36,5 @@ from whygrad.training.sampling.straight_through import straight_through_onehot a
 from whygrad.training.sampling.straight_through import straight_through_round as straight_through_round
 from whygrad.training.sampling.straight_through import straight_through_sign as straight_through_sign
 from whygrad.training.sampling.straight_through import straight_through_top_k as straight_through_top_k
-from whygrad.training.sampling.temperature import TemperatureSchedule as TemperatureSchedule
 from whygrad.training.sampling.vector_quantization import Quantized as Quantized
 from whygrad.training.sampling.vector_quantization import vq as vq

@@ -55,8 +55,6 @@ def reparameterized_normal(
 
 
 def _sample_shape(center: Tensor, spread: Tensor, sample_shape: Sequence[int]) -> Any:
-    if center.shape.is_fully_defined() and center.shape == spread.shape:
-        return (*sample_shape, *center.shape) if sample_shape else center.shape
     if center.shape.is_fully_defined() and spread.shape.is_fully_defined():
         try:
             event = tf.broadcast_static_shape(center.shape, spread.shape)

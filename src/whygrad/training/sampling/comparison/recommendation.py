@@ -37,11 +37,9 @@ def _why(chosen: Row, smallest: Row, usable: Sequence[Row]) -> str:
     if chosen is not smallest:
         return f"its error cannot be told from the smallest, that of {smallest.name}, and {bias}"
     nearest = min(others, key=lambda row: row.error.value)
-    return f"it has the smallest error ({nearest.name} has {_ratio(nearest, chosen)} times it), and {bias}"
-
-
-def _ratio(row: Row, chosen: Row) -> str:
-    return f"{row.error.value / chosen.error.value:.2g}" if chosen.error.value > 0.0 else "more than 1000"
+    error = chosen.error.value
+    times = f"{nearest.error.value / error:.2g}" if error > 0.0 else "more than 1000"
+    return f"it has the smallest error ({nearest.name} has {times} times it), and {bias}"
 
 
 def _caveats(chosen: Row, usable: Sequence[Row], budget: float) -> list[str]:
