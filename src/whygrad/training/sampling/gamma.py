@@ -12,17 +12,8 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
-from whygrad.training.sampling import noise
-from whygrad.training.sampling.arguments import (
-    Tensor,
-    TensorLike,
-    check_axis,
-    check_positive,
-    floating,
-    matching,
-    narrowed,
-    widened,
-)
+from whygrad.training.sampling import arguments, noise
+from whygrad.training.sampling.arguments import Tensor, TensorLike
 
 _HELP = "pass tf.nn.softplus(...) of a free parameter, which cannot leave the positive numbers"
 # A proposal is refused with a probability below 0.05, so this many in a row have one below 1e-52.
@@ -43,16 +34,16 @@ def implicit_gamma(
     A sample too small for its type (likely for concentrations below 0.1 in float32) is 0 or the smallest positive
     number and has no gradient; `implicit_beta` and `implicit_dirichlet` do not suffer from it.
     """
-    concentration = floating(concentration, "concentration")
-    rate = widened(matching(rate, concentration, "rate", "concentration"))
-    wide = widened(concentration)
-    check_positive(wide, "concentration", help=_HELP)
-    check_positive(rate, "rate", help=_HELP)
+    concentration = arguments.floating(concentration, "concentration")
+    rate = arguments.widened(arguments.matching(rate, concentration, "rate", "concentration"))
+    wide = arguments.widened(concentration)
+    arguments.check_positive(wide, "concentration", help=_HELP)
+    arguments.check_positive(rate, "rate", help=_HELP)
     if compilable:
         drawn = tf.exp(_log_gamma(_spread_out(_broadcast(wide, rate), sample_shape), seed, compilable)) / rate
     else:
         drawn = _kernel_gamma(wide, rate, sample_shape, seed)
-    return narrowed(drawn, concentration.dtype)
+    return arguments.narrowed(drawn, concentration.dtype)
 
 
 @unconverted
@@ -68,15 +59,15 @@ def implicit_beta(
 
     Made of two gamma samples in logarithms, so small concentrations give samples that round to 0 or 1, never NaN.
     """
-    one = floating(concentration1, "concentration1")
-    zero = widened(matching(concentration0, one, "concentration0", "concentration1"))
-    wide = widened(one)
-    check_positive(wide, "concentration1", help=_HELP)
-    check_positive(zero, "concentration0", help=_HELP)
+    one = arguments.floating(concentration1, "concentration1")
+    zero = arguments.widened(arguments.matching(concentration0, one, "concentration0", "concentration1"))
+    wide = arguments.widened(one)
+    arguments.check_positive(wide, "concentration1", help=_HELP)
+    arguments.check_positive(zero, "concentration0", help=_HELP)
     first, second = noise.split(seed, 2)
     log_one = _log_gamma(_spread_out(_broadcast(wide, zero), sample_shape), first, compilable)
     log_zero = _log_gamma(_spread_out(_broadcast(zero, wide), sample_shape), second, compilable)
-    return narrowed(tf.sigmoid(log_one - log_zero), one.dtype)
+    return arguments.narrowed(tf.sigmoid(log_one - log_zero), one.dtype)
 
 
 @unconverted
@@ -91,12 +82,12 @@ def implicit_dirichlet(
 
     Made of gamma samples in logarithms, so small concentrations give corners of the simplex, never NaN.
     """
-    concentration = floating(concentration, "concentration")
-    check_axis(concentration, -1, "concentration")
-    wide = widened(concentration)
-    check_positive(wide, "concentration", help=_HELP)
+    concentration = arguments.floating(concentration, "concentration")
+    arguments.check_axis(concentration, -1, "concentration")
+    wide = arguments.widened(concentration)
+    arguments.check_positive(wide, "concentration", help=_HELP)
     drawn = tf.nn.softmax(_log_gamma(_spread_out(wide, sample_shape), seed, compilable))
-    return narrowed(drawn, concentration.dtype)
+    return arguments.narrowed(drawn, concentration.dtype)
 
 
 def _log_gamma(concentration: Tensor, seed: noise.Seed, compilable: bool) -> Tensor:

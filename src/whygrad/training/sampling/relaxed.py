@@ -15,17 +15,8 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
-from whygrad.training.sampling import noise
-from whygrad.training.sampling.arguments import (
-    ParameterError,
-    Tensor,
-    TensorLike,
-    check_axis,
-    cooled,
-    floating,
-    narrowed,
-    widened,
-)
+from whygrad.training.sampling import arguments, noise
+from whygrad.training.sampling.arguments import ParameterError, Tensor, TensorLike
 from whygrad.training.sampling.straight_through import carry, onehot_like
 
 
@@ -43,12 +34,12 @@ def gumbel_softmax(
     `logits` need not be normalised. `hard=True` gives an exact one-hot vector with the soft sample's gradient. The
     temperature may be a tensor: see `TemperatureSchedule`. Half precision is computed in float32.
     """
-    logits = floating(logits, "logits")
-    check_axis(logits, axis, "logits")
-    wide = widened(logits)
+    logits = arguments.floating(logits, "logits")
+    arguments.check_axis(logits, axis, "logits")
+    wide = arguments.widened(logits)
     noisy = wide + noise.gumbel(noise.shape_of(wide), wide.dtype, seed)
-    soft = tf.nn.softmax(cooled(noisy, temperature), axis)
-    return narrowed(onehot_like(noisy, soft, axis) if hard else soft, logits.dtype)
+    soft = tf.nn.softmax(arguments.cooled(noisy, temperature), axis)
+    return arguments.narrowed(onehot_like(noisy, soft, axis) if hard else soft, logits.dtype)
 
 
 @unconverted
@@ -59,11 +50,11 @@ def relaxed_bernoulli(
 
     `hard=True` gives exactly 0 or 1 with the soft sample's gradient. Half precision is computed in float32.
     """
-    logits = floating(logits, "logits")
-    wide = widened(logits)
+    logits = arguments.floating(logits, "logits")
+    wide = arguments.widened(logits)
     noisy = noise.plus_logistic(wide, noise.shape_of(wide), seed)
-    soft = tf.sigmoid(cooled(noisy, temperature))
-    return narrowed(carry(tf.cast(noisy > 0, wide.dtype), soft) if hard else soft, logits.dtype)
+    soft = tf.sigmoid(arguments.cooled(noisy, temperature))
+    return arguments.narrowed(carry(tf.cast(noisy > 0, wide.dtype), soft) if hard else soft, logits.dtype)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

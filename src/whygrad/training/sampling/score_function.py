@@ -7,17 +7,8 @@ from typing import Literal
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
-from whygrad.training.sampling.arguments import (
-    ParameterError,
-    Tensor,
-    TensorLike,
-    check_axis,
-    check_same_shape,
-    floating,
-    matching,
-    narrowed,
-    widened,
-)
+from whygrad.training.sampling import arguments
+from whygrad.training.sampling.arguments import ParameterError, Tensor, TensorLike
 
 
 class MovingAverage(tf.Module):  # type: ignore[misc]  # TensorFlow has no types
@@ -68,13 +59,13 @@ def score_function(cost: TensorLike, log_prob: TensorLike, *, baseline: Baseline
     samples along `axis`), a `MovingAverage` of earlier steps, or your own tensor, such as a critic's output, which is
     stopped here. Variance: high without a baseline, as it grows with the size of the cost, not with its differences.
     """
-    cost = floating(cost, "cost")
-    log_prob = matching(log_prob, cost, "log_prob", "cost")
-    check_same_shape(cost, log_prob, "cost", "log_prob", help=_SHAPE_HELP)
-    wide_cost, wide_log_prob = widened(cost), widened(log_prob)
+    cost = arguments.floating(cost, "cost")
+    log_prob = arguments.matching(log_prob, cost, "log_prob", "cost")
+    arguments.check_same_shape(cost, log_prob, "cost", "log_prob", help=_SHAPE_HELP)
+    wide_cost, wide_log_prob = arguments.widened(cost), arguments.widened(log_prob)
     advantage = wide_cost if baseline is None else wide_cost - _baseline(wide_cost, baseline, axis)
     losses = wide_cost + tf.stop_gradient(advantage) * (wide_log_prob - tf.stop_gradient(wide_log_prob))
-    return narrowed(losses, cost.dtype)
+    return arguments.narrowed(losses, cost.dtype)
 
 
 _SHAPE_HELP = (
@@ -92,9 +83,9 @@ def _baseline(cost: Tensor, baseline: Baseline, axis: int) -> Tensor:
                 f"`baseline` is {baseline!r}, which is not one of the baselines",
                 help="pass 'leave-one-out', a MovingAverage, a tensor or None",
             )
-        check_axis(cost, axis, "cost")
+        arguments.check_axis(cost, axis, "cost")
         return _leave_one_out(cost, axis)
-    own = tf.cast(floating(baseline, "baseline"), cost.dtype)
+    own = tf.cast(arguments.floating(baseline, "baseline"), cost.dtype)
     _check_broadcasts_to(own, cost)
     return own
 
