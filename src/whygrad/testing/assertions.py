@@ -15,11 +15,7 @@ from whygrad.watch import Run, watch
 
 
 def assert_all_gradients(
-    step: Callable[..., Any],
-    *args: Any,
-    variables: Any = None,
-    allow: Iterable[str] = (),
-    **kwargs: Any,
+    step: Callable[..., Any], *args: Any, variables: Any = None, allow: Iterable[str] = (), **kwargs: Any
 ) -> Report:
     """Call `step(*args, **kwargs)` once; every gradient that is asked for meanwhile must come back.
 

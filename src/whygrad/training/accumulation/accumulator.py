@@ -10,13 +10,7 @@ import tensorflow as tf
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.errors import AccumulationError, EmptyWindowError, MicrobatchWeightError
-from whygrad.training.accumulation.arguments import (
-    as_weight,
-    check_choice,
-    check_steps,
-    check_weight,
-    in_graph_check,
-)
+from whygrad.training.accumulation.arguments import as_weight, check_choice, check_steps, check_weight, in_graph_check
 from whygrad.training.accumulation.variable_set import check_known, check_pairs
 from whygrad.training.accumulation.window import Share, Window
 
@@ -43,12 +37,7 @@ class Accumulator(tf.Module):  # type: ignore[misc]
     """
 
     def __init__(
-        self,
-        steps: int | None = None,
-        *,
-        reduction: str = "mean",
-        buffer_dtype: Any = None,
-        name: str = "accumulator",
+        self, steps: int | None = None, *, reduction: str = "mean", buffer_dtype: Any = None, name: str = "accumulator"
     ) -> None:
         super().__init__(name=name)
         if steps is not None:

@@ -234,10 +234,7 @@ class Window(tf.Module):  # type: ignore[misc]
     def _placement(self) -> dict[str, Any]:
         if self.replicas == 1:
             return {}
-        return {
-            "synchronization": tf.VariableSynchronization.ON_READ,
-            "aggregation": tf.VariableAggregation.SUM,
-        }
+        return {"synchronization": tf.VariableSynchronization.ON_READ, "aggregation": tf.VariableAggregation.SUM}
 
     def _counter(self, name: str, dtype: tf.DType, shape: Sequence[int] = ()) -> Any:
         placement = self._placement()

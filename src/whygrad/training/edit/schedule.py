@@ -51,15 +51,7 @@ class Interpolate(Schedule):
     """From `start` to `end` in a straight line over so many steps, from step `begin` on, and `end` from then on."""
 
     def __init__(
-        self,
-        variable: Any,
-        start: Any,
-        end: Any,
-        over: int,
-        *,
-        begin: int = 0,
-        every: int = 1,
-        name: str | None = None,
+        self, variable: Any, start: Any, end: Any, over: int, *, begin: int = 0, every: int = 1, name: str | None = None
     ) -> None:
         if over < 1:
             raise UsageError(f"`over` is a number of steps, one or more, not {over}")

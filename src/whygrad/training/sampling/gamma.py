@@ -72,11 +72,7 @@ def implicit_beta(
 
 @unconverted
 def implicit_dirichlet(
-    concentration: TensorLike,
-    *,
-    sample_shape: Sequence[int] = (),
-    seed: noise.Seed = None,
-    compilable: bool = False,
+    concentration: TensorLike, *, sample_shape: Sequence[int] = (), seed: noise.Seed = None, compilable: bool = False
 ) -> Tensor:
     """A point of the simplex along the last axis, differentiable in `concentration`.
 

@@ -22,12 +22,7 @@ from whygrad.training.sampling.straight_through import carry, onehot_like
 
 @unconverted
 def gumbel_softmax(
-    logits: TensorLike,
-    temperature: TensorLike = 1.0,
-    *,
-    hard: bool = False,
-    axis: int = -1,
-    seed: noise.Seed = None,
+    logits: TensorLike, temperature: TensorLike = 1.0, *, hard: bool = False, axis: int = -1, seed: noise.Seed = None
 ) -> Tensor:
     """A relaxed one-hot sample from `softmax(logits)`: `softmax((logits + gumbel) / temperature)`.
 

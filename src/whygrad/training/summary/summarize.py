@@ -22,13 +22,7 @@ OTHER: Final = "(other)"
 
 
 @unconverted
-def summarize(
-    gradients: Any,
-    variables: Any = None,
-    by: By = "variable",
-    *,
-    learning_rate: Any = None,
-) -> Summary:
+def summarize(gradients: Any, variables: Any = None, by: By = "variable", *, learning_rate: Any = None) -> Summary:
     """Sum, norm, mean, extremes, zeros and non-finite elements of gradients, read once each and never joined.
 
     Args:

@@ -99,11 +99,7 @@ class OptimizerWrapper(Delegating, tf_keras.optimizers.Optimizer):  # type: igno
             self.wrapped.set_weights([store[f"legacy_{i}"][()] for i in range(len(names))])
 
     def get_config(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "wrapped": tf_keras.optimizers.serialize(self.wrapped),
-            "is_legacy_optimizer": False,
-        }
+        return {"name": self.name, "wrapped": tf_keras.optimizers.serialize(self.wrapped), "is_legacy_optimizer": False}
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
