@@ -35,17 +35,8 @@ _SECOND: Final = """
 """
 
 # What reading a file may raise whose content is not what it says.
-DAMAGE: Final = (
-    sqlite3.Error,
-    ValueError,
-    TypeError,
-    AttributeError,
-    LookupError,
-    ArithmeticError,
-    MemoryError,
-    RecursionError,
-    zlib.error,
-)
+_MALFORMED: Final = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError)
+DAMAGE: Final = (sqlite3.Error, zlib.error, MemoryError, RecursionError, *_MALFORMED)
 
 
 class RunNotFoundError(UsageError):

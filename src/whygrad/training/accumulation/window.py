@@ -108,11 +108,11 @@ class Window(tf.Module):  # type: ignore[misc]
         """How many of the window's micro-batches count."""
         return self.microbatches - self.skipped if self._skips else self.microbatches.read_value()
 
-    def gradients(self, *, scaled: bool = True) -> list[Any]:
-        """The accumulated gradient of each variable; sparse where the micro-batches' were."""
+    def gradients(self, *, scaled: bool = True, taken: bool = False) -> list[Any]:
+        """The accumulated gradient of each variable; sparse where the micro-batches' were; `taken`: and reset."""
         scale = self._scale() if scaled else None
         pairs = zip(self.buffers, self.variables_held, strict=True)
-        return [buffer.gradient(scale, tf.as_dtype(v.dtype)) for buffer, v in pairs]
+        return [(b.take if taken else b.gradient)(scale, tf.as_dtype(v.dtype)) for b, v in pairs]
 
     def deliver(self, send: Send, *, without: Sequence[int] = (), scaled: bool = True) -> None:
         """Send the accumulated gradients, None for those `without` any, and begin a new window.
@@ -120,14 +120,9 @@ class Window(tf.Module):  # type: ignore[misc]
         Outside of a graph the window is kept if the update fails.
         """
         eager = tf.executing_eagerly()
-        gradients = self.gradients(scaled=scaled) if eager else self._taken(scaled=scaled)
+        gradients = self.gradients(scaled=scaled, taken=not eager)
         send([None if i in without else g for i, g in enumerate(gradients)], list(self.variables_held))
         self.reset(buffers=eager)
-
-    def _taken(self, *, scaled: bool) -> list[Any]:
-        scale = self._scale() if scaled else None
-        pairs = zip(self.buffers, self.variables_held, strict=True)
-        return [buffer.take(scale, tf.as_dtype(v.dtype)) for buffer, v in pairs]
 
     def close(self, absent: Sequence[int], close: Callable[[Sequence[int]], Any]) -> None:
         """Call `close` with the variables that had no gradient: `absent` did not when the step was traced."""

@@ -10,7 +10,6 @@ import io
 import math
 import os
 import zipfile
-import zlib
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -24,19 +23,6 @@ from whygrad.training.edit.snapshot import Snapshot
 _VALUE: Final = "/.ATTRIBUTES/VARIABLE_VALUE"
 _MAX_SHRINKAGE: Final = 20  # weights hardly shrink when they are compressed; Keras does not even try
 _MAX_SURPLUS: Final = 2**30  # bytes beyond that, for all that is zero
-_UNREADABLE: Final = (
-    OSError,
-    LookupError,
-    ValueError,
-    TypeError,
-    RuntimeError,
-    ArithmeticError,
-    EOFError,
-    MemoryError,
-    zlib.error,
-    zipfile.BadZipFile,
-    tf.errors.OpError,
-)
 
 
 def read_checkpoint(path: str | os.PathLike[str]) -> Snapshot:
@@ -47,7 +33,9 @@ def read_checkpoint(path: str | os.PathLike[str]) -> Snapshot:
             values = _keras_file(Path(name))
         else:
             values = _checkpoint(_prefix(name))
-    except _UNREADABLE as error:
+    except UsageError:
+        raise
+    except Exception as error:  # whatever a damaged file brings about
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UsageError(
             f"cannot read variables from {name}: {reason}",

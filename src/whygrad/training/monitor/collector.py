@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -18,17 +17,6 @@ from whygrad.training.monitor.step_recorder import StepRecorder
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _SECONDS: Final = 0.5  # between two lines of a terminal
-
-
-@dataclass(frozen=True, slots=True)
-class Glimpse:
-    """The newest step, in short."""
-
-    step: int
-    loss: float
-    norm: float  # of all gradients together
-    worst: str  # the variable with the largest norm, or with one that is not finite
-    worst_norm: float
 
 
 class Executions:
@@ -80,7 +68,7 @@ class Collector:
         self.recorder = recorder
         self.executions = executions
         self.writer = writer
-        self.glimpse: Glimpse | None = None
+        self.glimpse: tuple[int, str] | None = None
         self.last_step = start - 1
         self._start = start
         self._numbers: dict[RowLayout, dict[str, int]] = {}
@@ -117,18 +105,18 @@ class Collector:
         self.glimpse = glimpse_of(tracks[name], rows[name])
 
 
-def glimpse_of(track: Track, rows: Rows) -> Glimpse:
+def glimpse_of(track: Track, rows: Rows) -> tuple[int, str]:
+    """The newest step, and in a line its loss, the norm of all gradients, and the largest, or one not finite."""
     norms = rows.values[-1, :, CHANNELS.index("norm")].astype(np.float64)
     known = [i for i, info in enumerate(track.variables) if not info.missing]
     broken = [i for i in known if not np.isfinite(norms[i])]
     worst = broken[0] if broken else max(known, key=lambda i: norms[i], default=None)
-    return Glimpse(
-        step=int(rows.steps[-1]),
-        loss=float(rows.scalars[-1, track.scalars.index("loss")]),
-        norm=float(np.sqrt(np.sum(np.square(norms[known])))),
-        worst="" if worst is None else track.variables[worst].name,
-        worst_norm=float("nan") if worst is None else float(norms[worst]),
-    )
+    step, loss = int(rows.steps[-1]), float(rows.scalars[-1, track.scalars.index("loss")])
+    norm = float(np.sqrt(np.sum(np.square(norms[known]))))
+    name, largest = ("", float("nan")) if worst is None else (track.variables[worst].name, float(norms[worst]))
+    share = largest / norm if norm else 0.0
+    percent = f" ({share:.0%})" if share == share else ""
+    return step, f"step {step}  loss {loss:.4g}  |gradient| {norm:.3g}  worst {name} {largest:.3g}{percent}"
 
 
 class ProgressLine:
@@ -141,19 +129,13 @@ class ProgressLine:
         self._next = 0.0
         self._pause = _SECONDS if self._over else 10 * _SECONDS
 
-    def show(self, glimpse: Glimpse | None, *, final: bool = False) -> None:
+    def show(self, glimpse: tuple[int, str] | None, *, final: bool = False) -> None:
         now = time.monotonic()
-        if glimpse is None or glimpse.step == self._last or (now < self._next and not final):
+        if glimpse is None or glimpse[0] == self._last or (now < self._next and not final):
             return
-        self._last, self._next = glimpse.step, now + self._pause
-        text = line_of(glimpse)
+        self._next = now + self._pause
+        self._last, text = glimpse
         self._stream.write(f"\r\x1b[2K{text}" if self._over else f"{text}\n")
         if final and self._over:
             self._stream.write("\n")
         self._stream.flush()
-
-
-def line_of(glimpse: Glimpse) -> str:
-    share = glimpse.worst_norm / glimpse.norm if glimpse.norm else 0.0
-    worst = f"{glimpse.worst} {glimpse.worst_norm:.3g}" + (f" ({share:.0%})" if share == share else "")
-    return f"step {glimpse.step}  loss {glimpse.loss:.4g}  |gradient| {glimpse.norm:.3g}  worst {worst}"
