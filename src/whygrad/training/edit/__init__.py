@@ -24,8 +24,8 @@ from whygrad.training.edit.planned_edit import PlannedEdit as PlannedEdit
 from whygrad.training.edit.reset import Reset as Reset
 from whygrad.training.edit.schedule import Interpolate as Interpolate
 from whygrad.training.edit.schedule import Schedule as Schedule
-from whygrad.training.edit.snapshot import Snapshot as Snapshot
-from whygrad.training.edit.snapshot import snapshot as snapshot
+from whygrad.training.edit.snapshots import Snapshot as Snapshot
+from whygrad.training.edit.snapshots import snapshot as snapshot
 from whygrad.training.edit.soft_update import SoftUpdate as SoftUpdate
 from whygrad.training.edit.transaction import Transaction as Transaction
 from whygrad.training.edit.transaction import transaction as transaction

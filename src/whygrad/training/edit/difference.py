@@ -12,8 +12,7 @@ import numpy as np
 
 from whygrad.errors import UsageError
 from whygrad.report.columns import aligned
-from whygrad.training.edit.checkpoint_file import read_checkpoint
-from whygrad.training.edit.snapshot import Snapshot, snapshot
+from whygrad.training.edit.snapshots import Snapshot, read_checkpoint, snapshot
 
 
 class Change(StrEnum):

@@ -19,7 +19,7 @@ from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable
 from whygrad.backends.tensorflow.measure.step_means import Means
 from whygrad.diagnostics import Diagnostic
 from whygrad.errors import UsageError
-from whygrad.store import Rows, Run, RunWriter
+from whygrad.store import Rows, RunWriter
 from whygrad.training.monitor.ring import Ring, halves, whole
 from whygrad.training.monitor.row_layout import RowLayout, Section, facts_of
 from whygrad.training.monitor.step_probe import Application, AskedGradient, current_graph
@@ -44,11 +44,6 @@ class LoopRecorder:
         self._places: dict[object, _Place] = {}
         self._hooks = Hooks()
         self._writer.add_source(self._drain)
-
-    @property
-    def run(self) -> Run | None:
-        """The recorded run, also while it is recorded."""
-        return None if self._writer.path is None else Run(self._writer.path)
 
     @unconverted
     def record(
@@ -94,12 +89,6 @@ class LoopRecorder:
             self._writer.add_diagnostic(diagnostic)
         store_ledger(self._writer)
         store_diagnosis(self._writer, leave=known)
-
-    def __enter__(self) -> LoopRecorder:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        self.close("finished" if kind is None else "failed")
 
     def _record(
         self, gradients: list[Any], variables: list[Any], loss: Any, step: Any, rate: Any, applied: Any, track: str

@@ -13,8 +13,7 @@ from whygrad.training.sampling import noise
 from whygrad.training.sampling.arguments import ParameterError, check_same_shape, floating, matching
 from whygrad.training.sampling.comparison.family import DRAWS, FAMILIES, UNBIASED, Estimator, Family, scored
 from whygrad.training.sampling.comparison.gradients import Loss, estimates, exact
-from whygrad.training.sampling.comparison.recommendation import recommend
-from whygrad.training.sampling.comparison.result import Comparison
+from whygrad.training.sampling.comparison.result import Comparison, recommend
 from whygrad.training.sampling.comparison.statistics import Reference, estimated_reference, exact_reference, length, row
 
 
