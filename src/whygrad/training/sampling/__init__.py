@@ -14,8 +14,8 @@
 """
 
 from whygrad.training.sampling.arguments import ParameterError as ParameterError
-from whygrad.training.sampling.comparison import Comparison as Comparison
-from whygrad.training.sampling.comparison import compare as compare
+from whygrad.training.sampling.comparison.compare import compare as compare
+from whygrad.training.sampling.comparison.result import Comparison as Comparison
 from whygrad.training.sampling.draw import Draw as Draw
 from whygrad.training.sampling.draw import draw_bernoulli as draw_bernoulli
 from whygrad.training.sampling.draw import draw_categorical as draw_categorical
