@@ -152,11 +152,11 @@ class _Updates:
             variables=variables,
             owners=owners,
             graph=current_graph(),
+            before=[tf.convert_to_tensor(variable) for variable in variables],
+            rate=None if compat.sets_rate_when_applied(optimizer) else _rate(optimizer),
             scale=scale,
             given_scaled=given_scaled,
         )
-        application.before = [tf.convert_to_tensor(variable) for variable in variables]
-        application.rate = None if compat.sets_rate_when_applied(optimizer) else _rate(optimizer)
         self._endings = [gradient_calls.hear_writes(variable, application.wrote) for variable in variables]
         self._open = application
         self._probe.listener.opened(application)

@@ -11,7 +11,7 @@ import tf_keras
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
-from whygrad.training.wrapping.delegating import Delegating
+from whygrad.training.wrapping.delegating import Delegating, passed_on
 
 LossScaleOptimizer: Final = tf_keras.mixed_precision.LossScaleOptimizer
 _FROM_WRAPPED: Final = (
@@ -68,13 +68,7 @@ class OptimizerWrapper(Delegating, tf_keras.optimizers.Optimizer):  # type: igno
         own = self.wrapped.variables
         return own() if callable(own) and not hasattr(own, "__len__") else own
 
-    @property
-    def lr(self) -> Any:
-        return self.wrapped.learning_rate
-
-    @lr.setter
-    def lr(self, value: Any) -> None:
-        self.wrapped.learning_rate = value
+    lr = passed_on("learning_rate")
 
     def compute_gradients(self, loss: Any, var_list: Any, tape: Any = None) -> Any:
         """The wrapped optimizer's: with loss scaling it scales the loss here, and unscales the gradients."""
