@@ -13,7 +13,7 @@ from whygrad.backends.tensorflow.log.ledger.writer import writing_as
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.errors import UsageError
 from whygrad.training.edit.owned_variables import Pattern, trained
-from whygrad.training.edit.planned_edit import Held, Logs, PlannedEdit
+from whygrad.training.edit.planned_edit import Logs, PlannedEdit
 from whygrad.training.edit.replicas import across_replicas, copy_of, mixed, scope_of, write
 from whygrad.training.variables import name_of
 
@@ -47,7 +47,6 @@ class ExponentialAverage(PlannedEdit):
         variables = trained(model, layers)
         super().__init__(variables, every=every, name=name)
         self._decay, self._warmup, self._evaluate = float(decay), warmup, evaluate
-        self._held = Held(variables)
         with tf.init_scope(), scope_of(variables):
             self.averages = [copy_of(variable, "average") for variable in variables]
             self.is_swapped = tf.Variable(False, trainable=False, name="swapped")

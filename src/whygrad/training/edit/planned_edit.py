@@ -81,6 +81,7 @@ class PlannedEdit(tf.Module, FitCallback):  # type: ignore[misc]
         if every < 1:
             raise UsageError(f"`every` is a number of steps, one or more, not {every}")
         self._every = int(every)
+        self._held = Held(variables)
         self._batch, self._iterations = -1, 0
         with tf.init_scope(), scope_of(variables):
             self.steps = tf.Variable(

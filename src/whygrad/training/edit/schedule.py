@@ -10,7 +10,7 @@ import tensorflow as tf
 from whygrad.backends.tensorflow.log.ledger.writer import writing_as
 from whygrad.errors import UsageError
 from whygrad.training.edit.owned_variables import is_variable
-from whygrad.training.edit.planned_edit import Held, Logs, PlannedEdit
+from whygrad.training.edit.planned_edit import Logs, PlannedEdit
 from whygrad.training.edit.replicas import across_replicas, write
 
 
@@ -30,7 +30,6 @@ class Schedule(PlannedEdit):
                 help="keep the number in a tf.Variable: a Python number is baked into a compiled step",
             )
         super().__init__([variable], every=every, name=name)
-        self._held = Held([variable])
         self._function = function
         self.set()
 

@@ -37,18 +37,18 @@ class SoftUpdate(PlannedEdit):
         _check(targets, sources)
         super().__init__(targets, every=every, name=name)
         self._rate = float(rate)
-        self._targets, self._sources = Held(targets), Held(sources)
+        self._sources = Held(sources)
         if sync:
             self.copy()
 
     def copy(self) -> None:
         """Make the target equal to the source now."""
-        for target, source in zip(self._targets.variables, self._sources.variables, strict=True):
+        for target, source in zip(self._held.variables, self._sources.variables, strict=True):
             write(target, lambda _, new: new, source)
 
     def _act(self, now: Any, times: Any) -> None:
         share = 1.0 - tf.constant(1.0 - self._rate, tf.float64) ** tf.cast(times, tf.float64)
-        for target, source in zip(self._targets.variables, self._sources.variables, strict=True):
+        for target, source in zip(self._held.variables, self._sources.variables, strict=True):
             write(target, lambda old, new: new if self._rate == 1.0 else mixed(old, new, share), source)
 
 
