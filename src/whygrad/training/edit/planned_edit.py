@@ -83,7 +83,7 @@ class PlannedEdit(tf.Module, FitCallback):  # type: ignore[misc]
         self._every = int(every)
         self._held = Held(variables)
         self._batch, self._iterations = -1, 0
-        with tf.init_scope(), scope_of(variables):
+        with tf.init_scope(), scope_of(self._held.variables):
             self.steps = tf.Variable(
                 0, dtype=tf.int64, trainable=False, name="steps", aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA
             )
