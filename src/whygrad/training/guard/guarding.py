@@ -14,7 +14,7 @@ from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.backends.tensorflow.measure.statistics import Reducer
 from whygrad.backends.tensorflow.measure.step_means import Means
 from whygrad.errors import NonfiniteError, UsageError
-from whygrad.training.guard.forward_state import EagerState, ForwardState, written_before
+from whygrad.training.guard.forward_state import EagerState, written_before
 from whygrad.training.guard.kept_states import KeptStates
 from whygrad.training.guard.record import GuardRecord
 from whygrad.training.variables import name_of
@@ -78,8 +78,8 @@ class Guarding:
             choose(finite, self.record.good, lambda: self._bad(gradients, variables, None))
             return
         go_on = tf.logical_and(finite, tf.logical_not(self.record.stopped)) if compat.inside_xla() else finite
-        state = self._forward_state(variables, optimizer)
-        choose(go_on, lambda: self._good(gradients, apply), lambda: self._bad(gradients, variables, apply, state))
+        put_back = self._putting_back(variables, optimizer)
+        choose(go_on, lambda: self._good(gradients, apply), lambda: self._bad(gradients, variables, apply, put_back))
 
     def _good(self, gradients: list[Any], apply: Callable[[Any], Any]) -> None:
         assert self.record is not None
@@ -95,15 +95,15 @@ class Guarding:
         gradients: list[Any],
         variables: Sequence[Any],
         apply: Callable[[Any], Any] | None,
-        state: ForwardState | EagerState | None = None,
+        put_back: Callable[[], None] | None = None,
     ) -> None:
         assert self.record is not None
         self.record.bad(self._which_are_finite(gradients, variables))
         mode = self.settings.on_nonfinite
         if mode == "zero" and apply is not None:
             apply([_without_bad_elements(gradient) for gradient in gradients])
-        elif state is not None:
-            state.put_back()
+        elif put_back is not None:
+            put_back()
             if self.kept is not None:
                 self.kept.go_back()
         limit = 1 if mode == "raise" else self.settings.patience
@@ -123,16 +123,16 @@ class Guarding:
                 finite[place] = gradient_is_finite(gradient)
         return finite
 
-    def _forward_state(self, variables: Sequence[Any], optimizer: Any) -> ForwardState | EagerState | None:
+    def _putting_back(self, variables: Sequence[Any], optimizer: Any) -> Callable[[], None] | None:
         if self.settings.on_nonfinite == "zero":
             return None
         if tf.executing_eagerly():
             self.unrestored = () if self.eager_state else ("what the forward pass wrote; pass `restore=model`",)
-            return self.eager_state
+            return self.eager_state.put_back
         ours = [each.variables for each in (self.record, self.kept) if each is not None]
         own = [*variables, *compat.state_of_optimizer(optimizer), *chain(*ours)]
-        state, self.unrestored = written_before([compat.native(each) for each in own])
-        return state
+        put_back, self.unrestored = written_before([compat.native(each) for each in own])
+        return put_back
 
     def check(self) -> None:
         """Raise NonfiniteError if training is to stop. For steps that cannot stop by themselves."""
