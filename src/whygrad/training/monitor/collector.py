@@ -79,7 +79,7 @@ class Collector:
         with self._lock:
             before = None if final else self.executions.batches
             for layout, ring in list(self.recorder.rings.items()):
-                numbers, data = ring.drain(before, self.recorder.schedule.every)
+                numbers, data = ring.drain(before, self.recorder.every)
                 if len(numbers):
                     self._take(layout, numbers, data)
             self.executions.forget(self.executions.batches - 1)

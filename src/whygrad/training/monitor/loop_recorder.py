@@ -23,7 +23,7 @@ from whygrad.store import Rows, RunWriter
 from whygrad.training.monitor.ring import Ring, halves, whole
 from whygrad.training.monitor.row_layout import RowLayout, Section, facts_of
 from whygrad.training.monitor.step_probe import Application, AskedGradient, current_graph
-from whygrad.training.monitor.step_row import application_row, present_of, weight_norms
+from whygrad.training.monitor.step_row import application_row, weight_norms
 from whygrad.training.run_diagnosis import store_diagnosis, store_ledger
 from whygrad.training.variables import current_rate
 
@@ -159,10 +159,10 @@ class _Place:
             owners=self._owners,
             graph=current_graph(),
             before=[tf.convert_to_tensor(previous) for previous in self._previous],
+            weight_norms=weight_norms(now, means),
             rate=rate,
             clipped=applied,
         )
-        application.weight_norms = weight_norms(present_of(application, now), means)
         asked = [] if loss is None else [AskedGradient(loss, {id(v): None for v in self._variables})]
         row = application_row(application, asked, means, None)
         self._ring.write(turn, turn, tf.concat([tf.cast(halves(number), dtype), row], 0))

@@ -18,7 +18,7 @@ from whygrad.store import Run, RunWriter
 from whygrad.training.guard.guard import ModelGuard
 from whygrad.training.monitor.collector import Collector, Executions, ProgressLine
 from whygrad.training.monitor.monitored_function import MonitoredFunction
-from whygrad.training.monitor.step_recorder import Schedule, StepRecorder
+from whygrad.training.monitor.step_recorder import StepRecorder
 from whygrad.training.run_diagnosis import DEFAULT, Thresholds, store_diagnosis, store_ledger
 
 
@@ -61,7 +61,7 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
             raise UsageError("a Monitor records at least every so many steps, one or more", help="`every=16`")
         self.name = name
         self._folder = folder
-        self._schedule = Schedule(every=every, closely_every=closely_every)
+        self._every, self._closely_every = every, closely_every
         self._progress = ProgressLine() if progress else None
         self._thresholds = thresholds
         self._writer: RunWriter | None = None
@@ -101,10 +101,11 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         self._executions = Executions()
         self._since_drain = 0
         recorder = StepRecorder(
-            self._schedule,
+            model,
+            _OptimizerNames(model),
+            every=self._every,
+            closely_every=self._closely_every,
             compiled=bool(model.jit_compile) and not model.run_eagerly,
-            model=model,
-            names=_OptimizerNames(model),
             rows_at_once=compat.steps_per_execution(model),
         )
         self._collector = Collector(recorder, self._executions, self._writer, self._steps_done)
@@ -118,7 +119,7 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         path = None if self._writer is None else self._writer.path
         if path is not None:
             return RunWriter.resume(path, frameworks=DISTRIBUTIONS)
-        facts = {"model": str(getattr(model, "name", "")), "every": self._schedule.every}
+        facts = {"model": str(getattr(model, "name", "")), "every": self._every}
         return RunWriter.start(self._folder, name=self.name, facts=facts, frameworks=DISTRIBUTIONS)
 
     def _after_execution(self, begun: float, seconds: float) -> None:
@@ -126,7 +127,7 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         batches = compat.steps_per_execution(self.model)
         self._executions.add(batches, begun, seconds)
         self._since_drain += batches
-        if self._since_drain * 2 >= self._collector.room * self._schedule.every:
+        if self._since_drain * 2 >= self._collector.room * self._every:
             self._since_drain = 0
             self._collector.drain()
         if self._progress is not None:

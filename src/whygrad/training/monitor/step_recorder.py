@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 import tensorflow as tf
@@ -34,27 +33,24 @@ _LEAST_ROWS: Final = 16
 _MOST_ROWS: Final = 512
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Schedule:
-    """Which steps are recorded, and at which of them big variables are looked at closely."""
-
-    every: int = 1
-    closely_every: int = 16
-
-
 class StepRecorder:
-    """Wraps the training step of one model. A failure of ours leaves the step as it was."""
+    """Wraps the training step of one model. A failure of ours leaves the step as it was.
+
+    One step in `every` is recorded, and of those one in `closely_every` looks at big variables closely.
+    """
 
     def __init__(
         self,
-        schedule: Schedule,
+        model: Any,
+        names: Callable[[Any], str],
         *,
+        every: int,
+        closely_every: int,
         compiled: bool,
-        model: Any = None,
-        names: Callable[[Any], str] | None = None,
-        rows_at_once: int = 1,
+        rows_at_once: int,
     ) -> None:
-        self.schedule = schedule
+        self.every = every
+        self._closely_every = closely_every
         self.rings: dict[RowLayout, Ring] = {}
         self.units: dict[RowLayout, UnitWatch] = {}
         self.graph: Graph | None = None  # of the step, as it was first traced
@@ -62,7 +58,7 @@ class StepRecorder:
         self._one = hidden_variable(1.0, dtype=tf.float32, name="one") if compiled else None
         self._compiled = compiled
         self._model = model
-        self._names = names or (lambda optimizer: str(getattr(optimizer, "name", "optimizer")))
+        self._names = names
         self._rows_at_once = rows_at_once
         self._probe: StepProbe | None = None
         self._graph: Any = None
@@ -98,7 +94,7 @@ class StepRecorder:
         if self._compiled:
             return
         means, variables = self._means(application), present_of(application, application.variables)
-        if self.schedule.every == 1:
+        if self.every == 1:
             application.weight_norms = weight_norms(variables, means)
             return
         application.weight_norms = tf.cond(
@@ -131,8 +127,8 @@ class StepRecorder:
     def _start_probe(self) -> None:
         self._graph = current_graph()
         self._number = tf.identity(self.counter)
-        self._turn = self._number // self.schedule.every
-        self._closely = True if self.schedule.closely_every == 1 else self._turn % self.schedule.closely_every == 0
+        self._turn = self._number // self.every
+        self._closely = True if self._closely_every == 1 else self._turn % self._closely_every == 0
         self._one_now = None if self._one is None else tf.convert_to_tensor(self._one)
         self._clipped, self._rows, self._complete = {}, {}, False
         self._probe = StepProbe(self)
@@ -164,7 +160,7 @@ class StepRecorder:
                 ring.write(self._number, self._turn, tf.concat([*numbers, *rows], 0))
                 return tf.constant(True)
 
-            if self.schedule.every == 1:
+            if self.every == 1:
                 write()
             else:
                 tf.cond(self._is_turn(), write, lambda: tf.constant(False))
@@ -185,7 +181,7 @@ class StepRecorder:
             watch.write(self._number, list(found.values()))
 
     def _is_turn(self) -> Tensor:
-        return self._number % self.schedule.every == 0
+        return self._number % self.every == 0
 
     def _means(self, application: Application) -> Means:
         wide = any(variable.dtype == tf.float64 for variable in application.variables)
