@@ -8,7 +8,14 @@ import pytest
 
 from whygrad.backends.failure import describe_failure
 from whygrad.source import SourceSpan, source_text
-from whygrad.source.naming import alias_assignment, callee, is_looped_over, multiplication, rebinds_itself
+from whygrad.source.naming import (
+    alias_assignment,
+    callee,
+    is_looped_over,
+    line_that_makes,
+    multiplication,
+    rebinds_itself,
+)
 from whygrad.source.state import attribute_reads, changed_outside, mutations
 
 
@@ -36,6 +43,32 @@ def test_an_alias_is_found_where_it_is_assigned(tmp_path: Path) -> None:
     assert found is not None
     assert source_text(found) == "b = a"
     assert alias_assignment(str(file), "c", "a") is None
+
+
+def test_the_line_that_makes_something_is_found_in_a_file_a_function_or_a_class(tmp_path: Path) -> None:
+    file = tmp_path / "p.py"
+    file.write_text(
+        "w = make()\n"
+        "same = w\n"
+        "@decorated\n"
+        "def build(given):\n"
+        "    a, w = make(), [make()]\n"
+        "    return (inner := make()), list(w)\n"
+        "class Net:\n"
+        "    def __init__(self):\n"
+        "        self.w = make()\n"
+        "        self.copies = list(self.w)\n"
+    )
+
+    assert line_that_makes(str(file), "same") is None
+    assert line_that_makes(str(file), "w") == 5  # the last one
+    assert line_that_makes(str(file), "inner", function=3) == 6  # decorators count as its beginning
+    assert line_that_makes(str(file), "w", function=4) == 5
+    assert line_that_makes(str(file), "w", function=9) is None
+    assert line_that_makes(str(file), "self.w", owner="Net") == 9
+    assert line_that_makes(str(file), "self.copies", owner="Net") is None
+    assert line_that_makes(str(file), "self.w", owner="Other") is None
+    assert line_that_makes(str(tmp_path / "gone.py"), "w") is None
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from whygrad.source.returning import return_of_none
+from whygrad.source.naming import return_of_none
 
 SCRIPT = """\
 def outer(x):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from whygrad.store import RunNotFoundError, RunWriter, find_run, folder, list_runs, run_file
-from whygrad.store.run_id import new_id
+from whygrad.store.run_file import new_id
 
 
 @pytest.fixture

@@ -17,9 +17,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("whygrad", "missing, zero and wrong gradients")
     group.addoption("--whygrad", action="store_true", help="watch each test and explain its gradients at the end")
     group.addoption(
-        "--whygrad-fail-on",
-        choices=("error", "warning"),
-        help="watch, and fail a test that has such a finding",
+        "--whygrad-fail-on", choices=("error", "warning"), help="watch, and fail a test that has such a finding"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -116,10 +117,8 @@ class SessionWatch:
             self._trouble.append(f"{type(error).__name__}: {error}")
 
     def _counts(self) -> str:
-        counts = {
-            s: sum(seen.severity == s for seen in self._seen.values()) for s in (Severity.ERROR, Severity.WARNING)
-        }
-        return ", ".join(_plural(count, s.label) for s, count in counts.items() if count) or "no problem found"
+        found = Counter(Severity(seen.severity) for seen in self._seen.values())
+        return ", ".join(_plural(found[s], s.label) for s in sorted(found, reverse=True)) or "no problem found"
 
 
 def _as_data(diagnostic: Diagnostic) -> dict[str, Any]:

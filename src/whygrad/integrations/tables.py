@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from whygrad.errors import UsageError
 from whygrad.graph.series import CHANNELS
 from whygrad.store import Rows, Run, Track
@@ -23,8 +25,8 @@ def export_csv(run: Run, folder: str | os.PathLike[str]) -> list[Path]:
         first.writerow(["track", "step", *names])
         second.writerow(["track", "step", "variable", *CHANNELS])
         for track, rows in _all_rows(run):
-            first.writerows(_scalar_lines(track, rows, names))
-            second.writerows(_variable_lines(track, rows))
+            first.writerows(_lines(_scalar_columns(track, rows, names)))
+            second.writerows(_lines(_variable_columns(track, rows)))
     return [scalars, variables]
 
 
@@ -70,21 +72,10 @@ def _scalar_names(run: Run) -> list[str]:
     return list(dict.fromkeys(name for track in run.tracks() for name in track.scalars))
 
 
-def _scalar_lines(track: Track, rows: Rows, names: Sequence[str]) -> Iterator[list[Any]]:
-    places = [track.scalars.index(name) if name in track.scalars else None for name in names]
-    for step, values in zip(rows.steps.tolist(), rows.scalars.tolist(), strict=True):
-        yield [track.name, step, *("" if place is None else _cell(values[place]) for place in places)]
-
-
-def _variable_lines(track: Track, rows: Rows) -> Iterator[list[Any]]:
-    for step, values in zip(rows.steps.tolist(), rows.values.tolist(), strict=True):
-        for info, channels in zip(track.variables, values, strict=True):
-            if not info.missing:
-                yield [track.name, step, info.name, *map(_cell, channels)]
-
-
-def _cell(value: float) -> Any:
-    return "" if math.isnan(value) else value
+def _lines(columns: dict[str, Any]) -> Iterator[list[Any]]:
+    """The same as the lines of a CSV file: a number that was not taken is empty."""
+    listed = (np.asarray(column).tolist() for column in columns.values())
+    return (["" if cell != cell else cell for cell in line] for line in zip(*listed, strict=True))
 
 
 def _scalar_columns(track: Track, rows: Rows, names: Sequence[str]) -> dict[str, Any]:
@@ -94,8 +85,6 @@ def _scalar_columns(track: Track, rows: Rows, names: Sequence[str]) -> dict[str,
 
 
 def _variable_columns(track: Track, rows: Rows) -> dict[str, Any]:
-    import numpy as np
-
     here = [i for i, info in enumerate(track.variables) if not info.missing]
     flat = rows.values[:, here].reshape(-1, len(CHANNELS)).astype(np.float64)
     return {

@@ -25,7 +25,7 @@ def diagnose(
     with without_collecting(), texts_of(recording.sources):
         whole = with_escapes(recording)
         found = [
-            _stamp(rule, finding, words or {})
+            stamp(rule, finding, words or {})
             for rule in rules
             if wanted.admits(rule.code, rule.name)
             for finding in rule.check(whole)
@@ -53,7 +53,7 @@ def _merged(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         )
 
 
-def _stamp(rule: Rule, finding: Finding, words: Words) -> Diagnostic:
+def stamp(rule: Rule, finding: Finding, words: Words) -> Diagnostic:
     severity = rule.severity if finding.severity is None else finding.severity
     if not finding.certain:
         severity = min(severity, Severity.WARNING)

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whygrad.source.module import FUNCTIONS, Module, last_name, located, module_of
+from whygrad.source.module import FUNCTIONS, Module, last_name, loads, located, module_of
 from whygrad.source.text import SourceSpan
 
 _COLLECTING = ("append", "write", "scalar", "format")
+_CONVERTING = ("astype", "float", "int", "bool", "float32", "round", "abs")
 _MAX_NAMES = 16
 
 
@@ -29,29 +30,27 @@ def used_calls(span: SourceSpan) -> Iterator[UsedCall]:
     scope = module.scope(node)
     if not isinstance(scope, FUNCTIONS) or getattr(scope, "name", "") in ("__init__", "build"):
         return
-    for call in _inside(scope):
-        if isinstance(call, ast.Call) and isinstance(call.func, (ast.Name, ast.Attribute)):
-            name, uses = ast.unparse(call.func), list(_uses(module, scope, call))
-            if uses or name.endswith(".shuffle"):  # which changes its argument
-                decides = next((module.span(use) for use in uses if _is_tested(module, use)), None)
-                yield UsedCall(name, module.span(call), decides)
+    for name, call in _calls(scope):
+        uses = list(_uses(module, scope, call))
+        if uses or name.endswith(".shuffle"):  # which changes its argument
+            decides = next((module.span(use) for use in uses if _is_tested(module, use)), None)
+            yield UsedCall(name, module.span(call), decides)
 
 
 def called_inside(file: str, function: str) -> Iterator[str]:
     """The dotted names that a function of a file calls."""
     module = module_of(file)
     for scope in module.functions.get(function, ()) if module is not None else ():
-        for call in _inside(scope):
-            if isinstance(call, ast.Call) and isinstance(call.func, (ast.Name, ast.Attribute)):
-                yield ast.unparse(call.func)
+        yield from (name for name, _ in _calls(scope))
 
 
-def _inside(scope: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function, without those of the functions in it: these may run at another time."""
+def _calls(scope: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    """The calls of dotted names in a function, without those of the functions in it: these may run at another time."""
     waiting = list(ast.iter_child_nodes(scope))
     while waiting:
         node = waiting.pop(0)
-        yield node
+        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+            yield ast.unparse(node.func), node
         if not isinstance(node, FUNCTIONS):
             waiting.extend(ast.iter_child_nodes(node))
 
@@ -72,11 +71,7 @@ def _uses(module: Module, scope: ast.AST, value: ast.expr) -> Iterator[ast.expr]
             continue
         for name in taken - names if len(names) < _MAX_NAMES else ():
             names.add(name)
-            waiting += [n for n in _inside(scope) if isinstance(n, ast.Name) and n.id == name and _is_read(n)]
-
-
-def _is_read(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Load)
+            waiting += (node for node in loads(scope, name) if module.scope(node) is scope)
 
 
 def _names_given(statement: ast.stmt | None) -> set[str] | None:
@@ -90,13 +85,9 @@ def _is_whole_value(module: Module, node: ast.AST, statement: ast.stmt | None) -
     """Whether an assignment takes the value, or plain arithmetic with it, and no function gets it."""
     while node is not statement:
         node = module.parents[node]
-        if isinstance(node, ast.IfExp) or (isinstance(node, ast.Call) and not _is_conversion(node)):
+        if isinstance(node, ast.IfExp) or (isinstance(node, ast.Call) and last_name(node.func) not in _CONVERTING):
             return False
     return True
-
-
-def _is_conversion(call: ast.Call) -> bool:
-    return ast.unparse(call.func).split(".")[-1] in ("astype", "float", "int", "bool", "float32", "round", "abs")
 
 
 def _is_tested(module: Module, node: ast.AST) -> bool:

@@ -85,16 +85,13 @@ def _is_of_another(module: Module, load: ast.Name, name: str, statement: ast.stm
 def _binds_by_itself(node: ast.AST, child: ast.AST, name: str) -> bool:
     """A loop, comprehension or function further in or elsewhere that has the name for itself."""
     if isinstance(node, ast.For):
-        return name in _names(node.target) and child in node.body and not _rebinds(node, name)
+        inside = (each for statement in node.body for each in ast.walk(statement))
+        return name in _names(node.target) and child in node.body and not any(_is_store(n, name) for n in inside)
     if isinstance(node, _COMPREHENSIONS):
         return any(name in _names(each.target) for each in node.generators)
     if isinstance(node, FUNCTIONS):
         return name in parameters(node) or any(_is_store(each, name) for each in ast.walk(node))
     return False
-
-
-def _rebinds(loop: ast.For, name: str) -> bool:
-    return any(_is_store(each, name) for statement in loop.body for each in ast.walk(statement))
 
 
 def _is_in_loop(module: Module, node: ast.AST) -> bool:

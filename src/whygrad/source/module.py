@@ -81,6 +81,17 @@ class Module:
                 best = node
         return best
 
+    def function_at(self, line: int) -> Function | None:
+        """The innermost function that begins at a line, with or without decorators."""
+        found = None
+        for node in ast.walk(self.tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                if line in (node.lineno, min([node.lineno, *(each.lineno for each in node.decorator_list)])):
+                    return node
+            elif isinstance(node, ast.Lambda) and node.lineno == line:
+                found = node
+        return found
+
     def is_reporting(self, call: ast.Call) -> bool:
         """Whether a call prints or logs what it is given: `run.log(x)` stands alone, `np.log(x)` gives a value."""
         name = last_name(call.func)

@@ -1,10 +1,10 @@
-"""The user's own names for things, read from the source."""
+"""The user's own names for things, where they are given, and what functions return, read from the source."""
 
 from __future__ import annotations
 
 import ast
 
-from whygrad.source.module import located, module_of
+from whygrad.source.module import last_name, located, module_of
 from whygrad.source.text import SourceSpan
 
 
@@ -35,7 +35,7 @@ def is_looped_over(span: SourceSpan | None) -> bool:
     parent = None if found is None else found[0].parents.get(found[1])
     if isinstance(parent, (ast.comprehension, ast.For, ast.Starred)):
         return True
-    return isinstance(parent, ast.Call) and ast.unparse(parent.func).split(".")[-1] in _LOOPING
+    return isinstance(parent, ast.Call) and last_name(parent.func) in _LOOPING
 
 
 _LOOPING = {"zip", "map", "enumerate", "list", "tuple", "build", "extend"}
@@ -64,8 +64,9 @@ def multiplication(span: SourceSpan) -> tuple[SourceSpan, int | None] | None:
         return None
     module, node = found
     held = module.parents.get(node)
-    if isinstance(held, ast.Call) and ast.unparse(held.func).split(".")[-1] == _REPEATING.get(_position(held, node)):
-        return module.span(held), None
+    if isinstance(held, ast.Call):
+        repeated = {"repeat": held.args[:1], "fromkeys": held.args[1:2]}.get(last_name(held.func))
+        return (module.span(held), None) if repeated == [node] else None
     product = module.parents.get(held) if isinstance(held, (ast.List, ast.Tuple)) else None
     if not isinstance(product, ast.BinOp) or not isinstance(product.op, ast.Mult):
         return None
@@ -74,8 +75,44 @@ def multiplication(span: SourceSpan) -> tuple[SourceSpan, int | None] | None:
     return module.span(product), times
 
 
-_REPEATING = {0: "repeat", 1: "fromkeys"}  # by the position of what is repeated
+def line_that_makes(file: str, name: str, *, function: int | None = None, owner: str | None = None) -> int | None:
+    """The last line that gives a name, such as `w` or `self.w`, something new and not what is there already.
+
+    It is looked for in a file, or only in its function that begins at a line, or in its class of a name.
+    """
+    module = module_of(file)
+    scope: ast.AST | None = None if module is None else module.tree
+    if module is not None and function is not None:
+        scope = module.function_at(function)
+    elif module is not None and owner is not None:
+        classes = [node for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef) and node.name == owner]
+        scope = classes[-1] if classes else None
+    found = None
+    for node in ast.walk(scope) if scope is not None else ():
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and _makes(node.value):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if name in {ast.unparse(part) for target in targets for part in getattr(target, "elts", [target])}:
+                found = node.lineno
+    return found
 
 
-def _position(call: ast.Call, argument: ast.AST) -> int:
-    return call.args.index(argument) if argument in call.args else -1
+def _makes(value: ast.expr | None) -> bool:
+    """Whether an expression calls or lists something, rather than naming what is there already."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in ("list", "tuple"):
+        return False
+    return isinstance(value, (ast.Call, ast.List, ast.ListComp, ast.Tuple, ast.Dict, ast.DictComp))
+
+
+def return_of_none(file: str, first_line: int) -> SourceSpan | None:
+    """The `return` of a function that has a None in it, else its last one; None where the source does not tell."""
+    module = module_of(file)
+    function = None if module is None else module.function_at(first_line)
+    if module is None or function is None:
+        return None
+    if isinstance(function, ast.Lambda):
+        return module.span(function.body)
+    own = [node for node in ast.walk(function) if isinstance(node, ast.Return) and module.scope(node) is function]
+    nones = {each for each in ast.walk(function) if isinstance(each, ast.Constant) and each.value is None}
+    with_none = [node for node in own if nones.intersection(ast.walk(node))]
+    found = (with_none or own)[-1:]
+    return module.span(found[0]) if found else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 import sysconfig
 from enum import IntEnum
 from types import CodeType, FrameType
@@ -28,7 +27,6 @@ class Position(NamedTuple):
 
 
 _STDLIB = tuple({os.path.realpath(sysconfig.get_path(key)) for key in ("stdlib", "platstdlib")})
-_SITE = tuple({os.path.realpath(sysconfig.get_path(key)) for key in ("purelib", "platlib")})
 _OURSELVES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # NumPy, and the tools that run programs; a backend adds its framework.
 _machinery = {"numpy", "ipykernel", "IPython", "_pytest", "pluggy", "xdist", "click"}
@@ -85,12 +83,6 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
             library = frame
         frame = frame.f_back
     return library
-
-
-def here(skip: int = 1) -> Position | None:
-    """The user's position at the caller of the caller."""
-    frame = user_frame(sys._getframe(skip + 1))
-    return None if frame is None else position_in(frame)
 
 
 def position_in(frame: FrameType) -> Position:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -114,11 +114,9 @@ def attribute_reads(span: SourceSpan, attribute: str) -> SourceSpan | None:
     if found is None:
         return None
     module, node = found
-    named = (
-        each for each in ast.walk(module.scope(node)) if isinstance(each, ast.Attribute) and each.attr == attribute
-    )
-    reads = [each for each in named if isinstance(each.ctx, ast.Load) and ast.unparse(each) == f"self.{attribute}"]
-    return _first(module, reads)
+    named = (n for n in ast.walk(module.scope(node)) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load))
+    reads = (n for n in named if n.attr == attribute and ast.unparse(n) == f"self.{attribute}")
+    return min((module.span(read) for read in reads), default=None)
 
 
 def global_reads(span: SourceSpan, name: str) -> SourceSpan | None:
@@ -130,8 +128,8 @@ def global_reads(span: SourceSpan, name: str) -> SourceSpan | None:
     function = module.scope(node)
     if isinstance(function, ast.Module):
         return None
-    reads = [load for load in loads(function, name) if not _is_printed(module, load)]
-    return _first(module, [load for load in reads if not _counts_itself(module, load)])
+    reads = (load for load in loads(function, name) if not _is_printed(module, load))
+    return min((module.span(load) for load in reads if not _counts_itself(module, load)), default=None)
 
 
 def names_in(span: SourceSpan) -> frozenset[str]:
@@ -149,10 +147,6 @@ def _dotted(node: ast.AST) -> str | None:
             owner = _dotted(value)
             return None if owner is None else f"{owner}.{attribute}"
     return None
-
-
-def _first(module: Module, nodes: Sequence[ast.expr]) -> SourceSpan | None:
-    return min((module.span(node) for node in nodes), default=None)
 
 
 def _counts_itself(module: Module, node: ast.Name) -> bool:

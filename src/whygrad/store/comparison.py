@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from whygrad.store.reader import Run
 from whygrad.store.rows import Array
 
 Variables = list[tuple[str, VariableInfo]]
+Side = tuple[Array, Mapping[str, Array]]  # steps, and numbers by the name of their channel
 
 COMPARED = ("norm", "weight_norm", "update_norm")
 _SCALARS = ("loss", "learning_rate")
@@ -48,7 +49,9 @@ def compare(left: Run, right: Run, tolerance: float = 0.01) -> Comparison:
     entries = [*_scalars(left, right, tolerance)]
     for (track, info), (other_track, other) in pairs:
         one, two = left.series(info.name, track), right.series(other.name, other_track)
-        entries.append(_divergence(info.name, one.steps, two.steps, one.channels, two.channels, COMPARED, tolerance))
+        entries.append(
+            _divergence(info.name, (one.steps, one.channels), (two.steps, two.channels), COMPARED, tolerance)
+        )
     entries.sort(key=lambda entry: (entry.step is None, entry.step or 0))
     paired = [{info.name for _, info in side} for side in zip(*pairs, strict=True)] if pairs else [set(), set()]
     return Comparison(
@@ -76,41 +79,24 @@ def _scalars(left: Run, right: Run, tolerance: float) -> Iterator[Divergence]:
         for name in _SCALARS:
             if name in a.scalars and name in b.scalars:
                 label = name if len(left.tracks()) == 1 else f"{name} of {one.name}"
-                yield _divergence(label, a.steps, b.steps, a.scalars, b.scalars, (name,), tolerance)
+                yield _divergence(label, (a.steps, a.scalars), (b.steps, b.scalars), (name,), tolerance)
 
 
-def _divergence(
-    name: str,
-    left_steps: Array,
-    right_steps: Array,
-    left: Mapping[str, Array],
-    right: Mapping[str, Array],
-    channels: tuple[str, ...],
-    tolerance: float,
-) -> Divergence:
-    steps, mine, theirs = np.intersect1d(left_steps, right_steps, return_indices=True)
-    first: tuple[int, str] | None = None
-    for channel in channels:
+def _divergence(name: str, left: Side, right: Side, channels: tuple[str, ...], tolerance: float) -> Divergence:
+    steps, mine, theirs = np.intersect1d(left[0], right[0], return_indices=True)
+    one, two = ({c: side[c][places] for c in channels} for side, places in ((left[1], mine), (right[1], theirs)))
+    apart = []
+    for order, channel in enumerate(channels):
         known = channel in ("norm", *_SCALARS)  # taken at every step
-        places = np.flatnonzero(_differ(left[channel][mine], right[channel][theirs], tolerance, known))
-        if len(places) and (first is None or places[0] < first[0]):
-            first = (int(places[0]), channel)
-    ratio = np.nan
-    if len(steps):
-        above, below = left[channels[0]][mine][-1], right[channels[0]][theirs][-1]
-        ratio = float(above / below) if below else np.nan
-    if first is None:
-        return Divergence(name=name, step=None, last_ratio=ratio, steps=len(steps))
-    place, channel = first
-    return Divergence(
-        name=name,
-        step=int(steps[place]),
-        channel=channel,
-        left=float(left[channel][mine][place]),
-        right=float(right[channel][theirs][place]),
-        last_ratio=ratio,
-        steps=len(steps),
-    )
+        apart += [(place, order) for place in np.flatnonzero(_differ(one[channel], two[channel], tolerance, known))[:1]]
+    above, below = one[channels[0]][-1:], two[channels[0]][-1:]
+    ratio = float(above[0] / below[0]) if len(below) and below[0] else np.nan
+    agreement = Divergence(name=name, step=None, last_ratio=ratio, steps=len(steps))
+    if not apart:
+        return agreement
+    place, order = min(apart)
+    values = float(one[channels[order]][place]), float(two[channels[order]][place])
+    return replace(agreement, step=int(steps[place]), channel=channels[order], left=values[0], right=values[1])
 
 
 def _differ(left: Array, right: Array, tolerance: float, known: bool) -> Array:

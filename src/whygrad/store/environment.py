@@ -6,14 +6,13 @@ import importlib.metadata
 import os
 import platform
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
-
-PACKAGES: Final = ("whygrad", "tensorflow", "tensorflow-cpu", "keras", "tf-keras", "numpy")
 
 
-def environment() -> dict[str, object]:
-    """What a reader needs to run it again."""
+def environment(frameworks: Iterable[str] = ()) -> dict[str, object]:
+    """What a reader needs to run it again; `frameworks` are the distributions they are installed by."""
+    packages = ("whygrad", *frameworks, "numpy")
     return {
         "argv": list(sys.argv),
         "folder": os.getcwd(),
@@ -22,7 +21,7 @@ def environment() -> dict[str, object]:
         "host": platform.node(),
         "pid": os.getpid(),
         "processors": os.cpu_count(),
-        "packages": {name: version for name in PACKAGES if (version := _version(name)) is not None},
+        "packages": {name: version for name in packages if (version := _version(name)) is not None},
         "commit": git_commit(Path.cwd()),
     }
 
@@ -37,37 +36,26 @@ def _version(package: str) -> str | None:
 def git_commit(folder: Path) -> str | None:
     """The commit that is checked out at or above a folder; None where there is none."""
     try:
-        for place in (folder, *folder.parents):
-            dot_git = place / ".git"
-            if dot_git.exists():
-                return _head(_git_folder(dot_git))
+        dot_git = next((place / ".git" for place in (folder, *folder.parents) if (place / ".git").exists()), None)
+        return None if dot_git is None else _head(dot_git)
     except OSError:
         return None
-    return None
 
 
-def _git_folder(dot_git: Path) -> Path:
-    """A worktree has a file that names the folder."""
-    if dot_git.is_dir():
-        return dot_git
-    target = Path(dot_git.read_text().partition("gitdir:")[2].strip())
-    return target if target.is_absolute() else dot_git.parent / target
-
-
-def _head(git: Path) -> str | None:
+def _head(dot_git: Path) -> str | None:
+    # A worktree has a file that names the folder.
+    git = dot_git if dot_git.is_dir() else dot_git.parent / dot_git.read_text().partition("gitdir:")[2].strip()
     head = (git / "HEAD").read_text().strip()
     if not head.startswith("ref:"):
         return head or None
     name = head.removeprefix("ref:").strip()
     shared = git / "commondir"
-    homes = [git] if not shared.exists() else [git, git / shared.read_text().strip()]
-    for home in homes:
+    for home in [git] if not shared.exists() else [git, git / shared.read_text().strip()]:
         if (home / name).exists():
             return (home / name).read_text().strip()
         packed = home / "packed-refs"
-        if packed.exists():
-            for line in packed.read_text().splitlines():
-                commit, _, ref = line.partition(" ")
-                if ref == name:
-                    return commit
+        lines = packed.read_text().splitlines() if packed.exists() else []
+        commit = next((line.partition(" ")[0] for line in lines if line.partition(" ")[2] == name), None)
+        if commit is not None:
+            return commit
     return None

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import difflib
 import os
+import platform
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from whygrad.run_folder import run_folder
-from whygrad.store.environment import environment
-from whygrad.store.errors import RunNotFoundError, RunUnreadableError
 from whygrad.store.reader import Run
-from whygrad.store.run_file import SUFFIX
+from whygrad.store.run_file import SUFFIX, RunNotFoundError, RunUnreadableError
 
 LATEST: Final = "latest"
 _QUIET_SECONDS: Final = 60.0  # a writer on another machine that has been silent for longer is taken for dead
@@ -99,7 +98,7 @@ def _status(facts: dict[str, Any]) -> str:
     if status != "running":
         return status
     place = facts.get("environment", {})
-    if place.get("host") != environment()["host"]:
+    if place.get("host") != platform.node():
         return "running" if time.time() - float(facts.get("seen", 0.0)) < _QUIET_SECONDS else "killed"
     return "running" if _is_alive(int(place.get("pid", 0))) else "killed"
 

@@ -5,8 +5,9 @@ A migration is a named function that runs once, in a transaction. Never change o
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 APPLICATION_ID: Final = 0x57479A1D  # tells a run file from any other SQLite file
@@ -48,14 +49,22 @@ def version_of(database: sqlite3.Connection) -> int:
     return int(version)
 
 
+@contextlib.contextmanager
+def transaction(database: sqlite3.Connection) -> Iterator[None]:
+    """What is written inside is written whole or not at all."""
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        database.execute("COMMIT")
+    except BaseException:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+        raise
+
+
 def migrate(database: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
     """Bring a database to the newest version; each step is done whole or not at all."""
     for version in range(version_of(database), len(migrations)):
-        database.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(database):
             migrations[version](database)
             database.execute(f"PRAGMA user_version = {version + 1}")
-        except BaseException:
-            database.execute("ROLLBACK")
-            raise
-        database.execute("COMMIT")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from whygrad.graph.series import VariableSeries
 from whygrad.store.reader import Run
 from whygrad.store.rows import Array
+
+_POINTS = 12  # of a trend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +40,10 @@ def overview(run: Run, blocks: int | None = None) -> list[VariableOverview]:
     return [overview_of(run.series(info.name, track, blocks)) for track, info in run.variables()]
 
 
-def overview_of(series: VariableSeries, points: int = 12) -> VariableOverview:
+def overview_of(series: VariableSeries) -> VariableOverview:
     norm = series.channels["norm"].astype(np.float64)
     finite = norm[np.isfinite(norm)]
-    places = np.linspace(0, max(0, len(finite) - 1), min(points, len(finite))).astype(int)
+    places = np.linspace(0, max(0, len(finite) - 1), min(_POINTS, len(finite))).astype(int)
     return VariableOverview(
         name=series.name,
         track=series.track,
@@ -48,9 +52,9 @@ def overview_of(series: VariableSeries, points: int = 12) -> VariableOverview:
         steps=len(norm),
         first=float(finite[0]) if len(finite) else np.nan,
         last=float(norm[-1]) if len(norm) else np.nan,
-        median=_median(finite),
-        largest=float(finite.max()) if len(finite) else np.nan,
-        zeros=_mean(series.channels["zeros"] / max(1, series.info.size)),
+        median=_of_known(finite, np.median),
+        largest=_of_known(finite, np.max),
+        zeros=_of_known(series.channels["zeros"] / max(1, series.info.size), np.mean),
         nonfinite_steps=int(np.nansum(series.channels["nonfinite"] > 0)),
         update_ratio=_ratio(series.channels["update_norm"], series.channels["weight_norm"]),
         clipped=_ratio(series.channels["applied_norm"], series.channels["norm"]),
@@ -58,16 +62,11 @@ def overview_of(series: VariableSeries, points: int = 12) -> VariableOverview:
     )
 
 
-def _median(values: Array) -> float:
+def _of_known(values: Array, fold: Callable[[Array], Any]) -> float:
     known = values[np.isfinite(values)]
-    return float(np.median(known)) if len(known) else np.nan
-
-
-def _mean(values: Array) -> float:
-    known = values[np.isfinite(values)]
-    return float(known.mean()) if len(known) else np.nan
+    return float(fold(known)) if len(known) else np.nan
 
 
 def _ratio(above: Array, below: Array) -> float:
     known = np.isfinite(above) & np.isfinite(below) & (below > 0)
-    return float(np.median(above[known] / below[known])) if known.any() else np.nan
+    return _of_known(above[known] / below[known], np.median)

@@ -18,10 +18,9 @@ from whygrad.graph.dataclass_json import from_plain
 from whygrad.graph.series import CHANNELS, TrackSeries, VariableInfo, VariableSeries
 from whygrad.store import block
 from whygrad.store.compaction import decode_steps, read_tail
-from whygrad.store.errors import RunNotFoundError
 from whygrad.store.fact_form import check_facts
 from whygrad.store.rows import Array, Rows, Track, empty_rows, track_from_json
-from whygrad.store.run_file import DAMAGE, SUFFIX, open_to_read, unreadable
+from whygrad.store.run_file import DAMAGE, SUFFIX, RunNotFoundError, open_to_read, unreadable
 
 T = TypeVar("T")
 
@@ -29,7 +28,7 @@ _MAX_ROWS: Final = 100_000_000  # of a track, in blocks
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class RunEvent:
     """Something that happened once: the end of an epoch, steps that were left out."""
 
     step: int | None
@@ -86,7 +85,7 @@ class Run:
             parts = [
                 (list(layout.scalars), rows.steps, rows.scalars.T)
                 for number, layout in _tracks(database, track)
-                for rows in self._scalar_rows(database, number, layout, blocks)
+                for rows in self._stretches(database, number, layout, blocks=blocks)
             ]
         names = list(dict.fromkeys(name for known, _, _ in parts for name in known))
         steps, columns = _aligned(parts, names)
@@ -107,10 +106,10 @@ class Run:
                 )
             home = found[0][1].name
             parts = [
-                (list(CHANNELS), steps, values)
+                (list(CHANNELS), rows.steps, rows.values[:, 0].T)
                 for number, layout, index in found
                 if layout.name == home
-                for steps, values in self._variable_rows(database, number, layout, index, blocks)
+                for rows in self._stretches(database, number, layout, [index], blocks, scalars=False)
             ]
             silent, units = self._silent_units(database).get(variable, (None, None))
         steps, columns = _aligned(parts, CHANNELS)
@@ -134,12 +133,13 @@ class Run:
         """All numbers of a track, a stretch of steps at a time; never more in memory than one stretch."""
         with open_to_read(self.path) as database:
             for number, layout in _tracks(database, track):
-                yield from ((layout, rows) for rows in self._whole_rows(database, number, layout))
+                everything = range(len(layout.variables))
+                yield from ((layout, rows) for rows in self._stretches(database, number, layout, everything))
 
-    def events(self, kind: str | None = None) -> list[Event]:
+    def events(self, kind: str | None = None) -> list[RunEvent]:
         with open_to_read(self.path) as database:
             rows = database.execute("SELECT step, time, kind, data FROM event ORDER BY id")
-            found = [Event(s, t, k, parse_json(data)) for s, t, k, data in rows if kind in (None, k)]
+            found = [RunEvent(s, t, k, parse_json(data)) for s, t, k, data in rows if kind in (None, k)]
             if not all(type(each.step) in (int, NoneType) and isinstance(each.data, dict) for each in found):
                 raise ValueError("an event is malformed")
             return found
@@ -171,47 +171,33 @@ class Run:
         row = database.execute("SELECT value FROM fact WHERE key = 'silent_units'").fetchone()
         return {} if row is None else {name: (int(few), int(all_)) for name, (few, all_) in parse_json(row[0]).items()}
 
-    def _scalar_rows(
-        self, database: sqlite3.Connection, number: int, track: Track, blocks: int | None
+    def _stretches(
+        self,
+        database: sqlite3.Connection,
+        number: int,
+        track: Track,
+        variables: Sequence[int] = (),
+        blocks: int | None = None,
+        *,
+        scalars: bool = True,
     ) -> Iterator[Rows]:
+        """The rows of a track, a stretch at a time, with only the variables, and the scalars, that are asked for."""
+
         def read(block_id: int) -> Rows:
             query = "SELECT count, steps, scalars FROM block WHERE id = ?"
-            count, steps, data = database.execute(query, (block_id,)).fetchone()
-            values = block.decode(data, count, len(track.scalars), "float64")
-            return Rows(decode_steps(steps, count), values.T, empty_rows(track).values)
+            count, steps, numbers = database.execute(query, (block_id,)).fetchone()
+            block.check_size(count, len(variables) * len(CHANNELS))
+            values = np.empty((count, len(variables), len(CHANNELS)), track.dtype)
+            for place, index in enumerate(variables):
+                query = "SELECT data FROM series WHERE block = ? AND variable = ?"
+                (data,) = database.execute(query, (block_id, index)).fetchone()
+                values[:, place] = block.decode(data, count, len(CHANNELS), track.dtype).T
+            known = block.decode(numbers, count, len(track.scalars), "float64").T if scalars else np.empty((count, 0))
+            return Rows(decode_steps(steps, count), known, values)
 
         yield from self._blocks(database, number, read, blocks)
-        yield self._tail(database, number, track)
-
-    def _whole_rows(self, database: sqlite3.Connection, number: int, track: Track) -> Iterator[Rows]:
-        def read(block_id: int) -> Rows:
-            query = "SELECT count, steps, scalars FROM block WHERE id = ?"
-            count, steps, scalars = database.execute(query, (block_id,)).fetchone()
-            block.check_size(count, len(track.variables) * len(CHANNELS))
-            values = np.full((count, len(track.variables), len(CHANNELS)), np.nan, track.dtype)
-            for index, data in database.execute("SELECT variable, data FROM series WHERE block = ?", (block_id,)):
-                values[:, index] = block.decode(data, count, len(CHANNELS), track.dtype).T
-            return Rows(
-                decode_steps(steps, count), block.decode(scalars, count, len(track.scalars), "float64").T, values
-            )
-
-        yield from self._blocks(database, number, read, None)
-        yield self._tail(database, number, track)
-
-    def _variable_rows(
-        self, database: sqlite3.Connection, number: int, track: Track, index: int, blocks: int | None
-    ) -> Iterator[tuple[Array, Array]]:
-        def read(block_id: int) -> tuple[Array, Array]:
-            query = (
-                "SELECT block.count, block.steps, series.data FROM block JOIN series ON series.block = block.id"
-                " WHERE block.id = ? AND series.variable = ?"
-            )
-            count, steps, data = database.execute(query, (block_id, index)).fetchone()
-            return decode_steps(steps, count), block.decode(data, count, len(CHANNELS), track.dtype)
-
-        yield from self._blocks(database, number, read, blocks)
-        tail = self._tail(database, number, track)
-        yield tail.steps, tail.values[:, index].T
+        tail = self._salvaged(read_tail, database, number, track) or empty_rows(track)
+        yield Rows(tail.steps, tail.scalars, tail.values[:, list(variables)])
 
     def _blocks(
         self, database: sqlite3.Connection, number: int, read: Callable[[int], T], most: int | None
@@ -226,9 +212,6 @@ class Run:
             value = self._salvaged(read, block_id)
             if value is not None:
                 yield value
-
-    def _tail(self, database: sqlite3.Connection, number: int, track: Track) -> Rows:
-        return self._salvaged(read_tail, database, number, track) or empty_rows(track)
 
     def _salvaged(self, read: Callable[..., T], *arguments: Any) -> T | None:
         """What can be read; the rest of a damaged file is worth more than an error."""

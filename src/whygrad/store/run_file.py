@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import secrets
 import sqlite3
 import sys
 import tempfile
@@ -13,26 +14,43 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from whygrad.store.errors import RunUnreadableError
+from whygrad.errors import UsageError
 from whygrad.store.migrations import APPLICATION_ID, MIGRATIONS, migrate, version_of
-from whygrad.store.run_id import new_id
 
 SUFFIX: Final = ".sqlite"
 _PAGE: Final = 8192
 _MAX_VALUE: Final = 256 * 2**20  # bytes of one value; the largest, a block of series, is about 8 MB
 
+_FIRST: Final = """
+    amber bold brave brisk calm clear crisp deep dusty early eager fair fast fine fond free fresh gentle glad gold grand
+    green happy high jolly keen kind light lively lucky mellow merry mild misty neat new noble pale plain proud pure
+    quick quiet rapid rare red ripe rosy royal shy silver sleek small snowy soft solid spry steady still stout sunny
+    swift tall tidy true vivid warm wild wise young
+"""
+_SECOND: Final = """
+    ant badger bear beaver bee bird bison boar crab crane crow deer dove duck eagle egret elk falcon ferret finch fish
+    fox frog gecko goat goose hare hawk heron horse ibis jay kite koala lark lemur lion llama lynx magpie marten mole
+    moose moth mouse newt orca otter owl ox panda pike pony puffin quail raven robin salmon seal shrew snail sparrow
+    stork swan tern tiger toad trout turtle vole walrus wasp whale wolf wren yak zebra
+"""
+
 # What reading a file may raise whose content is not what it says.
-DAMAGE: Final = (
-    sqlite3.Error,
-    ValueError,
-    TypeError,
-    AttributeError,
-    LookupError,
-    ArithmeticError,
-    MemoryError,
-    RecursionError,
-    zlib.error,
-)
+_MALFORMED: Final = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError)
+DAMAGE: Final = (sqlite3.Error, zlib.error, MemoryError, RecursionError, *_MALFORMED)
+
+
+class RunNotFoundError(UsageError):
+    """No run, or more than one, goes by the given name."""
+
+
+class RunUnreadableError(UsageError):
+    """A run file is damaged, of a newer version, or no run file at all."""
+
+
+def new_id() -> str:
+    """A name out of half a million. Drawn from the system, never from the random numbers of the training."""
+    first, second = secrets.choice(_FIRST.split()), secrets.choice(_SECOND.split())
+    return f"{first}-{second}-{secrets.randbelow(90) + 10}"
 
 
 def spare_folder() -> Path:

@@ -7,14 +7,14 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from whygrad.notice import warn
 from whygrad.store.backlog import Backlog
 from whygrad.store.compaction import due_for_a_block, write_block, write_tail
-from whygrad.store.rows import Rows, Track
+from whygrad.store.migrations import transaction
+from whygrad.store.rows import Track
 
 COMMIT_SECONDS: Final = 0.25  # so that what was recorded a second ago is on the disk
 _LONGEST_PAUSE: Final = 5.0  # between attempts, where the disk refuses
@@ -122,7 +122,14 @@ class Scribe:
         if not taken and not orders:
             return
         try:
-            self._transaction(lambda: self._execute(orders, taken))
+            facts = {"seen": time.time()} | ({"thinned": self.backlog.thinned} if self.backlog.thinned else {})
+            with transaction(self._database):
+                for statement, values in orders:
+                    self._database.execute(statement, values)
+                for number, rows in taken:
+                    write_tail(self._database, number, rows)
+                for key, value in facts.items():
+                    self._database.execute("INSERT OR REPLACE INTO fact VALUES (?, ?)", (key, json.dumps(value)))
         except BaseException:
             self.backlog.put_back(taken)
             with self._lock:
@@ -131,30 +138,12 @@ class Scribe:
         if self.backlog.thinned:
             self._tell("thinned", f"the disk is too slow to take every step: some are left out of `{self.path}`")
 
-    def _execute(self, orders: list[Order], taken: list[tuple[int, Rows]]) -> None:
-        for statement, values in orders:
-            self._database.execute(statement, values)
-        for number, rows in taken:
-            write_tail(self._database, number, rows)
-        facts = {"seen": time.time()} | ({"thinned": self.backlog.thinned} if self.backlog.thinned else {})
-        for key, value in facts.items():
-            self._database.execute("INSERT OR REPLACE INTO fact VALUES (?, ?)", (key, json.dumps(value)))
-
-    def _transaction(self, work: Callable[[], None]) -> None:
-        self._database.execute("BEGIN IMMEDIATE")
-        try:
-            work()
-            self._database.execute("COMMIT")
-        except BaseException:
-            if self._database.in_transaction:
-                self._database.execute("ROLLBACK")
-            raise
-
     def _compact(self, least: int | None = None) -> None:
         for number, track in list(self.tracks.items()):
             rows = due_for_a_block(self._database, number, track, least)
             if rows is not None:
-                self._transaction(partial(write_block, self._database, number, rows))
+                with transaction(self._database):
+                    write_block(self._database, number, rows)
 
     def _finish(self) -> None:
         try:

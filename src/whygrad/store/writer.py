@@ -47,7 +47,7 @@ class RunWriter:
         *,
         name: str = "",
         facts: Mapping[str, object] | None = None,
-        backlog_bytes: int = BACKLOG_BYTES,
+        frameworks: Iterable[str] = (),
     ) -> RunWriter:
         """A new run. Where its folder cannot be written it goes to the system's folder for such files, and says so."""
         wanted = run_folder(folder)
@@ -60,10 +60,10 @@ class RunWriter:
                 continue
             if problem is not None:
                 warn(f"cannot record into `{wanted}` ({problem}); this run is recorded as `{path}`")
-            writer = cls(run_id, path, Scribe(path, database, Backlog(backlog_bytes)))
+            writer = cls(run_id, path, Scribe(path, database, Backlog(BACKLOG_BYTES)))
             now = time.time()
             given = {"id": run_id, "name": name, "started": now, "seen": now, "status": "running", **(facts or {})}
-            for key, value in {**given, "environment": environment()}.items():
+            for key, value in {**given, "environment": environment(frameworks)}.items():
                 writer.set_fact(key, value)
             writer.flush()
             return writer
@@ -71,7 +71,7 @@ class RunWriter:
         return cls("", None, None)
 
     @classmethod
-    def resume(cls, path: Path, backlog_bytes: int = BACKLOG_BYTES) -> RunWriter:
+    def resume(cls, path: Path, *, frameworks: Iterable[str] = ()) -> RunWriter:
         """Go on with a run that was closed."""
         try:
             database = run_file.open_to_write(path)
@@ -79,16 +79,11 @@ class RunWriter:
         except (OSError, sqlite3.Error) as error:
             warn(f"cannot go on recording into `{path}` ({error}); the training goes on unrecorded")
             return cls("", None, None)
-        scribe = Scribe(path, database, Backlog(backlog_bytes))
+        scribe = Scribe(path, database, Backlog(BACKLOG_BYTES))
         writer = cls(path.name.removesuffix(run_file.SUFFIX), path, scribe, first_track=last + 1)
         writer.set_fact("status", "running")
-        writer.set_fact("environment", environment())
+        writer.set_fact("environment", environment(frameworks))
         return writer
-
-    @property
-    def thinned(self) -> int:
-        """How many steps were left out because the disk did not keep up."""
-        return 0 if self._scribe is None else self._scribe.backlog.thinned
 
     def add_track(self, track: Track) -> int:
         """Announce rows of one form; the number is to be given with them."""

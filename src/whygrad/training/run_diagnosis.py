@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Final
 
-from whygrad.diagnostics import Diagnostic, Severity
-from whygrad.rules import Finding, find_rule
+from whygrad.diagnostics import Diagnostic
+from whygrad.rules import find_rule
+from whygrad.rules.engine import stamp
 from whygrad.rules.odd_gradient.series import CHECKS, findings
-from whygrad.rules.thresholds import DEFAULT, Thresholds
+from whygrad.rules.thresholds import DEFAULT as DEFAULT
+from whygrad.rules.thresholds import Thresholds as Thresholds
 from whygrad.store import Run, RunWriter
 
 _BLOCKS: Final = 4  # of a long run: enough to judge by, and read in a moment
@@ -16,7 +18,13 @@ _BLOCKS: Final = 4  # of a long run: enough to judge by, and read in a moment
 
 def diagnose_run(run: Run, thresholds: Thresholds = DEFAULT) -> tuple[Diagnostic, ...]:
     """What the numbers of a run show, worst first."""
-    return tuple(sorted(_diagnostics(run, thresholds), key=lambda diagnostic: -diagnostic.severity))
+    found = []
+    for track in run.tracks():
+        for name, finding in findings(run.everything(track.name, _BLOCKS), thresholds):
+            rule = find_rule(name)
+            assert rule is not None
+            found.append(stamp(rule, finding, {}))
+    return tuple(sorted(found, key=lambda diagnostic: -diagnostic.severity))
 
 
 def store_diagnosis(
@@ -40,24 +48,3 @@ def store_ledger(writer: RunWriter) -> None:
     capture = running_capture()
     if capture is not None:
         writer.set_ledger(capture.freezer.ledger())
-
-
-def _diagnostics(run: Run, thresholds: Thresholds) -> Iterator[Diagnostic]:
-    for track in run.tracks():
-        for name, finding in findings(run.everything(track.name, _BLOCKS), thresholds):
-            yield _stamped(name, finding)
-
-
-def _stamped(name: str, finding: Finding) -> Diagnostic:
-    rule = find_rule(name)
-    return Diagnostic(
-        code="WG3" if rule is None else rule.code,
-        rule=name,
-        severity=finding.severity or Severity.WARNING,
-        message=finding.message,
-        variables=finding.variables,
-        notes=finding.notes,
-        help=finding.help,
-        steps=finding.steps,
-        certain=finding.certain,
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -24,14 +24,16 @@ def shape_of(variable: Any) -> tuple[int, ...]:
     return tuple(shape.as_list())
 
 
-def distinct(names: Sequence[str]) -> list[str]:
+def distinct(names: Iterable[str]) -> list[str]:
     """Every name once: the second `kernel` is `kernel (2)`."""
-    seen: dict[str, int] = {}
-    result = []
+    taken: dict[str, None] = {}
     for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        result.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return result
+        count, free = 1, name
+        while free in taken:
+            count += 1
+            free = f"{name} ({count})"
+        taken[free] = None
+    return list(taken)
 
 
 def top_level(paths: Sequence[str]) -> list[str]:

@@ -83,7 +83,7 @@ def test_what_claims_to_be_giant_is_refused(diff: Any, tmp_path: Path, monkeypat
 
     with pytest.raises(UsageError, match="claims to hold 4398046511104 bytes where 0 are stored"):
         diff(giant, giant)
-    monkeypatch.setattr("whygrad.training.edit.checkpoint_file._MAX_SURPLUS", 2**16)
+    monkeypatch.setattr("whygrad.training.edit.snapshots._MAX_SURPLUS", 2**16)
     with pytest.raises(UsageError, match="claims to hold 1048576 bytes where"):
         diff(bomb, bomb)
 

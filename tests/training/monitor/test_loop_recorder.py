@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from networks import X, Y, dense, state
 from whygrad.graph.series import CHANNELS
+from whygrad.store import find_run
 
 pytestmark = pytest.mark.tensorflow
 
@@ -71,11 +73,10 @@ def test_numbers_are_those_of_numpy(
 ) -> None:
     from whygrad.training.monitor.loop_recorder import LoopRecorder
 
-    with LoopRecorder("by hand", folder=tmp_path) as recorder:
+    with contextlib.closing(LoopRecorder("by hand", folder=tmp_path)) as recorder:
         _, hand = loop(tf, keras, recorder, inside=inside, traced=traced)
 
-    run = recorder.run
-    assert run is not None
+    run = find_run("latest", tmp_path)
     assert run.facts()["name"] == "by hand"
     scalars = run.scalars("gradients")
     assert scalars.steps.tolist() == [0, 10, 20, 30, 40, 50]
@@ -95,7 +96,7 @@ def test_recording_changes_no_bit(tf: ModuleType, keras: ModuleType, tmp_path: P
     from whygrad.training.monitor.loop_recorder import LoopRecorder
 
     bare, _ = loop(tf, keras, None, inside=False)
-    with LoopRecorder(folder=tmp_path) as recorder:
+    with contextlib.closing(LoopRecorder(folder=tmp_path)) as recorder:
         watched, _ = loop(tf, keras, recorder, inside=True)
 
     assert state(watched) == state(bare)
@@ -105,12 +106,11 @@ def test_more_calls_than_the_ring_holds_are_all_there(tf: ModuleType, tmp_path: 
     from whygrad.training.monitor.loop_recorder import LoopRecorder
 
     v = tf.Variable([1.0, 2.0], name="v")
-    with LoopRecorder(folder=tmp_path) as recorder:
+    with contextlib.closing(LoopRecorder(folder=tmp_path)) as recorder:
         for step in range(1500):
             recorder.record(gradients=[tf.constant([float(step), 0.0])], variables=[v])
 
-    run = recorder.run
-    assert run is not None
+    run = find_run("latest", tmp_path)
     series = run.series("v")
     assert series.steps.tolist() == list(range(1500))
     assert series.channels["norm"].tolist() == list(range(1500))
@@ -122,12 +122,11 @@ def test_missing_gradients_and_several_tracks(tf: ModuleType, tmp_path: Path) ->
     from whygrad.training.monitor.loop_recorder import LoopRecorder
 
     v, w = tf.Variable([1.0], name="v"), tf.Variable([1.0], name="w")
-    with LoopRecorder(folder=tmp_path) as recorder:
+    with contextlib.closing(LoopRecorder(folder=tmp_path)) as recorder:
         recorder.record(gradients=[tf.ones(1), None], variables=[v, w], track="generator")
         recorder.record(gradients=[tf.ones(1)], variables=[w], track="critic")
 
-    run = recorder.run
-    assert run is not None
+    run = find_run("latest", tmp_path)
     assert {track.name: [info.missing for info in track.variables] for track in run.tracks()} == {
         "generator": [False, True],
         "critic": [False],
@@ -141,7 +140,7 @@ def test_a_failure_of_ours_is_told_once_and_the_loop_goes_on(
     from whygrad.training.monitor.loop_recorder import LoopRecorder
 
     v = tf.Variable([1.0], name="v")
-    with LoopRecorder(folder=tmp_path) as recorder:
+    with contextlib.closing(LoopRecorder(folder=tmp_path)) as recorder:
         for _ in range(3):
             recorder.record(gradients=["no tensor"], variables=[v])
         with pytest.raises(UsageError, match="1 gradients do not match 2 variables"):
@@ -153,7 +152,6 @@ def test_a_failure_of_ours_is_told_once_and_the_loop_goes_on(
 
 def test_run_record_of_a_watched_loop_is_a_run_and_no_finding(tf: Any, tmp_path: Path) -> None:
     import whygrad as wg
-    from whygrad.store import find_run
 
     v = tf.Variable([1.0, 2.0], name="v")
 
@@ -178,7 +176,6 @@ def test_run_record_of_a_watched_loop_is_a_run_and_no_finding(tf: Any, tmp_path:
 
 def test_run_record_inside_a_compiled_step(tf: Any, tmp_path: Path) -> None:
     import whygrad as wg
-    from whygrad.store import find_run
 
     v = tf.Variable(2.0, name="v")
     with wg.watch(folder=tmp_path) as run:

@@ -97,7 +97,7 @@ def result(tf: ModuleType) -> ModuleType:
 
 @pytest.fixture(scope="module")
 def recommend(tf: ModuleType) -> Any:
-    return importlib.import_module("whygrad.training.sampling.comparison.recommendation").recommend
+    return importlib.import_module("whygrad.training.sampling.comparison.result").recommend
 
 
 def test_the_smallest_error_is_recommended(result: ModuleType, recommend: Any) -> None:

@@ -12,7 +12,7 @@ from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing
 from whygrad.source import SourceSpan
-from whygrad.source.returning import return_of_none
+from whygrad.source.naming import return_of_none
 
 
 @rule("WG114", "custom-gradient", severity=Severity.ERROR, since="0.1.0")

@@ -50,14 +50,8 @@ def accumulate(
     `buffer_dtype="float32"`: sum float16 and bfloat16 gradients in float32.
     """
     settings = Settings(
-        steps=steps,
-        partial=partial,
-        weight=weight,
-        reduction=reduction,
-        nonfinite=nonfinite,
-        buffer_dtype=buffer_dtype,
+        steps=steps, partial=partial, weight=weight, reduction=reduction, nonfinite=nonfinite, buffer_dtype=buffer_dtype
     )
-    settings.check()
     _check_optimizer(optimizer)
     return wrapper_class(AccumulatingOptimizer, optimizer)(optimizer, name=name, **asdict(settings))
 

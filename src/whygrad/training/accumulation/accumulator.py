@@ -8,15 +8,9 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.measure.graph_building import choose, unconverted
+from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.errors import AccumulationError, EmptyWindowError, MicrobatchWeightError
-from whygrad.training.accumulation.arguments import (
-    as_weight,
-    check_choice,
-    check_steps,
-    check_weight,
-    in_graph_check,
-)
+from whygrad.training.accumulation.arguments import as_weight, check_choice, check_steps, check_weight, in_graph_check
 from whygrad.training.accumulation.variable_set import check_known, check_pairs
 from whygrad.training.accumulation.window import Share, Window
 
@@ -43,12 +37,7 @@ class Accumulator(tf.Module):  # type: ignore[misc]
     """
 
     def __init__(
-        self,
-        steps: int | None = None,
-        *,
-        reduction: str = "mean",
-        buffer_dtype: Any = None,
-        name: str = "accumulator",
+        self, steps: int | None = None, *, reduction: str = "mean", buffer_dtype: Any = None, name: str = "accumulator"
     ) -> None:
         super().__init__(name=name)
         if steps is not None:
@@ -118,15 +107,9 @@ class Accumulator(tf.Module):  # type: ignore[misc]
             self.window.deliver(send, without=without, scaled=not self._summed)
 
         self._weighted = None
-        if tf.executing_eagerly():
-            deliver(self.window.never_touched())
-            return
         count = self.window.microbatches.read_value()
-        with tf.control_dependencies([in_graph_check(count > 0, _EMPTY, count)]):
-            if self._absent:
-                choose(self.window.any_touched(self._absent), lambda: deliver(()), lambda: deliver(self._absent))
-            else:
-                deliver(())
+        with tf.control_dependencies([] if tf.executing_eagerly() else [in_graph_check(count > 0, _EMPTY, count)]):
+            self.window.close(self._absent, deliver)
 
     @unconverted
     def reset(self) -> None:

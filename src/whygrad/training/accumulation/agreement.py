@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
+
+_TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
+
+
+def tolerance_of(dtypes: Iterable[Any]) -> float:
+    """How far apart, relative to their size, two sums in these types may be by rounding alone."""
+    return max((_TOLERANCE.get(dtype.name, 1e-2) for dtype in dtypes), default=1e-4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,8 +28,7 @@ class Settings:
     nonfinite: str = "window"
     buffer_dtype: str | None = None
 
-    def check(self) -> None:
-        """Raise if a value is none of the choices."""
+    def __post_init__(self) -> None:
         check_steps(self.steps)
         check_choice("partial", self.partial, ("apply", "carry", "drop"))
         check_choice("reduction", self.reduction, ("auto", "mean", "sum"))

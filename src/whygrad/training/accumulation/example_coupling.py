@@ -11,9 +11,7 @@ import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras.recorded_calls import Call
-from whygrad.training.accumulation.agreement import Coupling
-
-_TOLERANCE = {tf.float64: 1e-9, tf.float32: 1e-4}
+from whygrad.training.accumulation.agreement import Coupling, tolerance_of
 
 
 def couplings(calls: Sequence[Call], sizes: Sequence[int], restore: Callable[[], None]) -> list[Coupling]:
@@ -36,10 +34,11 @@ def _coupling(call: Call, sizes: Sequence[int], restore: Callable[[], None]) -> 
         return None
     finally:
         restore()
+    tolerance = tolerance_of(tensor.dtype for tensor in tf.nest.flatten(call.output) if tf.is_tensor(tensor))
     if call.is_loss:
-        return _loss_coupling(name, call, parts, sizes)
+        return _loss_coupling(name, call, parts, sizes, tolerance)
     difference = max(_differences(call.output, parts, sizes), default=0.0)
-    if difference <= _tolerance(call.output):
+    if difference <= tolerance:
         return None
     return Coupling(name=name, kind="examples", reason=_EXAMPLES, difference=difference)
 
@@ -56,8 +55,7 @@ def _recover_training(call: Call) -> None:
 
 
 def _ranges(sizes: Sequence[int]) -> list[tuple[int, int]]:
-    ends = list(accumulate(sizes))
-    return [(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+    return [(end - size, end) for end, size in zip(accumulate(sizes), sizes, strict=True)]
 
 
 _RANDOM = "it draws random numbers, and the micro-batches draw others than the big batch"
@@ -101,18 +99,15 @@ def _differences(whole: Any, parts: Sequence[Any], sizes: Sequence[int]) -> Iter
             yield float(tf.math.divide_no_nan(difference, tf.norm(tf.cast(output, tf.float64))))
 
 
-def _loss_coupling(name: str, call: Call, parts: Sequence[Any], sizes: Sequence[int]) -> Coupling | None:
+def _loss_coupling(
+    name: str, call: Call, parts: Sequence[Any], sizes: Sequence[int], tolerance: float
+) -> Coupling | None:
     values = [float(tf.reduce_sum(part)) for part in parts]
     value = float(tf.reduce_sum(call.output))
     mask = compat.mask_of(call.args[1]) if len(call.args) > 1 else None
     weights = list(sizes) if mask is None else [int(tf.math.count_nonzero(mask[a:b])) for a, b in _ranges(sizes)]
     mean = sum(part * weight for part, weight in zip(values, weights, strict=True)) / max(sum(weights), 1)
     difference = min(abs(mean - value), abs(sum(values) - value)) / max(abs(value), 1e-12)
-    if difference <= _tolerance(call.output):
+    if difference <= tolerance:
         return None
     return Coupling(name=name, kind="loss", reason=_LOSS, difference=difference)
-
-
-def _tolerance(output: Any) -> float:
-    kinds = [tensor.dtype for tensor in tf.nest.flatten(output) if tf.is_tensor(tensor)]
-    return max((_TOLERANCE.get(kind, 1e-2) for kind in kinds), default=1e-4)

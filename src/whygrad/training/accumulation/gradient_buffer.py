@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import tensorflow as tf
 
@@ -12,28 +12,11 @@ from whygrad.backends.tensorflow.measure.sparse_rows import RowBuffer, row_count
 from whygrad.training.variables import shape_of
 
 
-class Buffer(Protocol):
-    """A running sum; None as `factor` or `scale` means one.
+class DenseBuffer(tf.Module):  # type: ignore[misc]
+    """A sum as large as the variable. Sparse gradients are scattered into it; a factor or scale of None means one.
 
     `kind` is 0 in a new buffer and `KIND` once it is in use, so that a restored one is known from an empty one.
     """
-
-    KIND: int
-    kind: Any
-
-    @property
-    def dtype(self) -> tf.DType: ...
-    def add(self, gradient: Any, factor: Factor | None) -> None: ...
-    def gradient(self, scale: Factor | None, dtype: tf.DType) -> Any: ...
-    def take(self, scale: Factor | None, dtype: tf.DType) -> Any: ...  # `gradient`, and `reset`
-    def rescale(self, factor: Any) -> None: ...
-    def reset(self) -> None: ...
-    def state(self) -> dict[str, Any]: ...
-    def load(self, state: dict[str, Any]) -> None: ...
-
-
-class DenseBuffer(tf.Module):  # type: ignore[misc]
-    """A sum as large as the variable. Sparse gradients are scattered into it."""
 
     KIND = 1
 
@@ -142,6 +125,9 @@ class LargestBuffer(DenseBuffer):
         return super().take(None, dtype)
 
 
+Buffer = DenseBuffer | RowBuffer
+
+
 def make_buffer(
     variable: Any, gradient: Any, *, steps: int | None, dtype: tf.DType | None, placement: dict[str, Any]
 ) -> Buffer:
@@ -153,15 +139,11 @@ def make_buffer(
         return LargestBuffer(shape, kind, placement)
     if placement or not isinstance(gradient, tf.IndexedSlices):
         return DenseBuffer(shape, kind, placement)
-    return _sparse_buffer(shape, kind, row_count(gradient), steps)
-
-
-def _sparse_buffer(shape: tf.TensorShape, dtype: tf.DType, count: int | None, steps: int | None) -> Buffer:
-    window = (count or 1) * (steps or 1)
+    window = (row_count(gradient) or 1) * (steps or 1)
     # XLA cannot let a variable grow; and once most rows are touched, keeping a list of them is no longer smaller.
     if compat.inside_xla() or 2 * window >= int(shape[0]):
-        return TouchedRowsBuffer(shape, dtype)
-    return RowBuffer(shape, dtype, window)
+        return TouchedRowsBuffer(shape, kind)
+    return RowBuffer(shape, kind, window)
 
 
 def _add_scaled_in_place(total: tf.Variable, gradient: tf.Tensor, factor: Factor) -> None:

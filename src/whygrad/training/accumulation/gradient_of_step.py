@@ -74,8 +74,8 @@ def _takes(step: Any, count: int) -> bool:
         inspect.signature(getattr(step, "python_function", step)).bind(*[None] * count)
     except TypeError:
         return False
-    except ValueError:
-        return True
+    except ValueError:  # no signature to be had
+        pass
     return True
 
 

@@ -9,13 +9,25 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.backends.tensorflow import compat
 from whygrad.errors import AccumulationError, AccumulationWarning
 from whygrad.training.accumulation.arguments import Settings
-from whygrad.training.accumulation.epoch_end import EpochEnd, attend_epochs
-from whygrad.training.accumulation.updater import Updater
 from whygrad.training.accumulation.window_state import restore, state_of
 from whygrad.training.accumulation.window_updates import WindowUpdates
 from whygrad.training.wrapping.by_keras import Behaviour
+from whygrad.training.wrapping.fit_callbacks import JoiningTrainFunction, join_fit, model_in_training
+
+
+class EpochEnd:
+    """Mixin for a Keras callback: closes the window before validation and before the epoch's other callbacks."""
+
+    optimizer: AccumulatingOptimizer
+
+    def on_test_begin(self, logs: Any = None) -> None:
+        self.optimizer.end_of_epoch()
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        self.optimizer.end_of_epoch()
 
 
 class AccumulatingOptimizer(Behaviour):
@@ -36,7 +48,7 @@ class AccumulatingOptimizer(Behaviour):
         super().build(variables)
         with tf.init_scope():  # Keras may build an optimizer while it traces
             if self.accumulation is None:
-                accumulation = WindowUpdates(self.settings, Updater(self))
+                accumulation = WindowUpdates(self.settings, self)
                 self.window = accumulation.window  # tracked by checkpoints
                 self.accumulation = accumulation
             self.accumulation.build(variables)
@@ -107,13 +119,14 @@ class AccumulatingOptimizer(Behaviour):
     def get_config(self) -> dict[str, Any]:
         settings = asdict(self.settings)
         if callable(settings["weight"]):
-            settings["weight"] = self.serialized(settings["weight"])
+            settings["weight"] = self.SAVING.serialize_keras_object(settings["weight"])
         return {**super().get_config(), **settings}
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         if isinstance(config.get("weight"), dict):
-            config = {**config, "weight": cls.deserialized(config["weight"], custom_objects)}
+            weight = cls.SAVING.deserialize_keras_object(config["weight"], custom_objects)
+            config = {**config, "weight": weight}
         return super().from_config(config, custom_objects)
 
     def _count(self, name: str) -> int:
@@ -129,7 +142,24 @@ class AccumulatingOptimizer(Behaviour):
             return
         whole = self.settings.nonfinite == "window"
         why = "a gradient in their window was not finite" if whole else "their gradients were not finite"
-        scale = accumulation.updater.loss_scale()
+        scale = accumulation.loss_scale()
         now = "" if scale is None else f"; the loss scale is now {float(scale):g}"
         message = f"{new} micro-batches were left out of the updates: {why}{now}"
         warnings.warn(message, AccumulationWarning, stacklevel=3)
+
+
+def attend_epochs(optimizer: AccumulatingOptimizer) -> None:
+    """Called from inside a train_step: have `optimizer.callback` called in this `fit` and those to come."""
+    model = model_in_training()
+    if model is None:
+        return
+    if not isinstance(model.train_function, JoiningTrainFunction):
+        model.train_function = JoiningTrainFunction(model.train_function, model)
+    fit = join_fit(model, optimizer.callback)  # None in train_on_batch: there are no epochs
+    if fit is not None and compat.callback_list_of(fit, model) is None:
+        warnings.warn(
+            "this Keras does not show the callbacks of a running fit: a window left unfinished at the end of an epoch "
+            "is carried into the next; pass callbacks=[optimizer.callback] to fit",
+            AccumulationWarning,
+            stacklevel=2,
+        )

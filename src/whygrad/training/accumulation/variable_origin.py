@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import gc
 import inspect
-import linecache
 import os
 from types import FrameType, ModuleType
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.autograph import is_generated_file
+from whygrad.source.naming import line_that_makes
 from whygrad.source.position import CodeOwner, file_owner
 
 _DEPTH = 9  # variable, layer, its namespace, list of layers, model, its namespace, ...: each is one step
@@ -61,78 +60,36 @@ def _name_in(namespace: Any, level: dict[int, tuple[Any, str | None]]) -> str | 
 
 def _in_frames(frames: list[FrameType], item: Any) -> str | None:
     for frame in frames:
+        code = frame.f_code
         for name, value in frame.f_locals.items():
-            if value is not item or name == "self":
-                continue
-            try:
-                lines, start = inspect.getsourcelines(frame.f_code)
-            except (OSError, TypeError):
-                continue
-            source = inspect.cleandoc("\n" + "".join(lines))
-            place = _assignment(frame.f_code.co_filename, source, name, None, max(start, 1))
-            if place is not None:
-                return place
+            if value is item and name != "self":
+                function = None if code.co_name == "<module>" else code.co_firstlineno
+                place = _made(code.co_filename, name, function=function)
+                if place is not None:
+                    return place
     return None
 
 
 def _in_module(namespace: dict[str, Any], level: dict[int, tuple[Any, str | None]]) -> str | None:
-    path = namespace["__file__"]
-    if not path or _is_library(path):
-        return None
-    name = _name_in(namespace, level)
-    return None if name is None else _assignment(path, "".join(linecache.getlines(path)), name, None, 1)
+    path, name = namespace["__file__"], _name_in(namespace, level)
+    return None if not path or name is None or _is_library(path) else _made(path, name)
 
 
 def _in_class(owner: type, attribute: str | None) -> str | None:
-    if attribute is None:
-        return None
-    for cls in owner.__mro__:
+    for cls in owner.__mro__ if attribute is not None else ():
         try:
             path = inspect.getsourcefile(cls)
-            if path is None or _is_library(path):
-                continue
-            lines, start = inspect.getsourcelines(cls)
         except (OSError, TypeError):
             continue
-        place = _assignment(path, inspect.cleandoc("\n" + "".join(lines)), attribute, "self", start)
+        place = None if path is None or _is_library(path) else _made(path, f"self.{attribute}", owner=cls.__name__)
         if place is not None:
             return place
     return None
 
 
-def _assignment(path: str, source: str, name: str, owner: str | None, start: int) -> str | None:
-    """The last line of `source` that assigns `name`, or `owner.name`."""
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:
-        return None
-    found = None
-    for node in ast.walk(tree):
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        spread = [part for target in targets for part in getattr(target, "elts", [target])]  # a, b = ...
-        if any(_is_target(target, name, owner) for target in spread) and _creates(node):
-            found = start + node.lineno - 1  # type: ignore[attr-defined]
-    shown = name if owner is None else f"{owner}.{name}"
-    return None if found is None else f"`{shown}` in {os.path.basename(path)}:{found}"
-
-
-def _creates(assignment: ast.AST) -> bool:
-    """Whether its right side calls or lists something, rather than naming what is there already."""
-    value = getattr(assignment, "value", None)
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in ("list", "tuple"):
-        return False
-    return isinstance(value, (ast.Call, ast.List, ast.ListComp, ast.Tuple, ast.Dict, ast.DictComp))
-
-
-def _is_target(target: ast.expr | None, name: str, owner: str | None) -> bool:
-    if owner is None:
-        return isinstance(target, ast.Name) and target.id == name
-    return (
-        isinstance(target, ast.Attribute)
-        and target.attr == name
-        and isinstance(target.value, ast.Name)
-        and target.value.id == owner
-    )
+def _made(file: str, name: str, **where: Any) -> str | None:
+    line = line_that_makes(file, name, **where)
+    return None if line is None else f"`{name}` in {os.path.basename(file)}:{line}"
 
 
 def _is_ours(holder: Any) -> bool:

@@ -84,7 +84,7 @@ def _check_pair(gradient: Any, variable: Any, seen: set[int]) -> None:
     seen.add(key)
     if gradient is not None and not _fits(gradient, variable):
         raise AccumulationError(
-            f"the gradient of {described(variable)} has shape {_listed(gradient.shape)}, "
+            f"the gradient of {described(variable)} has shape {tuple(gradient.shape)}, "
             f"the variable {shape_of(variable)}",
             help="gradients and variables must come in the same order",
         )
@@ -137,7 +137,3 @@ def _fits(gradient: Any, variable: Any) -> bool:
     if hasattr(gradient, "indices"):  # IndexedSlices: its shape is the table's, if known at all
         return bool(gradient.values.shape[1:].is_compatible_with(shape_of(variable)[1:]))
     return bool(shape.is_compatible_with(shape_of(variable)))
-
-
-def _listed(shape: Any) -> tuple[int | None, ...]:
-    return tuple(shape.as_list())

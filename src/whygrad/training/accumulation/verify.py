@@ -6,19 +6,18 @@ import gc
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.keras.recorded_calls import recorded_calls
 from whygrad.errors import AccumulationError
-from whygrad.training.accumulation.agreement import AccumulationCheck, Coupling, VariableAgreement
+from whygrad.training.accumulation.agreement import AccumulationCheck, Coupling, VariableAgreement, tolerance_of
 from whygrad.training.accumulation.example_coupling import couplings
 from whygrad.training.accumulation.gradient_of_step import Outcome, run_step
 from whygrad.training.variables import name_of
 
-_TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
 _FLOOR = 1e-3  # a gradient this much smaller than all together is measured against that, or rounding would show
 
 
@@ -41,7 +40,7 @@ def verify_accumulation(
     that draws random numbers, such as dropout. Print it, or use it as a bool.
     """
     parts, sizes = _split(batch, splits)
-    with _eagerly(), _put_back() as restore:
+    with _eagerly(), _Snapshot() as restore:
         with recorded_calls() as calls:
             whole = run_step(step, batch, weight, sum(sizes))
         if not restore.covers(whole.variables.values()):  # it has only now been built: begin again, with all of it
@@ -51,18 +50,20 @@ def verify_accumulation(
         for part, size in zip(parts, sizes, strict=True):
             pieces.append(run_step(step, part, weight, size))
             restore()
-        total = _combine(pieces, summed=reduction == "sum")
-        variables = tuple(_agreements(whole, total, tolerance))
+        loss, gradients = _combine(pieces, summed=reduction == "sum")
+        limit = tolerance_of(tf.as_dtype(each.dtype) for each in whole.variables.values())
+        limit = limit if tolerance is None else tolerance
+        variables = tuple(_agreements(whole, gradients, limit))
         causes: list[Coupling] = []
         if not all(variable.agrees for variable in variables):
             causes = couplings(calls, sizes, restore) or [_in_step(step, whole, pieces)]
     return AccumulationCheck(
         sizes=tuple(sizes),
         loss=whole.loss,
-        accumulated_loss=total.loss,
+        accumulated_loss=loss,
         variables=variables,
         couplings=tuple(causes),
-        tolerance=_tolerance(whole, tolerance),
+        tolerance=limit,
     )
 
 
@@ -80,18 +81,17 @@ def _split(batch: Any, splits: int | Sequence[int]) -> tuple[list[Any], list[int
         raise AccumulationError(
             f"splits of {sizes} do not make up a batch of {total}", help="give sizes that add up to the batch"
         )
-    ends = [sum(sizes[: i + 1]) for i in range(len(sizes))]
 
     def part(start: int, end: int) -> Any:
         return tf.nest.map_structure(
             lambda leaf: leaf[start:end] if getattr(leaf, "shape", ()) and leaf.shape[0] == total else leaf, batch
         )
 
-    return [part(end - size, end) for end, size in zip(ends, sizes, strict=True)], sizes
+    return [part(end - size, end) for end, size in zip(accumulate(sizes), sizes, strict=True)], sizes
 
 
 class _Snapshot:
-    """Every variable alive, with the value it had; calling it sets them back."""
+    """Every variable alive, with the value it had; calling it sets them back, and so does leaving it."""
 
     def __init__(self) -> None:
         self._saved: dict[int, tuple[Any, Any]] = {}
@@ -106,18 +106,14 @@ class _Snapshot:
         for variable, value in self._saved.values():
             variable.assign(value)
 
+    def __enter__(self) -> _Snapshot:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self()
+
     def covers(self, variables: Iterable[Any]) -> bool:
         return all(id(variable) in self._saved for variable in variables)
-
-
-@contextmanager
-def _put_back() -> Iterator[_Snapshot]:
-    """A snapshot that is called once more at the end."""
-    snapshot = _Snapshot()
-    try:
-        yield snapshot
-    finally:
-        snapshot()
 
 
 @contextmanager
@@ -130,13 +126,8 @@ def _eagerly() -> Iterator[None]:
         tf.config.run_functions_eagerly(before)
 
 
-@dataclass(frozen=True, slots=True)
-class _Total:
-    loss: float
-    gradients: dict[int, Any]
-
-
-def _combine(pieces: Sequence[Outcome], *, summed: bool) -> _Total:
+def _combine(pieces: Sequence[Outcome], *, summed: bool) -> tuple[float, dict[int, Any]]:
+    """The loss and the gradients of all pieces together."""
     weight = 1.0 if summed else sum(piece.weight for piece in pieces)
     sums: dict[int, Any] = {}
     for piece in pieces:
@@ -145,24 +136,18 @@ def _combine(pieces: Sequence[Outcome], *, summed: bool) -> _Total:
             if gradient is not None:
                 sums[key] = sums.get(key, 0.0) + tf.cast(gradient, tf.float64) * factor
     loss = sum(piece.loss * (1.0 if summed else piece.weight) for piece in pieces) / weight
-    return _Total(loss, sums)
+    return loss, sums
 
 
-def _agreements(whole: Outcome, total: _Total, tolerance: float | None) -> Iterator[VariableAgreement]:
-    limit = _tolerance(whole, tolerance)
+def _agreements(whole: Outcome, accumulated: dict[int, Any], limit: float) -> Iterator[VariableAgreement]:
     sizes = [tf.norm(tf.cast(g, tf.float64)) for g in whole.gradients.values() if g is not None]
     floor = _FLOOR * float(tf.norm(sizes)) if sizes else 0.0
     for key, variable in whole.variables.items():
         gradient = whole.gradients[key]
         expected = tf.zeros(variable.shape, tf.float64) if gradient is None else tf.cast(gradient, tf.float64)
-        difference = float(tf.norm(total.gradients.get(key, tf.zeros_like(expected)) - expected))
+        difference = float(tf.norm(accumulated.get(key, tf.zeros_like(expected)) - expected))
         error = difference / max(float(tf.norm(expected)), floor, 1e-300)
         yield VariableAgreement(name=name_of(variable), error=error, agrees=error <= limit)
-
-
-def _tolerance(whole: Outcome, given: float | None) -> float:
-    kinds = {tf.as_dtype(variable.dtype).name for variable in whole.variables.values()}
-    return given if given is not None else max((_TOLERANCE.get(kind, 1e-2) for kind in kinds), default=1e-4)
 
 
 def _in_step(step: Any, whole: Outcome, pieces: Sequence[Outcome]) -> Coupling:
@@ -170,7 +155,7 @@ def _in_step(step: Any, whole: Outcome, pieces: Sequence[Outcome]) -> Coupling:
     function = inspect.unwrap(getattr(step, "python_function", step))
     name = getattr(function, "__name__", type(step).__name__)
     fits = {
-        "its loss is a sum: say reduction='sum'": _combine(pieces, summed=True).loss,
+        "its loss is a sum: say reduction='sum'": _combine(pieces, summed=True)[0],
         "it gives every part the same weight: say weight=lambda *part: 1": sum(p.loss for p in pieces) / len(pieces),
     }
     for reason, loss in fits.items():
@@ -180,5 +165,5 @@ def _in_step(step: Any, whole: Outcome, pieces: Sequence[Outcome]) -> Coupling:
         name=name,
         kind="loss",
         reason="the loss it computes is not a mean over the examples: what one adds depends on the others",
-        difference=abs(_combine(pieces, summed=False).loss - whole.loss) / max(abs(whole.loss), 1e-12),
+        difference=abs(_combine(pieces, summed=False)[0] - whole.loss) / max(abs(whole.loss), 1e-12),
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from whygrad.backends.tensorflow.measure.graph_building import Factor
+from whygrad.backends.tensorflow.measure.graph_building import Factor, choose
 from whygrad.training.accumulation.gradient_buffer import Buffer, make_buffer
 from whygrad.training.accumulation.variable_set import VariableSet, check_drift
 from whygrad.training.accumulation.window_state import check_restored, load_pending, restoring
@@ -108,11 +108,11 @@ class Window(tf.Module):  # type: ignore[misc]
         """How many of the window's micro-batches count."""
         return self.microbatches - self.skipped if self._skips else self.microbatches.read_value()
 
-    def gradients(self, *, scaled: bool = True) -> list[Any]:
-        """The accumulated gradient of each variable; sparse where the micro-batches' were."""
+    def gradients(self, *, scaled: bool = True, taken: bool = False) -> list[Any]:
+        """The accumulated gradient of each variable; sparse where the micro-batches' were; `taken`: and reset."""
         scale = self._scale() if scaled else None
         pairs = zip(self.buffers, self.variables_held, strict=True)
-        return [buffer.gradient(scale, tf.as_dtype(v.dtype)) for buffer, v in pairs]
+        return [(b.take if taken else b.gradient)(scale, tf.as_dtype(v.dtype)) for b, v in pairs]
 
     def deliver(self, send: Send, *, without: Sequence[int] = (), scaled: bool = True) -> None:
         """Send the accumulated gradients, None for those `without` any, and begin a new window.
@@ -120,16 +120,20 @@ class Window(tf.Module):  # type: ignore[misc]
         Outside of a graph the window is kept if the update fails.
         """
         eager = tf.executing_eagerly()
-        gradients = self.gradients(scaled=scaled) if eager else self._taken(scaled=scaled)
+        gradients = self.gradients(scaled=scaled, taken=not eager)
         send([None if i in without else g for i, g in enumerate(gradients)], list(self.variables_held))
         self.reset(buffers=eager)
 
-    def _taken(self, *, scaled: bool) -> list[Any]:
-        scale = self._scale() if scaled else None
-        pairs = zip(self.buffers, self.variables_held, strict=True)
-        return [buffer.take(scale, tf.as_dtype(v.dtype)) for buffer, v in pairs]
+    def close(self, absent: Sequence[int], close: Callable[[Sequence[int]], Any]) -> None:
+        """Call `close` with the variables that had no gradient: `absent` did not when the step was traced."""
+        if tf.executing_eagerly():
+            close(self.never_touched())
+        elif absent:
+            choose(self._any_touched(absent), lambda: close(()), lambda: close(absent))
+        else:
+            close(())
 
-    def any_touched(self, positions: Sequence[int]) -> Any:
+    def _any_touched(self, positions: Sequence[int]) -> Any:
         """Whether one of these variables had a gradient after all, as known when the graph runs."""
         missing = tf.gather(self.first_replica(self.missing), list(positions))
         return tf.reduce_any(missing < self._added())
@@ -225,10 +229,7 @@ class Window(tf.Module):  # type: ignore[misc]
     def _placement(self) -> dict[str, Any]:
         if self.replicas == 1:
             return {}
-        return {
-            "synchronization": tf.VariableSynchronization.ON_READ,
-            "aggregation": tf.VariableAggregation.SUM,
-        }
+        return {"synchronization": tf.VariableSynchronization.ON_READ, "aggregation": tf.VariableAggregation.SUM}
 
     def _counter(self, name: str, dtype: tf.DType, shape: Sequence[int] = ()) -> Any:
         placement = self._placement()

@@ -1,31 +1,20 @@
-"""A window as arrays, for files that do not go through `tf.train.Checkpoint`, and checks on what was restored."""
+"""A `Window` as arrays, for files that do not go through `tf.train.Checkpoint`, and checks on what was restored."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from whygrad.errors import AccumulationError
-from whygrad.training.accumulation.gradient_buffer import Buffer
 
 _SAME = "restore it into the model and the kind of training step that it was saved from"
 _COUNTERS = ("microbatches", "skipped", "dropped", "total", "unit", "weight")
 
 
-class Restorable(Protocol):
-    """A window as far as its state goes; its counters are attributes of these names."""
-
-    buffers: Sequence[Buffer]
-    missing: Any
-    held: Any
-
-    def is_empty_now(self) -> bool: ...
-
-
-def state_of(window: Restorable) -> dict[str, Any]:
+def state_of(window: Any) -> dict[str, Any]:
     """Everything a half-full window holds; an empty one is a few numbers."""
     values = {name: getattr(window, name).numpy() for name in _COUNTERS}
     if window.buffers:
@@ -36,7 +25,7 @@ def state_of(window: Restorable) -> dict[str, Any]:
     return values
 
 
-def restore(window: Restorable, state: dict[str, Any]) -> None:
+def restore(window: Any, state: dict[str, Any]) -> None:
     """Go on from a saved state, now or as soon as the variables are known."""
     for name in _COUNTERS:
         getattr(window, name).assign(np.asarray(state[name]))
@@ -45,7 +34,7 @@ def restore(window: Restorable, state: dict[str, Any]) -> None:
         load_pending(window)
 
 
-def load_pending(window: Restorable) -> None:
+def load_pending(window: Any) -> None:
     """Put a state that was restored early into the buffers, now that they exist."""
     pending = window.held.pending
     if not pending:
@@ -76,7 +65,7 @@ def restoring(count: int) -> Iterator[None]:
         ) from error
 
 
-def check_restored(window: Restorable) -> None:
+def check_restored(window: Any) -> None:
     """Raise if a checkpoint brought a half-full window whose sums do not fit these buffers; mark them as in use."""
     strangers = [] if window.is_empty_now() else [b for b in window.buffers if int(b.kind.numpy()) != b.KIND]
     if strangers:

@@ -7,21 +7,21 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.errors import AccumulationError
 from whygrad.training.accumulation.arguments import Settings
 from whygrad.training.accumulation.microbatch_weight import share_of
-from whygrad.training.accumulation.updater import Updater
 from whygrad.training.accumulation.variable_set import check_known, check_pairs
 from whygrad.training.accumulation.window import Window
 
 
 class WindowUpdates:
-    """One window, the settings it follows, and the optimizer it updates with."""
+    """One window, the settings it follows, and the optimizer around the one it updates with."""
 
-    def __init__(self, settings: Settings, updater: Updater) -> None:
+    def __init__(self, settings: Settings, wrapper: Any) -> None:
         self.settings = settings
-        self.updater = updater
+        self._wrapper = wrapper
         self.strategy = tf.distribute.get_strategy() if tf.distribute.has_strategy() else None
         skips = settings.nonfinite == "microbatch"
         self.window = Window(steps=settings.steps, buffer_dtype=settings.buffer_dtype, skips=skips)
@@ -78,35 +78,18 @@ class WindowUpdates:
 
     def _update_if_full(self) -> None:
         if self.strategy is None:
-            choose(self.window.microbatches >= self.settings.steps, self._close_touched, lambda: None)
+            full = self.window.microbatches >= self.settings.steps
+            choose(full, lambda: self.window.close(self.absent, self._close), lambda: None)
             return
         # A cond in a replica may not hold the merge_call that an optimizer's update is: ask, then go back.
         tf.distribute.get_replica_context().merge_call(self._update_replicas)
 
-    def _close_touched(self) -> None:
-        """Update, with None for variables that had no gradient so far, unless one of them had by now."""
-        if tf.executing_eagerly():
-            self._close(self.window.never_touched())
-        elif self.absent:
-            absent = self.absent
-            choose(self.window.any_touched(absent), lambda: self._close(()), lambda: self._close(absent))
-        else:
-            self._close(())
-
     def _update_replicas(self, strategy: Any) -> None:
-        absent = self.absent
-
         def close(without: Sequence[int]) -> None:
             strategy.extended.call_for_each_replica(lambda: self._close(without))
 
-        def close_touched() -> None:
-            if absent:
-                choose(self.window.any_touched(absent), lambda: close(()), lambda: close(absent))
-            else:
-                close(())
-
         full = self.window.first_replica(self.window.microbatches) >= self.settings.steps
-        choose(full, close_touched, lambda: None)
+        choose(full, lambda: self.window.close(self.absent, close), lambda: None)
 
     def _flush_replicas(self, absent: tuple[int, ...]) -> None:
         strategy = self.strategy
@@ -117,10 +100,11 @@ class WindowUpdates:
 
     def _close(self, without: Sequence[int]) -> None:
         def send(gradients: list[Any], variables: list[Any]) -> None:
-            before = self.updater.loss_scale()
-            self.updater.send(gradients, variables)
+            before = self.loss_scale()
+            whole = _on_first_replica(gradients) if self._wrapper.UNSCALES_IN_APPLY else gradients
+            self._wrapper.hand_over(whole, variables)
             if before is not None:
-                lowered = self.updater.loss_scale() < before  # that is how a window with a NaN was left out
+                lowered = self.loss_scale() < before  # that is how a window with a NaN was left out
                 self.window.dropped.assign_add(tf.where(lowered, self.window.kept(), 0))
 
         def deliver() -> None:
@@ -131,10 +115,20 @@ class WindowUpdates:
         else:
             choose(self.window.kept() > 0, deliver, self.window.reset)
 
+    def loss_scale(self) -> Any:
+        """None without dynamic loss scaling."""
+        return compat.dynamic_scale_of(self._wrapper.wrapped)
+
     def _skip(self, gradients: list[Any], variables: list[Any]) -> None:
-        factor = self.updater.lower_loss_scale(gradients, variables)
-        if factor is not None:
-            self.window.rescale(factor)
+        """Leave a micro-batch out, and have gradients that are not finite lower the loss scale."""
+        before = self.loss_scale()
+        if before is not None:
+            iterations = tf.identity(compat.native(self._wrapper.iterations))
+            self._wrapper.hand_over(gradients, variables)  # it lowers its scale and updates nothing
+            if self._wrapper.UNSCALES_IN_APPLY:
+                self.window.rescale(self.loss_scale() / before)  # the sums are in the old scale
+            else:  # tf_keras counts it as an iteration, and has unscaled before
+                self._wrapper.iterations.assign(iterations)
         self.window.skip()
         self.window.dropped.assign_add(1)
 
@@ -155,3 +149,17 @@ class WindowUpdates:
 def _all_finite(gradients: Sequence[Any]) -> Any:
     parts = [g.values if isinstance(g, tf.IndexedSlices) else g for g in gradients if g is not None]
     return tf.reduce_all([tf.reduce_all(tf.math.is_finite(part)) for part in parts])
+
+
+def _on_first_replica(gradients: list[Any]) -> list[Any]:
+    """The sum over all replicas on the first, zeros on the others.
+
+    Keras 3 clips, and looks for NaN, on each replica before it sums; this way it does so with the whole gradient.
+    """
+    context = tf.distribute.get_replica_context()
+    if context is None or context.num_replicas_in_sync == 1:
+        return gradients
+    present = [gradient for gradient in gradients if gradient is not None]
+    whole = iter(context.all_reduce(tf.distribute.ReduceOp.SUM, present))
+    first = tf.equal(context.replica_id_in_sync_group, 0)
+    return [None if g is None else tf.where(first, total := next(whole), tf.zeros_like(total)) for g in gradients]

@@ -12,33 +12,20 @@
 | `snapshot`, `diff` | what changed between two moments or checkpoints |
 """
 
-from whygrad.training.edit.clip_weights import ClipWeights
-from whygrad.training.edit.difference import Change, Difference, VariableChange, diff
-from whygrad.training.edit.exponential_average import ExponentialAverage
-from whygrad.training.edit.freeze import Freeze, Unfreeze
-from whygrad.training.edit.planned_edit import PlannedEdit
-from whygrad.training.edit.reset import Reset
-from whygrad.training.edit.schedule import Interpolate, Schedule
-from whygrad.training.edit.snapshot import Snapshot, snapshot
-from whygrad.training.edit.soft_update import SoftUpdate
-from whygrad.training.edit.transaction import Transaction, transaction
-
-__all__ = [
-    "Change",
-    "ClipWeights",
-    "Difference",
-    "ExponentialAverage",
-    "Freeze",
-    "Interpolate",
-    "PlannedEdit",
-    "Reset",
-    "Schedule",
-    "Snapshot",
-    "SoftUpdate",
-    "Transaction",
-    "Unfreeze",
-    "VariableChange",
-    "diff",
-    "snapshot",
-    "transaction",
-]
+from whygrad.training.edit.clip_weights import ClipWeights as ClipWeights
+from whygrad.training.edit.difference import Change as Change
+from whygrad.training.edit.difference import Difference as Difference
+from whygrad.training.edit.difference import VariableChange as VariableChange
+from whygrad.training.edit.difference import diff as diff
+from whygrad.training.edit.exponential_average import ExponentialAverage as ExponentialAverage
+from whygrad.training.edit.freeze import Freeze as Freeze
+from whygrad.training.edit.freeze import Unfreeze as Unfreeze
+from whygrad.training.edit.planned_edit import PlannedEdit as PlannedEdit
+from whygrad.training.edit.reset import Reset as Reset
+from whygrad.training.edit.schedule import Interpolate as Interpolate
+from whygrad.training.edit.schedule import Schedule as Schedule
+from whygrad.training.edit.snapshots import Snapshot as Snapshot
+from whygrad.training.edit.snapshots import snapshot as snapshot
+from whygrad.training.edit.soft_update import SoftUpdate as SoftUpdate
+from whygrad.training.edit.transaction import Transaction as Transaction
+from whygrad.training.edit.transaction import transaction as transaction

@@ -9,7 +9,7 @@ import tensorflow as tf
 from whygrad.backends.tensorflow import compat
 from whygrad.errors import UsageError
 from whygrad.training.edit.owned_variables import Pattern, trained
-from whygrad.training.edit.planned_edit import Held, PlannedEdit
+from whygrad.training.edit.planned_edit import PlannedEdit
 from whygrad.training.edit.replicas import write
 
 
@@ -44,7 +44,6 @@ class ClipWeights(PlannedEdit):
             raise UsageError(f"`low` is above `high`: {low} > {high}")
         variables = trained(model, layers)
         super().__init__(variables, every=every, name=name)
-        self._held = Held(variables)
         self._low, self._high, self._norm, self._global_norm = low, high, norm, global_norm
 
     def _act(self, now: Any, times: Any) -> None:

@@ -12,8 +12,7 @@ import numpy as np
 
 from whygrad.errors import UsageError
 from whygrad.report.cells import aligned
-from whygrad.training.edit.checkpoint_file import read_checkpoint
-from whygrad.training.edit.snapshot import Snapshot, snapshot
+from whygrad.training.edit.snapshots import Snapshot, read_checkpoint, snapshot
 
 
 class Change(StrEnum):
@@ -123,18 +122,20 @@ def _values(source: Any) -> Snapshot:
 
 
 def _compare(name: str, old: Any, new: Any) -> VariableChange:
+    facts: dict[str, Any] = {"shape": (old if new is None else new).shape}
+    if old is not None:
+        facts["before"] = _norm(old)
+    if new is not None:
+        facts |= {"after": _norm(new), "nonfinite": _bad(new)}
     if old is None or new is None:
-        present = new if old is None else old
         change = Change.ADDED if old is None else Change.REMOVED
-        sizes = {"after": _norm(new), "nonfinite": _bad(new)} if old is None else {"before": _norm(old)}
-        return VariableChange(name=name, change=change, shape=present.shape, **sizes)  # type: ignore[arg-type]
-    norms = {"before": _norm(old), "after": _norm(new), "nonfinite": _bad(new)}
-    if old.shape != new.shape or old.dtype != new.dtype:
-        return VariableChange(name=name, change=Change.RESHAPED, shape=new.shape, **norms)  # type: ignore[arg-type]
-    if old.tobytes() == new.tobytes():
-        zero = {"distance": 0.0, "largest": 0.0, "changed_share": 0.0}
-        return VariableChange(name=name, change=Change.SAME, shape=new.shape, **norms, **zero)  # type: ignore[arg-type]
-    return VariableChange(name=name, change=Change.CHANGED, shape=new.shape, **norms, **_distance(old, new))  # type: ignore[arg-type]
+    elif old.shape != new.shape or old.dtype != new.dtype:
+        change = Change.RESHAPED
+    elif old.tobytes() == new.tobytes():
+        change, facts = Change.SAME, facts | {"distance": 0.0, "largest": 0.0, "changed_share": 0.0}
+    else:
+        change, facts = Change.CHANGED, facts | _distance(old, new)
+    return VariableChange(name=name, change=change, **facts)
 
 
 def _distance(old: Any, new: Any) -> dict[str, float | None]:

@@ -12,10 +12,9 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.ledger.writer import writing_as
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.errors import UsageError
-from whygrad.training.edit.fit_callback import Logs
 from whygrad.training.edit.owned_variables import Pattern, trained
-from whygrad.training.edit.planned_edit import Held, PlannedEdit
-from whygrad.training.edit.replicas import across_replicas, copy_of, scope_of, write
+from whygrad.training.edit.planned_edit import Logs, PlannedEdit
+from whygrad.training.edit.replicas import across_replicas, copy_of, mixed, scope_of, write
 from whygrad.training.variables import name_of
 
 
@@ -48,7 +47,6 @@ class ExponentialAverage(PlannedEdit):
         variables = trained(model, layers)
         super().__init__(variables, every=every, name=name)
         self._decay, self._warmup, self._evaluate = float(decay), warmup, evaluate
-        self._held = Held(variables)
         with tf.init_scope(), scope_of(variables):
             self.averages = [copy_of(variable, "average") for variable in variables]
             self.is_swapped = tf.Variable(False, trainable=False, name="swapped")
@@ -69,7 +67,7 @@ class ExponentialAverage(PlannedEdit):
             decay = tf.minimum(decay, (1.0 + seen) / (10.0 + seen))
         share = 1.0 - decay ** tf.cast(times, tf.float64)
         for variable, average in zip(self._held.variables, self.averages, strict=True):
-            write(average, lambda mean, weight: _toward(mean, weight, share), variable)
+            write(average, lambda mean, weight: mixed(mean, weight, share), variable)
 
     @unconverted
     def swap(self) -> None:
@@ -103,10 +101,3 @@ class ExponentialAverage(PlannedEdit):
 
     def on_train_begin(self, logs: Logs = None) -> None:
         self.on_test_end()  # a validation that was interrupted
-
-
-def _toward(mean: Any, weight: Any, share: Any) -> Any:
-    mean, weight = tf.convert_to_tensor(mean), tf.convert_to_tensor(weight)
-    if not (mean.dtype.is_floating or mean.dtype.is_complex):
-        return weight
-    return mean + (weight - mean) * tf.cast(share, mean.dtype)

@@ -10,10 +10,8 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras.inspection import all_layers
 from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.errors import UsageError
-from whygrad.training.edit.first_slots import first_values
-from whygrad.training.edit.fit_callback import Logs
-from whygrad.training.edit.owned_variables import Pattern, fits, selected, variables_of
-from whygrad.training.edit.planned_edit import Held, PlannedEdit
+from whygrad.training.edit.owned_variables import Pattern, first_values, fits, selected, variables_of
+from whygrad.training.edit.planned_edit import Held, Logs, PlannedEdit
 from whygrad.training.edit.replicas import copy_of, scope_of, write
 
 
@@ -31,7 +29,8 @@ class _Hold(PlannedEdit):
         if begin < 0 or (end is not None and end < 0):
             raise UsageError("`at` is a number of steps, zero or more")
         chosen = _layers(model, layers)
-        variables = variables_of([layer.variables for layer in chosen]) if chosen else _plain(model, layers)
+        own = [layer.variables for layer in chosen] if chosen else selected(variables_of(model), layers)
+        variables = variables_of(own)
         if not variables:
             raise UsageError("there is nothing to freeze yet", help="build the model first, by calling it on a batch")
         super().__init__(variables, name=name)
@@ -61,18 +60,16 @@ class _Hold(PlannedEdit):
 
     def _kept(self) -> list[tuple[Any, Any]]:
         """(variable, copy), the slots included as soon as there are some."""
-        slots = [s for v in self._held.variables for s in self._slots_of(v)]
+        optimizer = self._held.optimizer
+        slots = [] if optimizer is None else [s for v in self._held.variables for s in compat.slots_of(optimizer, v)]
         if len(slots) > len(self.slots):
             firsts: list[Any] = [None] * len(slots)
             if self._begun:  # the slots may have moved already
-                firsts = [f for v in self._held.variables for f in first_values(self._held.optimizer, v)]
+                firsts = [f for v in self._held.variables for f in first_values(optimizer, v)]
             with tf.init_scope(), scope_of(slots):
                 self.slots = [copy_of(slot, "held", first) for slot, first in zip(slots, firsts, strict=True)]
         self._begun = True
         return [*zip(self._held.variables, self.values, strict=True), *zip(slots, self.slots, strict=True)]
-
-    def _slots_of(self, variable: Any) -> list[Any]:
-        return [] if self._held.optimizer is None else compat.slots_of(self._held.optimizer, variable)
 
     # -- in fit ------------------------------------------------------------------------------------
 
@@ -139,10 +136,6 @@ def _layers(model: Any, pattern: Pattern | None) -> list[Any]:
         raise UsageError(f"no layer fits {pattern!r}", help=f"the model has {names}")
     inside = {id(inner) for layer in found for inner in all_layers(layer) if inner is not layer}
     return [layer for layer in found if id(layer) not in inside]
-
-
-def _plain(model: Any, pattern: Pattern | None) -> list[Any]:
-    return selected(variables_of(model), pattern)
 
 
 def _copy(pairs: list[tuple[Any, Any]], *, back: bool) -> None:

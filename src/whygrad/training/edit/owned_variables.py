@@ -6,6 +6,9 @@ import fnmatch
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+import tensorflow as tf
+
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras.inspection import listed
 from whygrad.errors import UsageError
@@ -107,3 +110,13 @@ def fits(thing: Any, pattern: Pattern) -> bool:
     parts = name_of(thing).split("/")
     stretches = {"/".join(parts[i:j]) for i in range(len(parts)) for j in range(i + 1, len(parts) + 1)}
     return any(fnmatch.fnmatchcase(stretch, each) for each in patterns for stretch in stretches)
+
+
+def first_values(optimizer: Any, variable: Any) -> list[Any]:
+    """What each slot of a variable holds before its first update: a number, or an array where it is not one."""
+    if hasattr(compat.innermost(optimizer), "get_slot_names"):  # tf_keras legacy: cannot be asked, and is zero
+        return [0.0] * len(compat.slots_of(optimizer, variable))
+    with tf.init_scope():
+        twin = compat.twin_of(optimizer, [variable])
+        values = [compat.native(slot).numpy() for slot in compat.slots_of(twin, variable)]
+    return [value.flat[0] if value.size and np.all(value == value.flat[0]) else value for value in values]

@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import tensorflow as tf
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.ledger.writer import writing_as
 from whygrad.backends.tensorflow.measure.graph_building import choose, unconverted
 from whygrad.errors import UsageError
-from whygrad.training.edit.fit_callback import FitCallback, Logs
 from whygrad.training.edit.replicas import across_replicas, scope_of
+
+Logs = Mapping[str, Any] | None
+
+
+class FitCallback(compat.CallbackWithoutLogs):
+    """Every hook of a callback, doing nothing; one object serves both Kerases."""
+
+    model: Any = None
+    params: Any = None
+    hears_training_batches = True
+
+    def set_params(self, params: Any) -> None:
+        self.params = params
+
+    def set_model(self, model: Any) -> None:
+        self.model = model
+
+    def on_train_begin(self, logs: Logs = None) -> None: ...
+    def on_train_end(self, logs: Logs = None) -> None: ...
+    def on_test_begin(self, logs: Logs = None) -> None: ...
+    def on_test_end(self, logs: Logs = None) -> None: ...
+    def on_predict_begin(self, logs: Logs = None) -> None: ...
+    def on_predict_end(self, logs: Logs = None) -> None: ...
+    def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None: ...
+    def on_epoch_end(self, epoch: int, logs: Logs = None) -> None: ...
+    def on_train_batch_begin(self, batch: int, logs: Logs = None) -> None: ...
+    def on_train_batch_end(self, batch: int, logs: Logs = None) -> None: ...
+    def on_test_batch_begin(self, batch: int, logs: Logs = None) -> None: ...
+    def on_test_batch_end(self, batch: int, logs: Logs = None) -> None: ...
+    def on_predict_batch_begin(self, batch: int, logs: Logs = None) -> None: ...
+    def on_predict_batch_end(self, batch: int, logs: Logs = None) -> None: ...
+
+    # Keras 2 still calls these old names for `on_train_batch_...`.
+    def on_batch_begin(self, batch: int, logs: Logs = None) -> None: ...
+    def on_batch_end(self, batch: int, logs: Logs = None) -> None: ...
 
 
 class Held:
@@ -46,8 +81,9 @@ class PlannedEdit(tf.Module, FitCallback):  # type: ignore[misc]
         if every < 1:
             raise UsageError(f"`every` is a number of steps, one or more, not {every}")
         self._every = int(every)
+        self._held = Held(variables)
         self._batch, self._iterations = -1, 0
-        with tf.init_scope(), scope_of(variables):
+        with tf.init_scope(), scope_of(self._held.variables):
             self.steps = tf.Variable(
                 0, dtype=tf.int64, trainable=False, name="steps", aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA
             )

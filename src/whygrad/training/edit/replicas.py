@@ -55,5 +55,13 @@ def write(variable: Any, value: Callable[..., Any], *others: Any) -> None:
         strategy.extended.update(own, change, args=rest, group=True)
 
 
+def mixed(old: Any, new: Any, share: Any) -> Any:
+    """A share of the way from one value to another; whole numbers go all the way."""
+    old, new = tf.convert_to_tensor(old), tf.convert_to_tensor(new)
+    if not (old.dtype.is_floating or old.dtype.is_complex):
+        return new
+    return old + (tf.cast(new, old.dtype) - old) * tf.cast(share, old.dtype)
+
+
 def _strategy(variable: Any) -> Any:
     return getattr(variable, "distribute_strategy", None)

@@ -10,8 +10,7 @@ import tensorflow as tf
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.errors import UsageError
-from whygrad.training.edit.first_slots import first_values
-from whygrad.training.edit.owned_variables import Pattern, trained
+from whygrad.training.edit.owned_variables import Pattern, first_values, trained
 from whygrad.training.edit.planned_edit import Held, PlannedEdit
 from whygrad.training.edit.replicas import copy_of, scope_of, write
 

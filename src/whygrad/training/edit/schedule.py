@@ -9,9 +9,8 @@ import tensorflow as tf
 
 from whygrad.backends.tensorflow.log.ledger.writer import writing_as
 from whygrad.errors import UsageError
-from whygrad.training.edit.fit_callback import Logs
 from whygrad.training.edit.owned_variables import is_variable
-from whygrad.training.edit.planned_edit import Held, PlannedEdit
+from whygrad.training.edit.planned_edit import Logs, PlannedEdit
 from whygrad.training.edit.replicas import across_replicas, write
 
 
@@ -31,7 +30,6 @@ class Schedule(PlannedEdit):
                 help="keep the number in a tf.Variable: a Python number is baked into a compiled step",
             )
         super().__init__([variable], every=every, name=name)
-        self._held = Held([variable])
         self._function = function
         self.set()
 
@@ -52,15 +50,7 @@ class Interpolate(Schedule):
     """From `start` to `end` in a straight line over so many steps, from step `begin` on, and `end` from then on."""
 
     def __init__(
-        self,
-        variable: Any,
-        start: Any,
-        end: Any,
-        over: int,
-        *,
-        begin: int = 0,
-        every: int = 1,
-        name: str | None = None,
+        self, variable: Any, start: Any, end: Any, over: int, *, begin: int = 0, every: int = 1, name: str | None = None
     ) -> None:
         if over < 1:
             raise UsageError(f"`over` is a number of steps, one or more, not {over}")

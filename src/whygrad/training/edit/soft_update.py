@@ -10,7 +10,7 @@ from whygrad.backends.tensorflow import compat
 from whygrad.errors import UsageError
 from whygrad.training.edit.owned_variables import variables_of
 from whygrad.training.edit.planned_edit import Held, PlannedEdit
-from whygrad.training.edit.replicas import write
+from whygrad.training.edit.replicas import mixed, write
 from whygrad.training.variables import name_of, shape_of
 
 
@@ -37,25 +37,19 @@ class SoftUpdate(PlannedEdit):
         _check(targets, sources)
         super().__init__(targets, every=every, name=name)
         self._rate = float(rate)
-        self._targets, self._sources = Held(targets), Held(sources)
+        self._sources = Held(sources)
         if sync:
             self.copy()
 
     def copy(self) -> None:
         """Make the target equal to the source now."""
-        for target, source in zip(self._targets.variables, self._sources.variables, strict=True):
+        for target, source in zip(self._held.variables, self._sources.variables, strict=True):
             write(target, lambda _, new: new, source)
 
     def _act(self, now: Any, times: Any) -> None:
         share = 1.0 - tf.constant(1.0 - self._rate, tf.float64) ** tf.cast(times, tf.float64)
-        for target, source in zip(self._targets.variables, self._sources.variables, strict=True):
-            write(target, lambda old, new: self._mixed(old, new, share), source)
-
-    def _mixed(self, old: Any, new: Any, share: Any) -> Any:
-        old, new = tf.convert_to_tensor(old), tf.convert_to_tensor(new)
-        if self._rate == 1.0 or not (old.dtype.is_floating or old.dtype.is_complex):
-            return new
-        return old + (tf.cast(new, old.dtype) - old) * tf.cast(share, old.dtype)
+        for target, source in zip(self._held.variables, self._sources.variables, strict=True):
+            write(target, lambda old, new: new if self._rate == 1.0 else mixed(old, new, share), source)
 
 
 def _weights(network: Any) -> list[Any]:

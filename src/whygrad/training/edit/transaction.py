@@ -11,8 +11,7 @@ import tensorflow as tf
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.ledger.writer import writing_as
 from whygrad.errors import NonfiniteError, UsageError
-from whygrad.training.edit.first_slots import first_values
-from whygrad.training.edit.owned_variables import variables_of
+from whygrad.training.edit.owned_variables import first_values, variables_of
 from whygrad.training.variables import name_of
 
 

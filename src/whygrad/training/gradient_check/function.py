@@ -31,25 +31,16 @@ class Function:
     @property
     def epsilon(self) -> float:
         """The rounding error of the coarsest dtype that takes part."""
-        return max(EPSILON.get(dtype.name, 0.0) for dtype in (*self.dtypes, *self._output_dtypes))
+        return max(EPSILON.get(dtype.name, 0.0) for dtype in self.dtypes)
 
     def value(self, arrays: Sequence[Any]) -> float:
-        outputs = self._outputs(self._call(arrays))
-        return float(
-            sum(np.sum(w * np.asarray(y, np.float64)) for w, y in zip(self._weigh(outputs), outputs, strict=True))
-        )
+        return self._total(self._call(arrays))
 
     def prepare(self) -> None:
         """Look at the function once, twice: it must give the same."""
-        first = self.value(self.arrays)
-        outputs = self._outputs(self._call(self.arrays))
-        self.size = float(
-            sum(
-                np.sum(np.abs(w * np.asarray(y, np.float64)))
-                for w, y in zip(self._weigh(outputs), outputs, strict=True)
-            )
-        )
-        second = self.value(self.arrays)
+        first, outputs = self.value(self.arrays), self._call(self.arrays)
+        self.size = self._total(outputs, np.abs)
+        second = self._total(outputs)
         if first != second and np.isfinite(first):
             raise UsageError(
                 f"the function gives {first:g} and then {second:g} for the same inputs",
@@ -63,9 +54,7 @@ class Function:
             tensor if variable is None else variable for tensor, variable in zip(tensors, self.variables, strict=True)
         ]
         with tf.GradientTape() as tape:
-            for tensor, variable in zip(tensors, self.variables, strict=True):
-                if variable is None:
-                    tape.watch(tensor)
+            tape.watch(tensors)
             outputs = _floating(self._function(*self._arguments(tensors)))
             weights = self._weigh(outputs)
             total = tf.add_n([tf.reduce_sum(tf.cast(w, y.dtype) * y) for w, y in zip(weights, outputs, strict=True)])
@@ -109,17 +98,15 @@ class Function:
         pairs = zip(tensors, self.variables, self._given, strict=True)
         return [tensor if variable is None else given for tensor, variable, given in pairs]
 
-    def _outputs(self, outputs: Sequence[Any]) -> list[Any]:
-        return [np.asarray(output, np.float64) for output in outputs]
+    def _total(self, outputs: Sequence[Any], of: Callable[[Any], Any] = np.asarray) -> float:
+        arrays = [np.asarray(output, np.float64) for output in outputs]
+        return float(sum(np.sum(of(w * y)) for w, y in zip(self._weigh(arrays), arrays, strict=True)))
 
     def _weigh(self, outputs: Sequence[Any]) -> list[Any]:
         if self._weights is None:
-            self._output_dtypes = [y.dtype for y in outputs if hasattr(y.dtype, "is_floating")] or self.dtypes
             one = len(outputs) == 1 and not np.shape(outputs[0])
             self._weights = [np.ones(()) if one else self._random.uniform(0.5, 1.5, np.shape(y)) for y in outputs]
         return self._weights
-
-    _output_dtypes: Sequence[Any] = ()
 
 
 def _tensor(given: Any) -> Any:
@@ -137,3 +124,16 @@ def _floating(result: Any) -> list[Any]:
     if not found:
         raise UsageError("the function returns no floating-point tensor", help="return what the gradient is taken of")
     return found
+
+
+def gradient_step(loss: Callable[..., Any], variables: Any) -> Callable[..., Any]:
+    """A function that gives a loss, as a step that asks for its gradients; `variables` may be a model, built only
+    when the loss is computed."""
+
+    def step(*args: Any, **kwargs: Any) -> Any:
+        with tf.GradientTape() as tape:
+            value = loss(*args, **kwargs)
+        return tape.gradient(value, list(getattr(variables, "trainable_variables", variables)))
+
+    step.__name__ = getattr(loss, "__name__", type(loss).__name__)
+    return step

@@ -54,10 +54,8 @@ class GradientCheck:
         return self.wrong[0] if self.wrong else None
 
     def __str__(self) -> str:
-        verdict = "right" if self.ok else f"wrong in {len(self.wrong)}"
+        verdict = "right in all" if self.ok else f"wrong in {len(self.wrong)}"
         lines = [f"the gradient is {verdict} of {self.compared} derivatives ({self.method})"]
-        if self.ok:
-            lines = [f"the gradient is right in all of {self.compared} derivatives ({self.method})"]
         lines += [f"  {element}" for element in self.wrong[:SHOWN]]
         lines += [f"  no gradient at all for {name}" for name in self.missing]
         if self.kinks:

@@ -7,23 +7,12 @@ next to nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-
-
-class ForwardState:
-    """Variables with the values they had before the step."""
-
-    def __init__(self, pairs: Sequence[tuple[Any, Any]] = ()) -> None:
-        self._pairs = list(pairs)  # (handle, value)
-
-    def put_back(self) -> None:
-        for handle, value in self._pairs:
-            tf.raw_ops.AssignVariableOp(resource=handle, value=value)
 
 
 class EagerState:
@@ -49,8 +38,8 @@ class EagerState:
             variable.assign(value)
 
 
-def written_before(own: Iterable[Any]) -> tuple[ForwardState, tuple[str, ...]]:
-    """What ops of the graph that is being traced have written so far, but for `own`; and what cannot be put back."""
+def written_before(own: Iterable[Any]) -> tuple[Callable[[], None], tuple[str, ...]]:
+    """What puts back all that the graph that is being traced has written so far, but for `own`; and what it cannot."""
     graph = tf.compat.v1.get_default_graph()
     mine = {compat.tensor_id(compat.captured_handle(graph, variable)) for variable in own}
     writers: dict[int, tuple[Any, list[Any]]] = {}
@@ -64,9 +53,14 @@ def written_before(own: Iterable[Any]) -> tuple[ForwardState, tuple[str, ...]]:
     drawn = any(compat.draws_numbers(operation) for operation in graph.get_operations())
     lost = ("the state of `tf.random`'s own generator",) if drawn else ()
     if not compat.can_run_before(graph):
-        return ForwardState(), ("what the forward pass wrote, in this kind of graph",)
+        return lambda: None, ("what the forward pass wrote, in this kind of graph",)
     pairs = [(handle, _value_before(handle, operations)) for handle, operations in writers.values()]
-    return ForwardState(pairs), (*lost, *_written_around(graph))
+
+    def put_back() -> None:
+        for handle, value in pairs:
+            tf.raw_ops.AssignVariableOp(resource=handle, value=value)
+
+    return put_back, (*lost, *_written_around(graph))
 
 
 def _value_before(handle: Any, writers: Iterable[Any]) -> Any:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+from whygrad.store import RunWriter
 from whygrad.training.guard.guarding import GuardSettings
 from whygrad.training.guard.optimizer import GuardedOptimizer
 from whygrad.training.wrapping.by_keras import register_wrappers, wrapper_class
@@ -53,11 +55,37 @@ def guard(
         keep_every=int(keep_every),
         keep_in=None if keep_in is None else os.fspath(keep_in),
     )
-    settings.check()
     check_optimizer(optimizer)
     wrapper = wrapper_class(GuardedOptimizer, optimizer)(optimizer, name=name, **asdict(settings))
     wrapper.guarding.restore(restore)
     return wrapper
+
+
+class ModelGuard:
+    """Put on when training begins, taken off when it ends; what it held back is an event of the run."""
+
+    def __init__(self, mode: str, patience: int | None) -> None:
+        self._mode = mode
+        self._patience = patience
+        self._model: Any = None
+        self._optimizer: Any = None  # the model's own
+
+    def put_on(self, model: Any) -> None:
+        if self._model is not None or hasattr(model.optimizer, "guarding"):
+            return
+        guarded = guard(model.optimizer, self._mode, patience=self._patience)
+        self._model, self._optimizer = model, model.optimizer
+        model.optimizer = guarded
+
+    def take_off(self, writer: RunWriter) -> None:
+        if self._model is None:
+            return
+        guarded, self._model.optimizer = self._model.optimizer, self._optimizer
+        self._model = self._optimizer = None
+        for bad in guarded.bad_steps:
+            writer.add_event("held back", {"step": bad.step, "variables": list(bad.variables)}, bad.step - 1)
+        if guarded.bad_steps:
+            print(guarded.report(), file=sys.stderr)
 
 
 # Naming `wg.guard` must be enough to load a model that was saved with it.

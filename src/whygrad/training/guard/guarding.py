@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 import tensorflow as tf
@@ -13,7 +14,7 @@ from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.backends.tensorflow.measure.statistics import Reducer
 from whygrad.backends.tensorflow.measure.step_means import Means
 from whygrad.errors import NonfiniteError, UsageError
-from whygrad.training.guard.forward_state import EagerState, ForwardState, written_before
+from whygrad.training.guard.forward_state import EagerState, written_before
 from whygrad.training.guard.kept_states import KeptStates
 from whygrad.training.guard.record import GuardRecord
 from whygrad.training.variables import name_of
@@ -30,7 +31,7 @@ class GuardSettings:
     keep_every: int = 100
     keep_in: str | None = None  # a folder
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         if self.on_nonfinite not in MODES:
             known = ", ".join(f'"{mode}"' for mode in MODES)
             raise UsageError(f"on_nonfinite={self.on_nonfinite!r} is not one of the modes", help=f"use one of {known}")
@@ -77,8 +78,8 @@ class Guarding:
             choose(finite, self.record.good, lambda: self._bad(gradients, variables, None))
             return
         go_on = tf.logical_and(finite, tf.logical_not(self.record.stopped)) if compat.inside_xla() else finite
-        state = self._forward_state(variables, optimizer)
-        choose(go_on, lambda: self._good(gradients, apply), lambda: self._bad(gradients, variables, apply, state))
+        put_back = self._putting_back(variables, optimizer)
+        choose(go_on, lambda: self._good(gradients, apply), lambda: self._bad(gradients, variables, apply, put_back))
 
     def _good(self, gradients: list[Any], apply: Callable[[Any], Any]) -> None:
         assert self.record is not None
@@ -94,15 +95,15 @@ class Guarding:
         gradients: list[Any],
         variables: Sequence[Any],
         apply: Callable[[Any], Any] | None,
-        state: ForwardState | EagerState | None = None,
+        put_back: Callable[[], None] | None = None,
     ) -> None:
         assert self.record is not None
         self.record.bad(self._which_are_finite(gradients, variables))
         mode = self.settings.on_nonfinite
         if mode == "zero" and apply is not None:
             apply([_without_bad_elements(gradient) for gradient in gradients])
-        elif state is not None:
-            state.put_back()
+        elif put_back is not None:
+            put_back()
             if self.kept is not None:
                 self.kept.go_back()
         limit = 1 if mode == "raise" else self.settings.patience
@@ -122,19 +123,16 @@ class Guarding:
                 finite[place] = gradient_is_finite(gradient)
         return finite
 
-    def _forward_state(self, variables: Sequence[Any], optimizer: Any) -> ForwardState | EagerState | None:
+    def _putting_back(self, variables: Sequence[Any], optimizer: Any) -> Callable[[], None] | None:
         if self.settings.on_nonfinite == "zero":
             return None
         if tf.executing_eagerly():
             self.unrestored = () if self.eager_state else ("what the forward pass wrote; pass `restore=model`",)
-            return self.eager_state
-        own = [*variables, *compat.state_of_optimizer(optimizer), *self._own_variables()]
-        state, self.unrestored = written_before([compat.native(each) for each in own])
-        return state
-
-    def _own_variables(self) -> list[Any]:
-        assert self.record is not None
-        return [*self.record.variables, *(() if self.kept is None else self.kept.variables)]
+            return self.eager_state.put_back
+        ours = [each.variables for each in (self.record, self.kept) if each is not None]
+        own = [*variables, *compat.state_of_optimizer(optimizer), *chain(*ours)]
+        put_back, self.unrestored = written_before([compat.native(each) for each in own])
+        return put_back
 
     def check(self) -> None:
         """Raise NonfiniteError if training is to stop. For steps that cannot stop by themselves."""

@@ -6,7 +6,7 @@ import functools
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import tensorflow as tf
 
@@ -15,22 +15,13 @@ from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.errors import UsageError
 
 
-class Shelf(Protocol):
-    """Room for a number of states."""
-
-    variables: list[Any]
-
-    def put(self, place: int) -> None: ...
-    def take(self, place: int) -> None: ...
-
-
 class MemoryShelf:
     """Each state in variables of its own."""
 
     def __init__(self, state: Sequence[Any], places: int) -> None:
         self._state = list(state)
         self._copies = [[tf.Variable(each.read_value(), trainable=False) for each in state] for _ in range(places)]
-        self.variables = [copy for copies in self._copies for copy in copies]
+        self.variables: list[Any] = [copy for copies in self._copies for copy in copies]
 
     def put(self, place: int) -> None:
         _assign(self._copies[place], self._state)
@@ -85,7 +76,7 @@ class KeptStates:
         self._keep = keep
         self._every = every
         with tf.init_scope():
-            self._shelf: Shelf = MemoryShelf(state, keep) if folder is None else DiskShelf(state, folder)
+            self._shelf = MemoryShelf(state, keep) if folder is None else DiskShelf(state, folder)
             self._shelf.put(0)
             self._good = tf.Variable(0, trainable=False, dtype=tf.int64, name="good_updates")
             self._newest = tf.Variable(0, trainable=False, dtype=tf.int64, name="newest_state")

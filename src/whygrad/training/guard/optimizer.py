@@ -13,7 +13,7 @@ from whygrad.errors import NonfiniteError
 from whygrad.training.guard.guarding import Guarding, GuardSettings
 from whygrad.training.guard.record import BadStep
 from whygrad.training.wrapping.by_keras import Behaviour
-from whygrad.training.wrapping.fit_callbacks import JoiningTrainFunction
+from whygrad.training.wrapping.fit_callbacks import JoiningTrainFunction, join_fit, model_in_training
 
 
 class StopAfterBatch:
@@ -32,9 +32,7 @@ class GuardedOptimizer(Behaviour):
 
     def __init__(self, wrapped: Any, *, name: str | None = None, **settings: Any) -> None:
         super().__init__(wrapped, name=name)
-        given = GuardSettings(**settings)
-        given.check()
-        self.guarding = Guarding(given)
+        self.guarding = Guarding(GuardSettings(**settings))
         self.callback = self.new_callback(StopAfterBatch)
 
     def build(self, variables: Iterable[Any]) -> None:
@@ -86,17 +84,10 @@ class StoppingTrainFunction(JoiningTrainFunction):
 
 def attend_batches(optimizer: GuardedOptimizer) -> None:
     """Called from inside a train_step: stop this `fit`, and those to come, with our own error."""
-    step = compat.enclosing_train_step()
-    if step is None or getattr(step.model, "train_function", None) is None:
+    model = model_in_training()
+    if model is None:
         return
-    model = step.model
     if getattr(model.train_function, "optimizer", None) is not optimizer:
-        stopping = StoppingTrainFunction(model.train_function, model)
+        stopping = model.train_function = StoppingTrainFunction(model.train_function, model)
         stopping.optimizer = optimizer
-        model.train_function = stopping
-    joining = model.train_function
-    if compat.inside_xla() and optimizer.callback not in joining.callbacks:
-        joining.callbacks.append(optimizer.callback)
-    fit = compat.enclosing_fit(model)
-    if fit is not None:
-        joining.join(fit)
+    join_fit(model, optimizer.callback if compat.inside_xla() else None)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, Final
 
-import numpy as np
 import tensorflow as tf
 
 REMEMBERED: Final = 64  # bad steps
@@ -75,10 +75,7 @@ class GuardRecord:
         count = int(self.count.numpy())
         numbers, masks = self.numbers.numpy(), self.masks.numpy()
         rows = [i % REMEMBERED for i in range(max(0, count - REMEMBERED), count)]
-        return tuple(BadStep(int(numbers[row]), self._named(masks[row])) for row in rows)
-
-    def _named(self, mask: Any) -> tuple[str, ...]:
-        return tuple(name for name, bad in zip(self.names, np.asarray(mask), strict=True) if bad)
+        return tuple(BadStep(int(numbers[row]), tuple(compress(self.names, masks[row]))) for row in rows)
 
     def last(self) -> str:
         """The last bad step, in one sentence."""

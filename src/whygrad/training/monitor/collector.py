@@ -1,29 +1,64 @@
-"""Brings what a step recorded from its rings into the store, and keeps the newest of it at hand."""
+"""Brings what a step recorded from its rings into the store, and shows the newest of it in a line on request."""
 
 from __future__ import annotations
 
+import sys
 import threading
-from dataclasses import dataclass
-from typing import Any
+import time
+from typing import Any, Final
 
 import numpy as np
 
 from whygrad.graph.series import CHANNELS
 from whygrad.store import Rows, RunWriter, Track
-from whygrad.training.monitor.executions import Executions
 from whygrad.training.monitor.row_layout import RowLayout
 from whygrad.training.monitor.step_recorder import StepRecorder
 
+Array = np.ndarray[Any, np.dtype[Any]]
 
-@dataclass(frozen=True, slots=True)
-class Glimpse:
-    """The newest step, in short."""
+_SECONDS: Final = 0.5  # between two lines of a terminal
 
-    step: int
-    loss: float
-    norm: float  # of all gradients together
-    worst: str  # the variable with the largest norm, or with one that is not finite
-    worst_norm: float
+
+class Executions:
+    """The calls of a training function, each of several batches: `fit` knows only how long these took together."""
+
+    def __init__(self) -> None:
+        self._calls: list[tuple[int, int, float, float]] = []  # first batch, batches, when, how long
+        self._lock = threading.Lock()
+        self.batches = 0  # that are done
+
+    def add(self, batches: int, when: float, seconds: float) -> None:
+        with self._lock:
+            self._calls.append((self.batches, batches, when, seconds))
+            self.batches += batches
+
+    def correct(self, batches: int) -> None:
+        """The count of batches, as the graph has it: the last call of an epoch may have had fewer than the others."""
+        with self._lock:
+            if self._calls and batches != self.batches:
+                first, _, when, seconds = self._calls[-1]
+                self._calls[-1] = (first, max(1, batches - first), when, seconds)
+            self.batches = batches
+
+    def at(self, numbers: Array) -> Array:
+        """[k, 3]: time, duration and number of these batches; NaN where they are not known."""
+        result = np.full((len(numbers), 3), np.nan)
+        result[:, 2] = numbers
+        with self._lock:
+            calls = list(self._calls)
+        if calls and len(numbers):
+            first, count, when, seconds = (np.array(column) for column in zip(*calls, strict=True))
+            place = np.clip(np.searchsorted(first, numbers, side="right") - 1, 0, None)
+            inside = (numbers >= first[place]) & (numbers < first[place] + count[place])
+            share = seconds[place] / count[place]
+            ended = when[place] + share * (numbers - first[place] + 1)
+            result[inside, 0], result[inside, 1] = ended[inside], share[inside]
+        return result
+
+    def forget(self, before: int) -> None:
+        """Drop what no row will ask for any more."""
+        with self._lock:
+            self._calls = [call for call in self._calls if call[0] + call[1] > before]
 
 
 class Collector:
@@ -33,7 +68,7 @@ class Collector:
         self.recorder = recorder
         self.executions = executions
         self.writer = writer
-        self.glimpse: Glimpse | None = None
+        self.glimpse: tuple[int, str] | None = None
         self.last_step = start - 1
         self._start = start
         self._numbers: dict[RowLayout, dict[str, int]] = {}
@@ -44,7 +79,7 @@ class Collector:
         with self._lock:
             before = None if final else self.executions.batches
             for layout, ring in list(self.recorder.rings.items()):
-                numbers, data = ring.drain(before, self.recorder.schedule.every)
+                numbers, data = ring.drain(before, self.recorder.every)
                 if len(numbers):
                     self._take(layout, numbers, data)
             self.executions.forget(self.executions.batches - 1)
@@ -70,15 +105,37 @@ class Collector:
         self.glimpse = glimpse_of(tracks[name], rows[name])
 
 
-def glimpse_of(track: Track, rows: Rows) -> Glimpse:
+def glimpse_of(track: Track, rows: Rows) -> tuple[int, str]:
+    """The newest step, and in a line its loss, the norm of all gradients, and the largest, or one not finite."""
     norms = rows.values[-1, :, CHANNELS.index("norm")].astype(np.float64)
     known = [i for i, info in enumerate(track.variables) if not info.missing]
     broken = [i for i in known if not np.isfinite(norms[i])]
     worst = broken[0] if broken else max(known, key=lambda i: norms[i], default=None)
-    return Glimpse(
-        step=int(rows.steps[-1]),
-        loss=float(rows.scalars[-1, track.scalars.index("loss")]),
-        norm=float(np.sqrt(np.sum(np.square(norms[known])))),
-        worst="" if worst is None else track.variables[worst].name,
-        worst_norm=float("nan") if worst is None else float(norms[worst]),
-    )
+    step, loss = int(rows.steps[-1]), float(rows.scalars[-1, track.scalars.index("loss")])
+    norm = float(np.sqrt(np.sum(np.square(norms[known]))))
+    name, largest = ("", float("nan")) if worst is None else (track.variables[worst].name, float(norms[worst]))
+    share = largest / norm if norm else 0.0
+    percent = f" ({share:.0%})" if share == share else ""
+    return step, f"step {step}  loss {loss:.4g}  |gradient| {norm:.3g}  worst {name} {largest:.3g}{percent}"
+
+
+class ProgressLine:
+    """One line that is written over on a terminal; elsewhere a line now and then."""
+
+    def __init__(self) -> None:
+        self._stream = sys.stderr
+        self._over = self._stream.isatty()
+        self._last = -1
+        self._next = 0.0
+        self._pause = _SECONDS if self._over else 10 * _SECONDS
+
+    def show(self, glimpse: tuple[int, str] | None, *, final: bool = False) -> None:
+        now = time.monotonic()
+        if glimpse is None or glimpse[0] == self._last or (now < self._next and not final):
+            return
+        self._next = now + self._pause
+        self._last, text = glimpse
+        self._stream.write(f"\r\x1b[2K{text}" if self._over else f"{text}\n")
+        if final and self._over:
+            self._stream.write("\n")
+        self._stream.flush()

@@ -11,53 +11,39 @@ from typing import Any, Final
 import numpy as np
 import tensorflow as tf
 
+from whygrad.backends import DISTRIBUTIONS
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
-from whygrad.backends.tensorflow.measure.gradient_part import Tensor
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable
 from whygrad.backends.tensorflow.measure.step_means import Means
 from whygrad.diagnostics import Diagnostic
 from whygrad.errors import UsageError
-from whygrad.store import Rows, Run, RunWriter, Track
-from whygrad.training.monitor.ring import Ring
-from whygrad.training.monitor.row_layout import HOST_SCALARS, RowLayout, Section
+from whygrad.store import Rows, RunWriter
+from whygrad.training.monitor.ring import Ring, halves, whole
+from whygrad.training.monitor.row_layout import RowLayout, Section, facts_of
 from whygrad.training.monitor.step_probe import Application, AskedGradient, current_graph
-from whygrad.training.monitor.step_row import application_row, present_of, weight_norms
-from whygrad.training.monitor.variable_facts import facts_of
+from whygrad.training.monitor.step_row import application_row, weight_norms
 from whygrad.training.run_diagnosis import store_diagnosis, store_ledger
 from whygrad.training.variables import current_rate
 
-_SPLIT: Final = 1 << 20
 _STEP: Final = ("step, high part", "step, low part")  # of the step's number, which float32 cannot hold whole
 _RING_ROWS: Final = 512
+_CLOSELY_EVERY: Final = 16  # steps
 
 
 class LoopRecorder:
-    """Records what it is given, in a run of its own or in one that is being recorded already.
+    """Records what it is given, in a run of its own.
 
     `recorder.record(gradients=..., variables=..., loss=...)` once a step. The norm of an update is that of the change
     since the call before. Nothing here raises: a failure of ours is told once, and the loop goes on.
     """
 
-    def __init__(
-        self,
-        name: str = "",
-        *,
-        folder: str | os.PathLike[str] | None = None,
-        closely_every: int = 16,
-        writer: RunWriter | None = None,
-    ) -> None:
-        self._writer = RunWriter.start(folder, name=name) if writer is None else writer
-        self._closely_every = closely_every
+    def __init__(self, name: str = "", *, folder: str | os.PathLike[str] | None = None) -> None:
+        self._writer = RunWriter.start(folder, name=name, frameworks=DISTRIBUTIONS)
         self._places: dict[object, _Place] = {}
         self._hooks = Hooks()
         self._writer.add_source(self._drain)
-
-    @property
-    def run(self) -> Run | None:
-        """The recorded run, also while it is recorded."""
-        return None if self._writer.path is None else Run(self._writer.path)
 
     @unconverted
     def record(
@@ -104,28 +90,15 @@ class LoopRecorder:
         store_ledger(self._writer)
         store_diagnosis(self._writer, leave=known)
 
-    def __enter__(self) -> LoopRecorder:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        self.close("finished" if kind is None else "failed")
-
     def _record(
-        self,
-        gradients: list[Any],
-        variables: list[Any],
-        loss: Any,
-        step: Any,
-        learning_rate: Any,
-        applied: Sequence[Any] | None,
-        track: str,
+        self, gradients: list[Any], variables: list[Any], loss: Any, step: Any, rate: Any, applied: Any, track: str
     ) -> None:
         present = tuple(gradient is not None for gradient in gradients)
         key = (track, tuple(id(compat.native(v)) for v in variables), present)
         place = self._places.get(key)
         if place is None:
-            place = self._places[key] = _Place(track, variables, present, self._closely_every)
-        rate = None if learning_rate is None else current_rate(learning_rate)
+            place = self._places[key] = _Place(track, variables, present)
+        rate = None if rate is None else current_rate(rate)
         number = None if step is None else tf.cast(step, tf.int64)
         given = None if applied is None else [g for g in applied if g is not None]
         held = [gradient for gradient in gradients if gradient is not None]
@@ -145,7 +118,7 @@ class LoopRecorder:
 class _Place:
     """The variables of one call, the ring their rows go to, and their values at the call before."""
 
-    def __init__(self, track: str, variables: list[Any], present: tuple[bool, ...], closely_every: int) -> None:
+    def __init__(self, track: str, variables: list[Any], present: tuple[bool, ...]) -> None:
         wide = any(compat.native(variable).dtype == tf.float64 for variable in variables)
         infos = facts_of(variables, [not here for here in present])
         self.layout = RowLayout(_STEP, (Section(track, infos),), "float64" if wide else "float32")
@@ -156,7 +129,6 @@ class _Place:
         ]
         self._ring = Ring(self.layout.width, _RING_ROWS, self.layout.dtype)
         self._counter = hidden_variable(0, dtype=tf.int64, name="records")
-        self._closely_every = closely_every
         self._number: int | None = None  # of the track
         self._since = 0
         self._times: dict[int, tuple[float, float]] = {}
@@ -178,8 +150,7 @@ class _Place:
         turn = tf.identity(self._counter)
         number = turn if step is None else step
         dtype = tf.as_dtype(self.layout.dtype)
-        closely = True if self._closely_every == 1 else turn % self._closely_every == 0
-        means = Means(dtype, closely=closely)
+        means = Means(dtype, closely=turn % _CLOSELY_EVERY == 0)
         now = [tf.convert_to_tensor(variable) for variable in self._variables]
         application = Application(
             optimizer=None,
@@ -188,13 +159,13 @@ class _Place:
             owners=self._owners,
             graph=current_graph(),
             before=[tf.convert_to_tensor(previous) for previous in self._previous],
+            weight_norms=weight_norms(now, means),
             rate=rate,
             clipped=applied,
         )
-        application.weight_norms = weight_norms(present_of(application, now), means)
         asked = [] if loss is None else [AskedGradient(loss, {id(v): None for v in self._variables})]
         row = application_row(application, asked, means, None)
-        self._ring.write(turn, turn, tf.concat([_halves(number, dtype), row], 0))
+        self._ring.write(turn, turn, tf.concat([tf.cast(halves(number), dtype), row], 0))
         for previous, value in zip(self._previous, now, strict=True):
             previous.assign(value)
         self._counter.assign_add(1)
@@ -206,18 +177,9 @@ class _Place:
             return
         track = self.layout.sections[0].optimizer
         if self._number is None:
-            self._number = writer.add_track(self._track())
+            (layout,) = self.layout.tracks().values()
+            self._number = writer.add_track(replace(layout, scalars=layout.scalars[: -len(_STEP)]))
         nothing = (time.time(), float("nan"))
         host = np.array([(*self._times.pop(int(n), nothing), n) for n in numbers], np.float64)
         rows = self.layout.unpack(numbers, data, host)[track]
-        steps = (data[:, 0].astype(np.float64) * _SPLIT + data[:, 1]).astype(np.int64)
-        writer.append(self._number, Rows(steps, rows.scalars[:, : -len(_STEP)], rows.values))
-
-    def _track(self) -> Track:
-        (track,) = self.layout.tracks().values()
-        assert track.scalars[-len(_STEP) - len(HOST_SCALARS) : -len(_STEP)] == HOST_SCALARS
-        return replace(track, scalars=track.scalars[: -len(_STEP)])
-
-
-def _halves(number: Tensor, dtype: Any) -> Tensor:
-    return tf.cast(tf.stack([number // _SPLIT, number % _SPLIT]), dtype)
+        writer.append(self._number, Rows(whole(data), rows.scalars[:, : -len(_STEP)], rows.values))

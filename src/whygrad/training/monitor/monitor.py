@@ -5,23 +5,21 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import tensorflow as tf
 
+from whygrad.backends import DISTRIBUTIONS
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.errors import UsageError
-from whygrad.rules.thresholds import DEFAULT, Thresholds
 from whygrad.store import Run, RunWriter
-from whygrad.training.guard.model_guard import ModelGuard
-from whygrad.training.monitor.collector import Collector
-from whygrad.training.monitor.executions import Executions
+from whygrad.training.guard.guard import ModelGuard
+from whygrad.training.monitor.collector import Collector, Executions, ProgressLine
 from whygrad.training.monitor.monitored_function import MonitoredFunction
-from whygrad.training.monitor.progress import ProgressLine
-from whygrad.training.monitor.step_recorder import Schedule, StepRecorder
-from whygrad.training.run_diagnosis import store_diagnosis, store_ledger
+from whygrad.training.monitor.step_recorder import StepRecorder
+from whygrad.training.run_diagnosis import DEFAULT, Thresholds, store_diagnosis, store_ledger
 
 
 class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type: ignore[misc]
@@ -63,7 +61,7 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
             raise UsageError("a Monitor records at least every so many steps, one or more", help="`every=16`")
         self.name = name
         self._folder = folder
-        self._schedule = Schedule(every=every, closely_every=closely_every)
+        self._every, self._closely_every = every, closely_every
         self._progress = ProgressLine() if progress else None
         self._thresholds = thresholds
         self._writer: RunWriter | None = None
@@ -103,36 +101,33 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         self._executions = Executions()
         self._since_drain = 0
         recorder = StepRecorder(
-            self._schedule,
+            model,
+            _OptimizerNames(model),
+            every=self._every,
+            closely_every=self._closely_every,
             compiled=bool(model.jit_compile) and not model.run_eagerly,
-            model=model,
-            names=_OptimizerNames(model),
-            rows_at_once=self._steps_per_execution(),
+            rows_at_once=compat.steps_per_execution(model),
         )
         self._collector = Collector(recorder, self._executions, self._writer, self._steps_done)
-        self._function = MonitoredFunction(model, recorder, self._on_execution, self._on_failure)
+        self._function = MonitoredFunction(
+            model, recorder, partial(self._hooks.safely, self._after_execution), self._on_failure
+        )
         self._function.install()
         self._writer.add_source(self._collector.drain)
 
     def _open_run(self, model: Any) -> RunWriter:
         path = None if self._writer is None else self._writer.path
         if path is not None:
-            return RunWriter.resume(Path(path))
-        facts = {"model": str(getattr(model, "name", "")), "every": self._schedule.every}
-        return RunWriter.start(self._folder, name=self.name, facts=facts)
-
-    def _steps_per_execution(self) -> int:
-        return compat.steps_per_execution(self.model)
-
-    def _on_execution(self, begun: float, seconds: float) -> None:
-        self._hooks.safely(self._after_execution, begun, seconds)
+            return RunWriter.resume(path, frameworks=DISTRIBUTIONS)
+        facts = {"model": str(getattr(model, "name", "")), "every": self._every}
+        return RunWriter.start(self._folder, name=self.name, facts=facts, frameworks=DISTRIBUTIONS)
 
     def _after_execution(self, begun: float, seconds: float) -> None:
         assert self._collector is not None
-        batches = self._steps_per_execution()
+        batches = compat.steps_per_execution(self.model)
         self._executions.add(batches, begun, seconds)
         self._since_drain += batches
-        if self._since_drain * 2 >= self._collector.room * self._schedule.every:
+        if self._since_drain * 2 >= self._collector.room * self._every:
             self._since_drain = 0
             self._collector.drain()
         if self._progress is not None:

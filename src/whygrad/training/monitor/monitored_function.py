@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from whygrad.training.monitor.step_recorder import StepRecorder
@@ -75,22 +76,15 @@ class MonitoredFunction:
         finally:
             self.model.train_function = self._original
 
-    def _in_place(self) -> _InPlace:
-        return _InPlace(self.model, self._step)
-
-
-class _InPlace:
-    """Our step as the model's `train_step`: some versions of Keras look it up when they trace."""
-
-    def __init__(self, model: Any, step: Any) -> None:
-        self.names, self.step = vars(model), step
-
-    def __enter__(self) -> None:
-        self.previous = self.names.get("train_step")
-        self.names["train_step"] = self.step
-
-    def __exit__(self, *error: object) -> None:
-        if self.previous is None:
-            self.names.pop("train_step", None)
-        else:
-            self.names["train_step"] = self.previous
+    @contextmanager
+    def _in_place(self) -> Iterator[None]:
+        """Our step as the model's `train_step`: some versions of Keras look it up when they trace."""
+        names = vars(self.model)
+        previous, names["train_step"] = names.get("train_step"), self._step
+        try:
+            yield
+        finally:
+            if previous is None:
+                names.pop("train_step", None)
+            else:
+                names["train_step"] = previous

@@ -17,6 +17,16 @@ _SPLIT: Final = 1 << 20
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
+def halves(number: Tensor) -> Tensor:
+    """A number of a step in two parts."""
+    return tf.stack([number // _SPLIT, number % _SPLIT])
+
+
+def whole(rows: Array) -> Array:
+    """The numbers that rows begin with, put together again."""
+    return (rows[:, 0].astype(np.float64) * _SPLIT + rows[:, 1]).astype(np.int64)
+
+
 class Ring:
     """The newest rows of a step, at most `capacity` of them."""
 
@@ -30,7 +40,7 @@ class Ring:
     def write(self, number: Tensor, turn: Tensor, row: Tensor) -> None:
         """Add ops that write the row of step `number`, the `turn`-th that is written, over the oldest."""
         dtype = self._buffer.dtype
-        prefix = tf.cast(tf.stack([number // _SPLIT, number % _SPLIT]), dtype)
+        prefix = tf.cast(halves(number), dtype)
         slot = tf.cast(turn % self.capacity, tf.int32)
         self._buffer.scatter_nd_update([[slot]], [tf.concat([prefix, tf.cast(row, dtype)], 0)])
 
@@ -40,7 +50,7 @@ class Ring:
             # The write and this read hold the variable's lock, so a row is seen whole or not at all.
             data = self._buffer.numpy()
             data = data[~np.isnan(data[:, 0])]
-            numbers = (data[:, 0].astype(np.float64) * _SPLIT + data[:, 1]).astype(np.int64)
+            numbers = whole(data)
             fresh = numbers >= self._next
             if before is not None:
                 fresh &= numbers < before

@@ -1,15 +1,19 @@
-"""From a row of numbers, as the step computed it, to rows of the store."""
+"""From a row of numbers, as the step computed it, to rows of the store, with what their variables are."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from whygrad.backends.tensorflow import compat
 from whygrad.graph.series import CHANNELS, VariableInfo
 from whygrad.store import Rows, Track
+from whygrad.store.rows import joined
 from whygrad.training.monitor.step_row import SCALARS
+from whygrad.training.variables import distinct, name_of, top_level
 
 HOST_SCALARS: Final = ("time", "duration", "batch")  # known outside the graph only
 
@@ -76,7 +80,8 @@ class RowLayout:
             scalars = np.concatenate([block[:, : len(SCALARS)].astype(np.float64), host, metrics], 1)
             values = self._values(tracks[section.optimizer], section, block[:, len(SCALARS) :])
             parts[section.optimizer].append(Rows(steps, scalars, values))
-        return {name: _woven(each) for name, each in parts.items()}
+        found = {name: joined(tracks[name], each) for name, each in parts.items()}
+        return {name: rows.pick(np.argsort(rows.steps, kind="stable")) for name, rows in found.items()}
 
     def _values(self, track: Track, section: Section, block: Array) -> Array:
         names = [info.name for info in track.variables]
@@ -86,10 +91,34 @@ class RowLayout:
         return values
 
 
-def _woven(parts: list[Rows]) -> Rows:
-    """The applications of several steps in the order they were made."""
-    if len(parts) == 1:
-        return parts[0]
-    order = np.argsort(np.concatenate([part.steps for part in parts]), kind="stable")
-    joined = (np.concatenate([getattr(part, name) for part in parts]) for name in ("steps", "scalars", "values"))
-    return Rows(*(array[order] for array in joined))
+def facts_of(variables: Sequence[Any], missing: Sequence[bool], model: Any = None) -> tuple[VariableInfo, ...]:
+    """One entry for each variable; names that occur twice are numbered."""
+    activations = {
+        id(compat.native(v)): name
+        for layer, name in _activations(model)
+        for v in getattr(layer, "trainable_variables", ())
+    }
+    names = distinct([name_of(variable) for variable in variables])
+    known = [name_of(variable) for variable in getattr(model, "trainable_variables", ())]
+    models = top_level([*names, *known])
+    return tuple(
+        VariableInfo(
+            name=name,
+            shape=tuple(int(n or 0) for n in variable.shape),
+            dtype=str(getattr(variable.dtype, "name", variable.dtype)),
+            layer=name.rpartition("/")[0],
+            model=models[i],
+            activation=activations.get(id(compat.native(variable)), ""),
+            missing=missing[i],
+        )
+        for i, (name, variable) in enumerate(zip(names, variables, strict=True))
+    )
+
+
+def _activations(model: Any) -> Iterator[tuple[Any, str]]:
+    """(layer, the name of its activation) for the layers of a model that say which they have."""
+    for layer in compat.layers_inside(model):
+        activation = getattr(layer, "activation", None)
+        name = getattr(activation, "__name__", None) or getattr(activation, "name", None)
+        if isinstance(name, str):
+            yield layer, name

@@ -20,8 +20,9 @@ def graph_of(function_graph: Any) -> Graph:
     operations = function_graph.get_operations()
     for number, operation in enumerate(operations[:_MOST_OPS]):
         for tensor in operation.outputs:
-            numbers[id(tensor)] = TensorId(len(numbers))
-            tensors[numbers[id(tensor)]] = _tensor(numbers[id(tensor)], tensor)
+            number_of_it = numbers[id(tensor)] = TensorId(len(numbers))
+            shape = None if tensor.shape.rank is None else tuple(tensor.shape.as_list())
+            tensors[number_of_it] = Tensor(id=number_of_it, dtype=tensor.dtype.name, shape=shape)
         inputs = tuple(numbers[id(tensor)] for tensor in operation.inputs if id(tensor) in numbers)
         ops.append(
             Op(
@@ -35,11 +36,6 @@ def graph_of(function_graph: Any) -> Graph:
             )
         )
     return Graph(tuple(ops), tensors, truncated=len(operations) > _MOST_OPS)
-
-
-def _tensor(number: TensorId, tensor: Any) -> Tensor:
-    shape = None if tensor.shape.rank is None else tuple(tensor.shape.as_list())
-    return Tensor(id=number, dtype=tensor.dtype.name, shape=shape)
 
 
 def _where(operation: Any) -> SourceSpan | None:

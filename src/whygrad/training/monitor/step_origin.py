@@ -53,17 +53,14 @@ def changes_of(application: Application, present: Sequence[int], compiled: bool)
 def _written(writes: Sequence[OptimizerWrite]) -> Any:
     """The sum of what was written; None: it has to be taken from the values."""
     deltas = [write.delta for write in writes]
-    if not deltas or not all(_is_usable(delta) for delta in deltas):
+    usable = ((tf.is_tensor(each) or isinstance(each, tf.IndexedSlices)) and is_here(each) for each in deltas)
+    if not deltas or not all(usable):
         return None
     if len(deltas) == 1:
         return deltas[0]
     if any(isinstance(delta, tf.IndexedSlices) for delta in deltas):
         return None
     return tf.add_n([-write.delta if write.negative else write.delta for write in writes])
-
-
-def _is_usable(delta: Any) -> bool:
-    return (tf.is_tensor(delta) or isinstance(delta, tf.IndexedSlices)) and is_here(delta)
 
 
 def total_of(loss: Any, dtype: Any) -> Tensor:

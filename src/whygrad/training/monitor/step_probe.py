@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import tensorflow as tf
 
@@ -59,18 +59,13 @@ class Application:
         self.writes.setdefault(id(variable), []).append(write)
 
 
-class ApplicationListener(Protocol):
-    """Hears of an application while it is made, in the graph it is made in."""
-
-    def opened(self, application: Application) -> None: ...
-    def clipped(self, application: Application) -> None: ...
-    def closed(self, application: Application) -> None: ...
-
-
 class StepProbe:
-    """Notes the gradient requests and applications of one step, made in the thread that made the probe."""
+    """Notes the gradient requests and applications of one step, made in the thread that made the probe.
 
-    def __init__(self, listener: ApplicationListener) -> None:
+    The listener, a `StepRecorder`, hears of an application while it is made: opened, clipped, closed.
+    """
+
+    def __init__(self, listener: Any) -> None:
         self.asked: list[AskedGradient] = []
         self.applications: list[Application] = []
         self.listener = listener
@@ -157,11 +152,11 @@ class _Updates:
             variables=variables,
             owners=owners,
             graph=current_graph(),
+            before=[tf.convert_to_tensor(variable) for variable in variables],
+            rate=None if compat.sets_rate_when_applied(optimizer) else _rate(optimizer),
             scale=scale,
             given_scaled=given_scaled,
         )
-        application.before = [tf.convert_to_tensor(variable) for variable in variables]
-        application.rate = None if compat.sets_rate_when_applied(optimizer) else _rate(optimizer)
         self._endings = [gradient_calls.hear_writes(variable, application.wrote) for variable in variables]
         self._open = application
         self._probe.listener.opened(application)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 import tensorflow as tf
@@ -16,7 +15,7 @@ from whygrad.backends.tensorflow.measure.step_means import Means
 from whygrad.backends.tensorflow.measure.unit_watch import UnitWatch, is_watched
 from whygrad.graph import Graph
 from whygrad.training.monitor.ring import Ring
-from whygrad.training.monitor.row_layout import RowLayout, Section
+from whygrad.training.monitor.row_layout import RowLayout, Section, facts_of
 from whygrad.training.monitor.step_graph import graph_of
 from whygrad.training.monitor.step_probe import Application, StepProbe, current_graph
 from whygrad.training.monitor.step_row import (
@@ -27,7 +26,6 @@ from whygrad.training.monitor.step_row import (
     scalar_outputs,
     weight_norms,
 )
-from whygrad.training.monitor.variable_facts import facts_of
 
 _RING_BYTES: Final = 1 << 20
 _RING_BYTES_COMPILED: Final = 1 << 18  # XLA writes a variable anew each time
@@ -35,27 +33,24 @@ _LEAST_ROWS: Final = 16
 _MOST_ROWS: Final = 512
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Schedule:
-    """Which steps are recorded, and at which of them big variables are looked at closely."""
-
-    every: int = 1
-    closely_every: int = 16
-
-
 class StepRecorder:
-    """Wraps the training step of one model. A failure of ours leaves the step as it was."""
+    """Wraps the training step of one model. A failure of ours leaves the step as it was.
+
+    One step in `every` is recorded, and of those one in `closely_every` looks at big variables closely.
+    """
 
     def __init__(
         self,
-        schedule: Schedule,
+        model: Any,
+        names: Callable[[Any], str],
         *,
+        every: int,
+        closely_every: int,
         compiled: bool,
-        model: Any = None,
-        names: Callable[[Any], str] | None = None,
-        rows_at_once: int = 1,
+        rows_at_once: int,
     ) -> None:
-        self.schedule = schedule
+        self.every = every
+        self._closely_every = closely_every
         self.rings: dict[RowLayout, Ring] = {}
         self.units: dict[RowLayout, UnitWatch] = {}
         self.graph: Graph | None = None  # of the step, as it was first traced
@@ -63,7 +58,7 @@ class StepRecorder:
         self._one = hidden_variable(1.0, dtype=tf.float32, name="one") if compiled else None
         self._compiled = compiled
         self._model = model
-        self._names = names or (lambda optimizer: str(getattr(optimizer, "name", "optimizer")))
+        self._names = names
         self._rows_at_once = rows_at_once
         self._probe: StepProbe | None = None
         self._graph: Any = None
@@ -88,10 +83,6 @@ class StepRecorder:
 
         return train_step
 
-    @property
-    def is_broken(self) -> bool:
-        return self._failures.broken
-
     def abandon(self) -> None:
         """Take hooks out that a step left behind when it raised."""
         probe, self._probe = self._probe, None
@@ -103,7 +94,7 @@ class StepRecorder:
         if self._compiled:
             return
         means, variables = self._means(application), present_of(application, application.variables)
-        if self.schedule.every == 1:
+        if self.every == 1:
             application.weight_norms = weight_norms(variables, means)
             return
         application.weight_norms = tf.cond(
@@ -136,8 +127,8 @@ class StepRecorder:
     def _start_probe(self) -> None:
         self._graph = current_graph()
         self._number = tf.identity(self.counter)
-        self._turn = self._number // self.schedule.every
-        self._closely = True if self.schedule.closely_every == 1 else self._turn % self.schedule.closely_every == 0
+        self._turn = self._number // self.every
+        self._closely = True if self._closely_every == 1 else self._turn % self._closely_every == 0
         self._one_now = None if self._one is None else tf.convert_to_tensor(self._one)
         self._clipped, self._rows, self._complete = {}, {}, False
         self._probe = StepProbe(self)
@@ -169,7 +160,7 @@ class StepRecorder:
                 ring.write(self._number, self._turn, tf.concat([*numbers, *rows], 0))
                 return tf.constant(True)
 
-            if self.schedule.every == 1:
+            if self.every == 1:
                 write()
             else:
                 tf.cond(self._is_turn(), write, lambda: tf.constant(False))
@@ -190,7 +181,7 @@ class StepRecorder:
             watch.write(self._number, list(found.values()))
 
     def _is_turn(self) -> Tensor:
-        return self._number % self.schedule.every == 0
+        return self._number % self.every == 0
 
     def _means(self, application: Application) -> Means:
         wide = any(variable.dtype == tf.float64 for variable in application.variables)

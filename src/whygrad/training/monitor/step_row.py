@@ -52,14 +52,18 @@ def weight_norms(values: Sequence[Any], means: Means) -> Tensor:
 
     Big variables are not even read elsewhere: one that is still held when it is updated has to be copied.
     """
-    big = [i for i, value in enumerate(values) if is_big(value)]
+    small, big, places = _parted(values)
     if not big or means.closely is True:
         return means.norms(values)
-    small = [i for i in range(len(values)) if i not in big]
     rest = tf.cond(means.closely, lambda: means.norms([values[i] for i in big]), lambda: means.unknown(len(big)))
+    return tf.gather(tf.concat([means.norms([values[i] for i in small]), rest], 0), places)
+
+
+def _parted(things: Sequence[Any]) -> tuple[list[int], list[int], list[int]]:
+    """The positions of small ones and of big ones, and where each is found when the big ones come last."""
+    small, big = ([i for i, each in enumerate(things) if is_big(each) == wanted] for wanted in (False, True))
     order = [*small, *big]
-    both = tf.concat([means.norms([values[i] for i in small]), rest], 0)
-    return tf.gather(both, sorted(range(len(order)), key=order.__getitem__))
+    return small, big, sorted(range(len(order)), key=order.__getitem__)
 
 
 def clipped_norms(application: Application, means: Means) -> Tensor:
@@ -109,31 +113,20 @@ def _measured(gradients: Sequence[Any], changes: Sequence[Any], means: Means) ->
 
 def _sampled(parts: Sequence[Part], changes: Sequence[Any], measure: Any, means: Means) -> tuple[Tensor, Tensor]:
     """[3, n] and [n]: extremes of gradients and norms of changes; of big ones they are unknown at most steps."""
-    deep = len(EXTREMES)
-    big = [i for i, part in enumerate(parts) if is_big(part)], [i for i, each in enumerate(changes) if is_big(each)]
-    if means.closely is True or not any(big):
+    deep, one, two = len(EXTREMES), _parted(parts), _parted(changes)
+    if means.closely is True or not (one[1] or two[1]):
         flat = measure(parts, changes)
         return tf.reshape(flat[: deep * len(parts)], [deep, -1]), flat[deep * len(parts) :]
-    small = [i for i in range(len(parts)) if i not in big[0]], [i for i in range(len(changes)) if i not in big[1]]
 
-    def seen(which: tuple[list[int], list[int]]) -> Tensor:
-        return measure([parts[i] for i in which[0]], [changes[i] for i in which[1]])
+    def seen(big: bool) -> Tensor:
+        return measure([parts[i] for i in one[big]], [changes[i] for i in two[big]])
 
-    length = deep * len(big[0]) + len(big[1])
-    rest = tf.cond(means.closely, lambda: seen(big), lambda: means.unknown(length))
-    return _woven(small, big, seen(small), rest, deep)
-
-
-def _woven(
-    small: tuple[list[int], list[int]], big: tuple[list[int], list[int]], one: Tensor, two: Tensor, deep: int
-) -> tuple[Tensor, Tensor]:
-    """The measurements of small and big ones as two tables in the order of the variables."""
-    ends = deep * len(small[0]), deep * len(big[0])
-    extreme = tf.concat([tf.reshape(one[: ends[0]], [deep, -1]), tf.reshape(two[: ends[1]], [deep, -1])], 1)
-    updates = tf.concat([one[ends[0] :], two[ends[1] :]], 0)
-    orders = [[*small[side], *big[side]] for side in (0, 1)]
-    places = [sorted(range(len(order)), key=order.__getitem__) for order in orders]
-    return tf.gather(extreme, places[0], axis=1), tf.gather(updates, places[1])
+    ends = deep * len(one[0]), deep * len(one[1])
+    rest = tf.cond(means.closely, lambda: seen(True), lambda: means.unknown(ends[1] + len(two[1])))
+    found = seen(False), rest
+    extreme = tf.concat([tf.reshape(flat[:end], [deep, -1]) for flat, end in zip(found, ends, strict=True)], 1)
+    updates = tf.concat([flat[end:] for flat, end in zip(found, ends, strict=True)], 0)
+    return tf.gather(extreme, one[2], axis=1), tf.gather(updates, two[2])
 
 
 def _applied(

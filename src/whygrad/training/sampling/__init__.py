@@ -13,50 +13,28 @@
 | nearest of a codebook | `vq` | yes | none added |
 """
 
-from whygrad.training.sampling.arguments import ParameterError
-from whygrad.training.sampling.baseline import MovingAverage
-from whygrad.training.sampling.comparison import Comparison, compare
-from whygrad.training.sampling.draw import Draw, draw_bernoulli, draw_categorical, draw_normal
-from whygrad.training.sampling.gamma import implicit_beta, implicit_dirichlet, implicit_gamma
-from whygrad.training.sampling.normal import reparameterized_normal
-from whygrad.training.sampling.rebar import rebar
-from whygrad.training.sampling.relaxed import gumbel_softmax, relaxed_bernoulli
-from whygrad.training.sampling.score_function import score_function
-from whygrad.training.sampling.straight_through import (
-    straight_through,
-    straight_through_argmax,
-    straight_through_onehot,
-    straight_through_round,
-    straight_through_sign,
-    straight_through_top_k,
-)
-from whygrad.training.sampling.temperature import TemperatureSchedule
-from whygrad.training.sampling.vector_quantization import Quantized, vq
-
-__all__ = [
-    "Comparison",
-    "Draw",
-    "MovingAverage",
-    "ParameterError",
-    "Quantized",
-    "TemperatureSchedule",
-    "compare",
-    "draw_bernoulli",
-    "draw_categorical",
-    "draw_normal",
-    "gumbel_softmax",
-    "implicit_beta",
-    "implicit_dirichlet",
-    "implicit_gamma",
-    "rebar",
-    "relaxed_bernoulli",
-    "reparameterized_normal",
-    "score_function",
-    "straight_through",
-    "straight_through_argmax",
-    "straight_through_onehot",
-    "straight_through_round",
-    "straight_through_sign",
-    "straight_through_top_k",
-    "vq",
-]
+from whygrad.training.sampling.arguments import ParameterError as ParameterError
+from whygrad.training.sampling.comparison.compare import compare as compare
+from whygrad.training.sampling.comparison.result import Comparison as Comparison
+from whygrad.training.sampling.draw import Draw as Draw
+from whygrad.training.sampling.draw import draw_bernoulli as draw_bernoulli
+from whygrad.training.sampling.draw import draw_categorical as draw_categorical
+from whygrad.training.sampling.draw import draw_normal as draw_normal
+from whygrad.training.sampling.gamma import implicit_beta as implicit_beta
+from whygrad.training.sampling.gamma import implicit_dirichlet as implicit_dirichlet
+from whygrad.training.sampling.gamma import implicit_gamma as implicit_gamma
+from whygrad.training.sampling.normal import reparameterized_normal as reparameterized_normal
+from whygrad.training.sampling.rebar import rebar as rebar
+from whygrad.training.sampling.relaxed import TemperatureSchedule as TemperatureSchedule
+from whygrad.training.sampling.relaxed import gumbel_softmax as gumbel_softmax
+from whygrad.training.sampling.relaxed import relaxed_bernoulli as relaxed_bernoulli
+from whygrad.training.sampling.score_function import MovingAverage as MovingAverage
+from whygrad.training.sampling.score_function import score_function as score_function
+from whygrad.training.sampling.straight_through import straight_through as straight_through
+from whygrad.training.sampling.straight_through import straight_through_argmax as straight_through_argmax
+from whygrad.training.sampling.straight_through import straight_through_onehot as straight_through_onehot
+from whygrad.training.sampling.straight_through import straight_through_round as straight_through_round
+from whygrad.training.sampling.straight_through import straight_through_sign as straight_through_sign
+from whygrad.training.sampling.straight_through import straight_through_top_k as straight_through_top_k
+from whygrad.training.sampling.vector_quantization import Quantized as Quantized
+from whygrad.training.sampling.vector_quantization import vq as vq

@@ -10,17 +10,8 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
-from whygrad.training.sampling import noise
-from whygrad.training.sampling.arguments import (
-    Tensor,
-    TensorLike,
-    check_axis,
-    check_positive,
-    floating,
-    matching,
-    narrowed,
-    widened,
-)
+from whygrad.training.sampling import arguments, noise
+from whygrad.training.sampling.arguments import Tensor, TensorLike
 from whygrad.training.sampling.normal import reparameterized_normal
 
 
@@ -37,16 +28,16 @@ def draw_categorical(
 
     The logits need not be normalised. `log_prob` has the shape of the indices.
     """
-    logits = floating(logits, "logits")
-    check_axis(logits, -1, "logits")
-    wide = widened(logits)
+    logits = arguments.floating(logits, "logits")
+    arguments.check_axis(logits, -1, "logits")
+    wide = arguments.widened(logits)
     size = tf.shape(wide)[-1] if wide.shape[-1] is None else wide.shape[-1]
     index = _indices(wide, size, tuple(sample_shape), seed)
     repeated = tf.broadcast_to(wide, tf.concat([tf.shape(index), [size]], 0)) if sample_shape else wide
     # By index: the dense form makes NaN of logits that are -inf, as masked ones are.
     log_prob = -tf.nn.sparse_softmax_cross_entropy_with_logits(index, repeated)
     sample = tf.one_hot(index, size, dtype=logits.dtype) if onehot else index
-    return Draw(sample, narrowed(log_prob, logits.dtype))
+    return Draw(sample, arguments.narrowed(log_prob, logits.dtype))
 
 
 def _indices(logits: Tensor, size: Any, sample_shape: tuple[int, ...], seed: noise.Seed) -> Tensor:
@@ -58,12 +49,12 @@ def _indices(logits: Tensor, size: Any, sample_shape: tuple[int, ...], seed: noi
 @unconverted
 def draw_bernoulli(logits: TensorLike, *, sample_shape: Sequence[int] = (), seed: noise.Seed = None) -> Draw:
     """Bits, 0 or 1, that are 1 with probability `sigmoid(logits)`; `log_prob` has the shape of the sample."""
-    logits = floating(logits, "logits")
-    wide = widened(logits)
+    logits = arguments.floating(logits, "logits")
+    wide = arguments.widened(logits)
     noisy = noise.plus_logistic(tf.stop_gradient(wide), noise.sample_shape(wide, sample_shape), seed)
     sample = tf.cast(noisy > 0, wide.dtype)
     log_prob = -tf.nn.sigmoid_cross_entropy_with_logits(sample, tf.broadcast_to(wide, tf.shape(sample)))
-    return Draw(narrowed(sample, logits.dtype), narrowed(log_prob, logits.dtype))
+    return Draw(arguments.narrowed(sample, logits.dtype), arguments.narrowed(log_prob, logits.dtype))
 
 
 @unconverted
@@ -71,11 +62,11 @@ def draw_normal(
     mean: TensorLike, scale: TensorLike, *, sample_shape: Sequence[int] = (), seed: noise.Seed = None
 ) -> Draw:
     """A normal sample without a gradient of its own; `log_prob` has the shape of the sample."""
-    mean = floating(mean, "mean")
-    scale = matching(scale, mean, "scale", "mean")
+    mean = arguments.floating(mean, "mean")
+    scale = arguments.matching(scale, mean, "scale", "mean")
     sample = tf.stop_gradient(reparameterized_normal(mean, scale, sample_shape=sample_shape, seed=seed))
-    wide, spread = widened(mean), widened(scale)
-    check_positive(spread, "scale", help="pass scale=tf.nn.softplus(...)")
-    standard = (widened(sample) - wide) / spread
+    wide, spread = arguments.widened(mean), arguments.widened(scale)
+    arguments.check_positive(spread, "scale", help="pass scale=tf.nn.softplus(...)")
+    standard = (arguments.widened(sample) - wide) / spread
     log_prob = -0.5 * tf.square(standard) - tf.math.log(spread) - 0.5 * math.log(2.0 * math.pi)
-    return Draw(sample, narrowed(log_prob, mean.dtype))
+    return Draw(sample, arguments.narrowed(log_prob, mean.dtype))

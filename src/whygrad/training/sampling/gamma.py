@@ -12,20 +12,12 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
-from whygrad.training.sampling import noise
-from whygrad.training.sampling.arguments import (
-    Tensor,
-    TensorLike,
-    check_axis,
-    check_positive,
-    floating,
-    matching,
-    narrowed,
-    widened,
-)
-from whygrad.training.sampling.gamma_rejection import compilable_gamma
+from whygrad.training.sampling import arguments, noise
+from whygrad.training.sampling.arguments import Tensor, TensorLike
 
 _HELP = "pass tf.nn.softplus(...) of a free parameter, which cannot leave the positive numbers"
+# A proposal is refused with a probability below 0.05, so this many in a row have one below 1e-52.
+_MOST_PROPOSALS = 40
 
 
 @unconverted
@@ -42,16 +34,16 @@ def implicit_gamma(
     A sample too small for its type (likely for concentrations below 0.1 in float32) is 0 or the smallest positive
     number and has no gradient; `implicit_beta` and `implicit_dirichlet` do not suffer from it.
     """
-    concentration = floating(concentration, "concentration")
-    rate = widened(matching(rate, concentration, "rate", "concentration"))
-    wide = widened(concentration)
-    check_positive(wide, "concentration", help=_HELP)
-    check_positive(rate, "rate", help=_HELP)
+    concentration = arguments.floating(concentration, "concentration")
+    rate = arguments.widened(arguments.matching(rate, concentration, "rate", "concentration"))
+    wide = arguments.widened(concentration)
+    arguments.check_positive(wide, "concentration", help=_HELP)
+    arguments.check_positive(rate, "rate", help=_HELP)
     if compilable:
         drawn = tf.exp(_log_gamma(_spread_out(_broadcast(wide, rate), sample_shape), seed, compilable)) / rate
     else:
         drawn = _kernel_gamma(wide, rate, sample_shape, seed)
-    return narrowed(drawn, concentration.dtype)
+    return arguments.narrowed(drawn, concentration.dtype)
 
 
 @unconverted
@@ -67,42 +59,38 @@ def implicit_beta(
 
     Made of two gamma samples in logarithms, so small concentrations give samples that round to 0 or 1, never NaN.
     """
-    one = floating(concentration1, "concentration1")
-    zero = widened(matching(concentration0, one, "concentration0", "concentration1"))
-    wide = widened(one)
-    check_positive(wide, "concentration1", help=_HELP)
-    check_positive(zero, "concentration0", help=_HELP)
+    one = arguments.floating(concentration1, "concentration1")
+    zero = arguments.widened(arguments.matching(concentration0, one, "concentration0", "concentration1"))
+    wide = arguments.widened(one)
+    arguments.check_positive(wide, "concentration1", help=_HELP)
+    arguments.check_positive(zero, "concentration0", help=_HELP)
     first, second = noise.split(seed, 2)
     log_one = _log_gamma(_spread_out(_broadcast(wide, zero), sample_shape), first, compilable)
     log_zero = _log_gamma(_spread_out(_broadcast(zero, wide), sample_shape), second, compilable)
-    return narrowed(tf.sigmoid(log_one - log_zero), one.dtype)
+    return arguments.narrowed(tf.sigmoid(log_one - log_zero), one.dtype)
 
 
 @unconverted
 def implicit_dirichlet(
-    concentration: TensorLike,
-    *,
-    sample_shape: Sequence[int] = (),
-    seed: noise.Seed = None,
-    compilable: bool = False,
+    concentration: TensorLike, *, sample_shape: Sequence[int] = (), seed: noise.Seed = None, compilable: bool = False
 ) -> Tensor:
     """A point of the simplex along the last axis, differentiable in `concentration`.
 
     Made of gamma samples in logarithms, so small concentrations give corners of the simplex, never NaN.
     """
-    concentration = floating(concentration, "concentration")
-    check_axis(concentration, -1, "concentration")
-    wide = widened(concentration)
-    check_positive(wide, "concentration", help=_HELP)
+    concentration = arguments.floating(concentration, "concentration")
+    arguments.check_axis(concentration, -1, "concentration")
+    wide = arguments.widened(concentration)
+    arguments.check_positive(wide, "concentration", help=_HELP)
     drawn = tf.nn.softmax(_log_gamma(_spread_out(wide, sample_shape), seed, compilable))
-    return narrowed(drawn, concentration.dtype)
+    return arguments.narrowed(drawn, concentration.dtype)
 
 
 def _log_gamma(concentration: Tensor, seed: noise.Seed, compilable: bool) -> Tensor:
     """The logarithm of one standard gamma sample per concentration, by gamma(a) = gamma(a + 1) * uniform ** (1 / a)."""
     first, second = noise.split(seed, 2)
     raised = concentration + 1.0
-    drawn = compilable_gamma(raised, first) if compilable else _kernel_gamma(raised, None, (), first)
+    drawn = _compilable_gamma(raised, first) if compilable else _kernel_gamma(raised, None, (), first)
     shrink = noise.exponential(noise.shape_of(concentration), concentration.dtype, second)
     return tf.math.log(drawn) - shrink / concentration
 
@@ -125,6 +113,35 @@ def _broadcast(tensor: Tensor, other: Tensor) -> Tensor:
 
 def _spread_out(tensor: Tensor, sample_shape: Sequence[int]) -> Tensor:
     """One entry of the tensor for each sample that is to be drawn."""
-    if not sample_shape:
-        return tensor
-    return tf.broadcast_to(tensor, tf.concat([tf.cast(sample_shape, tf.int32), tf.shape(tensor)], 0))
+    return tf.broadcast_to(tensor, noise.sample_shape(tensor, sample_shape)) if sample_shape else tensor
+
+
+def _compilable_gamma(concentration: Tensor, seed: noise.Seed) -> Tensor:
+    """One standard gamma sample per concentration, each at least 1, by Marsaglia and Tsang (2000)."""
+    fixed = tf.stop_gradient(concentration)
+    sample = tf.stop_gradient(_accepted(fixed, noise.stateless(seed)))
+    # Stopped on both sides: inside a while loop its own gradient would be asked for, and it has none.
+    slope = tf.stop_gradient(tf.raw_ops.RandomGammaGrad(alpha=fixed, sample=sample))
+    return sample + slope * (concentration - fixed)
+
+
+def _accepted(concentration: Tensor, pair: Tensor | None) -> Tensor:
+    shape = noise.shape_of(concentration)
+    d = concentration - 1.0 / 3.0
+    c = tf.math.rsqrt(9.0 * d)
+
+    def unfinished(count: Tensor, accepted: Tensor, _sample: Tensor) -> Tensor:
+        return tf.logical_and(count < _MOST_PROPOSALS, tf.logical_not(tf.reduce_all(accepted)))
+
+    def propose(count: Tensor, accepted: Tensor, sample: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        first, second = noise.split(None if pair is None else tf.random.fold_in(pair, count), 2)
+        z = noise.normal(shape, concentration.dtype, first)
+        cube = (1.0 + c * z) ** 3
+        positive = cube > 0.0
+        bound = 0.5 * z * z + d - d * cube + d * tf.math.log(tf.where(positive, cube, 1.0))
+        fits = positive & (-noise.exponential(shape, concentration.dtype, second) < bound)
+        sample = tf.where(fits & ~accepted, d * cube, sample)
+        return count + 1, accepted | fits, sample
+
+    start = (tf.constant(0), tf.zeros_like(concentration, tf.bool), concentration)
+    return tf.while_loop(unfinished, propose, start)[2]

@@ -8,17 +8,8 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
-from whygrad.training.sampling import noise
-from whygrad.training.sampling.arguments import (
-    ParameterError,
-    Tensor,
-    TensorLike,
-    check_positive,
-    floating,
-    matching,
-    narrowed,
-    widened,
-)
+from whygrad.training.sampling import arguments, noise
+from whygrad.training.sampling.arguments import ParameterError, Tensor, TensorLike
 
 _SCALE_HELP = "pass scale=tf.nn.softplus(...) or log_variance=..., which cannot leave the positive numbers"
 
@@ -43,20 +34,18 @@ def reparameterized_normal(
             "a normal sample needs `scale` or `log_variance`, and only one of them",
             help="reparameterized_normal(mean, scale) or reparameterized_normal(mean, log_variance=...)",
         )
-    mean = floating(mean, "mean")
+    mean = arguments.floating(mean, "mean")
     if scale is not None:
-        spread = widened(matching(scale, mean, "scale", "mean"))
-        check_positive(spread, "scale", help=_SCALE_HELP)
+        spread = arguments.widened(arguments.matching(scale, mean, "scale", "mean"))
+        arguments.check_positive(spread, "scale", help=_SCALE_HELP)
     else:
-        spread = tf.exp(0.5 * widened(matching(log_variance, mean, "log_variance", "mean")))
-    center = widened(mean)
+        spread = tf.exp(0.5 * arguments.widened(arguments.matching(log_variance, mean, "log_variance", "mean")))
+    center = arguments.widened(mean)
     drawn = noise.normal(_sample_shape(center, spread, sample_shape), center.dtype, seed)
-    return narrowed(center + spread * drawn, mean.dtype)
+    return arguments.narrowed(center + spread * drawn, mean.dtype)
 
 
 def _sample_shape(center: Tensor, spread: Tensor, sample_shape: Sequence[int]) -> Any:
-    if center.shape.is_fully_defined() and center.shape == spread.shape:
-        return (*sample_shape, *center.shape) if sample_shape else center.shape
     if center.shape.is_fully_defined() and spread.shape.is_fully_defined():
         try:
             event = tf.broadcast_static_shape(center.shape, spread.shape)

@@ -6,16 +6,8 @@ from collections.abc import Callable
 
 import tensorflow as tf
 
-from whygrad.training.sampling import noise
-from whygrad.training.sampling.arguments import (
-    ParameterError,
-    Tensor,
-    TensorLike,
-    check_axis,
-    cooled,
-    floating,
-    widened,
-)
+from whygrad.training.sampling import arguments, noise
+from whygrad.training.sampling.arguments import ParameterError, Tensor, TensorLike
 
 # Stands for -inf, the logit of a masked category, from which no difference could be taken.
 _LEAST = -1e30
@@ -39,18 +31,18 @@ def rebar(
     Bias: none, at any `temperature` and `strength` (1: the whole control variate, 0: the plain score function).
     Variance: lower than the score function's as far as `loss` at soft samples predicts its value at hard ones.
     """
-    logits = floating(logits, "logits")
-    check_axis(logits, -1, "logits")
-    log_p = tf.maximum(tf.nn.log_softmax(widened(logits)), _LEAST)
+    logits = arguments.floating(logits, "logits")
+    arguments.check_axis(logits, -1, "logits")
+    log_p = tf.maximum(tf.nn.log_softmax(arguments.widened(logits)), _LEAST)
     first, second = noise.split(seed, 2)
     shape = noise.shape_of(log_p)
     free = log_p + noise.gumbel(shape, log_p.dtype, first)
     hard = tf.stop_gradient(tf.one_hot(tf.argmax(free, -1), shape[-1], dtype=log_p.dtype))
     tied = _given_the_winner(log_p, hard, noise.exponential(shape, log_p.dtype, second))
 
-    cost = widened(loss(tf.cast(hard, logits.dtype)))
-    soft_free = widened(loss(tf.cast(tf.nn.softmax(cooled(free, temperature)), logits.dtype)))
-    soft_tied = widened(loss(tf.cast(tf.nn.softmax(cooled(tied, temperature)), logits.dtype)))
+    cost = arguments.widened(loss(tf.cast(hard, logits.dtype)))
+    soft_free = arguments.widened(loss(tf.cast(tf.nn.softmax(arguments.cooled(free, temperature)), logits.dtype)))
+    soft_tied = arguments.widened(loss(tf.cast(tf.nn.softmax(arguments.cooled(tied, temperature)), logits.dtype)))
     log_prob = _per_cost(tf.reduce_sum(log_p * hard, -1), cost)
     strength = tf.cast(strength, cost.dtype)
     advantage = tf.stop_gradient(cost - strength * soft_tied)

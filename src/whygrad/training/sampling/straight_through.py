@@ -13,18 +13,8 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
-from whygrad.training.sampling.arguments import (
-    ParameterError,
-    Tensor,
-    TensorLike,
-    check_axis,
-    check_positive,
-    check_same_shape,
-    cooled,
-    floating,
-    narrowed,
-    widened,
-)
+from whygrad.training.sampling import arguments
+from whygrad.training.sampling.arguments import ParameterError, Tensor, TensorLike
 
 
 def carry(value: Tensor, surrogate: Tensor) -> Tensor:
@@ -45,10 +35,12 @@ def straight_through(
     """
 
     def wrapped(x: TensorLike, *args: Any, **options: Any) -> Tensor:
-        x = floating(x, "x")
+        x = arguments.floating(x, "x")
         smooth = x if surrogate is None else surrogate(x, *args, **options)
         value = tf.cast(function(x, *args, **options), smooth.dtype)
-        check_same_shape(value, smooth, "function(x)", "x" if surrogate is None else "surrogate(x)", help=_SHAPE_HELP)
+        arguments.check_same_shape(
+            value, smooth, "function(x)", "x" if surrogate is None else "surrogate(x)", help=_SHAPE_HELP
+        )
         return carry(tf.stop_gradient(value), smooth)
 
     return wrapped
@@ -60,7 +52,7 @@ _SHAPE_HELP = "pass a surrogate that returns the same shape as the function, str
 @unconverted
 def straight_through_round(x: TensorLike) -> Tensor:
     """`tf.round(x)`, with gradient 1."""
-    x = floating(x, "x")
+    x = arguments.floating(x, "x")
     fixed = tf.stop_gradient(x)
     return tf.round(fixed) + (x - fixed)
 
@@ -71,21 +63,21 @@ def straight_through_sign(x: TensorLike, *, clip: float | None = 1.0) -> Tensor:
 
     The clip keeps weights from growing without an effect on their sign.
     """
-    x = floating(x, "x")
+    x = arguments.floating(x, "x")
     sign = tf.sign(tf.stop_gradient(x))
     if clip is None:
         return carry(sign, x)
-    check_positive(tf.convert_to_tensor(clip, tf.float32), "clip", help="pass a positive number, or None for no clip")
+    arguments.check_positive(
+        tf.convert_to_tensor(clip, tf.float32), "clip", help="pass a positive number, or None for no clip"
+    )
     return carry(sign, tf.clip_by_value(x, -clip, clip))
 
 
 @unconverted
 def straight_through_onehot(logits: TensorLike, *, temperature: TensorLike = 1.0, axis: int = -1) -> Tensor:
     """The one-hot vector of the largest logit, with the gradient of `softmax(logits / temperature)`."""
-    logits = floating(logits, "logits")
-    check_axis(logits, axis, "logits")
-    wide = widened(logits)
-    return narrowed(onehot_like(wide, tf.nn.softmax(cooled(wide, temperature), axis), axis), logits.dtype)
+    logits, wide, soft = _softened(logits, temperature, axis)
+    return arguments.narrowed(onehot_like(wide, soft, axis), logits.dtype)
 
 
 @unconverted
@@ -95,13 +87,10 @@ def straight_through_argmax(logits: TensorLike, *, temperature: TensorLike = 1.0
     For positions that mean something: a pixel, a time, a bucket. For categories take `straight_through_onehot`.
     In half precision whole numbers are exact only up to 2048 (float16) or 256 (bfloat16).
     """
-    logits = floating(logits, "logits")
-    check_axis(logits, axis, "logits")
-    wide = widened(logits)
-    soft = tf.nn.softmax(cooled(wide, temperature), axis)
+    logits, wide, soft = _softened(logits, temperature, axis)
     places = tf.cast(tf.range(tf.shape(soft)[axis]), soft.dtype)
     mean_place = tf.tensordot(soft, places, [[axis], [0]])
-    return narrowed(carry(tf.cast(tf.argmax(wide, axis), soft.dtype), mean_place), logits.dtype)
+    return arguments.narrowed(carry(tf.cast(tf.argmax(wide, axis), soft.dtype), mean_place), logits.dtype)
 
 
 @unconverted
@@ -110,16 +99,21 @@ def straight_through_top_k(logits: TensorLike, k: int, *, temperature: TensorLik
 
     Mask and surrogate both sum to `k`. Of equal logits the first are taken, as `tf.math.top_k` does.
     """
-    logits = floating(logits, "logits")
-    check_axis(logits, -1, "logits")
+    logits, wide, soft = _softened(logits, temperature, -1)
     size = logits.shape[-1]
     if k < 1 or (size is not None and k > size):
         raise ParameterError(f"`k` is {k} and `logits` has {size} entries", help="pass 1 <= k <= entries")
-    wide = widened(logits)
-    surrogate = float(k) * tf.nn.softmax(cooled(wide, temperature))
     places = tf.math.top_k(wide, k, sorted=False).indices
     mask = tf.reduce_sum(tf.one_hot(places, _size(wide, -1), dtype=wide.dtype), -2)
-    return narrowed(carry(mask, surrogate), logits.dtype)
+    return arguments.narrowed(carry(mask, float(k) * soft), logits.dtype)
+
+
+def _softened(logits: TensorLike, temperature: TensorLike, axis: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The logits as a tensor, the same in float32 at least, and their softmax at a temperature."""
+    logits = arguments.floating(logits, "logits")
+    arguments.check_axis(logits, axis, "logits")
+    wide = arguments.widened(logits)
+    return logits, wide, tf.nn.softmax(arguments.cooled(wide, temperature), axis)
 
 
 def onehot_like(scores: Tensor, surrogate: Tensor, axis: int) -> Tensor:

@@ -7,15 +7,8 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
-from whygrad.training.sampling.arguments import (
-    ParameterError,
-    Tensor,
-    TensorLike,
-    floating,
-    matching,
-    narrowed,
-    widened,
-)
+from whygrad.training.sampling import arguments
+from whygrad.training.sampling.arguments import ParameterError, Tensor, TensorLike
 
 
 class Quantized(NamedTuple):
@@ -33,12 +26,12 @@ def vq(inputs: TensorLike, codebook: TensorLike, *, commitment: float = 0.25) ->
     the decoder is nearly linear over the distance to the codebook. Variance: none is added. Distances are computed
     in float32 or wider.
     """
-    inputs = floating(inputs, "inputs")
-    codebook = matching(codebook, inputs, "codebook", "inputs")
+    inputs = arguments.floating(inputs, "inputs")
+    codebook = arguments.matching(codebook, inputs, "codebook", "inputs")
     _check_sizes(inputs, codebook)
     if commitment < 0:
         raise ParameterError(f"`commitment` is negative ({commitment})", help="pass 0.25, or 0 to leave it out")
-    wide, entries = widened(inputs), widened(codebook)
+    wide, entries = arguments.widened(inputs), arguments.widened(codebook)
     flat = wide if wide.shape.rank == 2 else tf.reshape(wide, [-1, tf.shape(entries)[1]])
     # The square of the input is the same for every entry: it does not change which is nearest.
     distances = tf.reduce_sum(tf.square(entries), 1) - 2.0 * tf.matmul(flat, entries, transpose_b=True)
@@ -50,7 +43,7 @@ def vq(inputs: TensorLike, codebook: TensorLike, *, commitment: float = 0.25) ->
     loss = tf.reduce_mean(tf.square(fixed - nearest))
     loss += commitment * tf.reduce_mean(tf.square(wide - fixed_nearest))
     values = fixed_nearest + (wide - fixed)
-    return Quantized(narrowed(values, inputs.dtype), indices, narrowed(loss, inputs.dtype))
+    return Quantized(arguments.narrowed(values, inputs.dtype), indices, arguments.narrowed(loss, inputs.dtype))
 
 
 def _check_sizes(inputs: Tensor, codebook: Tensor) -> None:

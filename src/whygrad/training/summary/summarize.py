@@ -22,13 +22,7 @@ OTHER: Final = "(other)"
 
 
 @unconverted
-def summarize(
-    gradients: Any,
-    variables: Any = None,
-    by: By = "variable",
-    *,
-    learning_rate: Any = None,
-) -> Summary:
+def summarize(gradients: Any, variables: Any = None, by: By = "variable", *, learning_rate: Any = None) -> Summary:
     """Sum, norm, mean, extremes, zeros and non-finite elements of gradients, read once each and never joined.
 
     Args:
@@ -60,13 +54,14 @@ def summarize(
 
 def _aligned(gradients: Any, variables: Any) -> tuple[list[Any], list[Any], list[str]]:
     """Gradients, the variables they belong to (or None), and names; one of each for each gradient."""
-    gradients, variables = _listed(gradients), _listed(variables)
+    # An iterator, such as `zip`, is the list of what it gives.
+    gradients, variables = (list(each) if isinstance(each, Iterator) else each for each in (gradients, variables))
     if isinstance(gradients, Mapping) and variables is None:
         return list(gradients.values()), [None] * len(gradients), [str(key) for key in gradients]
     if variables is None and _is_pairs(gradients):
         gradients, variables = zip(*gradients, strict=True) if gradients else ((), ())
-    grads = _flat(gradients)
-    holders = [None] * len(grads) if variables is None else _flat(variables)
+    grads = list(tf.nest.flatten(gradients))
+    holders = [None] * len(grads) if variables is None else list(tf.nest.flatten(variables))
     if len(grads) != len(holders):
         raise UsageError(
             f"{len(grads)} gradients do not match {len(holders)} variables",
@@ -77,21 +72,9 @@ def _aligned(gradients: Any, variables: Any) -> tuple[list[Any], list[Any], list
 
 def _is_pairs(gradients: Any) -> bool:
     return isinstance(gradients, list | tuple) and all(
-        isinstance(pair, tuple) and len(pair) == 2 and _is_variable(pair[1]) for pair in gradients
+        isinstance(pair, tuple) and len(pair) == 2 and (isinstance(pair[1], str) or hasattr(pair[1], "assign"))
+        for pair in gradients
     )
-
-
-def _is_variable(thing: Any) -> bool:
-    return isinstance(thing, str) or hasattr(thing, "assign")
-
-
-def _listed(thing: Any) -> Any:
-    """An iterator, such as `zip`, as the list of what it gives."""
-    return list(thing) if isinstance(thing, Iterator) else thing
-
-
-def _flat(structure: Any) -> list[Any]:
-    return list(tf.nest.flatten(structure))
 
 
 def _name(holder: Any, position: int) -> str:
@@ -105,9 +88,8 @@ def _name(holder: Any, position: int) -> str:
 def _labels(by: By, names: list[str], holders: list[Any]) -> tuple[list[str], str]:
     """The row that each gradient goes to, and what a row is."""
     if callable(by):
-        return [
-            str(by(holder if holder is not None else name)) for name, holder in zip(names, holders, strict=True)
-        ], "group"
+        given = [name if holder is None else holder for name, holder in zip(names, holders, strict=True)]
+        return [str(by(each)) for each in given], "group"
     if by == "variable":
         return names, "variable"
     if by == "layer":

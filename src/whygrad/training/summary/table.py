@@ -6,7 +6,10 @@ import io
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from html import escape
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from whygrad.errors import UsageError
 from whygrad.training.summary.view import TOTAL, as_html, as_table
@@ -40,13 +43,15 @@ class Summary:
         """One column without the total, rows in order: an array, or inside `tf.function` a tensor."""
         if self.is_symbolic:
             return self.columns[name][:-1]
-        values = _numbers(self.columns[name])
-        return values[list(self._order)]
+        return np.asarray(self.columns[name])[list(self._order)]
 
     @property
     def is_symbolic(self) -> bool:
         """Whether the numbers are only known when the graph runs."""
-        return any(not hasattr(column, "__array__") or _is_symbolic(column) for column in self.columns.values())
+        return any(
+            not hasattr(column, "__array__") or (hasattr(column, "graph") and not hasattr(column, "numpy"))
+            for column in self.columns.values()
+        )
 
     @property
     def total(self) -> dict[str, Any]:
@@ -72,7 +77,7 @@ class Summary:
         elif by not in self.columns:
             raise UsageError(f"cannot sort by `{by}`", help=f"sort by name, {', '.join(self.columns)}")
         else:
-            order = sorted(range(len(self)), key=_rank(_numbers(self.columns[by]), descending))
+            order = sorted(range(len(self)), key=_rank(np.asarray(self.columns[by]), descending))
         return replace(self, order=tuple(order))
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
@@ -107,7 +112,8 @@ class Summary:
             return f"<Summary of {len(self)} rows by {self.label}, known when the graph runs>"
         from rich.console import Console
 
-        console = Console(file=io.StringIO(), width=_width(self), color_system=None)
+        longest = max(len(name) for name in (*self.names, self.label))
+        console = Console(file=io.StringIO(), width=longest + 16 * (len(self.columns) + 2), color_system=None)
         console.print(self.__rich__())
         lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
         return "\n".join(line.rstrip() for line in lines)
@@ -118,8 +124,6 @@ class Summary:
         return as_table(self.label, self._rows(), self.total)
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         if self.is_symbolic:
             return f"<pre>{escape(str(self))}</pre>"
         return as_html(self.label, self._rows(), self.total)
@@ -134,26 +138,9 @@ class Summary:
         return cls(label, names, variables, missing, dict(zip(keys, components, strict=True)), order)
 
 
-def _width(summary: Summary) -> int:
-    longest = max((len(name) for name in (*summary.names, summary.label)), default=0)
-    return longest + 16 * (len(summary.columns) + 2)
-
-
-def _is_symbolic(column: Any) -> bool:
-    return hasattr(column, "graph") and not hasattr(column, "numpy")
-
-
-def _numbers(column: Any) -> Any:
-    import numpy as np
-
-    return np.asarray(column)
-
-
 def _scalar(value: Any) -> Any:
-    number = _numbers(value)[()]
-    if isinstance(number, complex):
-        return complex(number)
-    return float(number)
+    number: Any = np.asarray(value)[()]
+    return complex(number) if isinstance(number, complex) else float(number)
 
 
 def _rank(values: Any, descending: bool) -> Any:

@@ -56,12 +56,9 @@ def as_table(label: str, rows: Mapping[str, Row], total: Row) -> Table:
         if key == "norm":
             table.add_column("", no_wrap=True)
     for name, row in rows.items():
-        cells: list[str | Text] = [name]
-        for key in keys:
-            cells.append(shown(row[key], key))
-            if key == "norm":
-                cells.append(Text(bar(row[key], largest), "cyan"))
-        table.add_row(*cells, style=_style(row))
+        drawn = Text(bar(row["norm"], largest), "cyan")
+        cells = (text for key in keys for text in _with_bar(key, shown(row[key], key), drawn))
+        table.add_row(name, *cells, style={"bad": "red", "zero": "yellow", "": ""}[_class(row)])
     return table
 
 
@@ -114,17 +111,13 @@ def _html_bar(norm: Any, largest: float) -> str:
     return f"<span class=bar style='width:{max(0.05, 5 * norm / largest):.2f}em'></span>"
 
 
-def _with_bar(key: str, text: str, drawn: str) -> tuple[str, ...]:
+def _with_bar(key: str, text: str, drawn: Any) -> tuple[Any, ...]:
     return (text, drawn) if key == "norm" else (text,)
 
 
 def _largest(rows: Mapping[str, Row]) -> float:
     norms = [row["norm"] for row in rows.values()]
     return max((norm for norm in norms if norm is not None and math.isfinite(norm)), default=0.0)
-
-
-def _style(row: Row) -> str:
-    return {"bad": "red", "zero": "yellow", "": ""}[_class(row)]
 
 
 def _class(row: Row) -> str:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from whygrad.errors import UsageError, WhygradError
 
 _OWN = ("_", "wrapped", "accumulation", "window", "callback", "settings", "guarding")
+
+
+def passed_on(name: str) -> Any:
+    """A property that is read from and written to the wrapped optimizer."""
+    return property(attrgetter(f"wrapped.{name}"), lambda self, value: setattr(self.wrapped, name, value))
 
 
 class Delegating:
@@ -23,36 +29,14 @@ class Delegating:
         """The innermost optimizer, where Keras's callbacks look for slots and EMA."""
         return getattr(self.wrapped, "inner_optimizer", self.wrapped)
 
-    @property
-    def learning_rate(self) -> Any:
-        return self.wrapped.learning_rate
-
-    @learning_rate.setter
-    def learning_rate(self, value: Any) -> None:
-        self.wrapped.learning_rate = value
-
-    @property
-    def iterations(self) -> Any:
-        """How many updates there were, not how many micro-batches."""
-        return self.wrapped.iterations
-
-    @iterations.setter
-    def iterations(self, variable: Any) -> None:
-        self.wrapped.iterations = variable
+    learning_rate = passed_on("learning_rate")
+    iterations = passed_on("iterations")  # how many updates there were, not how many micro-batches
 
     def new_callback(self, behaviour: type) -> Any:
         """A callback of this Keras that behaves so, with this optimizer."""
         callback = type(behaviour.__name__, (behaviour, self.CALLBACK), {"__module__": __name__})()
         callback.optimizer = self
         return callback
-
-    @classmethod
-    def serialized(cls, thing: Any) -> Any:
-        return cls.SAVING.serialize_keras_object(thing)
-
-    @classmethod
-    def deserialized(cls, config: Any, custom_objects: Any) -> Any:
-        return cls.SAVING.deserialize_keras_object(config, custom_objects)
 
     def exclude_from_weight_decay(self, var_list: Any = None, var_names: Any = None) -> None:
         self.wrapped.exclude_from_weight_decay(var_list=var_list, var_names=var_names)

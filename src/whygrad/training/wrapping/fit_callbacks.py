@@ -32,6 +32,7 @@ class JoiningTrainFunction:
         return getattr(self.function, name)
 
     def join(self, frame: FrameType) -> None:
+        """Have the callbacks called by the `fit` of a frame."""
         running = compat.callback_list_of(frame, self.model)
         if running is None:
             return
@@ -40,3 +41,20 @@ class JoiningTrainFunction:
                 callback.set_model(self.model)
                 callback.set_params(running.params)
                 running.callbacks.insert(0, callback)
+
+
+def model_in_training() -> Any:
+    """The model whose `train_step` calls, where it has a `train_function` to stand around; else None."""
+    step = compat.enclosing_train_step()
+    return None if step is None or getattr(step.model, "train_function", None) is None else step.model
+
+
+def join_fit(model: Any, callback: Any) -> FrameType | None:
+    """Have a callback called in the running `fit` and those to come; the frame of that `fit`, None under no `fit`."""
+    joining = model.train_function
+    if callback is not None and callback not in joining.callbacks:
+        joining.callbacks.append(callback)
+    fit = compat.enclosing_fit(model)
+    if fit is not None:
+        joining.join(fit)
+    return fit

@@ -70,10 +70,10 @@ class OptimizerWrapper(Delegating, keras.optimizers.Optimizer):  # type: ignore[
         """Nothing: see `save_own_variables`."""
 
     def get_config(self) -> dict[str, Any]:
-        return {"name": self.name, "wrapped": self.serialized(self.wrapped)}
+        return {"name": self.name, "wrapped": self.SAVING.serialize_keras_object(self.wrapped)}
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         config = dict(config)
-        wrapped = cls.deserialized(config.pop("wrapped"), custom_objects)
+        wrapped = cls.SAVING.deserialize_keras_object(config.pop("wrapped"), custom_objects)
         return cls(wrapped, **config)

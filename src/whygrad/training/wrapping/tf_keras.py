@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Any, ClassVar, Final
 
 import tensorflow as tf
@@ -10,7 +11,7 @@ import tf_keras
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
-from whygrad.training.wrapping.delegating import Delegating
+from whygrad.training.wrapping.delegating import Delegating, passed_on
 
 LossScaleOptimizer: Final = tf_keras.mixed_precision.LossScaleOptimizer
 _FROM_WRAPPED: Final = (
@@ -67,13 +68,7 @@ class OptimizerWrapper(Delegating, tf_keras.optimizers.Optimizer):  # type: igno
         own = self.wrapped.variables
         return own() if callable(own) and not hasattr(own, "__len__") else own
 
-    @property
-    def lr(self) -> Any:
-        return self.wrapped.learning_rate
-
-    @lr.setter
-    def lr(self, value: Any) -> None:
-        self.wrapped.learning_rate = value
+    lr = passed_on("learning_rate")
 
     def compute_gradients(self, loss: Any, var_list: Any, tape: Any = None) -> Any:
         """The wrapped optimizer's: with loss scaling it scales the loss here, and unscales the gradients."""
@@ -93,16 +88,12 @@ class OptimizerWrapper(Delegating, tf_keras.optimizers.Optimizer):  # type: igno
                 store[f"legacy_{i}"] = value
 
     def load_own_variables(self, store: Any) -> None:
-        names = sorted((key for key in store.keys() if key.startswith("legacy_")), key=_number)  # noqa: SIM118
+        names = [name for name in store.keys() if name.startswith("legacy_")]  # noqa: SIM118
         if names:
-            self.wrapped.set_weights([store[name][()] for name in names])
+            self.wrapped.set_weights([store[f"legacy_{i}"][()] for i in range(len(names))])
 
     def get_config(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "wrapped": tf_keras.optimizers.serialize(self.wrapped),
-            "is_legacy_optimizer": False,
-        }
+        return {"name": self.name, "wrapped": tf_keras.optimizers.serialize(self.wrapped), "is_legacy_optimizer": False}
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
@@ -114,13 +105,7 @@ class OptimizerWrapper(Delegating, tf_keras.optimizers.Optimizer):  # type: igno
         return cls(wrapped, **config)  # by place: the metaclass of a LossScaleOptimizer has another name for it
 
 
-def _from_wrapped(name: str) -> property:
-    return property(lambda self: getattr(self.wrapped, name))
-
-
 # What a tf_keras LossScaleOptimizer offers, from the one that is wrapped.
-LOSS_SCALING: Final = (type("LossScaling", (), {name: _from_wrapped(name) for name in _FROM_WRAPPED}),)
-
-
-def _number(name: str) -> int:
-    return int(name.rpartition("_")[2])
+LOSS_SCALING: Final = (
+    type("LossScaling", (), {name: property(attrgetter(f"wrapped.{name}")) for name in _FROM_WRAPPED}),
+)

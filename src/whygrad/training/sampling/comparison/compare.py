@@ -11,24 +11,10 @@ import tensorflow as tf
 
 from whygrad.training.sampling import noise
 from whygrad.training.sampling.arguments import ParameterError, check_same_shape, floating, matching
-from whygrad.training.sampling.comparison.family import (
-    DRAWS,
-    FAMILIES,
-    UNBIASED,
-    Estimator,
-    Family,
-    leave_one_out,
-)
+from whygrad.training.sampling.comparison.family import DRAWS, FAMILIES, UNBIASED, Estimator, Family, scored
 from whygrad.training.sampling.comparison.gradients import Loss, estimates, exact
-from whygrad.training.sampling.comparison.recommendation import recommend
-from whygrad.training.sampling.comparison.result import Comparison
-from whygrad.training.sampling.comparison.row import row
-from whygrad.training.sampling.comparison.statistics import (
-    Reference,
-    estimated_reference,
-    exact_reference,
-    length,
-)
+from whygrad.training.sampling.comparison.result import Comparison, recommend
+from whygrad.training.sampling.comparison.statistics import Reference, estimated_reference, exact_reference, length, row
 
 
 def compare(
@@ -59,15 +45,22 @@ def compare(
         budget: evaluations of the loss in one training step, at which the errors are compared: an estimator that takes
             fewer for one estimate averages more estimates. None: as many as the most expensive one takes.
     """
-    family = _family(distribution)
+    if distribution not in FAMILIES:
+        raise ParameterError(
+            f"`distribution` is {distribution!r}, which is not one of those known",
+            help=f"pass one of {', '.join(FAMILIES)}",
+        )
+    family = FAMILIES[distribution]
     wanted = _wanted(estimators, family, distribution)
-    _check_samples(samples)
+    if samples < 2:
+        raise ParameterError(f"`samples` is {samples}, and a variance needs at least 2", help="pass samples=2000")
     values = _values(parameters, distribution)
     event, pair = tuple(tf.nest.flatten(values)[0].shape), _pair(seed)
     truth, name = _reference(family, loss, values, event, reference, reference_samples or 100 * samples, pair)
+    functions = {key: family.estimators[each] if isinstance(each, str) else each for key, each in wanted.items()}
     found = {
-        key: estimates(_function(choice, family), loss, values, event, samples, tf.random.fold_in(pair, 1))
-        for key, choice in wanted.items()
+        key: estimates(function, loss, values, event, samples, tf.random.fold_in(pair, 1))
+        for key, function in functions.items()
     }
     spent = budget or max(1.0, *(e.evaluations for e in found.values()))
     unit = length(truth, [e.gradients for e in found.values()])
@@ -84,15 +77,6 @@ def compare(
     )
 
 
-def _family(distribution: str) -> Family:
-    if distribution not in FAMILIES:
-        raise ParameterError(
-            f"`distribution` is {distribution!r}, which is not one of those known",
-            help=f"pass one of {', '.join(FAMILIES)}",
-        )
-    return FAMILIES[distribution]
-
-
 def _values(parameters: Any, distribution: str) -> Any:
     if distribution != "normal":
         return floating(parameters, "parameters")
@@ -107,15 +91,6 @@ def _values(parameters: Any, distribution: str) -> Any:
 def _pair(seed: noise.Seed) -> Any:
     pair = noise.stateless(seed)
     return tf.random.uniform([2], maxval=2**31 - 1, dtype=tf.int32) if pair is None else tf.cast(pair, tf.int32)
-
-
-def _check_samples(samples: int) -> None:
-    if samples < 2:
-        raise ParameterError(f"`samples` is {samples}, and a variance needs at least 2", help="pass samples=2000")
-
-
-def _function(choice: str | Estimator, family: Family) -> Estimator:
-    return family.estimators[choice] if isinstance(choice, str) else choice
 
 
 def _wanted(
@@ -146,5 +121,5 @@ def _reference(
     if listed is not None:
         return exact_reference(listed), "the exact gradient by enumeration"
     runs = max(2, math.ceil(samples / DRAWS))
-    long = estimates(leave_one_out(family.draw), loss, values, event, runs, tf.random.fold_in(pair, 0))
+    long = estimates(scored(family.draw, DRAWS), loss, values, event, runs, tf.random.fold_in(pair, 0))
     return estimated_reference(long.gradients), f"a score-function run of {runs * DRAWS} draws"

@@ -23,6 +23,7 @@ Estimator = Callable[[Costs, Any, Tensor], Tensor]  # costs, parameters [copies,
 
 DRAWS = 4  # of the leave-one-out estimators
 TEMPERATURE = 0.5
+MOST_SAMPLES = 4096  # that are listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,26 +38,18 @@ class Family:
 UNBIASED = frozenset({"score_function", "score_function_leave_one_out", "rebar"})
 
 
-def _scored(draw: Callable[..., Draw]) -> Estimator:
+def scored(draw: Callable[..., Draw], draws: int | None = None) -> Estimator:
+    """The score function of one sample, or the mean over several with the mean of the others as a baseline."""
+
     def estimate(costs: Costs, parameters: Any, seed: Tensor) -> Tensor:
-        drawn = draw(parameters, sample_shape=(), seed=seed)
+        drawn = draw(parameters, sample_shape=() if draws is None else (draws,), seed=seed)
         cost = costs(drawn.sample)
-        return score_function(cost, _whole(drawn.log_prob, cost))
+        log_prob = tf.reduce_sum(drawn.log_prob, list(range(cost.shape.rank, drawn.log_prob.shape.rank)))
+        if draws is None:
+            return score_function(cost, log_prob)
+        return tf.reduce_mean(score_function(cost, log_prob, baseline="leave-one-out"), 0)
 
     return estimate
-
-
-def leave_one_out(draw: Callable[..., Draw]) -> Estimator:
-    def estimate(costs: Costs, parameters: Any, seed: Tensor) -> Tensor:
-        drawn = draw(parameters, sample_shape=(DRAWS,), seed=seed)
-        cost = costs(drawn.sample)
-        return tf.reduce_mean(score_function(cost, _whole(drawn.log_prob, cost), baseline="leave-one-out"), 0)
-
-    return estimate
-
-
-def _whole(log_prob: Tensor, cost: Tensor) -> Tensor:
-    return tf.reduce_sum(log_prob, list(range(cost.shape.rank, log_prob.shape.rank)))
 
 
 def _normal(parameters: Any, **options: Any) -> Draw:
@@ -64,17 +57,17 @@ def _normal(parameters: Any, **options: Any) -> Draw:
     return draw_normal(mean, scale, **options)
 
 
-def _categories(shape: tuple[int, ...], limit: int = 4096) -> list[np.ndarray[Any, Any]] | None:
+def _categories(shape: tuple[int, ...]) -> list[np.ndarray[Any, Any]] | None:
     parts, size = int(np.prod(shape[:-1])), shape[-1]
-    if size**parts > limit:
+    if size**parts > MOST_SAMPLES:
         return None
     rows = np.eye(size)
     return [rows[list(choice)].reshape(shape) for choice in itertools.product(range(size), repeat=parts)]
 
 
-def _bits(shape: tuple[int, ...], limit: int = 4096) -> list[np.ndarray[Any, Any]] | None:
+def _bits(shape: tuple[int, ...]) -> list[np.ndarray[Any, Any]] | None:
     parts = int(np.prod(shape))
-    if 2**parts > limit:
+    if 2**parts > MOST_SAMPLES:
         return None
     return [np.reshape(choice, shape).astype(float) for choice in itertools.product((0, 1), repeat=parts)]
 
@@ -89,8 +82,8 @@ FAMILIES: dict[str, Family] = {
         support=_categories,
         log_prob=lambda logits, x: _sum_parts(-tf.nn.softmax_cross_entropy_with_logits(x, logits + 0.0 * x), x, 1),
         estimators={
-            "score_function": _scored(draw_categorical),
-            "score_function_leave_one_out": leave_one_out(draw_categorical),
+            "score_function": scored(draw_categorical),
+            "score_function_leave_one_out": scored(draw_categorical, DRAWS),
             "rebar": lambda costs, logits, seed: rebar(costs, logits, temperature=TEMPERATURE, seed=seed),
             "gumbel_softmax": lambda costs, logits, seed: costs(gumbel_softmax(logits, TEMPERATURE, seed=seed)),
             "gumbel_softmax_hard": lambda costs, logits, seed: costs(
@@ -106,8 +99,8 @@ FAMILIES: dict[str, Family] = {
         support=_bits,
         log_prob=lambda logits, x: _sum_parts(-tf.nn.sigmoid_cross_entropy_with_logits(x, logits + 0.0 * x), x),
         estimators={
-            "score_function": _scored(draw_bernoulli),
-            "score_function_leave_one_out": leave_one_out(draw_bernoulli),
+            "score_function": scored(draw_bernoulli),
+            "score_function_leave_one_out": scored(draw_bernoulli, DRAWS),
             "relaxed_bernoulli": lambda costs, logits, seed: costs(relaxed_bernoulli(logits, TEMPERATURE, seed=seed)),
             "relaxed_bernoulli_hard": lambda costs, logits, seed: costs(
                 relaxed_bernoulli(logits, TEMPERATURE, hard=True, seed=seed)
@@ -122,8 +115,8 @@ FAMILIES: dict[str, Family] = {
         support=lambda shape: None,
         log_prob=lambda parameters, x: tf.zeros(tf.shape(x)[:1], tf.float64),  # never enumerated
         estimators={
-            "score_function": _scored(_normal),
-            "score_function_leave_one_out": leave_one_out(_normal),
+            "score_function": scored(_normal),
+            "score_function_leave_one_out": scored(_normal, DRAWS),
             "reparameterized_normal": lambda costs, parameters, seed: costs(
                 reparameterized_normal(*parameters, seed=seed)
             ),

@@ -1,4 +1,4 @@
-"""Values out of saved files: TensorFlow checkpoints, SavedModels, Keras weight files and models.
+"""`snapshot`: the values of variables at one moment, as arrays, of living ones or out of saved files.
 
 A file may be somebody else's. Only numbers are taken out of it: no layer is made, nothing is unpickled, no other file
 is opened, and it cannot claim to hold much more than its size.
@@ -10,7 +10,8 @@ import io
 import math
 import os
 import zipfile
-import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -18,25 +19,45 @@ from typing import Any, Final
 import numpy as np
 import tensorflow as tf
 
+from whygrad.backends.tensorflow import compat
 from whygrad.errors import UsageError
-from whygrad.training.edit.snapshot import Snapshot
+from whygrad.training.edit.owned_variables import variables_of
+from whygrad.training.variables import distinct, name_of
 
 _VALUE: Final = "/.ATTRIBUTES/VARIABLE_VALUE"
 _MAX_SHRINKAGE: Final = 20  # weights hardly shrink when they are compressed; Keras does not even try
 _MAX_SURPLUS: Final = 2**30  # bytes beyond that, for all that is zero
-_UNREADABLE: Final = (
-    OSError,
-    LookupError,
-    ValueError,
-    TypeError,
-    RuntimeError,
-    ArithmeticError,
-    EOFError,
-    MemoryError,
-    zlib.error,
-    zipfile.BadZipFile,
-    tf.errors.OpError,
-)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """Values by the name of the variable, in the order they were made; `snapshot["dense/kernel"]` is an array."""
+
+    values: Mapping[str, Any]
+    label: str = ""
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        size = sum(value.nbytes for value in self.values.values())
+        return f"<Snapshot of {len(self)} variables, {size:,} bytes>"
+
+
+def snapshot(*owners: Any, label: str = "") -> Snapshot:
+    """Copy the variables of models, optimizers, modules, or variables themselves."""
+    values: dict[str, Any] = {}
+    variables = variables_of(*owners)
+    for name, variable in zip(distinct(map(name_of, variables)), variables, strict=True):
+        values[name] = np.array(compat.native(variable).numpy())
+        values[name].flags.writeable = False
+    return Snapshot(MappingProxyType(values), label)
 
 
 def read_checkpoint(path: str | os.PathLike[str]) -> Snapshot:
@@ -47,7 +68,9 @@ def read_checkpoint(path: str | os.PathLike[str]) -> Snapshot:
             values = _keras_file(Path(name))
         else:
             values = _checkpoint(_prefix(name))
-    except _UNREADABLE as error:
+    except UsageError:
+        raise
+    except Exception as error:  # whatever a damaged file brings about
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UsageError(
             f"cannot read variables from {name}: {reason}",
