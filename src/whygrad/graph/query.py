@@ -252,7 +252,7 @@ def cut_groups(index: Index, request: Request, sources: Iterable[Source], *, zer
     wanted = tuple(sources)
     starts: dict[TensorId, int] = defaultdict(int)  # sets of sources, as bits
     for number, source in enumerate(wanted):
-        for tensor in _recorded_starts(index, source, request.tape):
+        for tensor in recorded_starts(index, source, request.tape):
             starts[tensor] |= 1 << number
     held = _held(index, starts, request.tape, zeros)
     wanting = _wanting(index, request.targets, held, (1 << len(wanted)) - 1)
@@ -323,7 +323,7 @@ def _place(cut: Cut) -> object:
     return (cut.reason, cut.op.where if cut.op.where is not None else cut.op.id)
 
 
-def _recorded_starts(index: Index, source: Source, tape: TapeId) -> Iterator[TensorId]:
+def recorded_starts(index: Index, source: Source, tape: TapeId) -> Iterator[TensorId]:
     """Where a gradient to the source could end."""
     if source.tensor is not None:
         yield source.tensor
