@@ -11,9 +11,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeVar, cast
 
 from whygrad.graph.node import Flow, Graph, Op, OpId, OpKind, TapeId, Tensor, TensorId, VariableId
 from whygrad.graph.recording import Request, Source
+
+T = TypeVar("T")
 
 
 class Reason(StrEnum):
@@ -89,6 +92,7 @@ class Index:
         self.ops = graph.ops
         self.tensors = graph.tensors
         self._answers: dict[object, set[TensorId]] = {}
+        self._derived: dict[object, object] = {}
         self._wide_open: dict[TapeId | None, set[OpId]] = {}
         self._inert = {number for number, tensor in graph.tensors.items() if not _carries(tensor)}
         self.written: dict[VariableId, list[Op]] = defaultdict(list)
@@ -108,6 +112,12 @@ class Index:
                     self.writes[op.variable].append(op)
                 if op.kind is not OpKind.WRITE and op.outputs:
                     self.reads[op.variable].append(op)
+
+    def derived(self, key: object, find: Callable[[], T]) -> T:
+        """What another question has found out about this graph, kept with it."""
+        if key not in self._derived:
+            self._derived[key] = find()
+        return cast("T", self._derived[key])
 
     def starts(self, source: Source) -> Iterator[TensorId]:
         """Where a source's values enter the graph."""
@@ -148,6 +158,10 @@ class Index:
         if key not in self._answers:
             self._answers[key] = _closure(key[1], self.origins)
         return self._answers[key]
+
+    def behind_to(self, ends: Iterable[TensorId], borders: Set[TensorId]) -> set[TensorId]:
+        """Every tensor that one of these depends on, as far back as to the borders."""
+        return _closure(ends, lambda tensor: () if tensor in borders else self.origins(tensor))
 
     def open_ahead(self, starts: Iterable[TensorId], tape: TapeId | None, *, zeros: bool = True) -> set[TensorId]:
         """Every tensor a gradient could come back from to one of these."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -17,7 +16,9 @@ _TOTALS: Final = (Action.SUM, Action.MEAN)
 _FIRST: Final = (*_TOTALS, Action.NEGATE, Action.IDENTITY, Action.PASS_ON, Action.RESHAPE, Action.CONVERT)
 _QUOTIENTS: Final = (Action.DIVIDE, Action.DIVIDE_NO_NAN)
 _OUTSIDE: Final = (OpKind.NOISE, OpKind.SAMPLE, OpKind.STATE, OpKind.FOREIGN)  # values that no weight alone decides
+_COMPARING: Final = (Action.SUBTRACT, Action.SQUARED_DIFFERENCE, Action.MULTIPLY, *_QUOTIENTS)
 _MOST_TERMS: Final = 400
+_MOST_ENDS: Final = 8
 _MOST_AXES: Final = 8  # an integer vector that is longer holds data, not axes or a shape
 
 
@@ -36,26 +37,25 @@ class Term:
 class Terms:
     """The terms of one request, and what they reach."""
 
-    def __init__(self, request: Request) -> None:
-        self._request, self._index = request, index_of(request.graph)
-        self._sources = [
-            source for source in request.sources if source.variable is not None or source.tensor is not None
-        ]
-        starts = {start for source in self._sources for start in self._index.starts(source)}
-        self._starts = starts
-        self._dependent = self._index.ahead(starts)
+    def __init__(self, index: Index, request: Request) -> None:
+        self._index, self._tape = index, request.tape
+        self.all: tuple[Term, ...] = ()
+        self._starts = starts = {start for source in request.sources for start in index.starts(source)}
+        self._dependent = index.ahead(starts)
+        wholes = [t for target in request.targets for t in _split(index, target, self._dependent, totals=False)]
+        parts = {t: whole for whole in wholes for t in _split(index, whole, self._dependent)}
+        if not 1 < len(parts) <= _MOST_TERMS:
+            return
         outside = dict(self._outside())
         self._data = set(outside)
-        self._given = self._index.ahead(t for t, noise in outside.items() if not noise) - self._dependent
-        wholes = [t for target in request.targets for t in _split(self._index, target, self._dependent, totals=False)]
-        parts = {t: whole for whole in wholes for t in _split(self._index, whole, self._dependent)}
-        self.all: tuple[Term, ...] = ()
-        if 1 < len(parts) <= _MOST_TERMS:
-            self.all = tuple(self._term(tensor, whole) for tensor, whole in parts.items())
+        self._given = index.ahead(t for t, noise in outside.items() if not noise) - self._dependent
+        self._trainable = index.open_ahead(starts, self._tape, zeros=False)
+        self._ends = self._network_ends()
+        self.all = tuple(self._term(tensor, whole) for tensor, whole in parts.items())
 
     def trains(self, term: Term, source: Source) -> bool:
         """Whether a gradient of the term comes to the source."""
-        return not self._open(term).isdisjoint(recorded_starts(self._index, source, self._request.tape))
+        return not self._open(term).isdisjoint(recorded_starts(self._index, source, self._tape))
 
     def trains_any(self, term: Term, *, asked: bool = True) -> bool:
         """Whether a gradient of the term comes to a source; not `asked`: or to any other variable."""
@@ -91,10 +91,14 @@ class Terms:
     def beside_penalties(self) -> tuple[TensorId, ...]:
         return tuple(term.tensor for term in self.all if not term.is_penalty)
 
-    def goes_through_a_layer(self, op: Op, term: Term) -> bool:
-        """Whether the result of an op goes on to the term through a product with weights that were asked for."""
+    def goes_through_a_layer(self, op: Op, term: Term, *, picking: bool) -> bool:
+        """Whether the result of an op goes on to the term through a product with weights that were asked for.
+
+        Not `picking`: as it is, neither as a choice among rows nor beside a value that a gradient comes back from.
+        """
         index, behind = self._index, self._index.behind((term.tensor,))
-        seen, todo = set(op.outputs), list(op.outputs)
+        seen = set(index.results(op))
+        todo = list(seen)
         while todo:
             tensor = todo.pop()
             for user, position in index.users.get(tensor, ()):
@@ -103,6 +107,8 @@ class Terms:
                 others = [each for i, each in enumerate(user.inputs) if i != position]
                 if _is_product(user) and any(self._is_weight(each) for each in others):
                     return True
+                if not picking and (user.kind is OpKind.ONE_HOT or not self._trainable.isdisjoint(others)):
+                    continue
                 todo.extend(each for each in user.outputs if each not in seen)
                 seen.update(user.outputs)
         return False
@@ -123,7 +129,7 @@ class Terms:
         return False
 
     def _open(self, term: Term) -> set[TensorId]:
-        return self._index.open_behind((term.tensor,), self._request.tape)
+        return self._index.open_behind((term.tensor,), self._tape, zeros=False)
 
     def _term(self, tensor: TensorId, whole: TensorId) -> Term:
         penalty, fit = self._is_penalty(tensor), self._is_fit(tensor)
@@ -133,7 +139,8 @@ class Terms:
         return next((op.where for op in self._index.makers.get(tensor, ()) if op.where is not None), None)
 
     def _is_penalty(self, tensor: TensorId) -> bool:
-        behind = self._index.behind((tensor,))
+        """What a weight was made from, before it was read, does not matter."""
+        behind = self._index.behind_to((tensor,), self._starts)
         return not behind.isdisjoint(self._starts) and behind.isdisjoint(self._data)
 
     def _is_fit(self, tensor: TensorId) -> bool:
@@ -141,13 +148,41 @@ class Terms:
         seen, todo = {tensor}, [tensor]
         while todo:
             for op in self._index.makers.get(todo.pop(), ()):
-                if op.kind is OpKind.CONTRACT or any(each in self._starts for each in (*op.inputs, *op.outputs)):
-                    continue
-                if op.kind is not OpKind.SHAPE and any(each in self._given for each in op.inputs):
+                if self._compares(op):
                     return True
-                todo.extend(each for each in op.inputs if each not in seen)
-                seen.update(op.inputs)
+                if op.kind is not OpKind.SHAPE and not self._is_of_network(op):
+                    todo.extend(each for each in op.inputs if each not in seen)
+                    seen.update(op.inputs)
         return False
+
+    def _compares(self, op: Op) -> bool:
+        """With data, or two results of networks with one another."""
+        if op.kind is OpKind.CROSS_ENTROPY:
+            return True
+        inputs = [each for each in op.inputs if each in self._dependent]
+        if op.kind is OpKind.CONTRACT:
+            return len(inputs) > 1 and not any(self._is_weight(each) for each in inputs)
+        if self._is_of_network(op) or op.kind is OpKind.SHAPE:
+            return False
+        if not self._given.isdisjoint(op.inputs):
+            return True
+        ends = [self._ends.get(each, frozenset()) for each in inputs]
+        return op.action in _COMPARING and len(ends) == 2 and all(ends) and ends[0].isdisjoint(ends[1])
+
+    def _is_of_network(self, op: Op) -> bool:
+        return op.kind is OpKind.CONTRACT or not self._starts.isdisjoint((*op.inputs, *op.outputs))
+
+    def _network_ends(self) -> dict[TensorId, frozenset[TensorId]]:
+        """For each tensor the results of networks that it was computed from; a few of them."""
+        ends: dict[TensorId, frozenset[TensorId]] = {}
+        for op in self._index.ops:
+            if op.kind is OpKind.SHAPE:
+                continue
+            own = self._is_of_network(op)
+            taken = frozenset(end for tensor in op.inputs for end in ends.get(tensor, ()))
+            for tensor in op.outputs:
+                ends[tensor] = frozenset((tensor,)) if own else taken if len(taken) <= _MOST_ENDS else frozenset()
+        return ends
 
     def _outside(self) -> Iterator[tuple[TensorId, bool]]:
         """The tensors that bring something in that no weight decides, and whether it is noise of this very pass."""
@@ -157,7 +192,7 @@ class Terms:
             kinds = {op.kind for op in makers}
             is_leaf = all(op.kind is OpKind.READ or (op.kind is OpKind.CONSTANT and not op.inputs) for op in makers)
             if not kinds.isdisjoint(_OUTSIDE) or (is_leaf and _is_large(index.tensors.get(tensor))):
-                yield tensor, any(op.kind is OpKind.NOISE and self._request.tape in op.tapes for op in makers)
+                yield tensor, any(op.kind is OpKind.NOISE and self._tape in op.tapes for op in makers)
 
 
 def _is_large(tensor: Tensor | None) -> bool:
@@ -216,14 +251,8 @@ def is_sum(graph: Graph, targets: Iterable[TensorId]) -> bool:
     return any(len(_split(index, target, computed)) > 1 for target in targets)
 
 
-_known: dict[int, tuple[weakref.ref[object], Terms]] = {}
-
-
 def terms_of(request: Request) -> Terms:
-    """The terms of a request, found once for all rules; they go when its graph does."""
-    number = hash((id(request.graph), request.targets, request.tape))
-    known = _known.get(number)
-    if known is None or known[0]() is not request.graph:
-        reference: weakref.ref[object] = weakref.ref(request.graph, lambda _: _known.pop(number, None))
-        known = _known[number] = (reference, Terms(request))
-    return known[1]
+    """The terms of a request, found once for all rules."""
+    index = index_of(request.graph)
+    asked = tuple((source.variable, source.tensor) for source in request.sources)
+    return index.derived(("terms", request.targets, request.tape, asked), lambda: Terms(index, request))

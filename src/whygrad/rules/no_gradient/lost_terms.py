@@ -46,7 +46,7 @@ class LostTerm:
         terms, term = terms_of(request), self.terms[0]
         if cut.reason in _MEANT and self.is_fitted:
             return False
-        if terms.goes_through_a_layer(cut.op, term):
+        if terms.goes_through_a_layer(cut.op, term, picking=not self.is_fitted):
             return True
         return not terms.trains_any(term, asked=cut.reason not in _MEANT)
 

@@ -120,7 +120,7 @@ def _lost_in_terms(recording: Recording, request: Request) -> Missing:
     found = []
     for lost in lost_terms(request, [s for s in request.sources if is_explicable(recording, s)]):
         of_term = replace(request, targets=lost.targets)
-        for group in cut_groups(index, of_term, lost.sources):
+        for group in cut_groups(index, of_term, lost.sources, zeros=False):
             if group.sources and lost.is_told(request, group.cut):
                 cut = _missing_cut(index, of_term, group)
                 found.append(replace(cut, request=request, lost=lost))
