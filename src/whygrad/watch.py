@@ -13,12 +13,14 @@ from whygrad.backends import Watcher, WatchOptions, replay_step, words_of
 from whygrad.backends.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import UsageError
-from whygrad.graph import Failure, Ledger, Outcome, Recording, Request
+from whygrad.graph import Failure, Ledger, Outcome, Recording, Request, Source
+from whygrad.graph.escape import with_escapes
 from whygrad.graph.sources import with_sources
 from whygrad.notice import warn
-from whygrad.report import LossReach, Report
+from whygrad.report import LossReach, Report, TermReach
 from whygrad.report.ledger import printed
 from whygrad.rules import all_rules, diagnose
+from whygrad.rules.term_names import TermTraining, training_of_terms
 from whygrad.rules.wording import target_expression
 from whygrad.source import refresh_sources, texts_of
 from whygrad.training.guard.every_optimizer import Guards
@@ -176,7 +178,7 @@ def explain(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
 def explain_recording(recording: Recording, selection: Selection | None = None) -> Report:
     """What the rules say of a recording, made here or elsewhere: no file of the user's is read for it."""
     with texts_of(recording.sources):
-        gradients = tuple(_reach(recording, request) for request in recording.requests)
+        gradients = tuple(_reach(recording, request) for request in with_escapes(recording).requests)
     return Report(
         diagnostics=diagnosed(recording, selection),
         gradients=gradients,
@@ -209,6 +211,21 @@ def _reach(recording: Recording, request: Request) -> LossReach:
         reached=tuple(names[True]),
         missing=tuple(names[False]),
         seen=request.seen,
+        terms=tuple(_term(recording, term) for term in training_of_terms(request)),
+    )
+
+
+def _term(recording: Recording, term: TermTraining) -> TermReach:
+    def named(sources: tuple[Source, ...]) -> tuple[str, ...]:
+        known = (recording.variables.get(s.variable) for s in sources if s.variable is not None)
+        return tuple(variable.name for variable in known if variable is not None)
+
+    return TermReach(
+        term=term.name,
+        where=term.where,
+        reached=named(term.trained),
+        missing=named(term.lost),
+        is_penalty=term.is_penalty,
     )
 
 

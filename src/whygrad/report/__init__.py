@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from whygrad.diagnostics import Diagnostic
 from whygrad.errors import UsageError
 from whygrad.report.report import Report
-from whygrad.report.report_data import LossReach
+from whygrad.report.report_data import LossReach, TermReach
 from whygrad.report.terminal import terminal_width, wants_color, write_report
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ __all__ = [
     "FORMATS",
     "LossReach",
     "Report",
+    "TermReach",
     "render",
     "render_diagnostic",
     "terminal_width",

@@ -1,4 +1,4 @@
-"""Which loss reaches which variables, for programs with more than one loss."""
+"""Which loss reaches which variables, for programs with more than one loss or with a loss of several terms."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ TITLE = "which loss reaches which variables"
 HEADINGS = ("loss", "asked at", "reaches", "does not reach")
 _MOST_ROWS = 20
 _MOST_GROUPS = 6
+_WIDEST_TERM = 40
 
 
 class ReachRow(NamedTuple):
@@ -23,13 +24,13 @@ class ReachRow(NamedTuple):
 
 
 def reach_rows(report: ReportData) -> tuple[ReachRow, ...]:
-    """One row for each loss; none where there is only one loss, since then the diagnostics say it all."""
+    """A row for each loss and for its terms; none where there is only one, since then the diagnostics say it all."""
     by_loss: dict[tuple[str, object], list[LossReach]] = {}
     for reach in report.gradients:
         by_loss.setdefault((reach.loss, reach.where), []).append(reach)
-    if len(by_loss) < 2:
+    rows = [row for reaches in by_loss.values() for row in (_row(reaches), *_term_rows(reaches))]
+    if len(rows) < 2:
         return ()
-    rows = [_row(reaches) for reaches in by_loss.values()]
     if len(rows) > _MOST_ROWS:
         rows[_MOST_ROWS:] = [ReachRow(f"and {len(rows) - _MOST_ROWS} more", "", "", "")]
     return tuple(rows)
@@ -46,6 +47,26 @@ def _row(reaches: list[LossReach]) -> ReachRow:
         group_names(names.reached if names else reached) or "nothing",
         group_names(names.missing if names else missing),
     )
+
+
+def _term_rows(reaches: list[LossReach]) -> list[ReachRow]:
+    """The terms, where there is more to see than a loss and its penalties on weights."""
+    terms = reaches[0].terms
+    if sum(not term.is_penalty for term in terms) < 2 and not any(term.missing for term in terms):
+        return []
+    return [
+        ReachRow(
+            f"  + {_shortened(term.term.strip('`'))}",
+            "",
+            group_names(term.reached) or "nothing",
+            group_names(term.missing),
+        )
+        for term in terms
+    ]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _WIDEST_TERM else f"{text[: _WIDEST_TERM - 3]}..."
 
 
 def group_names(names: Iterable[str]) -> str:

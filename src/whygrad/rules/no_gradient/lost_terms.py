@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from whygrad.graph import Outcome, Request, Source, TensorId
 from whygrad.graph.query import Cut, Reason
 from whygrad.graph.terms import Term, Terms, terms_of
-from whygrad.rules.wording import text_of
-from whygrad.source import SourceSpan
+from whygrad.rules.term_names import listed_terms
 
 # Cuts that are nothing odd where another term fits the source to data: targets, samples, values of an earlier pass.
 _MEANT: Final = (Reason.STOPPED, Reason.SAMPLED, Reason.OUTSIDE, Reason.WRITTEN, Reason.STATE, Reason.CUSTOM)
@@ -72,16 +71,7 @@ def _lost(terms: Terms, lost: tuple[Term, ...], sources: tuple[Source, ...]) -> 
     training = tuple(dict.fromkeys(term for source in sources for term in terms.training(source)))
     mine, others = terms.shown(lost, sources), terms.shown(training, sources)
     shared = mine.keys() & others.keys() | {None}
-    by = _named(others, shared)
-    does = "does" if len(others) == 1 else "do"
-    return LostTerm(lost, sources, training, f"the term {_named(mine, shared)}", f"only {by} {does}")
-
-
-def _named(terms: Mapping[SourceSpan | None, Sequence[Term]], shared: Set[SourceSpan | None]) -> str:
-    """Terms in the user's words; by what they are, where one call makes them all."""
-    texts = [_NATURE[group[0].is_penalty] if span in shared else text_of(span) for span, group in terms.items()]
-    texts = list(dict.fromkeys(texts))
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:2])}{f' and {n} more' if (n := len(texts) - 2) else ''}"
-
-
-_NATURE: Final = {True: "that penalises the weights", False: "that the data goes into"}
+    by, does = listed_terms(others, shared), "does" if len(others) == 1 else "do"
+    name = listed_terms(mine, shared)
+    named = f"the term {name}" if name.startswith("`") else name
+    return LostTerm(lost, sources, training, named, f"only {by} {does}")
