@@ -29,6 +29,7 @@ class Plan:
     fail_on: Severity | None = None
     output: Output = field(default_factory=Output)
     find_nan: bool = False
+    terms: bool = False
     guard: str | None = None
     keep: str | None = None
 
@@ -57,7 +58,9 @@ def _ready(plan: Plan) -> Plan:
 def _watched(plan: Plan, program: Program | None) -> int:
     process = os.getpid()
     live = LivePrinter() if plan.output.is_live else None
-    watching = Watching(plan.selection, live, find_nan=plan.find_nan, guard=plan.guard, keep=plan.keep)
+    watching = Watching(
+        plan.selection, live, find_nan=plan.find_nan, guard=plan.guard, keep=plan.keep, terms=plan.terms
+    )
     ending = _play(plan.invocation, program)
     watching.failed(ending.crash)
     wait_for_threads()

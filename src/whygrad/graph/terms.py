@@ -51,6 +51,7 @@ class Terms:
         self._given = index.ahead(t for t, noise in outside.items() if not noise) - self._dependent
         self._trainable = index.open_ahead(starts, self._tape, zeros=False)
         self._ends = self._network_ends()
+        self._behind = index.behind(request.targets)
         self.all = tuple(self._term(tensor, whole) for tensor, whole in parts.items())
 
     def trains(self, term: Term, source: Source) -> bool:
@@ -82,10 +83,32 @@ class Terms:
         found: dict[SourceSpan | None, list[Term]] = {}
         wanted, asked = list(terms), list(sources)
         for term in wanted:
-            related = [t for t in self.all if t.part_of == term.part_of and any(self.depends(t, s) for s in asked)]
-            is_whole = all(each in wanted for each in related) and len({t.part_of for t in self.all}) > 1
-            found.setdefault(term.whole if is_whole else term.where, []).append(term)
+            found.setdefault(term.whole if self._is_whole(term, wanted, asked) else term.where, []).append(term)
         return found
+
+    def _is_whole(self, term: Term, among: list[Term], sources: list[Source]) -> bool:
+        related = [t for t in self.all if t.part_of == term.part_of and any(self.depends(t, s) for s in sources)]
+        return all(each in among for each in related) and len({t.part_of for t in self.all}) > 1
+
+    def measurable(self, group: list[Term], sources: Iterable[Source]) -> list[TensorId] | None:
+        """The tensors whose gradients are what a group gives; None where one of them enters the loss otherwise, too."""
+        asked, found = list(sources), dict[TensorId, None]()
+        for term in group:
+            whole = self._is_whole(term, group, asked)
+            users = {
+                op.id for op, _ in self._index.users.get(term.tensor, ()) if not self._behind.isdisjoint(op.outputs)
+            }
+            if not whole and len(users) > 1:
+                return None
+            found[term.part_of if whole else term.tensor] = None
+        return list(found)
+
+    def groups(self, sources: Iterable[Source]) -> list[tuple[SourceSpan | None, list[Term]]]:
+        """The terms as a table shows them: by expression, and all penalties on weights together."""
+        penalties = [term for term in self.all if term.is_penalty]
+        others = [term for term in self.all if not term.is_penalty and term.tensor in self._dependent]
+        found = [*self.shown(others, sources).items()]
+        return [*found, (penalties[0].whole, penalties)] if penalties else found
 
     @property
     def beside_penalties(self) -> tuple[TensorId, ...]:

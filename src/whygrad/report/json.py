@@ -94,4 +94,6 @@ def _term(term: TermReach) -> dict[str, Any]:
         "reached": list(term.reached),
         "missing": list(term.missing),
         "penalty": term.is_penalty,
+        "norms": plain(term.norms),
+        "steps": term.steps,
     }

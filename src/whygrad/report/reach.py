@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from whygrad.report.remarks import place
-from whygrad.report.report_data import LossReach, ReportData
+from whygrad.report.report_data import LossReach, ReportData, TermReach
 
 TITLE = "which loss reaches which variables"
 HEADINGS = ("loss", "asked at", "reaches", "does not reach")
 _MOST_ROWS = 20
 _MOST_GROUPS = 6
 _WIDEST_TERM = 40
+_WIDEST_HEADING = 24
 
 
 class ReachRow(NamedTuple):
@@ -65,8 +67,43 @@ def _term_rows(reaches: list[LossReach]) -> list[ReachRow]:
     ]
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= _WIDEST_TERM else f"{text[: _WIDEST_TERM - 3]}..."
+def _shortened(text: str, widest: int = _WIDEST_TERM) -> str:
+    return text if len(text) <= widest else f"{text[: widest - 3]}..."
+
+
+class NormTable(NamedTuple):
+    """What each term of one loss gives to each layer."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def norm_tables(report: ReportData) -> tuple[NormTable, ...]:
+    """One for each loss whose terms were measured."""
+    return tuple(_norm_table(reach) for reach in report.gradients if any(term.norms for term in reach.terms))
+
+
+def _norm_table(reach: LossReach) -> NormTable:
+    layers = dict.fromkeys(_layer(name) for term in reach.terms for name in term.norms)
+    rows = [(layer, *(f"{_norm(term, layer):.3g}" for term in reach.terms)) for layer in list(layers)[:_MOST_ROWS]]
+    if len(layers) > _MOST_ROWS:
+        rows.append((f"and {len(layers) - _MOST_ROWS} more", *("" for _ in reach.terms)))
+    rows.append(("all", *(f"{_norm(term, None):.3g}" for term in reach.terms)))
+    steps = reach.terms[0].steps
+    return NormTable(
+        f"norm of the gradient that each term of `{reach.loss}` gives, over {steps} step{'s' * (steps != 1)}",
+        ("layer", *(_shortened(term.term.strip("`"), _WIDEST_HEADING) for term in reach.terms)),
+        tuple(rows),
+    )
+
+
+def _layer(name: str) -> str:
+    return name.rpartition("/")[0] or name
+
+
+def _norm(term: TermReach, layer: str | None) -> float:
+    return math.hypot(*(norm for name, norm in term.norms.items() if layer in (None, _layer(name))))
 
 
 def group_names(names: Iterable[str]) -> str:

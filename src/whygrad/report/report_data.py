@@ -18,6 +18,8 @@ class TermReach:
     reached: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     is_penalty: bool = False  # a function of weights alone
+    norms: Mapping[str, float] = field(default_factory=dict)  # variable -> root mean square of its gradient's norm
+    steps: int = 0  # over which it was measured; 0: it was not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

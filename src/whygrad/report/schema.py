@@ -101,6 +101,8 @@ _TERM = {
     "reached": _TEXTS,
     "missing": _said(_TEXTS, "variables that its value depends on and that get no gradient of it"),
     "penalty": {"type": "boolean", "description": "a function of weights alone"},
+    "norms": _said({"type": "object"}, "variable -> norm of what the term gives to it, as a mean over steps"),
+    "steps": _said(_COUNT, "that were measured; 0 where nobody asked for it"),
 }
 
 

@@ -25,6 +25,7 @@ class TermTraining:
     trained: tuple[Source, ...]
     lost: tuple[Source, ...]  # its value depends on these, and no gradient of it comes to them
     is_penalty: bool
+    squares: tuple[float, ...]  # of the gradient that it gives to each source, a mean over steps; empty: not measured
 
 
 def listed_terms(groups: Groups, shared: Set[SourceSpan | None]) -> str:
@@ -41,13 +42,18 @@ def _name(span: SourceSpan | None, group: Sequence[Term], shared: Set[SourceSpan
 def training_of_terms(request: Request) -> Iterator[TermTraining]:
     """The terms of a request, those that penalise weights as one; none where the loss is not a sum."""
     terms = terms_of(request)
-    kinds = {nature: [term for term in terms.all if term.is_penalty is nature] for nature in (False, True)}
-    fitting, penalties = terms.shown(kinds[False], request.sources), terms.shown(kinds[True], request.sources)
-    shared = (fitting.keys() & penalties.keys()) | {None}
-    groups = [(_name(span, group, shared), span, group) for span, group in fitting.items()]
-    if penalties:
-        groups.append((listed_terms(penalties, shared), next(iter(penalties)), kinds[True]))
-    for name, where, group in groups if len(groups) > 1 else ():
+    groups = terms.groups(request.sources)
+    rows = () if request.of_terms is None else request.of_terms.squares
+    spans = [span for span, _ in groups]
+    shared = {span for span in spans if spans.count(span) > 1} | {None}
+    for number, (where, group) in enumerate(groups if len(groups) > 1 else ()):
         trained = tuple(s for s in request.sources if any(terms.trains(term, s) for term in group))
         depending = (s for s in request.sources if any(terms.depends(term, s) for term in group))
-        yield TermTraining(name, where, trained, tuple(s for s in depending if s not in trained), group is kinds[True])
+        yield TermTraining(
+            name=_name(where, group, shared),
+            where=where,
+            trained=trained,
+            lost=tuple(s for s in depending if s not in trained),
+            is_penalty=group[0].is_penalty,
+            squares=rows[number] if len(rows) == len(groups) else (),
+        )
