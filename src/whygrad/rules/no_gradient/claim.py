@@ -51,7 +51,7 @@ def claim(
 def _message(missing: MissingCut, names: tuple[str, ...], because: str) -> str:
     if missing.lost is None:
         return f"no gradient reaches {listing(names)}: {because}"
-    return f"{missing.lost.name} does not train {listing(names)}: {because}".replace("the loss", "it")
+    return f"{missing.lost.said} train {listing(names)}: {because}".replace("the loss", "it")
 
 
 def _severity(recording: Recording, group: Iterable[MissingCut]) -> Severity | None:

@@ -22,8 +22,8 @@ class LostTerm:
     terms: tuple[Term, ...]
     sources: tuple[Source, ...]
     training: tuple[Term, ...]  # what gives these sources a gradient
-    name: str
-    trained_by: str
+    said: str  # the term `a` does not
+    trained_by: str  # only `b` does
 
     @property
     def targets(self) -> tuple[TensorId, ...]:
@@ -73,5 +73,6 @@ def _lost(terms: Terms, lost: tuple[Term, ...], sources: tuple[Source, ...]) -> 
     shared = mine.keys() & others.keys() | {None}
     by, does = listed_terms(others, shared), "does" if len(others) == 1 else "do"
     name = listed_terms(mine, shared)
-    named = f"the term {name}" if name.startswith("`") else name
-    return LostTerm(lost, sources, training, named, f"only {by} {does}")
+    named = f"the term{'s' * (len(mine) > 1)} {name}" if name.startswith("`") else name
+    do_not = f"{named} {'do' if len(mine) > 1 else 'does'} not"
+    return LostTerm(lost, sources, training, do_not, f"only {by} {does}")

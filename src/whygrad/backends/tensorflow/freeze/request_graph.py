@@ -28,7 +28,7 @@ def _freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: Ta
     behind = scope.behind(entry.targets)
     needed = behind | scope.ahead(entry.sources)
     needed |= scope.draws_apart(entry.tape, needed)
-    writer = GraphWriter(recorder, keras, scope, TapeId(entry.tape), getattr(tape.entered, "code", None))
+    writer = GraphWriter(recorder, keras, scope, TapeId(entry.tape), tape)
     for record in scope.records:
         if record.sequence in needed and record.sequence not in scope.shadowed:
             writer.add(record, opened=record.sequence in behind)
