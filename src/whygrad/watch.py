@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -13,12 +14,14 @@ from whygrad.backends import Watcher, WatchOptions, replay_step, words_of
 from whygrad.backends.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import UsageError
-from whygrad.graph import Failure, Ledger, Outcome, Recording, Request
+from whygrad.graph import Failure, Ledger, Outcome, Recording, Request, Source
+from whygrad.graph.escape import with_escapes
 from whygrad.graph.sources import with_sources
 from whygrad.notice import warn
-from whygrad.report import LossReach, Report
+from whygrad.report import LossReach, Report, TermReach
 from whygrad.report.ledger import printed
 from whygrad.rules import all_rules, diagnose
+from whygrad.rules.term_names import TermTraining, training_of_terms
 from whygrad.rules.wording import target_expression
 from whygrad.source import refresh_sources, texts_of
 from whygrad.training.guard.every_optimizer import Guards
@@ -134,6 +137,7 @@ def watch(
     find_nan: bool = False,
     guard: str | None = None,
     keep: str | None = None,
+    terms: bool = False,
 ) -> Iterator[Run]:
     """Watch a stretch of code. Nothing it computes changes; afterwards `run.report()` says what was found.
 
@@ -141,11 +145,12 @@ def watch(
     `find_nan`: keep what every compiled step needs to be replayed, which costs memory and time, so that the first
     value that is not finite is found for certain. `guard`: hold back updates that are not finite, as `whygrad.guard`
     does with this mode; this one does change what is computed. `keep`: a folder in which a step that goes bad is kept
-    for `whygrad replay`.
+    for `whygrad replay`. `terms`: measure how much each term of a loss gives to each layer, by one more backward pass a
+    term; the values of the program stay as they are.
     """
     guards = None if guard is None else Guards(guard)
     on_optimizer = None if guards is None else guards.install
-    options = WatchOptions(find_nan=find_nan, keep=keep, on_optimizer=on_optimizer)
+    options = WatchOptions(find_nan=find_nan, keep=keep, terms=terms, on_optimizer=on_optimizer)
     run = Run(selection, on_certain, name, folder, options, guards)
     run._start()
     try:
@@ -157,12 +162,13 @@ def watch(
         run._stop()
 
 
-def explain(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
+def explain(step: Callable[..., Any], *args: Any, terms: bool = False, **kwargs: Any) -> Report:
     """Run a training step once under capture and say which gradients are missing, and why.
 
-    An exception of the step is part of the explanation, not raised.
+    An exception of the step is part of the explanation, not raised. `terms`: the report shows, too, how much each
+    term of the loss gives to each layer.
     """
-    run = Run(None, None)
+    run = Run(None, None, options=WatchOptions(terms=terms))
     run._start()
     try:
         step(*args, **kwargs)
@@ -176,7 +182,7 @@ def explain(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
 def explain_recording(recording: Recording, selection: Selection | None = None) -> Report:
     """What the rules say of a recording, made here or elsewhere: no file of the user's is read for it."""
     with texts_of(recording.sources):
-        gradients = tuple(_reach(recording, request) for request in recording.requests)
+        gradients = tuple(_reach(recording, request) for request in with_escapes(recording).requests)
     return Report(
         diagnostics=diagnosed(recording, selection),
         gradients=gradients,
@@ -209,6 +215,27 @@ def _reach(recording: Recording, request: Request) -> LossReach:
         reached=tuple(names[True]),
         missing=tuple(names[False]),
         seen=request.seen,
+        terms=tuple(_term(recording, request, term) for term in training_of_terms(request)),
+    )
+
+
+def _term(recording: Recording, request: Request, term: TermTraining) -> TermReach:
+    def named(sources: tuple[Source, ...]) -> tuple[str, ...]:
+        known = (recording.variables.get(s.variable) for s in sources if s.variable is not None)
+        return tuple(variable.name for variable in known if variable is not None)
+
+    return TermReach(
+        term=term.name,
+        where=term.where,
+        reached=named(term.trained),
+        missing=named(term.lost),
+        is_penalty=term.is_penalty,
+        norms={
+            recording.variables[source.variable].name: math.sqrt(square)
+            for source, square in zip(request.sources, term.squares, strict=False)
+            if source.variable is not None and source.variable in recording.variables
+        },
+        steps=0 if request.of_terms is None else request.of_terms.steps,
     )
 
 

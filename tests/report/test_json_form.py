@@ -72,7 +72,7 @@ def test_columns_are_counted_from_one_and_end_after_the_last() -> None:
                 "fix": None,
             }
         ],
-        "gradients": [{"loss": "loss", "location": None, "reached": [], "missing": ["w"], "steps": 4}],
+        "gradients": [{"loss": "loss", "location": None, "reached": [], "missing": ["w"], "steps": 4, "terms": []}],
     }
 
 

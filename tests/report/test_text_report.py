@@ -9,7 +9,7 @@ import pytest
 from report.samples import TRAIN, diagnostic, lines, span, write
 from whygrad.diagnostics import Severity
 from whygrad.errors import UsageError
-from whygrad.report import FORMATS, LossReach, Report, render
+from whygrad.report import FORMATS, LossReach, Report, TermReach, render
 from whygrad.report.reach import group_names
 from whygrad.report.text import render_text
 from whygrad.source import SourceSpan
@@ -73,6 +73,32 @@ def test_what_was_shown_already_is_counted_but_not_shown_again() -> None:
 
         whygrad: 2 errors
     """)
+
+
+def test_the_terms_of_a_loss_are_rows_where_one_of_them_misses_a_variable() -> None:
+    fit = TermReach(term="`error`", where=None, reached=("decoder/kernel",), missing=("encoder/kernel",))
+    prior = TermReach(term="`0.1 * kl`", where=None, reached=("encoder/kernel",))
+    loss = LossReach(
+        loss="loss", where=SourceSpan("train.py", 3), reached=("encoder/kernel", "decoder/kernel"), terms=(fit, prior)
+    )
+
+    assert render(Report(gradients=(loss,)), "text") == lines("""
+        which loss reaches which variables
+        loss          asked at    reaches                         does not reach
+        loss          train.py:3  encoder/kernel, decoder/kernel
+          + error                 decoder/kernel                  encoder/kernel
+          + 0.1 * kl              encoder/kernel
+
+        whygrad: no problem found
+    """)
+
+
+def test_a_loss_and_its_penalty_on_weights_need_no_table() -> None:
+    fit = TermReach(term="`error`", where=None, reached=("w",))
+    decay = TermReach(term="`decay`", where=None, reached=("w",), is_penalty=True)
+    loss = LossReach(loss="loss", where=None, reached=("w",), terms=(fit, decay))
+
+    assert "reaches" not in render(Report(gradients=(loss,)), "text")
 
 
 def test_with_two_losses_a_table_says_which_reaches_what() -> None:

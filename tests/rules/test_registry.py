@@ -41,7 +41,7 @@ def files_of_families() -> Iterator[Path]:
 
 def test_every_file_of_a_family_registers_one_rule_or_is_used_by_those_that_do() -> None:
     rules = list(map(file_of, all_rules()))
-    code = "\n".join(path.read_text() for path in rules)
+    code = "\n".join(path.read_text() for path in files_of_families())
     shared = [path for path in files_of_families() if path not in rules]
 
     assert len(rules) == len(set(rules))

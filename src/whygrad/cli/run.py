@@ -29,6 +29,7 @@ GUARD_MODES: Final = ("skip", "raise", "zero", "rollback")
     "--fail-on", type=click.Choice(FAIL_ON), help="Exit with 1 where a script that succeeded has such a finding."
 )
 @click.option("--find-nan", is_flag=True, help="Keep all that is needed to find the first NaN or Inf, at any cost.")
+@click.option("--terms", is_flag=True, help="Measure what each term of a loss gives to each layer.")
 @click.option("--guard", is_flag=True, help="Hold back updates that are not finite, and go on.")
 @click.option(
     "--on-nonfinite", type=click.Choice(GUARD_MODES), help="What --guard does with such an update. [default: skip]"
@@ -47,6 +48,7 @@ def command(
     ignore: tuple[str, ...],
     fail_on: str | None,
     find_nan: bool,
+    terms: bool,
     guard: bool,
     on_nonfinite: str | None,
     keep: bool,
@@ -73,6 +75,7 @@ def command(
         fail_on=None if limit == "never" else Severity.parse(limit),
         output=Output(output_format or config.output_format, output_file, quiet),
         find_nan=find_nan,
+        terms=terms,
         guard=on_nonfinite or ("skip" if guard else None),
         keep=os.path.abspath(run_folder()) if keep else None,
     )

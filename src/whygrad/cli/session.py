@@ -37,6 +37,7 @@ class Plan:
     fail_on: Severity | None = None
     output: Output = field(default_factory=Output)
     find_nan: bool = False
+    terms: bool = False
     guard: str | None = None
     keep: str | None = None
 
@@ -92,6 +93,7 @@ class Watching:
                 selection=plan.selection,
                 on_certain=on_certain,
                 find_nan=plan.find_nan,
+                terms=plan.terms,
                 guard=plan.guard,
                 keep=plan.keep,
             )

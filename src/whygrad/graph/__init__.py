@@ -18,7 +18,7 @@ from whygrad.graph.node import (
     Variable,
     VariableId,
 )
-from whygrad.graph.numbers import GradientNumbers
+from whygrad.graph.numbers import GradientNumbers, TermNumbers
 from whygrad.graph.recording import NotATensor, Outcome, Pairing, Recording, Request, Source, Update
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "TapeId",
     "Tensor",
     "TensorId",
+    "TermNumbers",
     "Update",
     "Variable",
     "VariableId",

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from whygrad.graph.node import Departure, Flow, Graph, Op, OpId, OpKind, TensorId
 from whygrad.graph.query import Index, index_of
-from whygrad.graph.recording import Outcome, Recording, Request
+from whygrad.graph.recording import Outcome, Recording, Request, Source
+from whygrad.graph.terms import terms_of
 from whygrad.source import SourceSpan
 from whygrad.source.slicing import exits, feeding_lines
 
@@ -22,21 +23,35 @@ def with_escapes(recording: Recording) -> Recording:
 
 
 def _with_escapes(request: Request) -> Request:
-    lost = [source for source in request.sources if source.outcome in (Outcome.MISSING, Outcome.FAILED)]
-    if not lost:
-        return request
     graph, index = request.graph, index_of(request.graph)
-    behind = index.behind(request.targets)
-    leaves = list(_leaves(request, index, behind))
     added: list[Op] = []
-    for source in lost:
-        starts = set(index.starts(source))
+    for source, targets, is_lost in _unlinked(request, index):
+        starts, behind = set(index.starts(source)), index.behind(targets)
         if not starts or starts & behind:
             continue
-        link = _Search(request, index, leaves, index.ahead(starts)).link()
+        search = _Search(request, index, list(_leaves(request, index, behind)), index.ahead(starts))
+        link = search.link() if is_lost else search.link_under_tape()
         if link is not None and all(op.where != link.where or op.inputs != link.inputs for op in added):
             added.append(replace(link, id=OpId(len(graph.ops) + len(added) + 1)))
     return replace(request, graph=replace(graph, ops=(*graph.ops, *added))) if added else request
+
+
+def _unlinked(request: Request, index: Index) -> Iterator[tuple[Source, tuple[TensorId, ...], bool]]:
+    """Sources, and targets that they may have got to through Python; whether no other way trains them."""
+    lost = [source for source in request.sources if source.outcome in (Outcome.MISSING, Outcome.FAILED)]
+    yield from ((source, request.targets, True) for source in lost)
+    there = [source for source in request.sources if source.outcome not in (Outcome.MISSING, Outcome.FAILED)]
+    terms = terms_of(request)
+    if not there or not terms.all:
+        return
+    left = [d.tensor for d in request.graph.departures if d.tensor is not None]
+    left = [t for t in left if any(request.tape in op.tapes for op in index.makers.get(t, ()))]
+    leaving = index.behind(left)
+    for source in there:
+        if terms.is_only_penalised(source):
+            yield source, terms.beside_penalties, True
+        elif not leaving.isdisjoint(index.starts(source)):
+            yield from ((source, (tensor,), False) for tensor in terms.beside_penalties)
 
 
 def _leaves(request: Request, index: Index, behind: set[TensorId]) -> Iterator[Op]:
@@ -66,6 +81,19 @@ class _Search:
     def link(self) -> Op | None:
         return next((op for look in (self._by_departure, self._by_code, self._by_time) for op in look()), None)
 
+    def link_under_tape(self) -> Op | None:
+        """Only where a value that the tape recorded was seen leaving: what left before is data by now."""
+        seen = [op for op in self._by_departure() if self._is_recorded(op.inputs[0])]
+        seen = [op for op in seen if self.index.tensors[op.outputs[0]].is_floating]
+        return min(seen, key=lambda op: not self._keeps_shape(op), default=None)
+
+    def _keeps_shape(self, link: Op) -> bool:
+        left, came = (self.index.tensors[tensor].shape for tensor in (link.inputs[0], link.outputs[0]))
+        return left == came
+
+    def _is_recorded(self, tensor: TensorId) -> bool:
+        return any(self.request.tape in op.tapes for op in self.index.makers.get(tensor, ()))
+
     def _departures(self) -> Iterator[tuple[Departure, TensorId]]:
         """What left and depends on the source, the last first."""
         for departure in reversed(self.graph.departures):
@@ -91,8 +119,7 @@ class _Search:
         """A whole tensor left under the tape, and the very next value that came in is one the loss depends on."""
         for departure, tensor in self._departures():
             facts = self.index.tensors.get(tensor)
-            recorded = any(self.request.tape in op.tapes for op in self.index.makers.get(tensor, ()))
-            if facts is None or not facts.shape or not recorded:
+            if facts is None or not facts.shape or not self._is_recorded(tensor):
                 continue
             for leaf in self._after(departure)[:1]:
                 if self._moment(leaf) <= departure.moment + _SOON:

@@ -8,6 +8,14 @@ from whygrad.source import SourceSpan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TermNumbers:
+    """What each group of terms of a loss gave to each source: the mean square of the gradient over some steps."""
+
+    steps: int
+    squares: tuple[tuple[float, ...], ...]  # a row a group of `Terms.groups`, a column a source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GradientNumbers:
     """The gradient of one variable at the steps that a request kept."""
 

@@ -11,9 +11,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeVar, cast
 
 from whygrad.graph.node import Flow, Graph, Op, OpId, OpKind, TapeId, Tensor, TensorId, VariableId
 from whygrad.graph.recording import Request, Source
+
+T = TypeVar("T")
 
 
 class Reason(StrEnum):
@@ -89,6 +92,7 @@ class Index:
         self.ops = graph.ops
         self.tensors = graph.tensors
         self._answers: dict[object, set[TensorId]] = {}
+        self._derived: dict[object, object] = {}
         self._wide_open: dict[TapeId | None, set[OpId]] = {}
         self._inert = {number for number, tensor in graph.tensors.items() if not _carries(tensor)}
         self.written: dict[VariableId, list[Op]] = defaultdict(list)
@@ -108,6 +112,12 @@ class Index:
                     self.writes[op.variable].append(op)
                 if op.kind is not OpKind.WRITE and op.outputs:
                     self.reads[op.variable].append(op)
+
+    def derived(self, key: object, find: Callable[[], T]) -> T:
+        """What another question has found out about this graph, kept with it."""
+        if key not in self._derived:
+            self._derived[key] = find()
+        return cast("T", self._derived[key])
 
     def starts(self, source: Source) -> Iterator[TensorId]:
         """Where a source's values enter the graph."""
@@ -148,6 +158,10 @@ class Index:
         if key not in self._answers:
             self._answers[key] = _closure(key[1], self.origins)
         return self._answers[key]
+
+    def behind_to(self, ends: Iterable[TensorId], borders: Set[TensorId]) -> set[TensorId]:
+        """Every tensor that one of these depends on, as far back as to the borders."""
+        return _closure(ends, lambda tensor: () if tensor in borders else self.origins(tensor))
 
     def open_ahead(self, starts: Iterable[TensorId], tape: TapeId | None, *, zeros: bool = True) -> set[TensorId]:
         """Every tensor a gradient could come back from to one of these."""
@@ -252,7 +266,7 @@ def cut_groups(index: Index, request: Request, sources: Iterable[Source], *, zer
     wanted = tuple(sources)
     starts: dict[TensorId, int] = defaultdict(int)  # sets of sources, as bits
     for number, source in enumerate(wanted):
-        for tensor in _recorded_starts(index, source, request.tape):
+        for tensor in recorded_starts(index, source, request.tape):
             starts[tensor] |= 1 << number
     held = _held(index, starts, request.tape, zeros)
     wanting = _wanting(index, request.targets, held, (1 << len(wanted)) - 1)
@@ -323,7 +337,7 @@ def _place(cut: Cut) -> object:
     return (cut.reason, cut.op.where if cut.op.where is not None else cut.op.id)
 
 
-def _recorded_starts(index: Index, source: Source, tape: TapeId) -> Iterator[TensorId]:
+def recorded_starts(index: Index, source: Source, tape: TapeId) -> Iterator[TensorId]:
     """Where a gradient to the source could end."""
     if source.tensor is not None:
         yield source.tensor

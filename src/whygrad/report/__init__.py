@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 from whygrad.diagnostics import Diagnostic
 from whygrad.errors import UsageError
 from whygrad.report.report import Report
-from whygrad.report.report_data import LossReach
+from whygrad.report.report_data import LossReach, TermReach
 
 if TYPE_CHECKING:
     from whygrad.report.sarif import RuleInfo
@@ -25,6 +25,7 @@ __all__ = [
     "FORMATS",
     "LossReach",
     "Report",
+    "TermReach",
     "render",
     "render_diagnostic",
     "terminal_width",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import pairwise
 
 from whygrad.diagnostics import Diagnostic
 from whygrad.report.cells import visible, width, window
 from whygrad.report.excerpt import Excerpt, ExcerptLine, Mark, excerpts
-from whygrad.report.reach import HEADINGS, TITLE, ReachRow, reach_rows
+from whygrad.report.reach import HEADINGS, TITLE, norm_tables, reach_rows
 from whygrad.report.remarks import Remark, headline, place, remarks, title
 from whygrad.report.report_data import ReportData
 from whygrad.report.summary import summary
@@ -25,7 +25,8 @@ def fragment(report: ReportData) -> str:
     with texts_of(report.sources):
         parts += [_diagnostic(diagnostic) for diagnostic in report.diagnostics]
     if rows := reach_rows(report):
-        parts.append(_reach_table(rows))
+        parts.append(_table(TITLE, HEADINGS, rows))
+    parts += [_table(*table) for table in norm_tables(report)]
     return "\n".join([f"<div class='whygrad'><style>{_STYLE}</style>", *parts, "</div>"])
 
 
@@ -102,15 +103,13 @@ def _margin(text: str, gutter: int) -> str:
     return f"<span class='wg-number'>{text:>{gutter}} │ </span>"
 
 
-def _reach_table(rows: tuple[ReachRow, ...]) -> str:
-    head = "".join(f"<th>{escape(heading)}</th>" for heading in HEADINGS)
+def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
     body = "".join(
-        f"<tr><td><code>{escape(row.loss)}</code></td>"
-        + "".join(f"<td>{escape(text)}</td>" for text in row[1:])
-        + "</tr>"
-        for row in rows
+        f"<tr><td><code>{escape(first)}</code></td>{''.join(f'<td>{escape(text)}</td>' for text in rest)}</tr>"
+        for first, *rest in rows
     )
-    return f"<table><caption>{TITLE}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _prose(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from whygrad.diagnostics import Diagnostic, Fix
-from whygrad.report.report_data import LossReach, ReportData
+from whygrad.report.report_data import LossReach, ReportData, TermReach
 from whygrad.source import SourceSpan
 
 SCHEMA_VERSION = 1
@@ -83,4 +83,17 @@ def _reach(reach: LossReach) -> dict[str, Any]:
         "reached": list(reach.reached),
         "missing": list(reach.missing),
         "steps": reach.seen,
+        "terms": [_term(term) for term in reach.terms],
+    }
+
+
+def _term(term: TermReach) -> dict[str, Any]:
+    return {
+        "term": term.term,
+        "location": None if term.where is None else location(term.where),
+        "reached": list(term.reached),
+        "missing": list(term.missing),
+        "penalty": term.is_penalty,
+        "norms": plain(term.norms),
+        "steps": term.steps,
     }

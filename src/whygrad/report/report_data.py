@@ -10,6 +10,19 @@ from whygrad.source import SourceSpan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TermReach:
+    """Which variables one term of a loss reaches; `missing` are those that its value depends on all the same."""
+
+    term: str
+    where: SourceSpan | None
+    reached: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    is_penalty: bool = False  # a function of weights alone
+    norms: Mapping[str, float] = field(default_factory=dict)  # variable -> root mean square of its gradient's norm
+    steps: int = 0  # over which it was measured; 0: it was not
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LossReach:
     """Which of the variables that were asked about one loss reaches."""
 
@@ -18,6 +31,7 @@ class LossReach:
     reached: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     seen: int = 1
+    terms: tuple[TermReach, ...] = ()  # of a loss that is a sum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -33,6 +33,7 @@ def json_schema() -> dict[str, Any]:
             "related": _object({**_LOCATION, "label": _TEXT}, "another place, and what happens there"),
             "fix": _object(_FIX, "source to write in place of what is there"),
             "diagnostic": _object(_DIAGNOSTIC, "one cause, however many variables and steps it touches"),
+            "term": _object(_TERM, "one summand of a loss: which variables it reaches"),
             "gradient": _object(_GRADIENT, "one gradient request: which variables the loss reaches"),
         },
     }
@@ -92,6 +93,16 @@ _GRADIENT = {
     "reached": _TEXTS,
     "missing": _TEXTS,
     "steps": _said(_COUNT, "in how many steps it was asked for"),
+    "terms": {"type": "array", "items": {"$ref": "#/$defs/term"}},
+}
+_TERM = {
+    "term": _said(_TEXT, "the expression in the user's code, or what it is"),
+    "location": _or_null({"$ref": "#/$defs/location"}),
+    "reached": _TEXTS,
+    "missing": _said(_TEXTS, "variables that its value depends on and that get no gradient of it"),
+    "penalty": {"type": "boolean", "description": "a function of weights alone"},
+    "norms": _said({"type": "object"}, "variable -> norm of what the term gives to it, as a mean over steps"),
+    "steps": _said(_COUNT, "that were measured; 0 where nobody asked for it"),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -13,7 +13,7 @@ from whygrad.diagnostics import Diagnostic, Severity
 from whygrad.report.cells import visible, width, wrap
 from whygrad.report.drawing import draw
 from whygrad.report.excerpt import Excerpt, excerpts
-from whygrad.report.reach import HEADINGS, TITLE, ReachRow, reach_rows
+from whygrad.report.reach import HEADINGS, TITLE, ReachRow, norm_tables, reach_rows
 from whygrad.report.remarks import Remark, headline, place, remarks, title
 from whygrad.report.report_data import ReportData
 from whygrad.report.summary import summary
@@ -49,6 +49,7 @@ def render_text(
         blocks = [_paint(_diagnostic(diagnostic, width), color) for diagnostic in shown]
     if len(report.gradients) > 1 and (rows := reach_rows(report)):
         blocks.append(_reach_table(rows, color, width))
+    blocks += [_table(*table, color, width) for table in norm_tables(report)]
     blocks.append(_paint([Text(summary(report), "bold")], color))
     return "\n\n".join(blocks)
 
@@ -94,14 +95,19 @@ def _remark(remark: Remark, gutter: int, room: int) -> Iterator[Text]:
 
 
 def _reach_table(rows: tuple[ReachRow, ...], color: bool, width: int) -> str:
-    table = Table(box=None, padding=(0, 2, 0, 0))
     filled = [column for column in range(len(HEADINGS)) if any(row[column] for row in rows)]
-    for column in filled:
-        table.add_column(HEADINGS[column], overflow="fold", header_style=_GUTTER)
+    cells = [[row[column] for column in filled] for row in rows]
+    return _table(TITLE, [HEADINGS[column] for column in filled], cells, color, width)
+
+
+def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], color: bool, width: int) -> str:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for heading in headings:
+        table.add_column(visible(heading), overflow="fold", header_style=_GUTTER)
     for row in rows:
-        table.add_row(*(Text(visible(row[column])) for column in filled))
+        table.add_row(*(Text(visible(cell)) for cell in row))
     console = _console(color, width)
-    console.print(Text(TITLE, "bold"))
+    console.print(Text(visible(title), "bold"))
     console.print(table)
     return _finish(console)
 

@@ -108,6 +108,12 @@ def located(span: SourceSpan | None) -> tuple[Module, ast.expr | ast.stmt] | Non
     return None if module is None or node is None else (module, node)
 
 
+def in_same_function(one: SourceSpan, other: SourceSpan) -> bool:
+    """Whether two expressions are run by one call of a function, or both by the module itself."""
+    found, also = located(one), located(other)
+    return found is not None and also is not None and found[0].scope(found[1]) is also[0].scope(also[1])
+
+
 def parameters(function: ast.AST) -> set[str]:
     """The names that a function is given; none for what is no function."""
     return {node.arg for node in ast.walk(getattr(function, "args", ast.Pass())) if isinstance(node, ast.arg)}

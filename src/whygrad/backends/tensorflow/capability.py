@@ -28,6 +28,7 @@ class Loss(StrEnum):
     REPLAY = "steps are not run again, so that a NaN is not traced to its expression"
     BACKWARD = "a NaN of the backward pass is not traced to its forward expression"
     COMPILED = "compiled steps are not looked into for NaN"
+    TERMS = "how much each term of a loss gives is not measured"
     XLA = "statistics under XLA may be slower"
 
 

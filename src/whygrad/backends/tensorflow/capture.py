@@ -29,7 +29,7 @@ from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.backends.tensorflow.listen.op_listener import OpListener
 from whygrad.backends.tensorflow.log.episode import Episodes
 from whygrad.backends.tensorflow.log.recorder import Recorder
-from whygrad.backends.tensorflow.log.requests import Requests
+from whygrad.backends.tensorflow.log.requests import RequestEntry, Requests
 from whygrad.backends.tensorflow.log.tapes import Tapes
 from whygrad.backends.tensorflow.log.updates import Updates, is_stateful
 from whygrad.backends.tensorflow.log.variables import VariableBook
@@ -47,7 +47,8 @@ from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.backends.tensorflow.numbers.sparse_updates import SparseUpdates
 from whygrad.backends.tensorflow.numbers.step_numbers import StepNumbers
-from whygrad.graph import Event, Failure, Recording
+from whygrad.backends.tensorflow.numbers.term_norms import TermNorms
+from whygrad.graph import Event, Failure, Recording, TermNumbers
 from whygrad.notice import warn
 
 _running: list[Capture] = []
@@ -82,7 +83,12 @@ class Capture:
         self._connect()
         if on_settled is not None:
             recorder.on_settled.append(on_settled)
-        self.freezer = Freezer(recorder, self.keras, self.requests, self.updates, self.numbers, self._events)
+        self.term_norms = TermNorms(recorder, self.tapes, self.requests) if self.options.terms else None
+        if self.term_norms is not None:
+            self.requests.on_eager.append(self.term_norms.ran)
+            self.requests.on_traced.append(self.term_norms.traced)
+        of_terms = self._numbers_of_terms
+        self.freezer = Freezer(recorder, self.keras, self.requests, self.updates, self.numbers, of_terms, self._events)
         self.listener = OpListener(self.hooks, self._note_op)
         self._joined: set[str] = set()
 
@@ -171,7 +177,7 @@ class Capture:
         _running.append(self)
         self._say_what_is_missing()
         self.listener.listen()
-        tape.install(hooks, self.tapes, self.requests, self.listener)
+        tape.install(hooks, self.tapes, self.requests, self.listener, again=self.options.terms)
         departure.install(hooks, recorder, self.bodies)
         custom.install(hooks, recorder)
         foreign.install(hooks, self.bodies)
@@ -211,6 +217,8 @@ class Capture:
 
     def _note_op(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
         self.recorder.on_op(op_type, inputs, attrs, outputs, graph, frame)
+        if self.term_norms is not None:
+            self.term_norms.keep(outputs)
         if op_type in TELLING:
             self.keras.losses.note_function(frame, graph)
         if graph is not None and op_type in TAPPED and self.keras.running:
@@ -232,6 +240,9 @@ class Capture:
     def paused(self) -> AbstractContextManager[None]:
         """For ops of our own, which are none of the program's."""
         return self.recorder.pausing()
+
+    def _numbers_of_terms(self, entry: RequestEntry) -> TermNumbers | None:
+        return None if self.term_norms is None else self.term_norms.of(entry)
 
     def _optimizer_facts(self, optimizer: Any) -> tuple[int, bool]:
         return self.updates.number(optimizer), is_stateful(optimizer)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Word
-from whygrad.graph import Recording
+from whygrad.graph import Recording, Request
 from whygrad.graph.objects import ObjectCalled, Trained
 from whygrad.graph.query import index_of
+from whygrad.graph.terms import terms_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing
 from whygrad.source import SourceSpan
@@ -56,6 +57,8 @@ def missing_loss_term(recording: Recording) -> Iterator[Finding]:
         called = _called(event)
         if not (called or event.name in own_losses) or not event.penalties or not asked & set(event.variables):
             continue
+        if any(_is_penalised(request, event) for request in recording.requests):
+            continue
         where = called[0] if called else own_losses[event.name]
         loss = _where_loss_is_made(recording, event)
         collected = "its `losses` are collected here and never used"
@@ -66,6 +69,13 @@ def missing_loss_term(recording: Recording) -> Iterator[Finding]:
             variables=event.penalties,
             help=f"add them to the loss under the tape: `loss + {Word.ADD_ALL}(model.losses)`",
         )
+
+
+def _is_penalised(request: Request, event: ObjectCalled) -> bool:
+    """Whether a term of the loss is a function of this layer's weights alone, whoever collected it."""
+    terms = terms_of(request)
+    own = [source for source in request.sources if source.variable in event.variables]
+    return any(terms.trains(term, source) for term in terms.all if term.is_penalty for source in own)
 
 
 def _called(event: ObjectCalled) -> list[SourceSpan | None]:

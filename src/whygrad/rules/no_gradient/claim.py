@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import FailureKind, Recording, Request, Source, VariableId
 from whygrad.graph.query import Cut, Reason, index_of
+from whygrad.graph.terms import terms_of
 from whygrad.rules.no_gradient.missing import ABSENT, MissingCut, missing_of
 from whygrad.rules.rule import Finding
 from whygrad.rules.wording import listing, names_of, steps_of
@@ -35,7 +36,7 @@ def claim(
         where = (None if instead is None else instead(first.cut)) or called
         away = () if called is None or where == called else (Label(called, "used here"),)
         yield Finding(
-            message=f"no gradient reaches {listing(names)}: {because(first.cut)}",
+            message=_message(first, names, because(first.cut)),
             primary=None if where is None else Label(where, label(first.cut)),
             variables=names,
             related=(*away, *_also(first)),
@@ -47,11 +48,18 @@ def claim(
         )
 
 
+def _message(missing: MissingCut, names: tuple[str, ...], because: str) -> str:
+    if missing.lost is None:
+        return f"no gradient reaches {listing(names)}: {because}"
+    return f"{missing.lost.said} train {listing(names)}: {because}".replace("the loss", "it")
+
+
 def _severity(recording: Recording, group: Iterable[MissingCut]) -> Severity | None:
     """A variable that another loss trains, or that gets its gradient in other steps, is a note."""
-    if all(is_deliberate(recording, missing.request, missing.sources) for missing in group):
+    told = [m for m in group if not is_deliberate(recording, m.request, m.sources)]
+    if not told:
         return Severity.NOTE
-    return None
+    return Severity.WARNING if all(m.lost is not None and m.lost.is_fitted for m in told) else None
 
 
 def is_deliberate(recording: Recording, request: Request, sources: Iterable[Source]) -> bool:
@@ -78,9 +86,14 @@ def is_trained_elsewhere(recording: Recording, variable: VariableId, but: Reques
         request
         for request in recording.requests
         if request is not but
-        and any(source.variable == variable and source.outcome not in ABSENT for source in request.sources)
+        and any(source.variable == variable and _is_given(request, source) for source in request.sources)
     ]
     return any(_is_same_loss(request, but) for request in given) or (bool(given) and _is_moved(recording, variable))
+
+
+def _is_given(request: Request, source: Source) -> bool:
+    """Whether a gradient came back, and not that of a penalty alone."""
+    return source.outcome not in ABSENT and not terms_of(request).is_only_penalised(source)
 
 
 def _is_moved(recording: Recording, variable: VariableId) -> bool:
@@ -112,6 +125,8 @@ def _also(missing: MissingCut) -> tuple[Label, ...]:
 
 
 def _notes(recording: Recording, missing: MissingCut) -> tuple[str, ...]:
+    if missing.lost is not None:
+        return (missing.lost.trained_by,)
     others = [s for s in missing.request.sources if s.outcome not in ABSENT]
     if not others or missing.request.where is None:
         return ()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whygrad.graph import FailureKind, Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable
 from whygrad.graph.objects import AttributeSet
 from whygrad.graph.query import Cut, CutGroup, Index, Reason, cut_groups, index_of, is_connected, later_cuts
+from whygrad.rules.no_gradient.lost_terms import LostTerm, lost_terms
 from whygrad.source import SourceSpan
 
 ABSENT = (Outcome.MISSING, Outcome.FAILED)
@@ -22,6 +23,7 @@ class MissingCut:
     sources: tuple[Source, ...]
     later: tuple[Cut, ...]
     is_draw: bool = False  # a comparison with random noise: a sample, really
+    lost: LostTerm | None = None  # set where other terms of the loss give these sources a gradient
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ def missing_of(recording: Recording) -> Missing:
 
 def _look_into(recording: Recording, request: Request) -> Missing:
     sources = [s for s in request.sources if s.outcome in ABSENT and is_explicable(recording, s)]
-    zeroed = _zeroed(recording, request)
+    zeroed = _zeroed(recording, request) + _lost_in_terms(recording, request)
     if zeroed and not sources:
         return zeroed
     if not sources or request.target_type or _is_broken(request):
@@ -110,6 +112,19 @@ def _look_into(recording: Recording, request: Request) -> Missing:
         constant=(request,) if is_constant else (),
         rebound=tuple(rebound.values()),
     )
+
+
+def _lost_in_terms(recording: Recording, request: Request) -> Missing:
+    """Sources that get a gradient, but not that of a term which has lost its way to them."""
+    index = index_of(request.graph)
+    found = []
+    for lost in lost_terms(request, [s for s in request.sources if is_explicable(recording, s)]):
+        of_term = replace(request, targets=lost.targets)
+        for group in cut_groups(index, of_term, lost.sources, zeros=False):
+            if group.sources and lost.is_told(request, group.cut):
+                cut = _missing_cut(index, of_term, group)
+                found.append(replace(cut, request=request, lost=lost))
+    return Missing(cuts=tuple(found))
 
 
 def _is_broken(request: Request) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Action, Op, OpId, OpKind, Outcome, Recording, Request, Source
 from whygrad.graph.cancellation import DIFFERENCES
-from whygrad.graph.query import Index, index_of
+from whygrad.graph.query import Index, Reason, index_of
 from whygrad.graph.zeros import (
     Suspects,
     Zeroed,
@@ -18,6 +18,7 @@ from whygrad.graph.zeros import (
     zeroed_by_construction,
     zeroed_by_softmax,
 )
+from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.odd_gradient.over_steps import Followed, always, asked, followed, silenced, zero_elsewhere
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of, text_of
@@ -56,6 +57,13 @@ def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
     """
     for request in recording.requests:
         yield from _zeros(recording, request)
+    yield from claim(
+        recording,
+        lambda missing: missing.cut.reason is Reason.ZERO,
+        because=lambda cut: _sure(cut.op),
+        label=lambda cut: "the gradient is zero from here on",
+        help=lambda cut: _HELPS.get(cut.op.kind, _STOPPED),
+    )
 
 
 def _zeros(recording: Recording, request: Request) -> Iterator[Finding]:

@@ -64,6 +64,8 @@ gradients_util = find("tensorflow.python.ops.gradients_util", Loss.BACKWARD)
 AtomicFunction = find("tensorflow.python.eager.polymorphic_function.atomic_function:AtomicFunction", Loss.COMPILED)
 Optional = find("tensorflow.python.data.ops.optional_ops:_OptionalImpl", Loss.COMPILED)
 
+imperative_grad = find("tensorflow.python.eager.imperative_grad:imperative_grad", Loss.TERMS)
+
 GradientTape, DType, version = tf.GradientTape, tf.DType, tf.__version__
 resource_dtype, variant_dtype, float32 = tf.resource, tf.variant, tf.float32
 not_numbers = (tf.resource, tf.string)
@@ -104,6 +106,12 @@ def sum_of(tensors: list[Any]) -> Any:
     """Of gradients; slices are made dense."""
     dense = [tf.convert_to_tensor(tensor) for tensor in tensors]
     return run_op("AddN", 1, dense, ("N", len(dense), "T", dense[0].dtype))[0]
+
+
+def gradients_on(recorded: Any, targets: list[Any], sources: list[Any], given: list[Any] | None = None) -> list[Any]:
+    """What a tape that may be asked again answers, without the tape's own checks; see `recorded_by`."""
+    handles = [getattr(source, "handle", None) if hasattr(source, "assign") else source for source in sources]
+    return list(imperative_grad(recorded, targets, handles, output_gradients=given, sources_raw=sources))
 
 
 @dataclass(frozen=True, slots=True)

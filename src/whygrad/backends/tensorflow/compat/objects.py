@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from whygrad.backends.tensorflow.compat.core import op_definition
@@ -45,6 +46,22 @@ def trainables_of(thing: Any) -> list[Any]:
 
 def is_persistent(tape: Any) -> bool:
     return bool(getattr(tape, "_persistent", False))
+
+
+@contextlib.contextmanager
+def recording_for_good(tape: Any) -> Iterator[None]:
+    """What a tape records from here on may be asked more than once; the tape itself does not know."""
+    was = is_persistent(tape)
+    tape._persistent = True
+    try:
+        yield
+    finally:
+        tape._persistent = was
+
+
+def recorded_by(tape: Any) -> Any:
+    """What a tape has recorded; None once it is used up."""
+    return getattr(tape, "_tape", None)
 
 
 def watches_variables(tape: Any) -> bool:

@@ -12,13 +12,16 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.freeze.flows import dtype_name, flows_of
 from whygrad.backends.tensorflow.freeze.scope import Scope
 from whygrad.backends.tensorflow.keras.facts import KerasFacts
+from whygrad.backends.tensorflow.log.autograph import is_generated, original_span
 from whygrad.backends.tensorflow.log.op_record import OpRecord, TensorFacts, facts_of
 from whygrad.backends.tensorflow.log.op_table import ACTIONS, kind_of
 from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.tapes import TapeFacts
 from whygrad.backends.tensorflow.log.trace_log import trace_records
 from whygrad.graph import Flow, Op, OpId, OpKind, TapeId, Tensor, TensorId, VariableId
 from whygrad.observe.place import span
 from whygrad.source import SourceSpan
+from whygrad.source.module import in_same_function
 from whygrad.source.position import Position
 
 MAX_DEPTH = 24  # of functions inside functions
@@ -38,9 +41,7 @@ class _Site(NamedTuple):
 class GraphWriter:
     """Writes the ops of one request, in the order they ran."""
 
-    def __init__(
-        self, recorder: Recorder, keras: KerasFacts, scope: Scope, tape: TapeId, home: CodeType | None
-    ) -> None:
+    def __init__(self, recorder: Recorder, keras: KerasFacts, scope: Scope, tape: TapeId, facts: TapeFacts) -> None:
         self.ops: list[Op] = []
         self.tensors: dict[TensorId, Tensor] = {}
         self._recorder = recorder
@@ -48,7 +49,8 @@ class GraphWriter:
         self._variables = recorder.variables.entries
         self._scope = scope
         self._tape = tape
-        self._home = home  # the function that holds the tape's `with` block
+        self._home, self._entered = facts.home, facts.entered  # the tape's `with` block, and the function around it
+        self._beside: dict[SourceSpan, bool] = {}  # whether a place is in that function
         self._facts: dict[int, TensorFacts] = dict(scope.facts)
         self._fresh = itertools.count(-1, -1)  # ids for what function bodies hold, below all real ones
         self._handles: dict[int, int] = {}  # of the inputs of function bodies
@@ -112,8 +114,15 @@ class GraphWriter:
         if self._tape not in tapes and self._home is not None and not once and kind_of(record.type) not in _CUTTING:
             for caller in (record.place, *record.callers):
                 if isinstance(caller, Position) and _is_in(caller.code, self._home):
-                    return span(caller)
+                    return original_span(caller) if is_generated(caller.code) else span(caller)
+            if record.layers and isinstance(record.place, SourceSpan) and self._is_beside_tape(record.place):
+                return record.place
         return span(self._keras.shown_at(record.place, record.layers))
+
+    def _is_beside_tape(self, place: SourceSpan) -> bool:
+        if place not in self._beside:
+            self._beside[place] = isinstance(self._entered, SourceSpan) and in_same_function(place, self._entered)
+        return self._beside[place]
 
     # -- calls of functions ----------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ from whygrad.graph import (
     Tape,
     TapeId,
     TensorId,
+    TermNumbers,
     Update,
     Variable,
     VariableId,
@@ -51,6 +52,7 @@ class Freezer:
     requests: Requests
     updates: Updates
     numbers: StepNumbers
+    of_terms: Callable[[RequestEntry], TermNumbers | None]
     events: Callable[[], Iterable[Event]]  # what happened beside requests and updates, in order
 
     def recording(self, failure: Failure | None = None) -> Recording:
@@ -64,7 +66,8 @@ class Freezer:
             }
             recording = Recording(
                 requests=tuple(
-                    _request(entry, self.numbers.sizes(entry)) for entry in list(self.requests.entries.values())
+                    _request(entry, self.numbers.sizes(entry), self.of_terms(entry))
+                    for entry in list(self.requests.entries.values())
                 ),
                 updates=tuple(_updates(recorder, self.updates)),
                 variables=variables,
@@ -106,7 +109,7 @@ def _tape(facts: TapeFacts) -> Tape:
     )
 
 
-def _request(entry: RequestEntry, sizes: Sizes) -> Request:
+def _request(entry: RequestEntry, sizes: Sizes, of_terms: TermNumbers | None) -> Request:
     return Request(
         tape=TapeId(entry.tape),
         targets=tuple(map(TensorId, entry.targets)),
@@ -124,6 +127,7 @@ def _request(entry: RequestEntry, sizes: Sizes) -> Request:
         error=None if entry.error is None else failure_of(entry.error),
         steps=sizes.steps,
         ran=sizes.ran,
+        of_terms=of_terms,
     )
 
 

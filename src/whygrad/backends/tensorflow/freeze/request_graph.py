@@ -12,8 +12,9 @@ from whygrad.backends.tensorflow.keras.facts import KerasFacts
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.requests import RequestEntry
 from whygrad.backends.tensorflow.log.tapes import TapeFacts
-from whygrad.graph import Graph, Outcome, TapeId
+from whygrad.graph import Graph, Outcome, TapeId, TensorId
 from whygrad.graph.query import without_collecting
+from whygrad.graph.terms import is_sum
 
 
 def freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: TapeFacts, tf_graph: Any) -> Graph:
@@ -27,7 +28,7 @@ def _freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: Ta
     behind = scope.behind(entry.targets)
     needed = behind | scope.ahead(entry.sources)
     needed |= scope.draws_apart(entry.tape, needed)
-    writer = GraphWriter(recorder, keras, scope, TapeId(entry.tape), getattr(tape.entered, "code", None))
+    writer = GraphWriter(recorder, keras, scope, TapeId(entry.tape), tape)
     for record in scope.records:
         if record.sequence in needed and record.sequence not in scope.shadowed:
             writer.add(record, opened=record.sequence in behind)
@@ -38,4 +39,5 @@ def _freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: Ta
     truncated = recorder.dropped_before > 0 and tf_graph is None
     graph = Graph(ops=with_derivatives(writer.ops), tensors=writer.tensors, truncated=truncated)
     lost = any(source.outcome is not Outcome.PRESENT for source in entry.sources)
-    return with_crossings(recorder, keras, graph) if lost else graph
+    targets = [TensorId(target) for target in entry.targets]
+    return with_crossings(recorder, keras, graph) if lost or is_sum(graph, targets) else graph

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
@@ -12,13 +13,14 @@ from whygrad.backends.tensorflow.log.requests import Requests
 from whygrad.backends.tensorflow.log.tapes import Tapes
 
 
-def install(hooks: Hooks, tapes: Tapes, requests: Requests, listener: OpListener) -> None:
-    """Hook the class; `tf.GradientTape` is the same object everywhere."""
+def install(hooks: Hooks, tapes: Tapes, requests: Requests, listener: OpListener, *, again: bool = False) -> None:
+    """Hook the class; `tf.GradientTape` is the same object everywhere. `again`: tapes are asked again by us."""
     owner = compat.GradientTape
 
     def push(original: Any) -> Any:
         def _push_tape(self: Any) -> Any:
-            result = original(self)
+            with compat.recording_for_good(self) if again else contextlib.nullcontext():
+                result = original(self)
             hooks.safely(listener.listen)
             hooks.safely(tapes.pushed, self)
             return result

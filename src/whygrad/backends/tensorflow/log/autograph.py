@@ -10,7 +10,7 @@ from typing import Any
 from whygrad.backends.tensorflow import compat
 from whygrad.source import SourceSpan
 from whygrad.source.module import located, module_of
-from whygrad.source.position import CodeOwner, file_owner, position_in, span_of
+from whygrad.source.position import CodeOwner, Position, file_owner, position_in, span_of
 
 
 def caller_of(frame: FrameType) -> FrameType:
@@ -28,9 +28,9 @@ def is_generated_file(path: str) -> bool:
     return compat.GENERATED in path
 
 
-def original_span(frame: FrameType) -> SourceSpan:
+def original_span(position: Position) -> SourceSpan:
     """The user's line from AutoGraph's source map; the columns by finding the same expression there."""
-    generated = span_of(position_in(frame))
+    generated = span_of(position)
     mapping = compat.source_map()
     for line in range(generated.line, generated.last_line + 1):
         origin = mapping.get((generated.file, line))
@@ -42,7 +42,7 @@ def original_span(frame: FrameType) -> SourceSpan:
 def owner_of(frame: FrameType) -> CodeOwner:
     """Whose code a frame runs; generated code belongs to whom it was made from."""
     code = frame.f_code
-    return file_owner(original_span(frame).file if is_generated(code) else code.co_filename)
+    return file_owner(original_span(position_in(frame)).file if is_generated(code) else code.co_filename)
 
 
 @functools.lru_cache(maxsize=4096)  # a function that is converted anew gets another generated file

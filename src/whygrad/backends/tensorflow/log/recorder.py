@@ -388,7 +388,7 @@ class Recorder:
             return place
         if not autograph.is_generated(found.f_code):
             return self._new_place(found)
-        where = autograph.original_span(found)
+        where = autograph.original_span(position_in(found))
         if file_owner(where.file) is CodeOwner.MACHINERY:  # tf_keras has its own training step converted
             outer = user_frame(found.f_back)
             return where if outer is None else self.place_of(outer)

@@ -65,6 +65,8 @@ class Ticket:
     tf_graph: Any
     tape: Any
     raw_targets: list[Any]
+    raw_sources: list[Any]
+    recorded: Any  # what the tape holds before it answers
     output_gradients: list[Any] | None  # None: ones
     episode: Episode | None  # None: the values of the step are not kept
 
@@ -132,6 +134,8 @@ class Requests:
             compat.current_graph(),
             tape,
             raw_targets,
+            raw,
+            compat.recorded_by(tape),
             None if given is None else compat.flatten(given),
             self._episodes.of_tape.get(tape),
         )

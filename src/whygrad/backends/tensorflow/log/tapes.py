@@ -5,26 +5,29 @@ from __future__ import annotations
 import itertools
 import sys
 import weakref
+from types import CodeType
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.episode import Episodes
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.variables import VariableBook
+from whygrad.source.position import user_frame
 
 
 class TapeFacts:
     """What is known of one tape."""
 
     __slots__ = (
-        *("began", "ended", "entered", "graph", "number"),
+        *("began", "ended", "entered", "graph", "home", "number"),
         *("persistent", "requests", "used_up", "watched", "watches_variables"),
     )
 
-    def __init__(self, number: int, tape: Any, entered: Any, graph: Any) -> None:
+    def __init__(self, number: int, tape: Any, entered: Any, graph: Any, home: CodeType | None = None) -> None:
         self.number = number
         self.began = self.ended = 0  # the recorder's clock when it was first entered and last left
         self.entered = entered
+        self.home = home  # the function that holds its `with` block, as it runs
         self.graph = graph
         self.persistent = compat.is_persistent(tape)
         self.watches_variables = compat.watches_variables(tape)
@@ -46,8 +49,10 @@ class Tapes:
     def of(self, tape: Any) -> TapeFacts:
         facts = self.facts.get(tape)
         if facts is None:
-            entered = self._recorder.place_at(sys._getframe(1))
-            facts = TapeFacts(next(self.numbers), tape, entered, compat.current_graph())
+            frame = sys._getframe(1)
+            entered, own = self._recorder.place_at(frame), user_frame(frame)
+            home = None if own is None else own.f_code
+            facts = TapeFacts(next(self.numbers), tape, entered, compat.current_graph(), home)
             self.facts[tape] = facts
         return facts
 

@@ -1,0 +1,78 @@
+"""Terms of a loss that depend on a source and do not train it, while other terms do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from whygrad.graph import Outcome, Request, Source, TensorId
+from whygrad.graph.query import Cut, Reason
+from whygrad.graph.terms import Term, Terms, terms_of
+from whygrad.rules.term_names import listed_terms
+
+# Cuts that are nothing odd where another term fits the source to data: targets, samples, values of an earlier pass.
+_MEANT: Final = (Reason.STOPPED, Reason.SAMPLED, Reason.OUTSIDE, Reason.WRITTEN, Reason.STATE, Reason.CUSTOM)
+
+
+@dataclass(frozen=True, slots=True)
+class LostTerm:
+    """A term, or all that are no penalties, whose gradient does not come to some sources."""
+
+    terms: tuple[Term, ...]
+    sources: tuple[Source, ...]
+    training: tuple[Term, ...]  # what gives these sources a gradient
+    said: str  # the term `a` does not
+    trained_by: str  # only `b` does
+
+    @property
+    def targets(self) -> tuple[TensorId, ...]:
+        return tuple(term.tensor for term in self.terms)
+
+    @property
+    def is_only_penalised(self) -> bool:
+        return all(term.is_penalty for term in self.training)
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether another term holds these sources against data."""
+        return any(term.is_fit for term in self.training)
+
+    def is_told(self, request: Request, cut: Cut) -> bool:
+        """Whether a cut of the term is a mistake rather than what was meant."""
+        if self.is_only_penalised:
+            return True
+        terms, term = terms_of(request), self.terms[0]
+        if cut.reason in _MEANT and self.is_fitted:
+            return False
+        if terms.goes_through_a_layer(cut.op, term, picking=not self.is_fitted):
+            return True
+        return not terms.trains_any(term, asked=cut.reason not in _MEANT)
+
+
+def lost_terms(request: Request, sources: Iterable[Source]) -> Iterator[LostTerm]:
+    terms = terms_of(request)
+    there = [s for s in sources if s.outcome in (Outcome.PRESENT, Outcome.ZERO, Outcome.NONFINITE)]
+    if not there or not terms.all:
+        return
+    others = tuple(term for term in terms.all if not term.is_penalty)
+    penalised = tuple(s for s in there if terms.is_only_penalised(s))
+    cut_off = tuple(s for s in penalised if any(terms.depends(term, s) for term in others))
+    if cut_off:
+        yield _lost(terms, tuple(t for t in others if any(terms.depends(t, s) for s in cut_off)), cut_off)
+    for term in others:
+        lost = tuple(s for s in there if s not in penalised and terms.depends(term, s) and not terms.trains(term, s))
+        lost = tuple(s for s in lost if terms.training(s))
+        if lost:
+            yield _lost(terms, (term,), lost)
+
+
+def _lost(terms: Terms, lost: tuple[Term, ...], sources: tuple[Source, ...]) -> LostTerm:
+    training = tuple(dict.fromkeys(term for source in sources for term in terms.training(source)))
+    mine, others = terms.shown(lost, sources), terms.shown(training, sources)
+    shared = mine.keys() & others.keys() | {None}
+    by, does = listed_terms(others, shared), "does" if len(others) == 1 else "do"
+    name = listed_terms(mine, shared)
+    named = f"the term{'s' * (len(mine) > 1)} {name}" if name.startswith("`") else name
+    do_not = f"{named} {'do' if len(mine) > 1 else 'does'} not"
+    return LostTerm(lost, sources, training, do_not, f"only {by} {does}")

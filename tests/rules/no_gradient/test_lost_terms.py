@@ -1,0 +1,149 @@
+"""A loss of several terms: one of them may have lost its way to a variable that another one trains."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graph_builder import GraphBuilder
+from rules.diagnosis import Script, codes, notes, one
+from whygrad.diagnostics import Severity
+from whygrad.graph import Action, OpKind, Tensor, Variable
+
+
+class Coder:
+    """`decoder @ f(encoder @ x)` held against `y`, and terms to add to it."""
+
+    def __init__(self) -> None:
+        self.g = GraphBuilder()
+        self.encoder, self.decoder = self.g.variable("encoder", shape=(4, 4)), self.g.variable("decoder", shape=(4, 4))
+        self.x, self.y = self.g.constant(shape=(8, 4)), self.g.constant(shape=(8, 4))
+        self.code = self.g.op(OpKind.CONTRACT, (self.x, self.encoder), shape=(8, 4))
+
+    def error(self, code: Tensor | Variable, *, by: Variable | None = None) -> Tensor:
+        g = self.g
+        out = g.op(OpKind.CONTRACT, (code, by or self.decoder), shape=(8, 4))
+        return self.mean(g.op(OpKind.ELEMENTWISE, (out, self.y), action=Action.SQUARED_DIFFERENCE, shape=(8, 4)))
+
+    def mean(self, tensor: Tensor) -> Tensor:
+        return self.g.op(OpKind.REDUCE, (tensor,), action=Action.MEAN, shape=())
+
+    def square(self, value: Tensor | Variable) -> Tensor:
+        return self.mean(self.g.op(OpKind.ELEMENTWISE, (value,), action=Action.SQUARE, shape=(8, 4)))
+
+    def decay(self) -> Tensor:
+        return self.scaled(self.plus(self.square(self.encoder), self.square(self.decoder)))
+
+    def scaled(self, tensor: Tensor) -> Tensor:
+        factor = self.g.constant(shape=())
+        return self.g.op(OpKind.ELEMENTWISE, (factor, tensor), action=Action.MULTIPLY, shape=())
+
+    def plus(self, *terms: Tensor) -> Tensor:
+        return self.g.op(OpKind.ELEMENTWISE, terms, action=Action.ADD, shape=())
+
+
+CUTS = {
+    OpKind.STOP: "WG103",
+    OpKind.ROUND: "WG101",
+    OpKind.SAMPLE: "WG106",
+    OpKind.FOREIGN: "WG104",
+}
+
+
+@pytest.mark.parametrize("kind", CUTS)
+def test_a_penalty_on_the_weights_hides_no_cut(kind: OpKind) -> None:
+    c = Coder()
+    loss = c.plus(c.error(c.g.op(kind, (c.code,), shape=(8, 4))), c.decay())
+    found = one(c.g.finish(loss=loss))
+
+    assert (found.code, found.severity, found.variables) == (CUTS[kind], Severity.ERROR, ("encoder",))
+
+
+def test_the_term_and_what_trains_the_variable_instead_are_named(tmp_path: Path) -> None:
+    script = Script(tmp_path, "error = mse(decode(tf.round(z)), y)\nloss = error + 0.01 * tf.reduce_mean(z ** 2)")
+    c = Coder()
+    error = c.error(c.g.op(OpKind.ROUND, (c.code,), where=script["tf.round(z)"], shape=(8, 4)))
+    error = c.g.op(OpKind.REDUCE, (error,), action=Action.MEAN, where=script["mse(decode(tf.round(z)), y)"], shape=())
+    activity = c.g.op(
+        OpKind.ELEMENTWISE,
+        (c.g.constant(shape=()), c.square(c.code)),
+        action=Action.MULTIPLY,
+        where=script["0.01 * tf.reduce_mean(z ** 2)"],
+        shape=(),
+    )
+    found = one(c.g.finish(loss=c.plus(error, activity)))
+
+    assert found.message.startswith("the term `mse(decode(tf.round(z)), y)` does not train `encoder`: every path to it")
+    assert "only `0.01 * tf.reduce_mean(z ** 2)` does" in found.notes
+    assert found.primary is not None
+    assert found.primary.span == script["tf.round(z)"]
+
+
+def test_a_sign_is_found_beside_a_penalty() -> None:
+    c = Coder()
+    loss = c.plus(c.error(c.g.op(OpKind.SIGN, (c.code,), shape=(8, 4))), c.decay())
+
+    assert codes(c.g.finish(loss=loss)) == ["WG301"]
+
+
+def test_a_variable_that_the_data_reaches_by_a_write_is_found_beside_an_activity_penalty() -> None:
+    c = Coder()
+    buffer = c.g.variable("buffer", trainable=False, shape=(8, 4))
+    c.g.write(buffer, c.code)
+    loss = c.plus(c.error(c.g.read(buffer)), c.scaled(c.square(c.code)))
+
+    assert codes(c.g.finish(loss=loss)) == ["WG112"]
+
+
+def test_only_a_warning_where_another_term_holds_the_variable_against_data() -> None:
+    c = Coder()
+    head = c.g.variable("head", shape=(4, 4))
+    rounded = c.error(c.g.op(OpKind.ROUND, (c.code,), shape=(8, 4)))
+    found = one(c.g.finish(loss=c.plus(rounded, c.error(c.code, by=head))))
+
+    assert (found.code, found.severity) == ("WG101", Severity.WARNING)
+
+
+def test_silent_on_a_probe_of_stopped_features() -> None:
+    c = Coder()
+    probe = c.g.variable("probe", shape=(4, 4))
+    stopped = c.error(c.g.op(OpKind.STOP, (c.code,), shape=(8, 4)), by=probe)
+    recording = c.g.finish(loss=c.plus(c.error(c.code), stopped, c.decay()))
+
+    assert (codes(recording), notes(recording)) == ([], [])
+
+
+def test_silent_on_a_stopped_target() -> None:
+    c = Coder()
+    target = c.g.op(OpKind.STOP, (c.code,), shape=(8, 4))
+    guess = c.g.op(OpKind.CONTRACT, (c.x, c.decoder), shape=(8, 4))
+    distance = c.mean(c.g.op(OpKind.ELEMENTWISE, (guess, target), action=Action.SQUARED_DIFFERENCE, shape=(8, 4)))
+
+    assert codes(c.g.finish(loss=c.plus(distance, c.square(c.code)))) == []
+
+
+def test_silent_where_a_mask_stands_beside_a_way_that_carries_the_gradient() -> None:
+    c = Coder()
+    mask = c.g.op(OpKind.CAST, (c.g.op(OpKind.COMPARE, (c.code,), shape=(8, 4)),), dtype="float32", shape=(8, 4))
+    masked = c.g.op(OpKind.ELEMENTWISE, (mask, c.code), action=Action.MULTIPLY, shape=(8, 4))
+
+    assert codes(c.g.finish(loss=c.plus(c.error(masked), c.decay()))) == []
+
+
+def test_silent_on_positions_that_pick_rows_of_a_table() -> None:
+    """The way of a codebook: which row is near is no number to differentiate."""
+    c = Coder()
+    nearest = c.g.op(OpKind.INDEX, (c.code,), shape=(8,))
+    rows = c.g.op(OpKind.MOVE, (c.decoder, nearest), shape=(8, 4))
+    stopped = c.g.op(OpKind.STOP, (c.code,), shape=(8, 4))
+    apart = c.mean(c.g.op(OpKind.ELEMENTWISE, (rows, stopped), action=Action.SQUARED_DIFFERENCE, shape=(8, 4)))
+
+    assert codes(c.g.finish(loss=c.plus(apart, c.error(c.code), c.square(c.code)))) == []
+
+
+def test_silent_on_a_loss_that_is_all_penalties() -> None:
+    c = Coder()
+    both = c.plus(c.square(c.encoder), c.square(c.g.op(OpKind.ROUND, (c.encoder,))))
+
+    assert codes(c.g.finish(loss=both, sources=[c.encoder])) == []
