@@ -32,6 +32,7 @@ recording_is_stopped = find(
 stop_recording = find("tensorflow.python.eager.record:stop_recording", Loss.REPLAY)
 record = find("tensorflow.python.eager.record", Loss.CUSTOM)
 custom_gradient = find("tensorflow.python.ops.custom_gradient", Loss.CUSTOM)
+script_ops = find("tensorflow.python.ops.script_ops", Loss.FOREIGN)
 EagerFunc = find("tensorflow.python.ops.script_ops:EagerFunc", Loss.FOREIGN)
 EagerTensorBase = find("tensorflow.python.framework.ops:_EagerTensorBase", Loss.LEAVING)
 array_view = find("tensorflow.python.framework.ops:_EagerTensorBase._numpy", Loss.REPLAY)

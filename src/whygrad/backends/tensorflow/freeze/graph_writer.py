@@ -126,7 +126,7 @@ class GraphWriter:
     def _open(self, site: _Site, inputs: Sequence[int], outputs: Sequence[int], depth: int) -> None:
         record = site.record
         loop = record.type.endswith("While")
-        choice = record.type.endswith(("If", "Case"))
+        choice = record.is_choice
         self._branches += loop or choice
         for position, graph in enumerate(record.calls):
             names: dict[int, int] = {}
@@ -170,7 +170,9 @@ class GraphWriter:
             return
         variable: int | None = None
         data = inputs
-        if inputs and self._handle(inputs[0]) in self._variables:
+        if kind is OpKind.FOREIGN:
+            data = [self._value(site, number) for number in inputs]
+        elif inputs and self._handle(inputs[0]) in self._variables:
             variable = self._handle(inputs[0]) if kind in (OpKind.READ, OpKind.WRITE) else None
             data = inputs[1:]
         elif kind is OpKind.STATE:

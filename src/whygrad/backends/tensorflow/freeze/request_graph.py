@@ -23,7 +23,7 @@ def freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: Tap
 
 
 def _freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: TapeFacts, tf_graph: Any) -> Graph:
-    scope = Scope(recorder, tf_graph)
+    scope = Scope(recorder, tf_graph, entry)
     behind = scope.behind(entry.targets)
     needed = behind | scope.ahead(entry.sources)
     needed |= scope.draws_apart(entry.tape, needed)

@@ -50,6 +50,8 @@ def install(hooks: Hooks, facts: KerasFacts, module: ModuleType) -> None:
     replace(layer, "losses", _reading(hooks, "losses", layers.losses_were_read))
     replace(layer, "add_loss", _method(hooks, before=layers.loss_was_added))
     replace(model, "compile", _method(hooks, after=facts.trainings.compiled))
+    for method in ("predict", "predict_on_batch"):
+        replace(model, method, _method(hooks, before=facts.predicted_from))
     for method in ("fit", "train_on_batch"):
         replace(model, method, _training(hooks, facts.trainings, method))
     replace(module.losses.Loss, "__call__", _method(hooks, before=facts.losses.note_object))

@@ -33,6 +33,16 @@ class OpRecord(OpFact):
         self.calls: tuple[Any, ...] = ()  # the function graphs this op runs
         self.laid_at: OpRecord | None = None  # the forward op whose gradient this op is a part of
 
+    @property
+    def is_choice(self) -> bool:
+        """Whether its first input says which of its graphs is to run."""
+        return self.type.endswith(("If", "Case"))
+
+    @property
+    def handed_on(self) -> tuple[int, ...]:
+        """The inputs that the graphs it runs are given, in their order."""
+        return self.inputs[self.is_choice :]
+
 
 class Leaf(NamedTuple):
     """A tensor that no op made: it came in from Python, NumPy or a data set."""

@@ -309,6 +309,23 @@ class Recorder:
         if not self.paused:
             self.departures.append(Departure(compat.tensor_id(tensor), how, self.now, self.place_at(frame)))
 
+    def on_numpy_function(self, inputs: Any, results: Any, frame: FrameType) -> None:
+        """A Python function ran at once, on arrays, where a traced function would have an op for it."""
+        if self.paused:
+            return
+        found = user_frame(frame)
+        place, self._around, ids = self.place_of(found), callers_of(found), []
+        for item in compat.flatten(inputs):
+            entry = self.variables.of(item) if hasattr(item, "assign") else None
+            number = compat.id_of(item) if entry is None else entry.id
+            if number is not None:
+                ids.append(number)
+                if entry is None and number not in self.producers:
+                    self.producers[number] = None
+                    self.leaves[number] = Leaf(facts_of(item), self.now, place)
+        made = [tensor for tensor in compat.flatten(results) if compat.id_of(tensor) is not None]
+        self.add_virtual("PyFunc", ids, made, place)
+
     # -- keeping memory flat ---------------------------------------------------------------------
 
     def begin_step(self) -> None:

@@ -1,0 +1,173 @@
+"""Cuts that need a fact of their own: each program is cut at one expression, and that one is named and no other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.tensorflow
+
+ASSIGNED, ESCAPED = "assign-breaks-gradient", "numpy-escape"
+NETWORK = """
+left, right = keras.Input((3,), name="left"), keras.Input((3,), name="right")
+net = keras.Model(INPUTS, keras.layers.Dense(1)(keras.layers.Concatenate()([left, right])))
+with tf.GradientTape() as tape:
+    scaled = tf.reshape(w * 2.0, (1, 3))
+    loss = tf.reduce_mean(net.predict(GIVEN, verbose=0))
+tape.gradient(loss, w)
+"""
+THROUGH_STATE = {
+    "the target is a variable that was made of the loss": (
+        ASSIGNED,
+        "tf.Variable(tf.reduce_sum(w * w))",
+        """
+with tf.GradientTape() as tape:
+    loss = tf.Variable(tf.reduce_sum(w * w))
+tape.gradient(loss, w)
+""",
+    ),
+    "a traced step makes it, when it first runs": (
+        ASSIGNED,
+        "tf.Variable(tf.reduce_sum(w * w))",
+        """
+kept = []
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        if not kept:
+            kept.append(tf.Variable(tf.reduce_sum(w * w)))
+        loss = kept[0] * 2.0
+    return tape.gradient(loss, w)
+step()
+""",
+    ),
+    "under two tapes": (
+        ASSIGNED,
+        "tf.Variable(w * w)",
+        """
+kept = []
+@tf.function
+def step():
+    with tf.GradientTape(persistent=True), tf.GradientTape(persistent=True) as tape:
+        if not kept:
+            kept.append(tf.Variable(w * w))
+        loss = tf.reduce_sum(kept[0])
+    return tape.gradient(loss, w)
+step()
+""",
+    ),
+    "a function that is called writes it": (
+        ASSIGNED,
+        "state.assign(w * 2.0)",
+        """
+state = tf.Variable(tf.zeros(3), name="state", trainable=False)
+@tf.function
+def put():
+    state.assign(w * 2.0)
+with tf.GradientTape() as tape:
+    put()
+    loss = tf.reduce_sum(state)
+tape.gradient(loss, w)
+""",
+    ),
+    "a training step differentiates a weight that keeps the loss": (
+        ASSIGNED,
+        "self.last.assign(tf.reduce_mean((self(x) - y) ** 2))",
+        """
+class Net(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(1)
+        self.last = self.add_weight(shape=(), trainable=False)
+    def call(self, x):
+        return self.dense(x)
+    def train_step(self, data):
+        x, y = data
+        with tf.GradientTape() as tape:
+            self.last.assign(tf.reduce_mean((self(x) - y) ** 2))
+        gradients = tape.gradient(self.last.value, self.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
+        return {}
+net = Net()
+net.compile("sgd")
+try:
+    net.fit(np.ones((4, 3)), np.ones((4, 1)), verbose=0)
+except ValueError:
+    pass
+""",
+    ),
+    "a NumPy function around the whole loss": (
+        ESCAPED,
+        "tf.numpy_function(np.sum, [w * w], tf.float32)",
+        """
+with tf.GradientTape() as tape:
+    loss = tf.numpy_function(np.sum, [w * w], tf.float32)
+tape.gradient(loss, w)
+""",
+    ),
+    "a NumPy function of a variable itself": (
+        ESCAPED,
+        "tf.numpy_function(np.sum, [w], tf.float32)",
+        """
+with tf.GradientTape() as tape:
+    loss = tf.square(tf.numpy_function(np.sum, [w], tf.float32))
+tape.gradient(loss, w)
+""",
+    ),
+    "predict is given a list": (
+        ESCAPED,
+        "net.predict([scaled, scaled], verbose=0)",
+        NETWORK.replace("INPUTS", "[left, right]").replace("GIVEN", "[scaled, scaled]"),
+    ),
+    "predict is given a dictionary": (
+        ESCAPED,
+        'net.predict({"left": scaled, "right": scaled}, verbose=0)',
+        NETWORK.replace("INPUTS", '{"left": left, "right": right}').replace(
+            "GIVEN", '{"left": scaled, "right": scaled}'
+        ),
+    ),
+    "NumPy is given the values of a dictionary": (
+        ESCAPED,
+        "np.mean(part)",
+        """
+def total(parts):
+    return np.float32(sum(np.mean(part) for part in parts.values()))
+with tf.GradientTape() as tape:
+    parts = {"one": w * 2.0, "two": w * w}
+    loss = tf.convert_to_tensor(total(parts))
+tape.gradient(loss, w)
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", THROUGH_STATE)
+def test_a_target_is_no_constant_where_a_cut_lies_behind_it(case: str, loud: Any) -> None:
+    rule, underlined, program = THROUGH_STATE[case]
+
+    assert loud(program) == [(rule, underlined)]
+
+
+def test_a_target_that_is_a_variable_is_no_constant(loud: Any) -> None:
+    found = loud("""
+other = tf.Variable(1.0, name="other")
+with tf.GradientTape(persistent=True) as tape:
+    loss = tf.reduce_sum(w * w)
+assert tape.gradient(w, w) is not None
+tape.gradient(other, w)
+""")
+
+    assert found == [("variable-not-in-loss", "tape.gradient(other, w)")]
+
+
+def test_numbers_that_are_logged_beside_a_constant_are_no_way_to_it(loud: Any) -> None:
+    found = loud("""
+data = tf.ones(3)
+with tf.GradientTape() as tape:
+    print((w * 2.0).numpy())
+    loss = tf.reduce_sum(data - 2.0)
+tape.gradient(loss, w)
+""")
+
+    assert found == [("constant-target", "tf.reduce_sum(data - 2.0)")]
