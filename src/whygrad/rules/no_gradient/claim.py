@@ -55,24 +55,48 @@ def _severity(recording: Recording, group: Iterable[MissingCut]) -> Severity | N
 
 
 def is_deliberate(recording: Recording, request: Request, sources: Iterable[Source]) -> bool:
-    """Whether nobody misses these gradients; not where the optimizer was left without any, and raised."""
-    if _is_fatal(recording, request):
+    """Whether nobody misses these gradients; not where they were all that was asked for, or something broke for want of them."""
+    sources = tuple(sources)
+    if request.zeros_accepted:
+        return True
+    if _is_fatal(recording, request) or _is_update_without(recording, request, sources):
         return False
-    return request.zeros_accepted or all(
-        source.variable is not None and is_trained_elsewhere(recording, source.variable, request) for source in sources
+    in_vain = len(request.sources) > 1 and _is_all_absent(request)
+    return all(
+        source.variable is not None and is_trained_elsewhere(recording, source.variable, request, by_same_loss=in_vain)
+        for source in sources
     )
 
 
 def _is_fatal(recording: Recording, request: Request) -> bool:
-    failure = recording.failure
-    return (
-        failure is not None
-        and failure.kind is FailureKind.NO_GRADIENTS
-        and all(source.outcome in ABSENT for source in request.sources)
-    )
+    """Whether the program ended because of this request: an optimizer got nothing, or None was computed with."""
+    kind = None if recording.failure is None else recording.failure.kind
+    if kind is FailureKind.MISSING_USED:
+        lacking = [each for each in recording.requests if any(source.outcome in ABSENT for source in each.sources)]
+        return request is max(lacking, key=lambda each: each.order, default=None)
+    return kind is FailureKind.NO_GRADIENTS and _is_all_absent(request)
 
 
-def is_trained_elsewhere(recording: Recording, variable: VariableId, but: Request) -> bool:
+def _is_all_absent(request: Request) -> bool:
+    return all(source.outcome in ABSENT for source in request.sources)
+
+
+def _is_update_without(recording: Recording, request: Request, sources: tuple[Source, ...]) -> bool:
+    """Whether an optimizer was given nothing at all, for these variables and by this request."""
+    lost = {source.variable for source in sources}
+    for update in recording.updates:
+        moved = {pair.variable for pair in update.pairs}
+        if moved and moved <= lost and all(pair.missing for pair in update.pairs):
+            asked = [each for each in recording.requests if moved <= {source.variable for source in each.sources}]
+            earlier = [each for each in asked if each.order <= update.order]
+            if request is max(earlier, key=lambda each: each.order, default=None):
+                return True
+    return False
+
+
+def is_trained_elsewhere(
+    recording: Recording, variable: VariableId, but: Request, *, by_same_loss: bool = False
+) -> bool:
     """The same loss gives it a gradient in other steps; or another request does, and something moves it."""
     given = [
         request
@@ -80,7 +104,9 @@ def is_trained_elsewhere(recording: Recording, variable: VariableId, but: Reques
         if request is not but
         and any(source.variable == variable and source.outcome not in ABSENT for source in request.sources)
     ]
-    return any(_is_same_loss(request, but) for request in given) or (bool(given) and _is_moved(recording, variable))
+    if by_same_loss or not given or not _is_moved(recording, variable):
+        return any(_is_same_loss(request, but) for request in given)
+    return True
 
 
 def _is_moved(recording: Recording, variable: VariableId) -> bool:
