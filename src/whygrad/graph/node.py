@@ -165,6 +165,16 @@ class Tape:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lapse:
+    """Ops that ran inside a tape's block and that it knows nothing of all the same."""
+
+    first: OpId
+    end: OpId  # the first one after them
+    where: SourceSpan | None
+    emptied: bool = False  # it was told to forget them afterwards; else it was told not to record them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Departure:
     """A value left the framework: for NumPy, for Python."""
 

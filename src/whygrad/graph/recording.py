@@ -10,7 +10,7 @@ from typing import TypeVar
 from whygrad.graph.event import Event
 from whygrad.graph.failure import Failure
 from whygrad.graph.ledger import Ledger
-from whygrad.graph.node import Graph, Tape, TapeId, TensorId, Variable, VariableId
+from whygrad.graph.node import Graph, Lapse, Tape, TapeId, TensorId, Variable, VariableId
 from whygrad.graph.numbers import GradientNumbers
 from whygrad.source import SourceSpan
 
@@ -68,6 +68,7 @@ class Request:
     error: Failure | None = None  # the exception the request raised
     steps: tuple[int, ...] = ()  # that were kept of those that ran, counted from 0
     ran: int = 0  # steps that were counted; 0: they were not
+    lapses: tuple[Lapse, ...] = ()  # of its tape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -97,6 +97,14 @@ def located(span: SourceSpan | None) -> tuple[Module, ast.expr | ast.stmt] | Non
     return None if module is None or node is None else (module, node)
 
 
+def in_one_function(one: SourceSpan, other: SourceSpan) -> bool:
+    """Whether two spans lie in the same function, or both in a file's own code."""
+    here, there = located(one), located(other)
+    if here is None or there is None or one.file != other.file:
+        return False
+    return here[0].scope(here[1]) is there[0].scope(there[1])
+
+
 def parameters(function: ast.AST) -> set[str]:
     """The names that a function is given; none for what is no function."""
     return {node.arg for node in ast.walk(getattr(function, "args", ast.Pass())) if isinstance(node, ast.arg)}

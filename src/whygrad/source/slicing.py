@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whygrad.source.module import Function, Module, last_name, located, module_of, parameters
+from whygrad.source.module import Function, Module, in_one_function, last_name, located, module_of, parameters
 from whygrad.source.text import SourceSpan
 
 MAX_STATEMENTS = 400
@@ -56,11 +56,10 @@ def code_tells(left: SourceSpan, came: SourceSpan) -> bool:
     """Whether the code shows every way from one expression to another: both are in one function, or nothing of the
     first one's statement is kept.
     """
-    one, other = located(left), located(came)
-    if one is None or other is None or left.file != came.file:
+    found = located(left)
+    if found is None or left.file != came.file:
         return False
-    module, node = one
-    return isinstance(module.statement(node), ast.Expr) or module.scope(node) is module.scope(other[1])
+    return isinstance(found[0].statement(found[1]), ast.Expr) or in_one_function(left, came)
 
 
 def _exit_by(module: Module, call: ast.Call) -> str | None:

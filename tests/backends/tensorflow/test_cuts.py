@@ -171,3 +171,74 @@ tape.gradient(loss, w)
 """)
 
     assert found == [("constant-target", "tf.reduce_sum(data - 2.0)")]
+
+
+STEP = """
+with tf.GradientTape(persistent=True) as tape:
+    scaled = w * 2.0
+    with tape.stop_recording():
+        STOPPED
+    loss = tf.reduce_sum(REST)
+tape.gradient(loss, w)
+"""
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize(
+    ("stopped", "rest", "underlined"),
+    [("scaled = w * 3.0", "scaled", "w * 3.0"), ("square = scaled * scaled", "square", "scaled * scaled")],
+)
+def test_what_runs_while_the_recording_is_stopped_is_told_from_what_is_outside(
+    traced: bool, stopped: str, rest: str, underlined: str, loud: Any
+) -> None:
+    program = STEP.replace("STOPPED", stopped).replace("REST", rest)
+
+    assert loud(in_function(program) if traced else program) == [("outside-tape", underlined)]
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize(
+    "rest", ["    loss = tf.reduce_sum(scaled)\n    tape.reset()", "    tape.reset()\n    loss = tf.reduce_sum(scaled)"]
+)
+def test_a_tape_that_was_emptied_has_forgotten(traced: bool, rest: str, loud: Any) -> None:
+    program = f"""
+with tf.GradientTape(persistent=True) as tape:
+    scaled = w * 2.0
+{rest}
+tape.gradient(loss, w)
+"""
+
+    assert loud(in_function(program) if traced else program) == [("outside-tape", "tape.reset()")]
+
+
+def test_a_tape_that_is_emptied_before_each_step_and_stopped_for_the_gradient_is_quiet(loud: Any) -> None:
+    found = loud("""
+with tf.GradientTape(persistent=True) as tape:
+    for _ in range(3):
+        tape.reset()
+        loss = tf.reduce_sum(w * w)
+        with tape.stop_recording():
+            w.assign_sub(0.1 * tape.gradient(loss, w))
+""")
+
+    assert found == []
+
+
+def test_a_forward_pass_outside_the_tape_of_a_traced_step_is_shown_where_the_step_calls_it(loud: Any) -> None:
+    found = loud("""
+model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(2), keras.layers.Dense(1)])
+@tf.function
+def step(x):
+    out = model(x)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(out ** 2)
+    return tape.gradient(loss, model.trainable_variables)
+step(tf.ones((2, 3)))
+""")
+
+    assert found == [("outside-tape", "model(x)")]
+
+
+def in_function(program: str) -> str:
+    body = "\n".join(f"    {line}" for line in program.strip().splitlines())
+    return f"@tf.function\ndef step():\n{body}\nstep()\n"

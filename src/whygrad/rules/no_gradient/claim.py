@@ -21,24 +21,26 @@ def claim(
     label: Callable[[Cut], str],
     help: Callable[[Cut], str],
     severity: Callable[[Recording, MissingCut], Severity | None] | None = None,
-    instead: Callable[[Cut], SourceSpan | None] | None = None,
+    instead: Callable[[MissingCut], SourceSpan | None] = lambda missing: None,
+    beside: Callable[[MissingCut], tuple[Label, ...]] = lambda missing: (),
 ) -> Iterator[Finding]:
     """One finding for each place whose cut a rule recognises; `instead` may know a better place to show it."""
     by_place: dict[object, list[MissingCut]] = {}
     for missing in missing_of(recording).cuts:
         if reason(missing):
-            by_place.setdefault(missing.cut.op.where or missing.cut.op.id, []).append(missing)
+            place = instead(missing) or missing.cut.op.where or missing.cut.op.id
+            by_place.setdefault(place, []).append(missing)
     for group in by_place.values():
         first = group[0]
         names = tuple(dict.fromkeys(n for m in group for n in names_of(recording, m.request, m.sources)))
         called = first.cut.op.where
-        where = (None if instead is None else instead(first.cut)) or called
+        where = instead(first) or called
         away = () if called is None or where == called else (Label(called, "used here"),)
         yield Finding(
             message=f"no gradient reaches {listing(names)}: {because(first.cut)}",
             primary=None if where is None else Label(where, label(first.cut)),
             variables=names,
-            related=(*away, *_also(first)),
+            related=(*away, *beside(first), *_also(first)),
             notes=_notes(recording, first),
             help=help(first.cut),
             steps=steps_of(recording, [missing.request for missing in group]),

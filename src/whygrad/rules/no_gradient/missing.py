@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from dataclasses import dataclass
 
-from whygrad.graph import FailureKind, Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable
+from whygrad.graph import FailureKind, Lapse, Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable
 from whygrad.graph.objects import AttributeSet
 from whygrad.graph.query import Cut, CutGroup, Index, Reason, cut_groups, index_of, is_connected, later_cuts
 from whygrad.source import SourceSpan
@@ -22,6 +22,7 @@ class MissingCut:
     sources: tuple[Source, ...]
     later: tuple[Cut, ...]
     is_draw: bool = False  # a comparison with random noise: a sample, really
+    lapse: Lapse | None = None  # of the tape, in which the op of the cut ran
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,9 @@ def _missing_cut(index: Index, request: Request, group: CutGroup) -> MissingCut:
         cut = next((each for each in later if each.reason in (Reason.FOREIGN, Reason.WRITTEN, Reason.STATE)), cut)
     if cut.reason is Reason.OUTSIDE and cut.op.kind is not OpKind.GRADIENT:
         cut = _inner_gradient(index, request, cut) or cut
-    return MissingCut(request, cut, group.sources, tuple(later), _is_draw(index, cut))
+    lapses = request.lapses if cut.reason is Reason.OUTSIDE else ()
+    lapse = next((each for each in lapses if each.first <= cut.op.id < each.end), None)
+    return MissingCut(request, cut, group.sources, tuple(later), _is_draw(index, cut), lapse)
 
 
 def _inner_gradient(index: Index, request: Request, cut: Cut) -> Cut | None:

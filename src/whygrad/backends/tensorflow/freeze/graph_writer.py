@@ -15,10 +15,12 @@ from whygrad.backends.tensorflow.keras.facts import KerasFacts
 from whygrad.backends.tensorflow.log.op_record import OpRecord, TensorFacts, facts_of
 from whygrad.backends.tensorflow.log.op_table import ACTIONS, kind_of
 from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.tapes import TapeFacts
 from whygrad.backends.tensorflow.log.trace_log import trace_records
 from whygrad.graph import Flow, Op, OpId, OpKind, TapeId, Tensor, TensorId, VariableId
-from whygrad.observe.place import span
+from whygrad.observe.place import Place, span
 from whygrad.source import SourceSpan
+from whygrad.source.module import in_one_function
 from whygrad.source.position import Position
 
 MAX_DEPTH = 24  # of functions inside functions
@@ -38,17 +40,17 @@ class _Site(NamedTuple):
 class GraphWriter:
     """Writes the ops of one request, in the order they ran."""
 
-    def __init__(
-        self, recorder: Recorder, keras: KerasFacts, scope: Scope, tape: TapeId, home: CodeType | None
-    ) -> None:
+    def __init__(self, recorder: Recorder, keras: KerasFacts, scope: Scope, tape: TapeFacts) -> None:
         self.ops: list[Op] = []
         self.tensors: dict[TensorId, Tensor] = {}
         self._recorder = recorder
         self._keras = keras
         self._variables = recorder.variables.entries
         self._scope = scope
-        self._tape = tape
-        self._home = home  # the function that holds the tape's `with` block
+        self._tape = TapeId(tape.number)
+        self._forgotten = 0 if tape.emptied is None else tape.emptied[0]  # what ran till then the tape knows no more
+        self._home: Place = tape.entered  # in the function that holds the tape's `with` block
+        self._at_home: dict[SourceSpan, bool] = {}
         self._facts: dict[int, TensorFacts] = dict(scope.facts)
         self._fresh = itertools.count(-1, -1)  # ids for what function bodies hold, below all real ones
         self._handles: dict[int, int] = {}  # of the inputs of function bodies
@@ -56,15 +58,17 @@ class GraphWriter:
         self._branches = 0  # how many loops and branches are open
         self._tapes: dict[tuple[int, ...], frozenset[TapeId]] = {}
 
-    def first_after(self, clock: int) -> int:
+    def first_after(self, clock: int) -> OpId:
         """The id of the first op after a moment of the recorder's clock."""
-        return bisect.bisect_right(self._moments, clock) + 1
+        return OpId(bisect.bisect_right(self._moments, clock) + 1)
 
     def add(self, record: OpRecord, *, opened: bool = True) -> None:
         """A call that the targets do not depend on stays closed: there may be thousands, one for each step of `fit`."""
         tapes = self._tapes.get(record.tapes)
         if tapes is None:
             tapes = self._tapes[record.tapes] = frozenset(map(TapeId, record.tapes))
+        if record.sequence <= self._forgotten:
+            tapes -= {self._tape}
         if record.calls and not opened:
             self._close(_Site(record, self._where(record, tapes), tapes))
         else:
@@ -111,9 +115,18 @@ class GraphWriter:
         once = isinstance(record.place, Position) and record.place.code.co_name in ("__init__", "build")
         if self._tape not in tapes and self._home is not None and not once and kind_of(record.type) not in _CUTTING:
             for caller in (record.place, *record.callers):
-                if isinstance(caller, Position) and _is_in(caller.code, self._home):
+                if self._is_at_home(caller):
                     return span(caller)
         return span(self._keras.shown_at(record.place, record.layers))
+
+    def _is_at_home(self, place: Place) -> bool:
+        if isinstance(place, Position) and isinstance(self._home, Position):
+            return _is_in(place.code, self._home.code)
+        if not isinstance(place, SourceSpan) or not isinstance(self._home, SourceSpan):  # of converted functions
+            return False
+        if place not in self._at_home:
+            self._at_home[place] = in_one_function(place, self._home)
+        return self._at_home[place]
 
     # -- calls of functions ----------------------------------------------------------------------
 

@@ -124,6 +124,7 @@ def _request(entry: RequestEntry, sizes: Sizes) -> Request:
         error=failure_of(entry.error),
         steps=sizes.steps,
         ran=sizes.ran,
+        lapses=entry.lapses,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from whygrad.backends.tensorflow.freeze.crossings import with_crossings
@@ -12,8 +13,9 @@ from whygrad.backends.tensorflow.keras.facts import KerasFacts
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.requests import RequestEntry
 from whygrad.backends.tensorflow.log.tapes import TapeFacts
-from whygrad.graph import Graph, Outcome, TapeId
+from whygrad.graph import Graph, Lapse, Outcome
 from whygrad.graph.query import without_collecting
+from whygrad.observe.place import span
 
 
 def freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: TapeFacts, tf_graph: Any) -> Graph:
@@ -27,7 +29,7 @@ def _freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: Ta
     behind = scope.behind(entry.targets)
     needed = behind | scope.ahead(entry.sources)
     needed |= scope.draws_apart(entry.tape, needed)
-    writer = GraphWriter(recorder, keras, scope, TapeId(entry.tape), getattr(tape.entered, "code", None))
+    writer = GraphWriter(recorder, keras, scope, tape)
     for record in scope.records:
         if record.sequence in needed and record.sequence not in scope.shadowed:
             writer.add(record, opened=record.sequence in behind)
@@ -35,7 +37,18 @@ def _freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: Ta
     for source in entry.sources:
         if source.watched is not None:
             source.watched = writer.first_after(source.watched)
+    entry.lapses = tuple(_lapses(writer, tape))
     truncated = recorder.dropped_before > 0 and tf_graph is None
     graph = Graph(ops=with_derivatives(writer.ops), tensors=writer.tensors, truncated=truncated)
     lost = any(source.outcome is not Outcome.PRESENT for source in entry.sources)
     return with_crossings(recorder, keras, graph) if lost else graph
+
+
+def _lapses(writer: GraphWriter, tape: TapeFacts) -> Iterator[Lapse]:
+    for began, ended, place in tape.stops:
+        if ended is not None:
+            yield Lapse(first=writer.first_after(began), end=writer.first_after(ended), where=span(place))
+    if tape.emptied is not None:
+        moment, place = tape.emptied
+        first, end = writer.first_after(tape.began - 1), writer.first_after(moment)
+        yield Lapse(first=first, end=end, where=span(place), emptied=True)

@@ -13,7 +13,7 @@ from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.tapes import TapeFacts, Tapes
 from whygrad.backends.tensorflow.log.variables import VariableBook, handle_id
 from whygrad.backends.tensorflow.measure.finite import square_sum
-from whygrad.graph import Graph, Outcome
+from whygrad.graph import Graph, Lapse, Outcome
 from whygrad.observe.fact import OpFact
 from whygrad.observe.label import Asked, Label
 from whygrad.observe.loss import loss_form
@@ -54,6 +54,7 @@ class RequestEntry:
     looks: int = 0
     error: str | None = None
     model: str | None = None
+    lapses: tuple[Lapse, ...] = ()
 
 
 @dataclass(slots=True)
