@@ -242,3 +242,53 @@ step(tf.ones((2, 3)))
 def in_function(program: str) -> str:
     body = "\n".join(f"    {line}" for line in program.strip().splitlines())
     return f"@tf.function\ndef step():\n{body}\nstep()\n"
+
+
+JACOBIAN = """
+x = tf.ones((2, 3))
+with tf.GradientTape(persistent=True) as outer:
+    with tf.GradientTape(persistent=True) as inner:
+        inner.watch(x)
+        y = VALUE
+    slopes = inner.batch_jacobian(y, x)
+    loss = tf.reduce_sum(slopes ** 2)
+outer.gradient(loss, w)
+"""
+BLOCKS = {
+    "the inputs are cut off": ("tf.sign(tf.round(x)) * w", ["tf.round(x)"]),
+    "the weights are cut off": ("tf.round(w) * x ** 2", ["tf.round(w)"]),
+    "all is connected": ("tf.tanh(w * x)", []),
+}
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("case", BLOCKS)
+def test_a_jacobian_in_a_jacobian_is_followed_through_its_vectorised_loop(case: str, traced: bool, loud: Any) -> None:
+    value, cuts = BLOCKS[case]
+    program = JACOBIAN.replace("VALUE", value)
+    program = program if case != "the inputs are cut off" else program.partition("    loss =")[0]
+
+    found = loud(in_function(program) if traced else program)
+
+    assert found == [("non-differentiable-op", cut) for cut in cuts]
+
+
+def test_zeros_of_a_batch_jacobian_by_what_is_not_watched_are_missing_gradients(loud: Any) -> None:
+    found = loud("""
+x = tf.ones((2, 3))
+with tf.GradientTape() as tape:
+    y = x * w
+tape.batch_jacobian(y, x)
+""")
+
+    assert found == [("unwatched-source", "tape.batch_jacobian(y, x)")]
+
+
+def test_the_tapes_of_forward_mode_are_not_the_users(loud: Any) -> None:
+    found = loud("""
+with tf.autodiff.ForwardAccumulator(w, tf.ones(3)) as forward:
+    y = tf.round(w) * w
+forward.jvp(y)
+""")
+
+    assert found == []

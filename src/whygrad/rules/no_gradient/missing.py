@@ -87,13 +87,13 @@ def missing_of(recording: Recording) -> Missing:
 
 
 def _look_into(recording: Recording, request: Request) -> Missing:
-    sources = [s for s in request.sources if s.outcome in ABSENT and is_explicable(recording, s)]
+    index = index_of(request.graph)
+    sources = [s for s in request.sources if _is_lost(recording, request, s, index) and is_explicable(recording, s)]
     zeroed = _zeroed(recording, request)
     if zeroed and not sources:
         return zeroed
     if not sources or request.target_type or _is_broken(request):
         return Missing()
-    index = index_of(request.graph)
     behind = index.behind(request.targets)
     rebound = {id(s): r for s in sources if (r := _rebound(recording, request, s, index)) is not None}
     sources = [s for s in sources if id(s) not in rebound]
@@ -111,6 +111,15 @@ def _look_into(recording: Recording, request: Request) -> Missing:
         constant=(request,) if is_constant else (),
         rebound=tuple(rebound.values()),
     )
+
+
+def _is_lost(recording: Recording, request: Request, source: Source, index: Index) -> bool:
+    """Whether no gradient came back; zeros that stand for None are none."""
+    if source.outcome in ABSENT or not request.zeros_given:
+        return source.outcome in ABSENT
+    alive = index.open_behind(request.targets, request.tape)
+    is_reached = any(tensor in alive for tensor in index.starts(source))
+    return not is_reached or _unwatched(recording, request, source, index) is not None
 
 
 def _is_broken(request: Request) -> bool:
@@ -207,7 +216,7 @@ def _follows(index: Index, request: Request, op: Op) -> bool:
 
 
 def _is_constant(request: Request, index: Index, behind: set[TensorId]) -> bool:
-    watched = {s.tensor for s in request.sources if s.watched is not None}
+    watched = request.watched | {s.tensor for s in request.sources if s.watched is not None}
     return not any(
         tensor in watched or any(op.variable is not None for op in index.makers.get(tensor, ())) for tensor in behind
     )

@@ -117,6 +117,7 @@ def _request(entry: RequestEntry, sizes: Sizes) -> Request:
         order=entry.order,
         compiled=entry.compiled,
         zeros_accepted=entry.zeros_accepted,
+        zeros_given=entry.method == "batch_jacobian",
         target_type=entry.target_type,
         target_not_a_tensor=NOT_TENSORS.get(entry.target_type),
         method=entry.method,
@@ -125,6 +126,7 @@ def _request(entry: RequestEntry, sizes: Sizes) -> Request:
         steps=sizes.steps,
         ran=sizes.ran,
         lapses=entry.lapses,
+        watched=entry.watched,
     )
 
 

@@ -13,7 +13,7 @@ from whygrad.backends.tensorflow.keras.facts import KerasFacts
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.requests import RequestEntry
 from whygrad.backends.tensorflow.log.tapes import TapeFacts
-from whygrad.graph import Graph, Lapse, Outcome
+from whygrad.graph import Graph, Lapse, Outcome, TensorId
 from whygrad.graph.query import without_collecting
 from whygrad.observe.place import span
 
@@ -38,6 +38,7 @@ def _freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: Ta
         if source.watched is not None:
             source.watched = writer.first_after(source.watched)
     entry.lapses = tuple(_lapses(writer, tape))
+    entry.watched = frozenset(map(TensorId, tape.watched)) & writer.tensors.keys()
     truncated = recorder.dropped_before > 0 and tf_graph is None
     graph = Graph(ops=with_derivatives(writer.ops), tensors=writer.tensors, truncated=truncated)
     lost = any(source.outcome is not Outcome.PRESENT for source in entry.sources)

@@ -64,12 +64,13 @@ class Departure(NamedTuple):
 class TraceLog:
     """The ops of one function graph, in the order they were traced."""
 
-    __slots__ = ("function", "makers", "records")
+    __slots__ = ("compared", "function", "makers", "records")
 
     def __init__(self, function: int) -> None:
         self.function = function
         self.records: list[OpRecord] = []
         self.makers: dict[int, OpRecord] = {}
+        self.compared = (0, 0)  # how many ops the graph had, and the log, when the one was last completed by the other
 
     def add(self, record: OpRecord) -> None:
         record.function = self.function

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from types import FrameType
 from typing import Any, Protocol
 
 from whygrad.backends.tensorflow import compat
@@ -13,7 +14,7 @@ from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.tapes import TapeFacts, Tapes
 from whygrad.backends.tensorflow.log.variables import VariableBook, handle_id
 from whygrad.backends.tensorflow.measure.finite import square_sum
-from whygrad.graph import Graph, Lapse, Outcome
+from whygrad.graph import Graph, Lapse, Outcome, TensorId
 from whygrad.observe.fact import OpFact
 from whygrad.observe.label import Asked, Label
 from whygrad.observe.loss import loss_form
@@ -55,6 +56,7 @@ class RequestEntry:
     error: str | None = None
     model: str | None = None
     lapses: tuple[Lapse, ...] = ()
+    watched: frozenset[TensorId] = frozenset()
 
 
 @dataclass(slots=True)
@@ -105,13 +107,13 @@ class Requests:
         recorder.asking += 1
         if recorder.asking > 1:
             return None
-        facts = self._tapes.of(tape)
+        facts, frame = self._tapes.of(tape), sys._getframe(3)
         raw = compat.flatten(sources)
         raw_targets = compat.flatten(target)
         targets = [_tensor_of(item) for item in raw_targets]
         entry = RequestEntry(
             tape=facts.number,
-            place=recorder.place_at(sys._getframe(3)) or training.training_place(),
+            place=self._place(frame),
             method=method,
             targets=tuple(number for number in targets if number is not None),
             target_type=_odd_type(target),
@@ -136,6 +138,11 @@ class Requests:
             None if given is None else compat.flatten(given),
             self._episodes.of_tape.get(tape),
         )
+
+    def _place(self, frame: FrameType) -> Place:
+        """None: it is TensorFlow's own."""
+        own = compat.asks_for_itself(frame.f_code)
+        return None if own else self._recorder.place_at(frame) or self._training.training_place()
 
     def _source(self, item: Any, facts: Any) -> SourceEntry:
         entry = self._variables.of(item) if hasattr(item, "assign") else None
