@@ -292,3 +292,26 @@ forward.jvp(y)
 """)
 
     assert found == []
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        "tf.reduce_sum([p, q, r])",
+        "tf.tensordot([p, q, r], tf.ones(3), 1)",
+        "tf.reduce_sum(tf.matmul([[p, q], [q, r]], [[1.0], [2.0]]))",
+        "tf.reduce_sum(tf.square((2.0, p, q * 2.0, r)))",
+        "tf.maximum(p, q) + tf.multiply(3.0, r)",
+        "tf.reduce_sum(tf.where([True, False], [p, q], [q, r]))",
+    ],
+)
+def test_each_variable_of_a_list_that_an_op_is_given_is_known(packed: str, loud: Any) -> None:
+    found = loud(f"""
+p, q, r = tf.Variable(1.0, name="p"), tf.Variable(2.0, name="q"), tf.Variable(3.0, name="r")
+with tf.GradientTape() as tape:
+    value = {packed}
+    loss = tf.round(value)
+tape.gradient(loss, [p, q, r])
+""")
+
+    assert found == [("non-differentiable-op", "tf.round(value)")]

@@ -27,7 +27,7 @@ from whygrad.backends.tensorflow.log.ledger.ledger import LedgerBook
 from whygrad.backends.tensorflow.log.observed import Observed
 from whygrad.backends.tensorflow.log.op_record import CUSTOM, Departure, Leaf, OpRecord, TraceLog, facts_of
 from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES
-from whygrad.backends.tensorflow.log.stack import callers_of, is_users_own, variable_in_caller
+from whygrad.backends.tensorflow.log.stack import callers_of, is_users_own, variables_read
 from whygrad.backends.tensorflow.log.traced_functions import TracedFunctions
 from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
 from whygrad.graph import Action, Event, OpKind
@@ -135,11 +135,13 @@ class Recorder:
         # TensorFlow halts the tapes around these: one is the cut itself, the other is recorded as a whole.
         self._stopping = name == "StopGradient" or name.startswith("__forward_")
         ids = []
+        read: dict[int, Any] | None = None
         for tensor in inputs:
             number = compat.tensor_id(tensor)
             ids.append(number)
             if number not in known:
-                self._meet(tensor, number, inputs, place, frame)
+                read = variables_read(frame, inputs, known) if read is None else read
+                self._meet(tensor, number, read.get(number), place, frame)
         record = self._new_record(name, tuple(ids), outputs, place)
         record.attrs = attrs
         if name.startswith("__"):
@@ -281,12 +283,12 @@ class Recorder:
 
     # -- tensors that no op made -----------------------------------------------------------------
 
-    def _meet(self, tensor: Any, number: int, inputs: Any, place: Place, frame: FrameType) -> None:
+    def _meet(self, tensor: Any, number: int, handle: Any, place: Place, frame: FrameType) -> None:
+        """A tensor that no op made; with a handle, the value of that variable."""
         self.producers[number] = None
         if tensor.dtype is compat.resource_dtype:
             self.variables.meet_handle(number, frame)
             return
-        handle = variable_in_caller(frame, tensor, inputs, self.producers)
         if handle is not None:
             self.variables.meet_handle(compat.tensor_id(handle), frame)
             read = self._new_record("ReadVariableOp", (compat.tensor_id(handle),), (tensor,), place)
