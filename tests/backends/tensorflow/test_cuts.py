@@ -315,3 +315,25 @@ tape.gradient(loss, [p, q, r])
 """)
 
     assert found == [("non-differentiable-op", "tf.round(value)")]
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_a_factor_that_is_zero_is_named(traced: bool, loud: Any) -> None:
+    step = """
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(w * w * mask)
+w.assign_sub(0.1 * tape.gradient(loss, w))
+"""
+    looped = in_function(step) + "step()\n" * 3 if traced else "for _ in range(4):" + step.replace("\n", "\n    ")
+
+    assert loud(f"mask = tf.zeros(3)\n{looped}") == [("zero-gradient-op", "w * w * mask")]
+
+
+def test_a_compiled_step_without_any_gradient_is_told(loud: Any) -> None:
+    found = loud("""
+model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(np.ones((4, 3)), np.ones((4, 1)), sample_weight=np.zeros(4), epochs=12, verbose=0)
+""")
+
+    assert [rule for rule, _ in found] == ["zero-gradient-op"]

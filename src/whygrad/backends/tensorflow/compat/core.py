@@ -260,6 +260,11 @@ def has_gradient(op_type: str) -> bool:
         return False
 
 
+def is_blank(array: Any) -> bool:
+    """Whether an array of floating numbers has elements, and all of them are zero; None is no array."""
+    return array is not None and array.dtype.kind == "f" and array.size > 0 and not array.any()
+
+
 def is_dtype(value: Any) -> bool:
     return isinstance(value, tf.DType)
 

@@ -82,6 +82,7 @@ class Recorder:
         self.dropped_before = 0
         self.updated = False  # since the last step began
         self.ops_seen = 0
+        self.seeking_zeros = False  # all gradients of a step were zero: the factors of the next one are looked at
         self.traced = TracedFunctions()
         self.calls_seen = 0
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
@@ -144,6 +145,8 @@ class Recorder:
                 self._meet(tensor, number, read.get(number), place, frame)
         record = self._new_record(name, tuple(ids), outputs, place)
         record.attrs = attrs
+        if self.seeking_zeros and record.tapes and _is_product(record):
+            record.blank = tuple(i for i, tensor in enumerate(inputs) if compat.is_blank(compat.array_view(tensor)))
         if name.startswith("__"):
             record.calls = called_graphs(frame)
             self.ledger.ran(record.calls)
@@ -230,6 +233,8 @@ class Recorder:
         self._around = callers_of(found)
         record = self._new_record(name, ids, outputs, self.place_of(found))
         record.attrs, record.function = attrs, log.function
+        if record.tapes and _is_product(record):
+            record.blank = tuple(i for i, tensor in enumerate(inputs) if compat.is_blank(compat.constant_value(tensor)))
         handle = outermost_handle(ids[0], graph) if ids and inputs[0].dtype is compat.resource_dtype else None
         if name in FUNCTIONAL_OPS and outputs:
             record.calls = functional_graphs(outputs[0].op, graph)
@@ -412,3 +417,7 @@ class Recorder:
             outer = user_frame(found.f_back)
             return where if outer is None else self.place_of(outer)
         return where
+
+
+def _is_product(record: OpRecord) -> bool:
+    return record.action is Action.MULTIPLY or record.kind is OpKind.CONTRACT

@@ -234,7 +234,8 @@ class Requests:
         known = self.entries.get(key)
         if known is not None:
             known.count += 1
-            self._look_for_zeros(known, gradients)
+            if self._look_for_zeros(known, gradients):
+                self._replace(known, ticket)
             if known.count in SETTLED:
                 self._recorder.settled()
             return
@@ -247,10 +248,22 @@ class Requests:
         self.entries[key] = entry
         self._look_for_zeros(entry, gradients)
 
-    def _look_for_zeros(self, entry: RequestEntry, gradients: Any) -> None:
-        """Look at the values themselves at steps 1 to 4, 8, 16, ...: cheap, and enough to say `always`."""
+    def _replace(self, known: RequestEntry, ticket: Ticket) -> None:
+        """Take this step's graph for the first one's: its products were looked at."""
+        entry = ticket.entry
+        self.tape_facts[entry.tape] = tape = self._tapes.of(ticket.tape)
+        known.graph = self.freeze(entry, tape, ticket.tf_graph)
+        known.tape, known.targets, known.lapses, known.watched = entry.tape, entry.targets, entry.lapses, entry.watched
+        for before, now in zip(known.sources, entry.sources, strict=True):
+            before.tensor, before.watched = now.tensor, now.watched
+
+    def _look_for_zeros(self, entry: RequestEntry, gradients: Any) -> bool:
+        """Look at the values themselves at steps 1 to 4, 8, 16, ...: cheap, and enough to say `always`.
+
+        Whether all were zero once more after the step in which that was first seen.
+        """
         if entry.compiled or (entry.count > 4 and entry.count & (entry.count - 1)):
-            return
+            return False
         with self._recorder.pausing():
             entry.looks += 1
             for source, gradient in zip(entry.sources, gradients, strict=False):
@@ -259,6 +272,10 @@ class Requests:
                     array = values.numpy()
                     if array.size and not array.any():
                         source.zero_looks += 1
+        given = [source for source in entry.sources if source.outcome is Outcome.PRESENT]
+        all_zero = bool(given) and all(source.zero_looks == entry.looks for source in given)
+        sought, self._recorder.seeking_zeros = self._recorder.seeking_zeros, all_zero and entry.looks == 1
+        return sought and all_zero and entry.looks == 2
 
 
 def _made_at(op: OpFact | None) -> tuple[Place, tuple[Position, ...]] | None:
