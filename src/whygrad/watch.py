@@ -22,7 +22,7 @@ from whygrad.report import LossReach, Report, TermReach
 from whygrad.report.ledger import printed
 from whygrad.rules import all_rules, diagnose
 from whygrad.rules.term_names import TermTraining, training_of_terms
-from whygrad.rules.wording import target_expression
+from whygrad.rules.wording import name_of, target_expression
 from whygrad.source import refresh_sources, texts_of
 from whygrad.training.guard.every_optimizer import Guards
 
@@ -206,9 +206,10 @@ def diagnosed(recording: Recording, selection: Selection | None = None) -> tuple
 def _reach(recording: Recording, request: Request) -> LossReach:
     names: dict[bool, list[str]] = {True: [], False: []}
     for source in request.sources:
-        if source.variable is not None and source.variable in recording.variables:
+        if source.tensor is not None or source.variable in recording.variables:
             got = source.outcome not in (Outcome.MISSING, Outcome.FAILED)
-            names[got].append(recording.variables[source.variable].name)
+            variable = None if source.variable is None else recording.variables[source.variable]
+            names[got].append(name_of(recording, request, source) if variable is None else variable.name)
     return LossReach(
         loss=target_expression(request) or "loss",
         where=request.where,

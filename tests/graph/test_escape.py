@@ -23,6 +23,9 @@ with tf.GradientTape() as tape:
     back = tf.constant(total)
     apart = tf.constant(2.0)
     loss = tf.square(back)
+
+def metric(value):
+    return value.numpy() + 1
 """
 
 
@@ -67,17 +70,23 @@ def test_a_tensor_that_left_after_the_value_came_in_is_not(tmp_path: Path) -> No
     assert p.links(p.left(p.scaled, "scaled.numpy()", moment=10)) == []
 
 
-def test_a_value_that_comes_in_at_once_is_the_one_that_left(tmp_path: Path) -> None:
+def test_a_value_that_comes_in_at_once_is_the_one_that_left_in_another_function(tmp_path: Path) -> None:
     p = Program(tmp_path, back="tf.constant(2.0)")
 
-    assert p.links(p.left(p.scaled, "scaled.numpy()", moment=8)) == [(".numpy()", 5)]
+    assert p.links(p.left(p.scaled, "value.numpy()", moment=8)) == [(".numpy()", 11)]
+
+
+def test_a_value_that_comes_in_at_once_is_another_where_the_code_of_one_function_says_so(tmp_path: Path) -> None:
+    p = Program(tmp_path, back="tf.constant(2.0)")
+
+    assert p.links(p.left(p.scaled, "scaled.numpy()", moment=8)) == []
 
 
 @pytest.mark.parametrize("came", [11, None])
 def test_a_value_that_comes_in_later_or_at_no_known_time_needs_the_code(tmp_path: Path, came: int | None) -> None:
     p = Program(tmp_path, back="tf.constant(2.0)")
 
-    assert p.links(p.left(p.scaled, "scaled.numpy()", moment=8), came=came) == []
+    assert p.links(p.left(p.scaled, "value.numpy()", moment=8), came=came) == []
 
 
 def test_a_call_that_nothing_was_seen_to_leave_by_is_read_from_the_code(tmp_path: Path) -> None:

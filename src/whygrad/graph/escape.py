@@ -10,7 +10,7 @@ from whygrad.graph.query import Index, index_of
 from whygrad.graph.recording import Outcome, Recording, Request, Source
 from whygrad.graph.terms import terms_of
 from whygrad.source import SourceSpan
-from whygrad.source.slicing import exits, feeding_lines
+from whygrad.source.slicing import code_tells, exits, feeding_lines
 
 _Line = tuple[str, int]
 _SOON = 2  # moments after which a value that came in is not taken for the one that just left
@@ -116,13 +116,17 @@ class _Search:
         return self.graph.entered.get(leaf.outputs[0], _UNSEEN)
 
     def _by_time(self) -> Iterator[Op]:
-        """A whole tensor left under the tape, and the very next value that came in is one the loss depends on."""
+        """A whole tensor left under the tape, and the very next value that came in is one the loss depends on.
+
+        Not where the code itself says that the one does not feed the other.
+        """
         for departure, tensor in self._departures():
             facts = self.index.tensors.get(tensor)
             if facts is None or not facts.shape or not self._is_recorded(tensor):
                 continue
             for leaf in self._after(departure)[:1]:
-                if self._moment(leaf) <= departure.moment + _SOON:
+                told_by_code = leaf.where is not None and code_tells(departure.where, leaf.where)
+                if not told_by_code and self._moment(leaf) <= departure.moment + _SOON:
                     yield _foreign(departure.how, tensor, leaf, departure.where)
 
     def _by_code(self) -> Iterator[Op]:
@@ -137,6 +141,7 @@ class _Search:
                 continue
             for way_out in exits(leaf.where):
                 fed = [tensors[line] for line in sorted(way_out.feeding) if line in tensors]
+                fed = fed or [tensors[line] for line in sorted(feeding_lines(way_out.statement)) if line in tensors]
                 if fed and (way_out.span.file, way_out.span.line) not in cleared:
                     yield _foreign(way_out.how, fed[-1], leaf, way_out.span)
 

@@ -14,6 +14,7 @@ class FailureKind(StrEnum):
     TAPE_SPENT = "tape-spent"  # a second gradient was asked of a tape that is not persistent
     NO_DERIVATIVE = "no-derivative"  # an op has no derivative, and asking for it raises
     NO_GRADIENTS = "no-gradients"  # an optimizer was given nothing but None
+    MISSING_USED = "missing-used"  # something that is None was computed with
     NO_LOSS = "no-loss"
     NOT_A_SOURCE = "not-a-source"  # a gradient was asked for something that is no tensor
     SYMBOLIC_SOURCE = "symbolic-source"  # a tape was to watch a tensor that has no value

@@ -127,6 +127,7 @@ class Op:
     custom: str | None = None  # the user's custom-gradient function it ran in
     branched: bool = False  # inside a loop or branch, through which a missing gradient comes back as zeros
     inferred: bool = False  # the op was not seen, it is concluded from what was
+    blank: tuple[int, ...] = ()  # products: the inputs that were seen to hold nothing but zeros
 
     def does_the_same_as(self, other: Op) -> bool:
         """Whether it is the same operation, on whatever values."""
@@ -162,6 +163,16 @@ class Tape:
     watches_variables: bool = True
     entered: SourceSpan | None = None
     spent: SourceSpan | None = None  # the request that used up a tape that is not persistent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lapse:
+    """Ops that ran inside a tape's block and that it knows nothing of all the same."""
+
+    first: OpId
+    end: OpId  # the first one after them
+    where: SourceSpan | None
+    emptied: bool = False  # it was told to forget them afterwards; else it was told not to record them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from typing import TypeVar, cast
 
 from whygrad.graph.node import Flow, Graph, Op, OpId, OpKind, TapeId, Tensor, TensorId, VariableId
 from whygrad.graph.recording import Request, Source
+from whygrad.source import SourceSpan
 
 T = TypeVar("T")
 
@@ -148,6 +149,17 @@ class Index:
                     if write.id < op.id:
                         yield from write.inputs
 
+    def origin(self, tensor: TensorId) -> SourceSpan | None:
+        """Where a tensor's values were made: what only moves or converts them is passed over."""
+        where, seen = None, set[TensorId]()
+        while tensor not in seen and self.makers.get(tensor):
+            seen.add(tensor)
+            op = self.makers[tensor][0]
+            where = op.where or where
+            if op.kind in (OpKind.MOVE, OpKind.CAST) and op.inputs:
+                tensor = op.inputs[0]
+        return where
+
     def ahead(self, starts: Iterable[TensorId]) -> set[TensorId]:
         """Every tensor whose values depend on one of these."""
         return _closure(starts, lambda tensor: (r for op, _ in self.users.get(tensor, ()) for r in self.results(op)))
@@ -204,17 +216,21 @@ class Index:
         *,
         zeros: bool = True,
         avoiding: Set[TensorId] = frozenset(),
+        without: Set[tuple[OpId, int]] = frozenset(),
     ) -> set[TensorId]:
-        """Every tensor that a gradient at one of these flows on to, without going through `avoiding`."""
+        """Every tensor that a gradient at one of these flows on to, without going through `avoiding`.
+
+        And without the inputs of ops in `without`.
+        """
 
         def step(tensor: TensorId) -> Iterator[TensorId]:
             for op in self.makers.get(tensor, ()) if tensor not in avoiding and self.can_carry(tensor) else ():
                 for position, source in enumerate(op.inputs):
-                    if closed(op, position, tape, zeros=zeros) is None:
+                    if closed(op, position, tape, zeros=zeros) is None and (op.id, position) not in without:
                         yield source
 
         key = ("open", tuple(ends), tape, zeros)
-        if avoiding:  # asked for many sets of tensors, of each once
+        if avoiding or without:  # asked for many sets of tensors, of each once
             return _closure(key[1], step)
         if key not in self._answers:
             self._answers[key] = _closure(key[1], step)

@@ -10,7 +10,7 @@ from typing import TypeVar
 from whygrad.graph.event import Event
 from whygrad.graph.failure import Failure
 from whygrad.graph.ledger import Ledger
-from whygrad.graph.node import Graph, Tape, TapeId, TensorId, Variable, VariableId
+from whygrad.graph.node import Graph, Lapse, Tape, TapeId, TensorId, Variable, VariableId
 from whygrad.graph.numbers import GradientNumbers, TermNumbers
 from whygrad.source import SourceSpan
 
@@ -61,6 +61,7 @@ class Request:
     order: int = 0  # the id of the op that came next
     compiled: bool = False  # asked while a function was traced
     zeros_accepted: bool = False  # the caller asked for zeros in place of None
+    zeros_given: bool = False  # the caller gets zeros in place of None unasked
     target_type: str = ""  # set where the target is not a tensor
     target_not_a_tensor: NotATensor | None = None
     method: str = "gradient"
@@ -69,6 +70,8 @@ class Request:
     steps: tuple[int, ...] = ()  # that were kept of those that ran, counted from 0
     ran: int = 0  # steps that were counted; 0: they were not
     of_terms: TermNumbers | None = None  # measured on request only
+    lapses: tuple[Lapse, ...] = ()  # of its tape
+    watched: frozenset[TensorId] = frozenset()  # tensors that its tape was told to watch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,6 +37,26 @@ def zeroed_by_construction(request: Request, index: Index) -> list[Zeroed]:
     return [Zeroed(g.cut.op, g.sources) for g in groups if g.cut.reason is Reason.ZERO]
 
 
+@dataclass(frozen=True, slots=True)
+class ZeroFactor(Zeroed):
+    """A product whose other factor was nothing but zeros."""
+
+    position: int  # of that factor
+
+
+def zeroed_by_factor(request: Request, index: Index) -> list[ZeroFactor]:
+    """Sources whose gradient was zero, and whose every way goes through products with a factor that was all zeros."""
+    products = [op for op in request.graph.ops if op.blank and request.tape in op.tapes]
+    zeros = [source for source in request.sources if source.outcome is Outcome.ZERO] if products else []
+    for op in reversed(products):
+        cut = {(op.id, at) for at in range(len(op.inputs)) if set(op.blank) - {at}}
+        alive = index.open_behind(request.targets, request.tape, without=cut)
+        dead = tuple(source for source in zeros if alive.isdisjoint(index.starts(source)))
+        if dead:
+            return [ZeroFactor(op, dead, op.blank[0])]
+    return []
+
+
 def zeroed_by_softmax(request: Request, index: Index) -> list[Zeroed]:
     """A softmax of which only the sum enters the target: that is one, whatever goes in."""
     found = []

@@ -108,10 +108,12 @@ def located(span: SourceSpan | None) -> tuple[Module, ast.expr | ast.stmt] | Non
     return None if module is None or node is None else (module, node)
 
 
-def in_same_function(one: SourceSpan, other: SourceSpan) -> bool:
-    """Whether two expressions are run by one call of a function, or both by the module itself."""
-    found, also = located(one), located(other)
-    return found is not None and also is not None and found[0].scope(found[1]) is also[0].scope(also[1])
+def in_one_function(one: SourceSpan, other: SourceSpan) -> bool:
+    """Whether two spans lie in the same function, or both in a file's own code."""
+    here, there = located(one), located(other)
+    if here is None or there is None or one.file != other.file:
+        return False
+    return here[0].scope(here[1]) is there[0].scope(there[1])
 
 
 def parameters(function: ast.AST) -> set[str]:

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whygrad.source.module import Function, Module, last_name, located, module_of, parameters
+from whygrad.source.module import Function, Module, in_one_function, last_name, located, module_of, parameters
 from whygrad.source.text import SourceSpan
 
 MAX_STATEMENTS = 400
@@ -24,6 +24,7 @@ class Exit:
     span: SourceSpan
     how: str
     feeding: frozenset[int]
+    statement: SourceSpan  # that it is in
 
 
 def feeding(span: SourceSpan) -> tuple[ast.stmt, ...]:
@@ -46,8 +47,19 @@ def exits(span: SourceSpan) -> list[Exit]:
         for node in _own_nodes(statement):
             how = _exit_by(module, node) if isinstance(node, ast.Call) else None
             if how is not None and isinstance(node, ast.Call):
-                found.append(Exit(module.span(node), how, frozenset(_direct_lines(module, node))))
+                lines = frozenset(_direct_lines(module, node))
+                found.append(Exit(module.span(node), how, lines, module.span(statement)))
     return sorted(found, key=lambda each: (each.span.line, -(each.span.column or 0)))
+
+
+def code_tells(left: SourceSpan, came: SourceSpan) -> bool:
+    """Whether the code shows every way from one expression to another: both are in one function, or nothing of the
+    first one's statement is kept.
+    """
+    found = located(left)
+    if found is None or left.file != came.file:
+        return False
+    return isinstance(found[0].statement(found[1]), ast.Expr) or in_one_function(left, came)
 
 
 def _exit_by(module: Module, call: ast.Call) -> str | None:

@@ -170,3 +170,15 @@ def test_says_how_many_others_get_a_gradient(others: int, note: str) -> None:
     loss = g.op(OpKind.SMOOTH, (g.op(OpKind.ROUND, (w,), where=at(3)), *rest))
 
     assert one(g.finish(loss=loss, where=at(9))).notes == (note,)
+
+
+def test_a_product_of_integers_is_laid_to_the_integers() -> None:
+    g = GraphBuilder()
+    n = g.constant(dtype="int32")
+    g.watch(n)
+    square = g.op(OpKind.ELEMENTWISE, (n, n), name="Mul", where=at(4), flows=(Flow.BLOCKED, Flow.BLOCKED))
+    found = one(g.finish(loss=g.op(OpKind.CAST, (square,), dtype="float32"), sources=[n]))
+
+    assert "integers have no derivative" in found.message
+    assert found.primary is not None
+    assert found.primary.span == at(4)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at, codes, one
-from whygrad.graph import Flow, OpKind
+from whygrad.graph import Flow, Lapse, OpId, OpKind
 
 
 def test_fires_when_the_forward_pass_ran_before_the_tape(tmp_path: Path) -> None:
@@ -113,3 +113,30 @@ def test_silent_when_an_inner_gradient_is_recorded_by_the_outer_tape() -> None:
     slope = g.op(OpKind.CONTRACT, (g.op(OpKind.SMOOTH, (w,)),), flows=(Flow.CARRIED,))
 
     assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (slope,)))) == []
+
+
+def test_what_ran_while_the_recording_was_stopped_is_not_told_to_move_into_the_block(tmp_path: Path) -> None:
+    script = Script(tmp_path, "with tape.stop_recording():\n    prediction = model(x)")
+    g = GraphBuilder()
+    w = g.variable("w")
+    with g.outside():
+        prediction = g.op(OpKind.CONTRACT, (w,), where=script["model(x)"])
+    lapse = Lapse(first=OpId(1), end=OpId(3), where=script["tape.stop_recording()"])
+    found = one(g.finish(loss=g.op(OpKind.REDUCE, (prediction,)), lapses=(lapse,)))
+
+    assert found.message == "no gradient reaches `w`: `model(x)` ran while the tape's recording was stopped"
+    assert found.help == "move `model(x)` out of the block that stops the recording"
+    assert [label.span for label in found.related] == [lapse.where]
+
+
+def test_a_tape_that_was_emptied_is_one_finding_at_the_reset() -> None:
+    g = GraphBuilder()
+    w, b = g.variable("w"), g.variable("b")
+    with g.outside():
+        first = g.op(OpKind.CONTRACT, (w,), where=at(4))
+        second = g.op(OpKind.ELEMENTWISE, (first, b), where=at(5))
+    lapse = Lapse(first=OpId(1), end=OpId(5), where=at(6), emptied=True)
+    found = one(g.finish(loss=g.op(OpKind.REDUCE, (second,)), lapses=(lapse,)))
+
+    assert found.primary is not None
+    assert (found.primary.span, found.variables) == (at(6), ("w", "b"))

@@ -51,9 +51,20 @@ def test_reads_well_when_the_tensor_cannot_be_named() -> None:
     w = g.variable("w")
     x = g.constant()
     g.watch(x)
+    g.op(OpKind.SMOOTH, (x,))
     found = one(g.finish(loss=g.op(OpKind.SMOOTH, (w,)), sources=[x]))
 
     assert found.message == "no gradient reaches the source tensor: the loss was computed from another tensor"
+
+
+def test_a_tensor_that_nothing_uses_is_no_mix_up() -> None:
+    g = GraphBuilder()
+    w, x = g.variable("w"), g.constant()
+    g.watch(x)
+    found = one(g.finish(loss=g.op(OpKind.SMOOTH, (w,)), sources=[x]))
+
+    assert found.message == "no gradient reaches the source tensor: nothing is computed from it"
+    assert found.help == "use it in the loss, or leave it out of the request"
 
 
 def test_silent_when_the_loss_uses_the_very_tensor() -> None:

@@ -182,3 +182,19 @@ def test_bad_gradients_that_were_skipped_are_only_worth_knowing() -> None:
 
     assert (found.rule, found.severity) == ("nan-log", Severity.NOTE)
     assert "training went on" in found.notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("base", "exponent", "step", "rule"),
+    [
+        (HUGE, 4.0, 5, "exploding-gradient"),
+        (HUGE, 4.0, 1, "nan-overflow"),
+        (HUGE, 0.5, 5, "nan-pow"),
+        (ZERO, -2.0, 5, "nan-pow"),
+    ],
+)
+def test_a_power_that_overflows_has_grown(base: ValueFacts, exponent: float, step: int, rule: str) -> None:
+    facts = (base, ValueFacts(dtype="float32", shape=(), low=exponent, high=exponent))
+    when = Occurrence(loss_is_bad=True, step=step)
+
+    assert rule_of(birth(OpKind.POWER, inputs=facts, value=INF, when=when)) == rule

@@ -5,7 +5,7 @@ import pytest
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, diagnostics, one
 from whygrad.diagnostics import Severity
-from whygrad.graph import Action, Flow, OpId, OpKind, Tensor, Variable
+from whygrad.graph import Action, Flow, OpId, OpKind, Recording, Tensor, Variable
 
 
 def test_fires_as_certain_when_the_gradient_is_zero_by_construction() -> None:
@@ -260,3 +260,31 @@ def test_silent_when_data_goes_through_a_sign() -> None:
     labels = g.op(OpKind.SIGN, (g.constant(),), flows=(Flow.ZERO,))
 
     assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (w, labels)))) == []
+
+
+def masked(*, blank: tuple[int, ...] = (1,), beside: bool = False, learned: bool = False) -> Recording:
+    """`w` is multiplied by a mask; beside that it may enter the loss as it is, or make the mask."""
+    g = GraphBuilder()
+    w = g.variable("w")
+    scaled = g.op(OpKind.SMOOTH, (w,))
+    mask = g.op(OpKind.SMOOTH, (w,), where=at(3)) if learned else g.constant(where=at(3))
+    product = g.op(OpKind.ELEMENTWISE, (scaled, mask), action=Action.MULTIPLY, where=at(4), blank=blank)
+    loss = g.op(OpKind.ELEMENTWISE, (product, scaled) if beside else (product,), action=Action.ADD)
+    return g.finish(loss=loss, zero=[w], seen=4, where=at(6))
+
+
+def test_names_the_factor_that_is_zero_and_where_it_was_made() -> None:
+    found = one(masked())
+
+    assert found.message.startswith("the gradient of `w` is exactly zero: ")
+    assert found.primary is not None
+    assert (found.primary.span, found.related[0].span, found.certain) == (at(4), at(3), True)
+
+
+def test_silent_about_a_factor_that_is_zero_when_there_is_another_way() -> None:
+    assert codes(masked(beside=True)) == []
+
+
+def test_silent_about_a_factor_that_is_zero_when_it_is_what_is_learned() -> None:
+    assert codes(masked(learned=True)) == []
+    assert codes(masked(blank=())) == []

@@ -180,7 +180,7 @@ class Capture:
         tape.install(hooks, self.tapes, self.requests, self.listener, again=self.options.terms)
         departure.install(hooks, recorder, self.bodies)
         custom.install(hooks, recorder)
-        foreign.install(hooks, self.bodies)
+        foreign.install(hooks, recorder, self.bodies)
         variable_hooks.install(hooks, recorder, self.requests)
         keras_hooks.install_tensorflow(hooks, self.keras)
         attribution.install(hooks, recorder, self.watched.backward_ops)

@@ -11,7 +11,7 @@ from whygrad.graph import Failure, FailureKind
 SIGNS: Final[tuple[tuple[FailureKind, str], ...]] = (
     (FailureKind.TAPE_SPENT, r"non-persistent"),
     (FailureKind.NO_DERIVATIVE, r"gradient registry has no entry for"),
-    (FailureKind.NO_GRADIENTS, r"^No gradients provided"),
+    (FailureKind.NO_GRADIENTS, r"(?m)^(?: +ValueError: )?No gradients provided"),
     (FailureKind.NO_LOSS, r"No loss"),
     (FailureKind.STATE_ADDED_LATE, r"You cannot add new elements of state"),
     (FailureKind.VARIABLE_IN_TRACE, r"tf\.function only supports singleton tf\.Variables"),
@@ -29,6 +29,7 @@ SIGNS: Final[tuple[tuple[FailureKind, str], ...]] = (
     (FailureKind.LIST_CALLED, r"'list' object is not callable"),
     (FailureKind.SHAPES_DIFFER, r"Cannot update variable with shape|: Shape mismatch\.|Incompatible shapes: \["),
     (FailureKind.SHAPES_DIFFER, r"must have the same size and shape|Dimension \d+ in both shapes must be equal"),
+    (FailureKind.MISSING_USED, r"'NoneType'|None values not supported|convert a value \(None\)"),
 )
 _REFUSED: Final = (
     re.compile(r"([\w.]+)\(\) got an unexpected keyword argument ?'(\w+)'"),

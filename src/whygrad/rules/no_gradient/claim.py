@@ -22,24 +22,26 @@ def claim(
     label: Callable[[Cut], str],
     help: Callable[[Cut], str],
     severity: Callable[[Recording, MissingCut], Severity | None] | None = None,
-    instead: Callable[[Cut], SourceSpan | None] | None = None,
+    instead: Callable[[MissingCut], SourceSpan | None] = lambda missing: None,
+    beside: Callable[[MissingCut], tuple[Label, ...]] = lambda missing: (),
 ) -> Iterator[Finding]:
     """One finding for each place whose cut a rule recognises; `instead` may know a better place to show it."""
     by_place: dict[object, list[MissingCut]] = {}
     for missing in missing_of(recording).cuts:
         if reason(missing):
-            by_place.setdefault(missing.cut.op.where or missing.cut.op.id, []).append(missing)
+            place = instead(missing) or missing.cut.op.where or missing.cut.op.id
+            by_place.setdefault(place, []).append(missing)
     for group in by_place.values():
         first = group[0]
         names = tuple(dict.fromkeys(n for m in group for n in names_of(recording, m.request, m.sources)))
         called = first.cut.op.where
-        where = (None if instead is None else instead(first.cut)) or called
+        where = instead(first) or called
         away = () if called is None or where == called else (Label(called, "used here"),)
         yield Finding(
             message=_message(first, names, because(first.cut)),
             primary=None if where is None else Label(where, label(first.cut)),
             variables=names,
-            related=(*away, *_also(first)),
+            related=(*away, *beside(first), *_also(first)),
             notes=_notes(recording, first),
             help=help(first.cut),
             steps=steps_of(recording, [missing.request for missing in group]),
@@ -63,24 +65,48 @@ def _severity(recording: Recording, group: Iterable[MissingCut]) -> Severity | N
 
 
 def is_deliberate(recording: Recording, request: Request, sources: Iterable[Source]) -> bool:
-    """Whether nobody misses these gradients; not where the optimizer was left without any, and raised."""
-    if _is_fatal(recording, request):
+    """Whether nobody misses these gradients; not where they were all that was asked for, or something broke for want of them."""
+    sources = tuple(sources)
+    if request.zeros_accepted:
+        return True
+    if _is_fatal(recording, request) or _is_update_without(recording, request, sources):
         return False
-    return request.zeros_accepted or all(
-        source.variable is not None and is_trained_elsewhere(recording, source.variable, request) for source in sources
+    in_vain = len(request.sources) > 1 and _is_all_absent(request)
+    return all(
+        source.variable is not None and is_trained_elsewhere(recording, source.variable, request, by_same_loss=in_vain)
+        for source in sources
     )
 
 
 def _is_fatal(recording: Recording, request: Request) -> bool:
-    failure = recording.failure
-    return (
-        failure is not None
-        and failure.kind is FailureKind.NO_GRADIENTS
-        and all(source.outcome in ABSENT for source in request.sources)
-    )
+    """Whether the program ended because of this request: an optimizer got nothing, or None was computed with."""
+    kind = None if recording.failure is None else recording.failure.kind
+    if kind is FailureKind.MISSING_USED:
+        lacking = [each for each in recording.requests if any(source.outcome in ABSENT for source in each.sources)]
+        return request is max(lacking, key=lambda each: each.order, default=None)
+    return kind is FailureKind.NO_GRADIENTS and _is_all_absent(request)
 
 
-def is_trained_elsewhere(recording: Recording, variable: VariableId, but: Request) -> bool:
+def _is_all_absent(request: Request) -> bool:
+    return all(source.outcome in ABSENT for source in request.sources)
+
+
+def _is_update_without(recording: Recording, request: Request, sources: tuple[Source, ...]) -> bool:
+    """Whether an optimizer was given nothing at all, for these variables and by this request."""
+    lost = {source.variable for source in sources}
+    for update in recording.updates:
+        moved = {pair.variable for pair in update.pairs}
+        if moved and moved <= lost and all(pair.missing for pair in update.pairs):
+            asked = [each for each in recording.requests if moved <= {source.variable for source in each.sources}]
+            earlier = [each for each in asked if each.order <= update.order]
+            if request is max(earlier, key=lambda each: each.order, default=None):
+                return True
+    return False
+
+
+def is_trained_elsewhere(
+    recording: Recording, variable: VariableId, but: Request, *, by_same_loss: bool = False
+) -> bool:
     """The same loss gives it a gradient in other steps; or another request does, and something moves it."""
     given = [
         request
@@ -88,7 +114,9 @@ def is_trained_elsewhere(recording: Recording, variable: VariableId, but: Reques
         if request is not but
         and any(source.variable == variable and _is_given(request, source) for source in request.sources)
     ]
-    return any(_is_same_loss(request, but) for request in given) or (bool(given) and _is_moved(recording, variable))
+    if by_same_loss or not given or not _is_moved(recording, variable):
+        return any(_is_same_loss(request, but) for request in given)
+    return True
 
 
 def _is_given(request: Request, source: Source) -> bool:

@@ -78,7 +78,9 @@ def custom_gradient(recording: Recording) -> Iterator[Finding]:
             "return a gradient for every argument; take the tensors it needs as arguments, and write the "
             "gradient with differentiable ops where second derivatives are wanted"
         ),
-        instead=lambda cut: withheld.get(cut.op.custom or "") if cut.reason is Reason.CUSTOM else None,
+        instead=lambda missing: (
+            withheld.get(missing.cut.op.custom or "") if missing.cut.reason is Reason.CUSTOM else None
+        ),
     )
     for event in gradients:
         if not event.takes_variables:

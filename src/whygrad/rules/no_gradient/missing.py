@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from dataclasses import dataclass, replace
 
-from whygrad.graph import FailureKind, Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable
+from whygrad.graph import FailureKind, Lapse, Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable
 from whygrad.graph.objects import AttributeSet
 from whygrad.graph.query import Cut, CutGroup, Index, Reason, cut_groups, index_of, is_connected, later_cuts
 from whygrad.rules.no_gradient.lost_terms import LostTerm, lost_terms
@@ -23,6 +23,7 @@ class MissingCut:
     sources: tuple[Source, ...]
     later: tuple[Cut, ...]
     is_draw: bool = False  # a comparison with random noise: a sample, really
+    lapse: Lapse | None = None  # of the tape, in which the op of the cut ran
     lost: LostTerm | None = None  # set where other terms of the loss give these sources a gradient
 
 
@@ -88,13 +89,13 @@ def missing_of(recording: Recording) -> Missing:
 
 
 def _look_into(recording: Recording, request: Request) -> Missing:
-    sources = [s for s in request.sources if s.outcome in ABSENT and is_explicable(recording, s)]
+    index = index_of(request.graph)
+    sources = [s for s in request.sources if _is_lost(recording, request, s, index) and is_explicable(recording, s)]
     zeroed = _zeroed(recording, request) + _lost_in_terms(recording, request)
     if zeroed and not sources:
         return zeroed
     if not sources or request.target_type or _is_broken(request):
         return Missing()
-    index = index_of(request.graph)
     behind = index.behind(request.targets)
     rebound = {id(s): r for s in sources if (r := _rebound(recording, request, s, index)) is not None}
     sources = [s for s in sources if id(s) not in rebound]
@@ -125,6 +126,15 @@ def _lost_in_terms(recording: Recording, request: Request) -> Missing:
                 cut = _missing_cut(index, of_term, group)
                 found.append(replace(cut, request=request, lost=lost))
     return Missing(cuts=tuple(found))
+
+
+def _is_lost(recording: Recording, request: Request, source: Source, index: Index) -> bool:
+    """Whether no gradient came back; zeros that stand for None are none."""
+    if source.outcome in ABSENT or not request.zeros_given:
+        return source.outcome in ABSENT
+    alive = index.open_behind(request.targets, request.tape)
+    is_reached = any(tensor in alive for tensor in index.starts(source))
+    return not is_reached or _unwatched(recording, request, source, index) is not None
 
 
 def _is_broken(request: Request) -> bool:
@@ -171,7 +181,9 @@ def _missing_cut(index: Index, request: Request, group: CutGroup) -> MissingCut:
         cut = next((each for each in later if each.reason in (Reason.FOREIGN, Reason.WRITTEN, Reason.STATE)), cut)
     if cut.reason is Reason.OUTSIDE and cut.op.kind is not OpKind.GRADIENT:
         cut = _inner_gradient(index, request, cut) or cut
-    return MissingCut(request, cut, group.sources, tuple(later), _is_draw(index, cut))
+    lapses = request.lapses if cut.reason is Reason.OUTSIDE else ()
+    lapse = next((each for each in lapses if each.first <= cut.op.id < each.end), None)
+    return MissingCut(request, cut, group.sources, tuple(later), _is_draw(index, cut), lapse)
 
 
 def _inner_gradient(index: Index, request: Request, cut: Cut) -> Cut | None:
@@ -219,7 +231,7 @@ def _follows(index: Index, request: Request, op: Op) -> bool:
 
 
 def _is_constant(request: Request, index: Index, behind: set[TensorId]) -> bool:
-    watched = {s.tensor for s in request.sources if s.watched is not None}
+    watched = request.watched | {s.tensor for s in request.sources if s.watched is not None}
     return not any(
         tensor in watched or any(op.variable is not None for op in index.makers.get(tensor, ())) for tensor in behind
     )

@@ -10,6 +10,7 @@ from whygrad.graph.query import Cut, Reason
 from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.no_gradient.missing import MissingCut
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import text_of
 
 
 @rule("WG101", "non-differentiable-op", severity=Severity.ERROR, since="0.1.0")
@@ -45,13 +46,32 @@ def non_differentiable_op(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     A cut inside a compiled library function is placed at the call of that function.
     """
-    yield from claim(recording, _is_mine, because=_because, label=_label, help=_help)
+    yield from claim(
+        recording, lambda each: _is_mine(each) and not _is_of_integers(each), because=_because, label=_label, help=_help
+    )
+    yield from claim(
+        recording,
+        lambda each: _is_mine(each) and _is_of_integers(each),
+        because=lambda cut: (
+            f"it holds integers where {text_of(cut.op.where)} takes it, and integers have no derivative"
+        ),
+        label=lambda cut: f"{cut.op.name} of integers: the gradient stops here",
+        help=lambda cut: "keep it in floating point from the beginning: `1.0` instead of `1`, or a floating dtype",
+    )
 
 
 def _is_mine(missing: MissingCut) -> bool:
     return missing.cut.reason is Reason.BLOCKED and missing.cut.op.custom is None and not missing.is_draw
 
 
+def _is_of_integers(missing: MissingCut) -> bool:
+    """Whether the op has a derivative, but not for what it was given."""
+    cut = missing.cut
+    taken = missing.request.graph.tensors.get(cut.op.inputs[cut.input]) if cut.op.inputs else None
+    return taken is not None and "int" in taken.dtype and cut.op.kind in _DIFFERENTIABLE
+
+
+_DIFFERENTIABLE = (OpKind.ELEMENTWISE, OpKind.CONTRACT, OpKind.REDUCE, OpKind.POWER, OpKind.MOVE, OpKind.CLIP)
 _WORDS = {
     OpKind.INDEX: "gives positions or counts, which have no derivative",
     OpKind.COMPARE: "compares, and a truth value has no derivative",

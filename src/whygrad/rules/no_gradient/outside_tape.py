@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Severity, Word
+from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import OpKind, Recording
 from whygrad.graph.query import Cut, Reason
 from whygrad.rules.no_gradient.claim import claim
@@ -19,7 +19,8 @@ def outside_tape(recording: Recording) -> Iterator[Finding]:
 
     ## Why it matters
     A tape knows only what runs inside its `with` block. One operation before it, after it, or in the call of
-    `tape.gradient` itself cuts everything behind it off.
+    `tape.gradient` itself cuts everything behind it off. So does what runs under `tape.stop_recording()`, and
+    `tape.reset()` forgets all that ran before.
 
     ## Example
     ```python
@@ -46,11 +47,31 @@ def outside_tape(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Values computed more than two updates ago are known only as inputs: then the variable counts as not in the loss.
     """
-    yield from claim(recording, _is_mine, because=_because, label=_label, help=_help)
+    yield from claim(recording, _is_outside, because=_because, label=_label, help=_help)
+    yield from claim(
+        recording,
+        lambda missing: missing.lapse is not None and not missing.lapse.emptied,
+        because=lambda cut: f"{text_of(cut.op.where)} ran while the tape's recording was stopped",
+        label=lambda cut: "not recorded",
+        help=lambda cut: f"move {text_of(cut.op.where)} out of the block that stops the recording",
+        beside=lambda missing: _lapse(missing, "the recording is stopped here"),
+    )
+    yield from claim(
+        recording,
+        lambda missing: missing.lapse is not None and missing.lapse.emptied,
+        because=lambda cut: "the tape was told to forget what it had recorded",
+        label=lambda cut: "all that the tape had recorded is forgotten here",
+        help=lambda cut: "take the gradient before this, or run the forward pass after it",
+        instead=lambda missing: None if missing.lapse is None else missing.lapse.where,
+    )
 
 
-def _is_mine(missing: MissingCut) -> bool:
-    return missing.cut.reason is Reason.OUTSIDE
+def _is_outside(missing: MissingCut) -> bool:
+    return missing.cut.reason is Reason.OUTSIDE and missing.lapse is None
+
+
+def _lapse(missing: MissingCut, text: str) -> tuple[Label, ...]:
+    return () if missing.lapse is None or missing.lapse.where is None else (Label(missing.lapse.where, text),)
 
 
 def _because(cut: Cut) -> str:

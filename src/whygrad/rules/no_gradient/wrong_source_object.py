@@ -88,6 +88,15 @@ def _tensor(recording: Recording, loose: Unconnected, source: Source) -> Finding
         related.append(Label(made.where, "this made the tensor that was asked for"))
     if twin is not None and twin.where is not None and (made is None or twin.where != made.where):
         related.append(Label(twin.where, "this made the one that the loss uses"))
+    if twin is None and not _is_used(index, request, source):
+        return Finding(
+            message=f"no gradient reaches {listing((name,))}: nothing is computed from it",
+            primary=None if request.where is None else Label(request.where, "asked for here"),
+            variables=(name,),
+            related=tuple(related),
+            help="use it in the loss, or leave it out of the request",
+            steps=steps_of(recording, [request]),
+        )
     return Finding(
         message=f"no gradient reaches {listing((name,))}: the loss was computed from another tensor",
         primary=None
@@ -97,6 +106,14 @@ def _tensor(recording: Recording, loose: Unconnected, source: Source) -> Finding
         related=tuple(related),
         help="compute the loss from this very tensor: run the forward pass once and keep its intermediate result",
         steps=steps_of(recording, [request]),
+    )
+
+
+def _is_used(index: Index, request: Request, source: Source) -> bool:
+    return (
+        any(request.tape in op.tapes for op, _ in index.users.get(source.tensor, ()))
+        if source.tensor is not None
+        else False
     )
 
 

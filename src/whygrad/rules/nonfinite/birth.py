@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -21,6 +22,7 @@ GROWING: Final = frozenset(
     {OpKind.EXP, OpKind.DIVIDE, OpKind.POWER, OpKind.SQRT}
 )  # make a huge number of an ordinary one
 _AT_ZERO: Final = frozenset({OpKind.SQRT, OpKind.LOG, OpKind.DIVIDE, OpKind.POWER})
+_DIGITS: Final = {"float16": 4.8, "float32": 38.5, "float64": 308.2}  # of the largest number
 _BY_KIND: Final = {
     OpKind.LOG: "nan-log",
     OpKind.SQRT: "nan-sqrt",
@@ -62,15 +64,26 @@ def cause_of(born: Nonfinite, op: FailingOp) -> str:
         return "nan-std"
     if is_norm(op, born.where):
         return "nan-norm"
+    grown = "exploding-gradient" if born.when.step > 1 else "nan-overflow"
+    if op.kind is OpKind.POWER and _is_too_high(op):
+        return grown
     if op.kind in _BY_KIND:
         return _BY_KIND[op.kind]
     if op.action in _BY_ACTION:
         return _BY_ACTION[op.action]
     if op.kind in OVERFLOWING and born.value is not None and (not born.value.nans or _is_huge(op)):
         fed = grown_from(op)
-        grown = "exploding-gradient" if born.when.step > 1 else "nan-overflow"
         return "nan-exp" if fed is not None and fed.kind is OpKind.EXP else grown
     return "nan-op"
+
+
+def _is_too_high(power: FailingOp) -> bool:
+    """Whether a power overflows because its base is large, not because it is zero or negative."""
+    if len(power.inputs) < 2 or any(facts.low is None or facts.high is None for facts in power.inputs):
+        return False
+    base, exponent = power.inputs[:2]
+    size = max(abs(base.low or 0.0), abs(base.high or 0.0))
+    return size > 1 and math.log10(size) * (exponent.high or 0.0) > _DIGITS.get(base.dtype, _DIGITS["float32"])
 
 
 def _is_huge(op: FailingOp) -> bool:

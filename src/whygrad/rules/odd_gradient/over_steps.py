@@ -138,9 +138,14 @@ def _wall_behind(group: Sequence[Followed], layer: Followed) -> Followed | None:
     return last if last is not None and last.numbers.order > layer.numbers.order else None
 
 
+def all_zero(group: Sequence[Followed]) -> bool:
+    """Whether no variable got anything else than zero at any of enough steps."""
+    return bool(group) and len(group[0].numbers.norms) >= LEAST and all(each.is_zero for each in group)
+
+
 def zero_elsewhere(group: Sequence[Followed]) -> list[Followed]:
     """Variables whose gradient is zero at every step, while that of others is not."""
-    if not group or len(group[0].numbers.norms) < LEAST or all(each.is_zero for each in group):
+    if not group or len(group[0].numbers.norms) < LEAST or all_zero(group):
         return []
     found = silenced(group)
     claimed = {id(each) for each in (found[1] if found else ())}

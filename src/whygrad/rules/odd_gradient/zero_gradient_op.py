@@ -13,15 +13,18 @@ from whygrad.graph.query import Index, Reason, index_of
 from whygrad.graph.zeros import (
     Suspects,
     Zeroed,
+    ZeroFactor,
     is_constant,
     stuck_products,
     zeroed_by_construction,
+    zeroed_by_factor,
     zeroed_by_softmax,
 )
 from whygrad.rules.no_gradient.claim import claim
-from whygrad.rules.odd_gradient.over_steps import Followed, always, asked, followed, silenced, zero_elsewhere
+from whygrad.rules.odd_gradient.over_steps import Followed, all_zero, always, asked, followed, silenced, zero_elsewhere
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of, text_of
+from whygrad.source.operand import factor_text
 
 
 @rule("WG301", "zero-gradient-op", severity=Severity.WARNING, since="0.1.0")
@@ -70,23 +73,29 @@ def _zeros(recording: Recording, request: Request) -> Iterator[Finding]:
     """Each question is asked only of the sources that the ones before it have not explained."""
     index = index_of(request.graph)
     certain, summed = zeroed_by_construction(request, index), zeroed_by_softmax(request, index)
+    factors = zeroed_by_factor(request, index)
+    for factor in factors:
+        yield _by_factor(recording, request, index, factor)
     for zeroed in certain:
         yield _finding(recording, request, zeroed, certain=True)
     for zeroed in summed:
         yield _finding(recording, request, zeroed, certain=True, summed=True)
     group = followed(recording, request)
     layer = silenced(group)
-    explained = {id(source) for zeroed in (*certain, *summed) for source in zeroed.sources}
+    explained = {id(source) for zeroed in (*certain, *summed, *factors) for source in zeroed.sources}
     explained |= {id(each.source) for each in (layer[1] if layer else ())}
     for zeroed in _likely(request, index, explained):
         explained |= {id(source) for source in zeroed.sources}
         yield _finding(recording, request, zeroed, certain=is_constant(index, zeroed.op))
-    for op, factors in _stuck(request, index, [each for each in group if id(each.source) not in explained]):
-        explained |= {id(each.source) for each in factors}
-        yield _both_zero(request, op, factors)
+    for op, both in _stuck(request, index, [each for each in group if id(each.source) not in explained]):
+        explained |= {id(each.source) for each in both}
+        yield _both_zero(request, op, both)
     rest = [each for each in zero_elsewhere(group) if id(each.source) not in explained]
     if rest and not request.zeros_accepted:
         yield _at_every_step(request, rest)
+    trained = {pair.variable for update in recording.updates for pair in update.pairs}
+    if all_zero(group) and not explained and any(each.source.variable in trained for each in group):
+        yield _nothing_learned(request, group)
 
 
 def _likely(request: Request, index: Index, explained: set[int]) -> list[Zeroed]:
@@ -139,6 +148,23 @@ def _finding(recording: Recording, request: Request, zeroed: Zeroed, *, certain:
     )
 
 
+def _by_factor(recording: Recording, request: Request, index: Index, factor: ZeroFactor) -> Finding:
+    op, names = factor.op, names_of(recording, request, factor.sources)
+    made = index.origin(op.inputs[factor.position])
+    shown = factor_text(op.where, factor.position)
+    what = f"`{shown}`" if shown else "a factor of the loss" if made in (None, op.where) else text_of(made)
+    related = () if made in (None, op.where) else (Label(made, "zeros only, made here"),)
+    return Finding(
+        message=f"the gradient of {listing(names)} is exactly zero: {what} is zero in all of its elements, and "
+        "whatever depends on them is multiplied by it",
+        primary=None if op.where is None else Label(op.where, "multiplied by zeros"),
+        variables=names,
+        related=(*related, *asked(request)),
+        help=f"find out why {what} is zero: {_WHY_ZERO}",
+        steps=steps_of(recording, [request]),
+    )
+
+
 def _sure(op: Op) -> str:
     if op.action is Action.SOFTMAX:
         return "a softmax over a single unit is 1, whatever goes in"
@@ -177,6 +203,19 @@ def _at_every_step(request: Request, found: list[Followed]) -> Finding:
     )
 
 
+def _nothing_learned(request: Request, group: list[Followed]) -> Finding:
+    names = tuple(each.name for each in group)
+    return Finding(
+        message=f"the gradient of {listing(names)} is exactly zero at every step: nothing is learned",
+        primary=next(iter(asked(request)), None),
+        variables=names,
+        help=f"look for a factor of the loss that is zero: {_WHY_ZERO}; or for an output that does not move with its input",
+        steps=always(request),
+        certain=True,
+    )
+
+
+_WHY_ZERO: Final = "a mask that no element passes; a weight of the loss, of the samples or of a class that is zero"
 _STOPPED: Final = (
     f"hold one side fixed: `{Word.STOP_GRADIENT}(...)` of the sample whose score is taken, or of the old policy; "
     "or use another expression, in which it does not cancel out"

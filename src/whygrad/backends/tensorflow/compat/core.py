@@ -32,6 +32,7 @@ recording_is_stopped = find(
 unrecorded = find("tensorflow.python.eager.record:stop_recording", Loss.REPLAY)  # a block that no tape sees
 record = find("tensorflow.python.eager.record", Loss.CUSTOM)
 custom_gradient = find("tensorflow.python.ops.custom_gradient", Loss.CUSTOM)
+script_ops = find("tensorflow.python.ops.script_ops", Loss.FOREIGN)
 EagerFunc = find("tensorflow.python.ops.script_ops:EagerFunc", Loss.FOREIGN)
 EagerTensorBase = find("tensorflow.python.framework.ops:_EagerTensorBase", Loss.LEAVING)
 array_view = find("tensorflow.python.framework.ops:_EagerTensorBase._numpy", Loss.REPLAY)
@@ -250,6 +251,11 @@ def has_gradient(op_type: str) -> bool:
         return gradient_registry.lookup(op_type) is not None
     except LookupError:
         return False
+
+
+def is_blank(array: Any) -> bool:
+    """Whether an array of floating numbers has elements, and all of them are zero; None is no array."""
+    return array is not None and array.dtype.kind == "f" and array.size > 0 and not array.any()
 
 
 def bytes_of_tensor(tensor: Any) -> bytes:

@@ -28,6 +28,8 @@ _TELLING = _names(Loss.READS, "tensorflow.python.framework.op_callbacks:invoke_o
 _EXECUTING = _names(Loss.READS, "tensorflow.python.eager.execute:execute_with_callbacks")
 _MAKING = _names(Loss.WRITERS, "tensorflow.python.ops.resource_variable_ops:ResourceVariable._init_from_args")
 
+_FORWARD_MODE = _names(Loss.TRACES, "tensorflow.python.eager.forwardprop:_jvp_helper")
+
 AUTOGRAPH: Final = "/tensorflow/python/autograph/"
 GENERATED: Final = "__autograph_generated_file"  # in the name of a file that AutoGraph made
 # Parts of Keras that write to variables on their own account.
@@ -52,6 +54,11 @@ def tells_listeners(code: CodeType) -> bool:
 def executes_op(code: CodeType) -> bool:
     """Whether this runs an op of any kind, and holds no variable of it."""
     return code.co_name in _EXECUTING
+
+
+def asks_for_itself(code: CodeType) -> bool:
+    """Whether this takes gradients on its own account: forward mode is made of tapes."""
+    return code.co_name in _FORWARD_MODE
 
 
 def makes_variable(code: CodeType) -> bool:

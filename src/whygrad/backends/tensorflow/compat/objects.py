@@ -74,8 +74,11 @@ def body_of(python_op: Any) -> Any:
 
 
 def function_in(graph: Any, name: str) -> Any:
-    """A function that a graph knows by name."""
-    return graph._get_function(name)
+    """A function that a graph knows by name, or one of the graphs around it: under two tapes a branch is wrapped."""
+    found = None
+    while graph is not None and found is None:
+        found, graph = graph._get_function(name), getattr(graph, "outer_graph", None)
+    return found
 
 
 def updating_method(optimizer_class: Any) -> str:

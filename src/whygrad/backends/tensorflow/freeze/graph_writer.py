@@ -19,9 +19,9 @@ from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.tapes import TapeFacts
 from whygrad.backends.tensorflow.log.trace_log import trace_records
 from whygrad.graph import Flow, Op, OpId, OpKind, TapeId, Tensor, TensorId, VariableId
-from whygrad.observe.place import span
+from whygrad.observe.place import Place, span
 from whygrad.source import SourceSpan
-from whygrad.source.module import in_same_function
+from whygrad.source.module import in_one_function
 from whygrad.source.position import Position
 
 MAX_DEPTH = 24  # of functions inside functions
@@ -41,16 +41,17 @@ class _Site(NamedTuple):
 class GraphWriter:
     """Writes the ops of one request, in the order they ran."""
 
-    def __init__(self, recorder: Recorder, keras: KerasFacts, scope: Scope, tape: TapeId, facts: TapeFacts) -> None:
+    def __init__(self, recorder: Recorder, keras: KerasFacts, scope: Scope, tape: TapeFacts) -> None:
         self.ops: list[Op] = []
         self.tensors: dict[TensorId, Tensor] = {}
         self._recorder = recorder
         self._keras = keras
         self._variables = recorder.variables.entries
         self._scope = scope
-        self._tape = tape
-        self._home, self._entered = facts.home, facts.entered  # the tape's `with` block, and the function around it
-        self._beside: dict[SourceSpan, bool] = {}  # whether a place is in that function
+        self._tape = TapeId(tape.number)
+        self._forgotten = 0 if tape.emptied is None else tape.emptied[0]  # what ran till then the tape knows no more
+        self._home: Place = tape.entered  # in the function that holds the tape's `with` block
+        self._at_home: dict[SourceSpan, bool] = {}
         self._facts: dict[int, TensorFacts] = dict(scope.facts)
         self._fresh = itertools.count(-1, -1)  # ids for what function bodies hold, below all real ones
         self._handles: dict[int, int] = {}  # of the inputs of function bodies
@@ -58,15 +59,17 @@ class GraphWriter:
         self._branches = 0  # how many loops and branches are open
         self._tapes: dict[tuple[int, ...], frozenset[TapeId]] = {}
 
-    def first_after(self, clock: int) -> int:
+    def first_after(self, clock: int) -> OpId:
         """The id of the first op after a moment of the recorder's clock."""
-        return bisect.bisect_right(self._moments, clock) + 1
+        return OpId(bisect.bisect_right(self._moments, clock) + 1)
 
     def add(self, record: OpRecord, *, opened: bool = True) -> None:
         """A call that the targets do not depend on stays closed: there may be thousands, one for each step of `fit`."""
         tapes = self._tapes.get(record.tapes)
         if tapes is None:
             tapes = self._tapes[record.tapes] = frozenset(map(TapeId, record.tapes))
+        if record.sequence <= self._forgotten:
+            tapes -= {self._tape}
         if record.calls and not opened:
             self._close(_Site(record, self._where(record, tapes), tapes))
         else:
@@ -113,16 +116,19 @@ class GraphWriter:
         once = isinstance(record.place, Position) and record.place.code.co_name in ("__init__", "build")
         if self._tape not in tapes and self._home is not None and not once and kind_of(record.type) not in _CUTTING:
             for caller in (record.place, *record.callers):
-                if isinstance(caller, Position) and _is_in(caller.code, self._home):
-                    return original_span(caller) if is_generated(caller.code) else span(caller)
-            if record.layers and isinstance(record.place, SourceSpan) and self._is_beside_tape(record.place):
-                return record.place
+                place = original_span(caller) if isinstance(caller, Position) and is_generated(caller.code) else caller
+                if self._is_at_home(place):
+                    return span(place)
         return span(self._keras.shown_at(record.place, record.layers))
 
-    def _is_beside_tape(self, place: SourceSpan) -> bool:
-        if place not in self._beside:
-            self._beside[place] = isinstance(self._entered, SourceSpan) and in_same_function(place, self._entered)
-        return self._beside[place]
+    def _is_at_home(self, place: Place) -> bool:
+        if isinstance(place, Position) and isinstance(self._home, Position):
+            return _is_in(place.code, self._home.code)
+        if not isinstance(place, SourceSpan) or not isinstance(self._home, SourceSpan):  # of converted functions
+            return False
+        if place not in self._at_home:
+            self._at_home[place] = in_one_function(place, self._home)
+        return self._at_home[place]
 
     # -- calls of functions ----------------------------------------------------------------------
 
@@ -135,7 +141,7 @@ class GraphWriter:
     def _open(self, site: _Site, inputs: Sequence[int], outputs: Sequence[int], depth: int) -> None:
         record = site.record
         loop = record.type.endswith("While")
-        choice = record.type.endswith(("If", "Case"))
+        choice = record.is_choice
         self._branches += loop or choice
         for position, graph in enumerate(record.calls):
             names: dict[int, int] = {}
@@ -179,7 +185,9 @@ class GraphWriter:
             return
         variable: int | None = None
         data = inputs
-        if inputs and self._handle(inputs[0]) in self._variables:
+        if kind is OpKind.FOREIGN:
+            data = [self._value(site, number) for number in inputs]
+        elif inputs and self._handle(inputs[0]) in self._variables:
             variable = self._handle(inputs[0]) if kind in (OpKind.READ, OpKind.WRITE) else None
             data = inputs[1:]
         elif kind is OpKind.STATE:
@@ -260,6 +268,7 @@ class GraphWriter:
                 layers=record.layers,
                 custom=record.custom,
                 branched=self._branches > 0,
+                blank=record.blank if kind in (OpKind.ELEMENTWISE, OpKind.CONTRACT) else (),
             )
         )
 

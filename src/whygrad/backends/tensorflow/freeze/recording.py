@@ -120,6 +120,7 @@ def _request(entry: RequestEntry, sizes: Sizes, of_terms: TermNumbers | None) ->
         order=entry.order,
         compiled=entry.compiled,
         zeros_accepted=entry.zeros_accepted,
+        zeros_given=entry.method == "batch_jacobian",
         target_type=entry.target_type,
         target_not_a_tensor=NOT_TENSORS.get(entry.target_type),
         method=entry.method,
@@ -128,6 +129,8 @@ def _request(entry: RequestEntry, sizes: Sizes, of_terms: TermNumbers | None) ->
         steps=sizes.steps,
         ran=sizes.ran,
         of_terms=of_terms,
+        lapses=entry.lapses,
+        watched=entry.watched,
     )
 
 

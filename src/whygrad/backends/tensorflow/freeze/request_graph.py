@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from whygrad.backends.tensorflow.freeze.crossings import with_crossings
@@ -12,9 +13,10 @@ from whygrad.backends.tensorflow.keras.facts import KerasFacts
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.requests import RequestEntry
 from whygrad.backends.tensorflow.log.tapes import TapeFacts
-from whygrad.graph import Graph, Outcome, TapeId, TensorId
+from whygrad.graph import Graph, Lapse, Outcome, TensorId
 from whygrad.graph.query import without_collecting
 from whygrad.graph.terms import is_sum
+from whygrad.observe.place import span
 
 
 def freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: TapeFacts, tf_graph: Any) -> Graph:
@@ -24,11 +26,11 @@ def freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: Tap
 
 
 def _freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: TapeFacts, tf_graph: Any) -> Graph:
-    scope = Scope(recorder, tf_graph)
+    scope = Scope(recorder, tf_graph, entry)
     behind = scope.behind(entry.targets)
     needed = behind | scope.ahead(entry.sources)
     needed |= scope.draws_apart(entry.tape, needed)
-    writer = GraphWriter(recorder, keras, scope, TapeId(entry.tape), tape)
+    writer = GraphWriter(recorder, keras, scope, tape)
     for record in scope.records:
         if record.sequence in needed and record.sequence not in scope.shadowed:
             writer.add(record, opened=record.sequence in behind)
@@ -36,8 +38,20 @@ def _freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: Ta
     for source in entry.sources:
         if source.watched is not None:
             source.watched = writer.first_after(source.watched)
+    entry.lapses = tuple(_lapses(writer, tape))
+    entry.watched = frozenset(map(TensorId, tape.watched)) & writer.tensors.keys()
     truncated = recorder.dropped_before > 0 and tf_graph is None
     graph = Graph(ops=with_derivatives(writer.ops), tensors=writer.tensors, truncated=truncated)
     lost = any(source.outcome is not Outcome.PRESENT for source in entry.sources)
     targets = [TensorId(target) for target in entry.targets]
     return with_crossings(recorder, keras, graph) if lost or is_sum(graph, targets) else graph
+
+
+def _lapses(writer: GraphWriter, tape: TapeFacts) -> Iterator[Lapse]:
+    for began, ended, place in tape.stops:
+        if ended is not None:
+            yield Lapse(first=writer.first_after(began), end=writer.first_after(ended), where=span(place))
+    if tape.emptied is not None:
+        moment, place = tape.emptied
+        first, end = writer.first_after(tape.began - 1), writer.first_after(moment)
+        yield Lapse(first=first, end=end, where=span(place), emptied=True)

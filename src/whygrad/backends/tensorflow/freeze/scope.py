@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.freeze.called_writes import CalledWrites
 from whygrad.backends.tensorflow.log.op_record import CUSTOM, Leaf, OpRecord, TensorFacts, facts_of
 from whygrad.backends.tensorflow.log.op_table import kind_of
 from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.requests import RequestEntry
 from whygrad.backends.tensorflow.log.trace_log import trace_records
 from whygrad.graph import OpKind
 
@@ -17,7 +19,8 @@ from whygrad.graph import OpKind
 class Scope:
     """The eager log, or the log of the function being traced and of those around it."""
 
-    def __init__(self, recorder: Recorder, tf_graph: Any) -> None:
+    def __init__(self, recorder: Recorder, tf_graph: Any, asked: RequestEntry) -> None:
+        self._recorder = recorder
         self.aliases: dict[int, int] = dict(recorder.variables.copies)  # handle inside a function -> handle outside
         self.leaves: Mapping[int, Leaf] = recorder.leaves
         self.passed: list[tuple[int, Any]] = []  # (outside, inside) tensors that a traced function captured
@@ -27,6 +30,7 @@ class Scope:
             self.records += self._traced(recorder, tf_graph)
         self.makers: dict[int, list[OpRecord]] = defaultdict(list)
         self.writes: dict[int, list[OpRecord]] = defaultdict(list)
+        self._called_writes = CalledWrites(recorder)
         self.shadowed: set[int] = set()  # ops whose outputs a custom gradient took over
         types = {record.type for record in self.records}
         self._drawing = {name for name in types if kind_of(name) is OpKind.NOISE}
@@ -34,19 +38,35 @@ class Scope:
         self._writing = {name for name in types if kind_of(name) is OpKind.WRITE}
         self._reading = {name for name in types if kind_of(name) is OpKind.READ}
         self._index()
+        self._read_targets(asked)
         for _, inside in self.passed:
             self.facts.setdefault(compat.tensor_id(inside), facts_of(inside))
 
     def _index(self) -> None:
+        self._order = {record.sequence: position for position, record in enumerate(self.records)}
         for record in self.records:
             for facts in record.outputs:
                 if record.type == CUSTOM:
                     self.shadowed.update(maker.sequence for maker in self.makers.pop(facts.id, ()))
                 self.makers[facts.id].append(record)
                 self.facts[facts.id] = facts
-            if record.type in self._writing:
+            if record.calls or record.type in self._writing:
                 for handle in self.written(record):
                     self.writes[handle].append(record)
+
+    def _read_targets(self, asked: RequestEntry) -> None:
+        """A target that is a variable is read when the gradient is asked for; the tape knows it by its handle."""
+        for moment, number in enumerate(asked.targets, self._recorder.now + 1):
+            entry = self._recorder.variables.entries.get(self.handle(number))
+            if entry is not None:
+                value = TensorFacts(number, compat.dtype_named(entry.dtype), entry.shape)
+                read = OpRecord(moment, "ReadVariableOp", (number,), (value,))
+                read.place, read.tapes = asked.place, (asked.tape,)
+                self._order[read.sequence] = len(self.records)
+                self.records.append(read)
+                self.shadowed.update(maker.sequence for maker in self.makers.pop(number, ()))
+                self.makers[number], self.facts[number] = [read], value
+                self._reading.add(read.type)
 
     def _traced(self, recorder: Recorder, tf_graph: Any) -> list[OpRecord]:
         records: list[OpRecord] = []
@@ -76,7 +96,7 @@ class Scope:
             return tuple(record.attrs or ())
         if record.type in self._writing and record.inputs:
             return (self.handle(record.inputs[0]),)
-        return ()
+        return {self.handle(number) for number in self._called_writes.of(record)} if record.calls else ()
 
     def behind(self, targets: Iterable[int]) -> set[int]:
         """Sequence numbers of all records the targets depend on, through variables too."""
@@ -100,8 +120,13 @@ class Scope:
         return found
 
     def _written_before(self, read: OpRecord, found: set[int]) -> Iterable[int]:
-        for write in self.writes.get(self.handle(read.inputs[0]), ()) if read.inputs else ():
-            if write.sequence < read.sequence and write.sequence not in found:
+        """Of the calls of one function only the last: there may be thousands, and all write the same."""
+        called, order = set[int](), self._order
+        for write in reversed(self.writes.get(self.handle(read.inputs[0]), ())) if read.inputs else ():
+            if order[write.sequence] > order[read.sequence] or not called.isdisjoint(map(id, write.calls)):
+                continue
+            called.update(map(id, write.calls))
+            if write.sequence not in found:
                 found.add(write.sequence)
                 yield from write.inputs
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from types import FrameType, ModuleType
 from typing import Any
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras.attributes import Attributes
 from whygrad.backends.tensorflow.keras.called_layers import CalledLayers
 from whygrad.backends.tensorflow.keras.lists import ListReads
@@ -95,6 +96,12 @@ class KerasFacts:
             entry.created = made
         elif made is not None:  # its value comes later: remember it by the variable
             self.made_variables[id(variable)] = (weakref.ref(variable), made)
+
+    def predicted_from(self, _: Any, frame: FrameType, args: Any, kwargs: Any) -> None:
+        """What `predict` is given leaves TensorFlow: arrays come back."""
+        for item in compat.flatten(args[:1] or kwargs.get("x")):
+            if compat.id_of(item) is not None and compat.current_graph() is None:
+                self._recorder.on_departure(item, ".predict()", frame)
 
     def list_was_used(self, value: Any) -> None:
         for lists in self._made("lists"):

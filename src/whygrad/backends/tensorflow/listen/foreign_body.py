@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import Any
 
@@ -19,7 +20,7 @@ class Bodies(threading.local):
         self.running: list[str] = []
 
 
-def install(hooks: Hooks, bodies: Bodies) -> None:
+def install(hooks: Hooks, recorder: Recorder, bodies: Bodies) -> None:
     def wrap(original: Any) -> Any:
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             function = compat.body_of(self)
@@ -31,7 +32,17 @@ def install(hooks: Hooks, bodies: Bodies) -> None:
 
         return __call__
 
+    def wrap_numpy(original: Any) -> Any:
+        def py_func_common(func: Any, inp: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(func, inp, *args, **kwargs)
+            if compat.current_graph() is None:  # else it is an op like any other
+                hooks.safely(recorder.on_numpy_function, inp, result, sys._getframe(1))
+            return result
+
+        return py_func_common
+
     hooks.replace(compat.EagerFunc, "__call__", wrap)
+    hooks.replace(compat.script_ops, "py_func_common", wrap_numpy)
 
 
 def note_departure(recorder: Recorder, function: str, how: str, frame: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
@@ -42,6 +43,22 @@ def install(hooks: Hooks, tapes: Tapes, requests: Requests, listener: OpListener
 
         return watch
 
+    def reset(original: Any) -> Any:
+        def reset(self: Any) -> Any:
+            original(self)
+            hooks.safely(tapes.emptied, self, sys._getframe(1))
+
+        return reset
+
+    def stop_recording(original: Any) -> Any:
+        def stop_recording(self: Any) -> Any:
+            hooks.safely(tapes.stopping, self, sys._getframe(1))
+            return original(self)
+
+        return stop_recording
+
+    hooks.replace(owner, "reset", reset)
+    hooks.replace(owner, "stop_recording", stop_recording)
     hooks.replace(owner, "_push_tape", push)
     hooks.replace(owner, "_pop_tape", pop)
     hooks.replace(owner, "watch", watch)

@@ -19,7 +19,7 @@ class OpRecord(OpFact):
     Made for every op that runs: what the base would set up is written out, a call less.
     """
 
-    __slots__ = ("attrs", "calls", "laid_at", "type")
+    __slots__ = ("attrs", "blank", "calls", "laid_at", "type")
 
     def __init__(self, sequence: int, op_type: str, inputs: tuple[int, ...], outputs: tuple[TensorFacts, ...]) -> None:
         self.kind, self.action = meaning_of(op_type)
@@ -30,8 +30,19 @@ class OpRecord(OpFact):
         self.callers = self.tapes = self.layers = self.extents = ()
         self.type = op_type
         self.attrs: Any = None
+        self.blank: tuple[int, ...] = ()  # products: the inputs that hold nothing but zeros, as far as was looked
         self.calls: tuple[Any, ...] = ()  # the function graphs this op runs
         self.laid_at: OpRecord | None = None  # the forward op whose gradient this op is a part of
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether its first input says which of its graphs is to run."""
+        return self.type.endswith(("If", "Case"))
+
+    @property
+    def handed_on(self) -> tuple[int, ...]:
+        """The inputs that the graphs it runs are given, in their order."""
+        return self.inputs[self.is_choice :]
 
 
 class Leaf(NamedTuple):
@@ -54,12 +65,13 @@ class Departure(NamedTuple):
 class TraceLog:
     """The ops of one function graph, in the order they were traced."""
 
-    __slots__ = ("function", "makers", "records")
+    __slots__ = ("compared", "function", "makers", "records")
 
     def __init__(self, function: int) -> None:
         self.function = function
         self.records: list[OpRecord] = []
         self.makers: dict[int, OpRecord] = {}
+        self.compared = (0, 0)  # how many ops the graph had, and the log, when the one was last completed by the other
 
     def add(self, record: OpRecord) -> None:
         record.function = self.function

@@ -27,7 +27,7 @@ from whygrad.backends.tensorflow.log.ledger.ledger import LedgerBook
 from whygrad.backends.tensorflow.log.observed import Observed
 from whygrad.backends.tensorflow.log.op_record import CUSTOM, Departure, Leaf, OpRecord, TraceLog, facts_of
 from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES
-from whygrad.backends.tensorflow.log.stack import callers_of, is_users_own, variable_in_caller
+from whygrad.backends.tensorflow.log.stack import callers_of, is_users_own, variables_read
 from whygrad.backends.tensorflow.log.traced_functions import TracedFunctions
 from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
 from whygrad.graph import Action, Event, OpKind
@@ -82,6 +82,7 @@ class Recorder:
         self.dropped_before = 0
         self.updated = False  # since the last step began
         self.ops_seen = 0
+        self.seeking_zeros = False  # all gradients of a step were zero: the factors of the next one are looked at
         self.traced = TracedFunctions()
         self.calls_seen = 0
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
@@ -135,13 +136,17 @@ class Recorder:
         # TensorFlow halts the tapes around these: one is the cut itself, the other is recorded as a whole.
         self._stopping = name == "StopGradient" or name.startswith("__forward_")
         ids = []
+        read: dict[int, Any] | None = None
         for tensor in inputs:
             number = compat.tensor_id(tensor)
             ids.append(number)
             if number not in known:
-                self._meet(tensor, number, inputs, place, frame)
+                read = variables_read(frame, inputs, known) if read is None else read
+                self._meet(tensor, number, read.get(number), place, frame)
         record = self._new_record(name, tuple(ids), outputs, place)
         record.attrs = attrs
+        if self.seeking_zeros and record.tapes and _is_product(record):
+            record.blank = tuple(i for i, tensor in enumerate(inputs) if compat.is_blank(compat.array_view(tensor)))
         if name.startswith("__"):
             record.calls = called_graphs(frame)
             self.ledger.ran(record.calls)
@@ -228,6 +233,8 @@ class Recorder:
         self._around = callers_of(found)
         record = self._new_record(name, ids, outputs, self.place_of(found))
         record.attrs, record.function = attrs, log.function
+        if record.tapes and _is_product(record):
+            record.blank = tuple(i for i, tensor in enumerate(inputs) if compat.is_blank(compat.constant_value(tensor)))
         handle = outermost_handle(ids[0], graph) if ids and inputs[0].dtype is compat.resource_dtype else None
         if name in FUNCTIONAL_OPS and outputs:
             record.calls = functional_graphs(outputs[0].op, graph)
@@ -281,12 +288,12 @@ class Recorder:
 
     # -- tensors that no op made -----------------------------------------------------------------
 
-    def _meet(self, tensor: Any, number: int, inputs: Any, place: Place, frame: FrameType) -> None:
+    def _meet(self, tensor: Any, number: int, handle: Any, place: Place, frame: FrameType) -> None:
+        """A tensor that no op made; with a handle, the value of that variable."""
         self.producers[number] = None
         if tensor.dtype is compat.resource_dtype:
             self.variables.meet_handle(number, frame)
             return
-        handle = variable_in_caller(frame, tensor, inputs, self.producers)
         if handle is not None:
             self.variables.meet_handle(compat.tensor_id(handle), frame)
             read = self._new_record("ReadVariableOp", (compat.tensor_id(handle),), (tensor,), place)
@@ -308,6 +315,23 @@ class Recorder:
         self.folds.steps.use((compat.tensor_id(tensor),))
         if not self.paused:
             self.departures.append(Departure(compat.tensor_id(tensor), how, self.now, self.place_at(frame)))
+
+    def on_numpy_function(self, inputs: Any, results: Any, frame: FrameType) -> None:
+        """A Python function ran at once, on arrays, where a traced function would have an op for it."""
+        if self.paused:
+            return
+        found = user_frame(frame)
+        place, self._around, ids = self.place_of(found), callers_of(found), []
+        for item in compat.flatten(inputs):
+            entry = self.variables.of(item) if hasattr(item, "assign") else None
+            number = compat.id_of(item) if entry is None else entry.id
+            if number is not None:
+                ids.append(number)
+                if entry is None and number not in self.producers:
+                    self.producers[number] = None
+                    self.leaves[number] = Leaf(facts_of(item), self.now, place)
+        made = [tensor for tensor in compat.flatten(results) if compat.id_of(tensor) is not None]
+        self.add_virtual("PyFunc", ids, made, place)
 
     # -- keeping memory flat ---------------------------------------------------------------------
 
@@ -393,3 +417,7 @@ class Recorder:
             outer = user_frame(found.f_back)
             return where if outer is None else self.place_of(outer)
         return where
+
+
+def _is_product(record: OpRecord) -> bool:
+    return record.action is Action.MULTIPLY or record.kind is OpKind.CONTRACT

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from types import FrameType
 from typing import Any, Protocol
 
 from whygrad.backends.tensorflow import compat
@@ -13,7 +14,7 @@ from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.tapes import TapeFacts, Tapes
 from whygrad.backends.tensorflow.log.variables import VariableBook, handle_id
 from whygrad.backends.tensorflow.measure.finite import square_sum
-from whygrad.graph import Graph, Outcome
+from whygrad.graph import Graph, Lapse, Outcome, TensorId
 from whygrad.observe.fact import OpFact
 from whygrad.observe.label import Asked, Label
 from whygrad.observe.loss import loss_form
@@ -54,6 +55,8 @@ class RequestEntry:
     looks: int = 0
     error: str | None = None
     model: str | None = None
+    lapses: tuple[Lapse, ...] = ()
+    watched: frozenset[TensorId] = frozenset()
 
 
 @dataclass(slots=True)
@@ -106,13 +109,13 @@ class Requests:
         recorder.asking += 1
         if recorder.asking > 1:
             return None
-        facts = self._tapes.of(tape)
+        facts, frame = self._tapes.of(tape), sys._getframe(3)
         raw = compat.flatten(sources)
         raw_targets = compat.flatten(target)
         targets = [_tensor_of(item) for item in raw_targets]
         entry = RequestEntry(
             tape=facts.number,
-            place=recorder.place_at(sys._getframe(3)) or training.training_place(),
+            place=self._place(frame),
             method=method,
             targets=tuple(number for number in targets if number is not None),
             target_type=_odd_type(target),
@@ -139,6 +142,11 @@ class Requests:
             None if given is None else compat.flatten(given),
             self._episodes.of_tape.get(tape),
         )
+
+    def _place(self, frame: FrameType) -> Place:
+        """None: it is TensorFlow's own."""
+        own = compat.asks_for_itself(frame.f_code)
+        return None if own else self._recorder.place_at(frame) or self._training.training_place()
 
     def _source(self, item: Any, facts: Any) -> SourceEntry:
         entry = self._variables.of(item) if hasattr(item, "assign") else None
@@ -230,7 +238,8 @@ class Requests:
         known = self.entries.get(key)
         if known is not None:
             known.count += 1
-            self._look_for_zeros(known, gradients)
+            if self._look_for_zeros(known, gradients):
+                self._replace(known, ticket)
             if known.count in SETTLED:
                 self._recorder.settled()
             return
@@ -243,10 +252,22 @@ class Requests:
         self.entries[key] = entry
         self._look_for_zeros(entry, gradients)
 
-    def _look_for_zeros(self, entry: RequestEntry, gradients: Any) -> None:
-        """Look at the values themselves at steps 1 to 4, 8, 16, ...: cheap, and enough to say `always`."""
+    def _replace(self, known: RequestEntry, ticket: Ticket) -> None:
+        """Take this step's graph for the first one's: its products were looked at."""
+        entry = ticket.entry
+        self.tape_facts[entry.tape] = tape = self._tapes.of(ticket.tape)
+        known.graph = self.freeze(entry, tape, ticket.tf_graph)
+        known.tape, known.targets, known.lapses, known.watched = entry.tape, entry.targets, entry.lapses, entry.watched
+        for before, now in zip(known.sources, entry.sources, strict=True):
+            before.tensor, before.watched = now.tensor, now.watched
+
+    def _look_for_zeros(self, entry: RequestEntry, gradients: Any) -> bool:
+        """Look at the values themselves at steps 1 to 4, 8, 16, ...: cheap, and enough to say `always`.
+
+        Whether all were zero once more after the step in which that was first seen.
+        """
         if entry.compiled or (entry.count > 4 and entry.count & (entry.count - 1)):
-            return
+            return False
         with self._recorder.pausing():
             entry.looks += 1
             for source, gradient in zip(entry.sources, gradients, strict=False):
@@ -255,6 +276,10 @@ class Requests:
                     array = values.numpy()
                     if array.size and not array.any():
                         source.zero_looks += 1
+        given = [source for source in entry.sources if source.outcome is Outcome.PRESENT]
+        all_zero = bool(given) and all(source.zero_looks == entry.looks for source in given)
+        sought, self._recorder.seeking_zeros = self._recorder.seeking_zeros, all_zero and entry.looks == 1
+        return sought and all_zero and entry.looks == 2
 
 
 def _made_at(op: OpFact | None) -> tuple[Place, tuple[Position, ...]] | None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.variables import handle_id
 from whygrad.source.position import CodeOwner, Position, file_owner, position_in, user_frame
@@ -39,19 +41,46 @@ def callers_of(frame: FrameType | None) -> tuple[Position, ...]:
     return tuple(found)
 
 
-def variable_in_caller(frame: FrameType, tensor: Any, inputs: Any, known: Mapping[int, Any]) -> Any:
-    """`x * v` reads `v` in C++ and no read op shows; the calling wrapper still holds `v` in its locals."""
+def variables_read(frame: FrameType, inputs: Any, known: Mapping[int, Any]) -> dict[int, Any]:
+    """The handles of the variables whose values an op was given, by the ids of the values.
+
+    `x * v` reads `v` in C++ and no read op shows; the calling wrapper still holds `v` in its arguments, which are in
+    the order of the inputs. Numbers and arrays among them are inputs too; tensors are inputs themselves.
+    """
     caller = frame.f_back if compat.tells_listeners(frame.f_code) else frame
     if caller is None or compat.executes_op(caller.f_code):
-        return None
-    held = [value for value in caller.f_locals.values() if handle_id(value) is not None and hasattr(value, "assign")]
-    if not held:
-        flat = [item for value in caller.f_locals.values() if isinstance(value, (list, tuple)) for item in value]
-        held = [value for value in flat if handle_id(value) is not None and hasattr(value, "assign")]
-    unknown = [item for item in inputs if compat.tensor_id(item) not in known or item is tensor]
-    fitting = [v for v in held if v.dtype == tensor.dtype and tuple(v.shape) == tuple(tensor.shape)]
-    if not fitting:
-        return None
-    order = [item for item in unknown if item.dtype == tensor.dtype]
-    index = next((i for i, item in enumerate(order) if item is tensor), 0)
-    return fitting[min(index, len(fitting) - 1)].handle
+        return {}
+    given = [item for value in caller.f_locals.values() for item in _each(value)]
+    if not any(_is_variable(item) for item in given):
+        return {}
+    passed = {id(item) for item in given}
+    unseen = [item for item in inputs if compat.tensor_id(item) not in known and id(item) not in passed]
+    found = dict[int, Any]()
+    for item in given:
+        if unseen and _fits(item, unseen[0]):
+            tensor = unseen.pop(0)
+            if _is_variable(item):
+                found[compat.tensor_id(tensor)] = item.handle
+    return found
+
+
+def _each(value: Any) -> Any:
+    """Tensors and variables in a list are inputs each for itself; numbers in a list are one."""
+    packed = isinstance(value, (list, tuple)) and any(compat.id_of(i) is not None or _is_variable(i) for i in value)
+    return value if packed else (value,)
+
+
+def _is_variable(value: Any) -> bool:
+    return hasattr(value, "assign") and handle_id(value) is not None
+
+
+def _fits(given: Any, tensor: Any) -> bool:
+    """Whether a tensor may hold the value of what was given: a variable's, or numbers."""
+    if _is_variable(given):
+        return given.dtype == tensor.dtype and tuple(given.shape) == tuple(tensor.shape)
+    if isinstance(given, bool) or not isinstance(given, (int, float, complex, list, tuple, np.ndarray, np.generic)):
+        return False
+    try:
+        return np.shape(given) == tuple(tensor.shape)
+    except ValueError:  # a list of lists of different lengths
+        return False

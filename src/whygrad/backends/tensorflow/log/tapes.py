@@ -5,33 +5,37 @@ from __future__ import annotations
 import itertools
 import sys
 import weakref
-from types import CodeType
+from collections import deque
+from types import FrameType
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.episode import Episodes
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.variables import VariableBook
-from whygrad.source.position import user_frame
+
+KEPT_STOPS = 64  # of one tape, the last ones
 
 
 class TapeFacts:
     """What is known of one tape."""
 
     __slots__ = (
-        *("began", "ended", "entered", "graph", "home", "number"),
+        *("began", "emptied", "ended", "entered", "graph", "number", "stopping", "stops"),
         *("persistent", "requests", "used_up", "watched", "watches_variables"),
     )
 
-    def __init__(self, number: int, tape: Any, entered: Any, graph: Any, home: CodeType | None = None) -> None:
+    def __init__(self, number: int, tape: Any, entered: Any, graph: Any) -> None:
         self.number = number
         self.began = self.ended = 0  # the recorder's clock when it was first entered and last left
         self.entered = entered
-        self.home = home  # the function that holds its `with` block, as it runs
         self.graph = graph
         self.persistent = compat.is_persistent(tape)
         self.watches_variables = compat.watches_variables(tape)
         self.watched: dict[int, int] = {}  # tensor or handle id -> clock
+        self.emptied: tuple[int, Any] | None = None  # the clock when it was last reset, and where
+        self.stopping: Any = None  # where its recording is about to be stopped
+        self.stops: deque[list[Any]] = deque(maxlen=KEPT_STOPS)  # from when to when, and where
         self.requests = 0
         self.used_up: Any = None  # where the one request of a tape that is not persistent was made
 
@@ -49,10 +53,8 @@ class Tapes:
     def of(self, tape: Any) -> TapeFacts:
         facts = self.facts.get(tape)
         if facts is None:
-            frame = sys._getframe(1)
-            entered, own = self._recorder.place_at(frame), user_frame(frame)
-            home = None if own is None else own.f_code
-            facts = TapeFacts(next(self.numbers), tape, entered, compat.current_graph(), home)
+            entered = self._recorder.place_at(sys._getframe(1))
+            facts = TapeFacts(next(self.numbers), tape, entered, compat.current_graph())
             self.facts[tape] = facts
         return facts
 
@@ -63,15 +65,30 @@ class Tapes:
         if facts.graph is None:
             self._episodes.entered(tape)
         facts.began = facts.began or recorder.now + 1
+        if facts.stops and facts.stops[-1][1] is None:
+            facts.stops[-1][1] = recorder.now
         recorder.tapes = (*recorder.tapes, facts.number)
         recorder.open_tapes += 1
 
     def popped(self, tape: Any) -> None:
         recorder, facts = self._recorder, self.of(tape)
         facts.ended, number = recorder.now, facts.number
+        if facts.stopping is not None:
+            facts.stops.append([recorder.now, None, facts.stopping])
+            facts.stopping = None
         recorder.open_tapes -= number in recorder.tapes
         recorder.tapes = tuple(active for active in recorder.tapes if active != number)
         recorder.trim()
+
+    def stopping(self, tape: Any, frame: FrameType) -> None:
+        """What runs next is not recorded."""
+        self.of(tape).stopping = self._recorder.place_at(frame)
+
+    def emptied(self, tape: Any, frame: FrameType) -> None:
+        """What it has recorded is gone, and so is what it was told to watch."""
+        facts = self.of(tape)
+        facts.emptied = (self._recorder.now, self._recorder.place_at(frame))
+        facts.watched.clear()
 
     def still_needed(self) -> list[tuple[int, int]]:
         """From when to when the tapes recorded that may still be asked for a gradient."""

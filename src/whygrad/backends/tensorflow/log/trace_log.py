@@ -6,7 +6,7 @@ from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.function_graphs import FUNCTIONAL_OPS, functional_graphs
-from whygrad.backends.tensorflow.log.op_record import OpRecord, facts_of
+from whygrad.backends.tensorflow.log.op_record import OpRecord, TraceLog, facts_of
 from whygrad.source import SourceSpan
 from whygrad.source.position import CodeOwner, file_owner
 
@@ -15,7 +15,7 @@ def trace_records(recorder: Any, tf_graph: Any) -> list[OpRecord]:
     """The log of a traced function; read from its graph where it was traced before watching began."""
     log = recorder.traces.get(tf_graph)
     if log is not None:
-        return _with_calls(recorder, tf_graph, log.records)
+        return _with_unannounced(recorder, tf_graph, log)
     cached: list[OpRecord] | None = recorder.untraced.get(tf_graph)
     if cached is None:
         cached = [_from_operation(operation, tf_graph) for operation in tf_graph.get_operations()]
@@ -23,30 +23,39 @@ def trace_records(recorder: Any, tf_graph: Any) -> list[OpRecord]:
     return cached
 
 
-def _with_calls(recorder: Any, tf_graph: Any, logged: list[OpRecord]) -> list[OpRecord]:
-    """TensorFlow announces every op but the call of one traced function by another: add those from the graph."""
-    made = {facts.id for record in logged for facts in record.outputs}
-    calls = [
-        operation
-        for operation in tf_graph.get_operations()
-        if operation.type in FUNCTIONAL_OPS and operation.outputs and compat.tensor_id(operation.outputs[0]) not in made
-    ]
-    records = list(logged)
-    for operation in calls:
-        needs = {compat.tensor_id(tensor) for tensor in operation.inputs}
-        last = max((i for i, r in enumerate(records) if any(f.id in needs for f in r.outputs)), default=-1)
-        record = _from_operation(operation, tf_graph)
-        record.sequence = next(recorder.sequence)
-        neighbour = records[last + 1] if last + 1 < len(records) else records[last] if records else None
-        if neighbour is not None:
-            record.tapes, record.layers = neighbour.tapes, neighbour.layers
-        records.insert(last + 1, record)
-        made.update(facts.id for facts in record.outputs)
-    if calls:
-        log = recorder.traces[tf_graph]
-        log.records[:] = records  # found once
-        log.makers.update((facts.id, record) for record in records for facts in record.outputs)
+def _with_unannounced(recorder: Any, tf_graph: Any, log: TraceLog) -> list[OpRecord]:
+    """TensorFlow does not announce the call of one traced function by another, nor what a vectorised loop is made of.
+
+    The calls are added from the graph, and of other ops those that a logged one takes something from.
+    """
+    operations, records = tf_graph.get_operations(), log.records
+    if log.compared != (len(operations), len(records)):
+        for operation in _missing(operations, records):
+            needs = {compat.tensor_id(tensor) for tensor in operation.inputs}
+            last = max((i for i, r in enumerate(records) if any(f.id in needs for f in r.outputs)), default=-1)
+            record = _from_operation(operation, tf_graph)
+            record.sequence = next(recorder.sequence)
+            neighbour = records[last + 1] if last + 1 < len(records) else records[last] if records else None
+            if neighbour is not None:
+                record.tapes, record.layers = neighbour.tapes, neighbour.layers
+                record.place = record.place or neighbour.place
+            records.insert(last + 1, record)
+            log.makers.update((facts.id, record) for facts in record.outputs)
+        log.compared = (len(operations), len(records))
     return records
+
+
+def _missing(operations: list[Any], records: list[OpRecord]) -> list[Any]:
+    made = {facts.id for record in records for facts in record.outputs}
+    wanted = {number for record in records for number in record.inputs} - made
+    found = []
+    for operation in reversed(operations):
+        outputs = [compat.tensor_id(tensor) for tensor in operation.outputs]
+        called = operation.type in FUNCTIONAL_OPS and outputs and outputs[0] not in made
+        if called or (operation.type != "Placeholder" and not wanted.isdisjoint(outputs)):
+            found.append(operation)
+            wanted.update({compat.tensor_id(tensor) for tensor in operation.inputs} - made)
+    return found[::-1]
 
 
 def _from_operation(operation: Any, tf_graph: Any) -> OpRecord:

@@ -83,7 +83,7 @@ class TermNorms:
                 take(rows)
 
         if ticket.entry.method == "gradient" and ticket.recorded is not None and ticket.output_gradients is None:
-            with compat.stop_recording(), self._recorder.pausing():
+            with compat.unrecorded(), self._recorder.pausing():
                 self._hooks.safely(measure)
 
     def _rows(self, ticket: Ticket) -> list[list[Any]]:

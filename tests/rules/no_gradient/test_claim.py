@@ -1,0 +1,82 @@
+"""Whether anybody misses a gradient that another loss would give as well."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph_builder import GraphBuilder
+from rules.diagnosis import at, codes, notes
+from whygrad.graph import OpKind, Tensor, Variable
+from whygrad.graph.failure import Failure
+
+ROUNDED = "WG101"
+
+
+class TwoLosses:
+    """One loss trains `w` and `b`; another one rounds what it takes of them."""
+
+    def __init__(self, *, beside: bool = False) -> None:
+        self.g = g = GraphBuilder()
+        self.w, self.b = g.variable("w", writes=1), g.variable("b", writes=1)
+        g.request(g.op(OpKind.SMOOTH, (self.w, self.b)), where=at(1))
+        g.update([(self.w, self.w), (self.b, self.b)])
+        taken: tuple[Tensor | Variable, ...] = (self.w,) if beside else (self.w, self.b)
+        cut = g.op(OpKind.ROUND, taken, where=at(2))
+        self.other = g.op(OpKind.SMOOTH, (cut, self.b) if beside else (cut,))
+
+
+def test_fires_when_a_request_of_several_came_to_nothing() -> None:
+    p = TwoLosses()
+
+    assert codes(p.g.finish(loss=p.other, where=at(3))) == [ROUNDED]
+
+
+def test_silent_when_the_request_gave_something_else() -> None:
+    p = TwoLosses(beside=True)
+    recording = p.g.finish(loss=p.other, where=at(3))
+
+    assert (codes(recording), notes(recording)) == ([], [ROUNDED])
+
+
+def test_silent_when_one_variable_was_tried_alone() -> None:
+    p = TwoLosses()
+
+    assert codes(p.g.finish(loss=p.other, sources=[p.w], where=at(3))) == []
+
+
+def test_fires_when_an_update_was_given_nothing_else() -> None:
+    p = TwoLosses(beside=True)
+    p.g.request(p.other, where=at(3))
+    p.g.update([(p.w, None)])
+
+    assert codes(p.g.finish()) == [ROUNDED]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("TypeError", "unsupported operand type(s) for *: 'float' and 'NoneType'"),
+        ("AttributeError", "'NoneType' object has no attribute 'numpy'"),
+        ("ValueError", "None values not supported."),
+    ],
+)
+def test_fires_when_the_program_broke_for_want_of_it(name: str, message: str) -> None:
+    p = TwoLosses(beside=True)
+    failure = Failure(type_name=name, message=message)
+
+    assert codes(p.g.finish(loss=p.other, where=at(3), failure=failure)) == [ROUNDED]
+
+
+def test_silent_when_the_program_broke_for_something_else() -> None:
+    p = TwoLosses(beside=True)
+    failure = Failure(type_name="ValueError", message="no such file")
+
+    assert codes(p.g.finish(loss=p.other, where=at(3), failure=failure)) == []
+
+
+def test_an_optimizer_left_without_gradients_in_a_converted_function_is_recognised() -> None:
+    p = TwoLosses()
+    told = "in user code:\n\n    step  *\n\n    ValueError: No gradients provided for any variable.\n"
+    failure = Failure(type_name="ValueError", message=told)
+
+    assert codes(p.g.finish(loss=p.other, where=at(3), sources=[p.w], failure=failure)) == [ROUNDED]
