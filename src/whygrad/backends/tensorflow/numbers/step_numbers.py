@@ -164,7 +164,7 @@ class StepNumbers:
                 norms=tuple(norms[:, column].tolist()),
                 order=readers.order.get(number, len(readers.order)),
                 units=size or None,
-                silent=int(np.sum(mine < steps[-1] // 2)) if size and len(steps) > 1 else None,
+                silent=int(np.sum(mine < steps[len(steps) // 2])) if size and len(steps) > 1 else None,
                 moved=self.stillness.has_moved(number),
                 blank=self.stillness.is_blank(number),
                 activation=activation,
