@@ -97,6 +97,12 @@ def located(span: SourceSpan | None) -> tuple[Module, ast.expr | ast.stmt] | Non
     return None if module is None or node is None else (module, node)
 
 
+def function_around(span: SourceSpan | None) -> str | None:
+    """The name of the function that a span lies in; None: it lies in none, or in one without a name."""
+    found = located(span)
+    return None if found is None else getattr(found[0].scope(found[1]), "name", None)
+
+
 def parameters(function: ast.AST) -> set[str]:
     """The names that a function is given; none for what is no function."""
     return {node.arg for node in ast.walk(getattr(function, "args", ast.Pass())) if isinstance(node, ast.arg)}

@@ -100,6 +100,8 @@ class StepNumbers:
         place = self._place(ticket, gradients, TracedNumbers)
         if place is None or not isinstance(place.numbers, TracedNumbers):
             return
+        if any(gradients[i] is None for i in place.positions):  # they were there in an earlier trace
+            return
         place.numbers.write([gradients[i] for i in place.positions], means)
         self._look(ticket.entry, place)
 
