@@ -32,6 +32,7 @@ from whygrad.backends.tensorflow.nonfinite import attribution, call_hooks
 from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
 from whygrad.backends.tensorflow.nonfinite.compiled_step import CompiledSteps
 from whygrad.backends.tensorflow.nonfinite.discoveries import Discoveries
+from whygrad.backends.tensorflow.nonfinite.formula import Formulas
 from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.tap import TAPPED
@@ -86,6 +87,7 @@ class Capture:
             recorder, book, self.updates, discoveries, scale_watch, self.histories, guarded=guarded
         )
         self.sentinel = Sentinel(self.watched, discoveries, self.update_watch, self.keeper)
+        self.formulas = Formulas(self.watched, self.histories)
         self.compiled_steps = CompiledSteps(self.watched, self.sentinel, self.update_watch, scale_watch, self.histories)
 
     def _connect(self) -> None:
@@ -109,6 +111,7 @@ class Capture:
             self.sparse_updates.events,
             self.compiled_steps.events,
             self.update_watch.events,
+            self.formulas.events,
         )
         self.freezer = Freezer(recorder, self.keras, requests, updates, self.numbers, events)
 
