@@ -164,6 +164,7 @@ class Tape:
     watches_variables: bool = True
     entered: SourceSpan | None = None
     spent: SourceSpan | None = None  # the request that used up a tape that is not persistent
+    watched: tuple[SourceSpan, ...] = ()  # where it was told to watch something, the first few
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

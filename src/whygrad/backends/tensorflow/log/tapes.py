@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import sys
 import weakref
-from typing import Any
+from typing import Any, Final
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.episode import Episodes
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.variables import VariableBook
+
+_MOST_PLACES: Final = 4  # at which one tape was told to watch something
 
 
 class TapeFacts:
@@ -18,7 +20,7 @@ class TapeFacts:
 
     __slots__ = (
         *("began", "ended", "entered", "graph", "number"),
-        *("persistent", "requests", "used_up", "watched", "watches_variables"),
+        *("persistent", "requests", "used_up", "watched", "watched_at", "watches_variables"),
     )
 
     def __init__(self, number: int, tape: Any, entered: Any, graph: Any) -> None:
@@ -29,6 +31,7 @@ class TapeFacts:
         self.persistent = compat.is_persistent(tape)
         self.watches_variables = compat.watches_variables(tape)
         self.watched: dict[int, int] = {}  # tensor or handle id -> clock
+        self.watched_at: list[Any] = []  # where, the first few
         self.requests = 0
         self.used_up: Any = None  # where the one request of a tape that is not persistent was made
 
@@ -75,6 +78,8 @@ class Tapes:
 
     def watched(self, tape: Any, sources: Any) -> None:
         facts = self.of(tape)
+        if len(facts.watched_at) < _MOST_PLACES:
+            facts.watched_at.append(self._recorder.place_at(sys._getframe(1)))
         for item in compat.flatten(sources):
             entry = self._variables.of(item) if hasattr(item, "assign") else None
             number = entry.id if entry is not None else compat.id_of(item)
