@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 from whygrad.watch import watch
@@ -92,3 +94,22 @@ def test_a_formula_that_may_be_meant_is_a_note(tf: ModuleType, mode: str) -> Non
 def test_right_formulas_and_plain_surrogates_are_silent(tf: ModuleType, mode: str) -> None:
     for name, formula in RIGHT.items():
         assert (name, train(tf, mode, formula)) == (name, [])
+
+
+@by_mode
+def test_a_checked_gradient_leaves_the_training_as_it_was(tf: ModuleType, mode: str) -> None:
+    def weights(watched: bool) -> list[Any]:
+        tf.keras.utils.set_random_seed(1)
+        x, y = tf.random.normal((8, 4)), tf.random.normal((8, 1))
+        cube = tf.custom_gradient(lambda x: (x * x * x, lambda up: up * 3.0 * x))
+        net = tf.keras.Sequential(
+            [tf.keras.layers.Dense(4, cube), tf.keras.layers.Dropout(0.5), tf.keras.layers.Dense(1)]
+        )
+        net.compile(tf.keras.optimizers.Adam(0.01), "mse", run_eagerly=mode == "eager", jit_compile=mode == "compiled")
+        with watch() if watched else contextlib.nullcontext() as run:
+            net.fit(x, y, epochs=3, verbose=0)
+        assert run is None or [d.rule for d in run.report().diagnostics] == ["wrong-custom-gradient"]
+        return [*net.get_weights(), tf.random.normal((3,)).numpy()]
+
+    for plain, seen in zip(weights(False), weights(True), strict=True):
+        np.testing.assert_array_equal(plain, seen)
