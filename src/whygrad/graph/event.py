@@ -12,6 +12,17 @@ from whygrad.source import SourceSpan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """How the loss changes with one element of an argument, by the user's formula and by trying it out."""
+
+    argument: int
+    value: float  # of the element
+    stated: float
+    measured: float
+    straight: bool = False  # the function is a straight line there, as far as one can see
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CustomGradient:
     """What became of a gradient that the user wrote: of each function, each different outcome once."""
 
@@ -20,6 +31,9 @@ class CustomGradient:
     variables: tuple[str, ...] = ()  # that the function uses, where the framework asked for their gradients
     takes_variables: bool = True  # the gradient function has an argument for them
     withheld: tuple[int, ...] = ()  # the arguments for which None came back
+    probes: tuple[Probe, ...] = ()  # of some elements; none of an argument that the function gives back as it is
+    factors: tuple[float, ...] = ()  # constants in the formula; -1 for each change of sign
+    bounded: bool = False  # the formula clips, compares, selects or stops
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

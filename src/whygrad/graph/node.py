@@ -86,6 +86,8 @@ class Action(StrEnum):
     SCATTER = "scatter"  # rows put in their places
     ASSIGN = "assign"  # to a variable: a whole value in place of the old
     INCREMENT = "increment"  # of a variable: adds to what is there, or takes away
+    DRAW_CATEGORY = "draw-category"  # one of several, by their logits
+    DRAW_COUNT = "draw-count"  # a whole number: Poisson, binomial
 
 
 class Flow(StrEnum):
@@ -163,6 +165,7 @@ class Tape:
     watches_variables: bool = True
     entered: SourceSpan | None = None
     spent: SourceSpan | None = None  # the request that used up a tape that is not persistent
+    watched: tuple[SourceSpan, ...] = ()  # where it was told to watch something, the first few
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

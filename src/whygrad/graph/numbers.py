@@ -22,7 +22,7 @@ class GradientNumbers:
     norms: tuple[float, ...]  # zero only where every element is; NaN where one is not finite
     order: int = 0  # of the variable in the forward pass
     units: int | None = None  # elements that were followed one by one; None: none
-    silent: int | None = None  # of these, without a gradient since the middle of the run
+    silent: int | None = None  # of these, without a gradient in the last half of the steps that were kept
     moved: bool | None = None  # whether the variable ever changed its value; None: not known
     blank: bool = False  # every element of the variable is zero, and has been all the time
     activation: str = ""  # that the variable goes into; empty: none, or not known

@@ -11,7 +11,8 @@ class Thresholds:
     """From where on numbers over steps are reported. Healthy training stays well on the quiet side of each."""
 
     least_steps: int = 10  # fewer steps say nothing
-    dead_share: float = 0.5  # of the units of a rectified layer, silent for the last half of the run
+    dead_share: float = 0.5  # of the units of a rectified layer, silent for the last half of the run: worth a note
+    dead_layer: float = 0.95  # of them: likely a fault. A small batch leaves half silent, and more as it is learned
     dead_least: int = 4  # units
     saturated_ratio: float = 1e-3  # gradient of a saturating layer's bias against that of the next layer
     vanishing_ratio: float = 1e-5  # gradient (per element) of the first layer against the last

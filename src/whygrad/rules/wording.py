@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from whygrad.diagnostics import Steps
+from whygrad.diagnostics import Label, Steps
 from whygrad.graph import Recording, Request, Source, Variable
 from whygrad.source import SourceSpan, source_text
 
@@ -79,6 +79,11 @@ def listing(names: tuple[str, ...]) -> str:
     if len(roots) == 1 and "/" in names[0]:
         return f"{len(names)} variables of `{roots.pop()}`"
     return f"{quoted[0]}, {quoted[1]} and {len(names) - 2} more"
+
+
+def also_at(places: Iterable[SourceSpan | None], but: SourceSpan | None, text: str = "and here") -> tuple[Label, ...]:
+    """The other places that share a fault, each once, in order."""
+    return tuple(Label(place, text) for place in dict.fromkeys(places) if place is not None and place != but)
 
 
 def text_of(span: SourceSpan | None) -> str:

@@ -116,6 +116,12 @@ def in_one_function(one: SourceSpan, other: SourceSpan) -> bool:
     return here[0].scope(here[1]) is there[0].scope(there[1])
 
 
+def function_around(span: SourceSpan | None) -> str | None:
+    """The name of the function that a span lies in; None: it lies in none, or in one without a name."""
+    found = located(span)
+    return None if found is None else getattr(found[0].scope(found[1]), "name", None)
+
+
 def parameters(function: ast.AST) -> set[str]:
     """The names that a function is given; none for what is no function."""
     return {node.arg for node in ast.walk(getattr(function, "args", ast.Pass())) if isinstance(node, ast.arg)}

@@ -257,3 +257,22 @@ def test_a_loop_inside_a_compiled_function_is_counted_by_its_steps(tf: ModuleTyp
     assert request.ran == 20
     assert request.sources[0].numbers is not None
     assert request.sources[0].numbers.norms[:4] == (2, 1, 0.5, 0.25)
+
+
+@pytest.mark.tensorflow
+def test_a_gradient_that_is_missing_in_a_later_trace_is_not_measured_there(
+    tf: ModuleType, capfd: pytest.CaptureFixture[str]
+) -> None:
+    w, b = tf.Variable(1.0), tf.Variable(2.0)
+
+    @tf.function
+    def step(x: Any, both: bool) -> Any:
+        with tf.GradientTape() as tape:
+            loss = x * w * (b if both else 1.0)
+        return tape.gradient(loss, [w, b])
+
+    with watch():
+        for both in (True, False):
+            step(tf.constant(3.0), both)
+
+    assert "internal error" not in capfd.readouterr().err

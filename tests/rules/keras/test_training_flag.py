@@ -33,6 +33,17 @@ def test_fires_when_the_flag_is_never_given(layers: tuple[str, ...], said: str) 
     assert found.primary.span == at(5)
 
 
+def test_shows_every_call_that_leaves_the_flag_out() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    calls = tuple(Call(where=at(line), training=None) for line in (5, 8, 5, 11))
+    g.event(replace(called(w), calls=(*calls, Call(where=at(20), taped=False))))
+    found = one(g.finish(loss=g.op(OpKind.SMOOTH, (w,))))
+
+    assert found.primary is not None
+    assert [found.primary.span, *(label.span for label in found.related)] == [at(11), at(5), at(8)]
+
+
 def test_silent_when_some_call_gives_the_flag() -> None:
     g = GraphBuilder()
     w = g.variable("w")

@@ -4,7 +4,7 @@ import pytest
 
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
-from whygrad.graph import Flow, OpKind
+from whygrad.graph import Action, Failure, FailureKind, Flow, OpKind
 
 
 def test_fires_when_the_sample_is_the_only_path() -> None:
@@ -20,6 +20,31 @@ def test_fires_when_the_sample_is_the_only_path() -> None:
     )
     assert found.primary is not None
     assert found.primary.text == "Multinomial: the sample has no gradient with respect to its parameters"
+
+
+@pytest.mark.parametrize(
+    ("action", "advised"),
+    [
+        (Action.DRAW_CATEGORY, ("draw_categorical", "gumbel_softmax")),
+        (Action.DRAW_COUNT, ("log-probability of what was drawn", "mean of the draw")),
+        (None, ("log-probability of what was drawn",)),
+    ],
+)
+def test_advises_an_estimator_that_fits_the_draw(action: Action | None, advised: tuple[str, ...]) -> None:
+    g = GraphBuilder()
+    drawn = g.op(OpKind.SAMPLE, (g.variable("p"),), action=action, flows=(Flow.BLOCKED,), where=at(3))
+    help = one(g.finish(loss=g.op(OpKind.REDUCE, (drawn,)))).help or ""
+
+    assert all(word in help for word in advised)
+    assert ("categorical" in help) is (action is Action.DRAW_CATEGORY)
+
+
+def test_fires_once_when_asking_for_the_gradient_of_a_draw_raises() -> None:
+    g = GraphBuilder()
+    drawn = g.op(OpKind.SAMPLE, (g.variable("p"),), name="RandomPoisson", flows=(Flow.UNREGISTERED,), where=at(3))
+    failed = Failure(type_name="LookupError", message="", kind=FailureKind.NO_DERIVATIVE, op="RandomPoisson")
+
+    assert codes(g.finish(loss=g.op(OpKind.REDUCE, (drawn,)), error=failed)) == ["WG106"]
 
 
 def test_fires_when_a_probability_is_compared_with_noise() -> None:

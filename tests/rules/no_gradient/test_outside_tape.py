@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at, codes, one
 from whygrad.graph import Flow, Lapse, OpId, OpKind
+from whygrad.graph.node import Tape
 
 
 def test_fires_when_the_forward_pass_ran_before_the_tape(tmp_path: Path) -> None:
@@ -20,6 +24,40 @@ def test_fires_when_the_forward_pass_ran_before_the_tape(tmp_path: Path) -> None
     assert found.help == "move `model(x)` into the `with tf.GradientTape()` block"
     assert found.primary is not None
     assert found.primary.span == script["model(x)"]
+
+
+LAYER = """
+def train():
+    with tf.GradientTape() as tape:
+        pass
+class Layer:
+    def build(self, shape):
+        self.kernel = tf.exp(self.w)
+def prepare():
+    return tf.sinh(w)
+net.fit(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("computed", "entered", "model", "help"),
+    [
+        ("tf.exp(self.w)", "net.fit(x)", "net", "compute `tf.exp(self.w)` in `call`, not in `build`, which runs once"),
+        ("tf.exp(self.w)", "tf.GradientTape()", None, "compute `tf.exp(self.w)` in `call`, not in `build`, which"),
+        ("tf.sinh(w)", "net.fit(x)", "net", "compute `tf.sinh(w)` in the forward pass or in the loss"),
+        ("tf.sinh(w)", "tf.GradientTape()", "net", "call `prepare`, which computes `tf.sinh(w)`, inside the `with"),
+    ],
+)
+def test_advises_what_fits_the_place(tmp_path: Path, computed: str, entered: str, model: str | None, help: str) -> None:
+    script = Script(tmp_path, LAYER)
+    g = GraphBuilder()
+    with g.outside():
+        scaled = g.op(OpKind.SMOOTH, (g.variable("w"),), where=script[computed])
+    recording = g.finish(loss=g.op(OpKind.REDUCE, (scaled,)), where=script["net.fit(x)"], model=model)
+    [request] = recording.requests
+    tapes = {request.tape: Tape(id=request.tape, entered=script[entered])}
+
+    assert (one(replace(recording, tapes=tapes)).help or "").startswith(help)
 
 
 def test_fires_when_one_op_between_is_not_recorded() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -144,3 +145,29 @@ def test_shows_no_place_that_is_not_known() -> None:
     used = g.op(OpKind.SMOOTH, (g.variable("w"),), name="Tanh", where=at(3))
 
     assert related(g, asked, used) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "watched", "said"),
+    [
+        ("tape.gradient(loss, x)", "tape.watch(x)", ["WG109"]),
+        ("tape.gradient(loss, [x])", "tape.watch(x)", ["WG109"]),
+        ("tape.gradient(loss, hidden)", "tape.watch(x)", []),
+        ("tape.gradient(loss, x)", "tape.watch(y)", []),
+        ("tape.gradient(loss, x)", "other.watch(x)", []),
+    ],
+    ids=["rebound", "in a list", "another name", "another watched", "in another function"],
+)
+def test_fires_when_a_watched_name_was_bound_to_another_tensor(
+    tmp_path: Path, asked: str, watched: str, said: list[str]
+) -> None:
+    text = f"def f():\n    other.watch(x)\ntape.watch(x)\ntape.watch(y)\nx = layer(x)\nslope = {asked}\n"
+    script = Script(tmp_path, text)
+    g = GraphBuilder()
+    image = g.constant()
+    g.watch(image)
+    hidden = g.op(OpKind.CONTRACT, (image, g.variable("w")), where=script["layer(x)"])
+    recording = g.finish(loss=g.op(OpKind.REDUCE, (hidden,)), sources=[hidden], missing=[], where=script[asked])
+    tapes = {number: replace(tape, watched=(script[watched],)) for number, tape in recording.tapes.items()}
+
+    assert codes(replace(recording, tapes=tapes)) == said

@@ -12,6 +12,7 @@ from rules.diagnosis import at, codes, diagnostics, one
 from whygrad.diagnostics import Severity
 from whygrad.graph import GradientNumbers, OpKind, Pairing, Recording, Variable
 from whygrad.graph.event import VariableStep
+from whygrad.graph.nonfinite import Nonfinite, Occurrence, Stage
 
 STEPS = tuple(range(12))
 
@@ -66,10 +67,25 @@ def test_dead_fires_once_for_a_layer_and_all_that_get_nothing_through_it() -> No
 
 
 def test_dead_fires_when_most_units_are_silent() -> None:
-    found = one(network("relu", hidden=1.0, silent=6))
+    found = one(network("relu", hidden=1.0, silent=8))
 
     assert (found.code, found.variables) == ("WG305", ("hidden/bias",))
-    assert "6 of the 8 units of `hidden`" in found.message
+    assert "8 of the 8 units of `hidden`" in found.message
+
+
+def test_dead_is_a_note_when_many_units_are_silent() -> None:
+    [found] = diagnostics(network("relu", hidden=1.0, silent=6))
+
+    assert (found.code, found.severity) == ("WG305", Severity.NOTE)
+
+
+@pytest.mark.parametrize(("skipped", "said"), [(False, ["WG419"]), (True, ["WG305"])])
+@pytest.mark.parametrize("hidden", [0.0, 1.0])
+def test_dead_is_silent_when_nan_came_in_and_stayed(hidden: float, skipped: bool, said: list[str]) -> None:
+    when = Occurrence(request=at(9), seen=1, of=12, symptom="NaN", skipped=skipped)
+    bad = Nonfinite(stage=Stage.UNPLACED, where=at(9), when=when)
+
+    assert codes(replace(network("relu", hidden=hidden), events=(bad,))) == said
 
 
 @pytest.mark.parametrize("silent", [0, 3])

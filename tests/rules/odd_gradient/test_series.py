@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from whygrad.diagnostics import Severity
 from whygrad.graph.series import TrackSeries, VariableInfo, VariableSeries
 from whygrad.rules.odd_gradient.series import CHECKS, findings
 from whygrad.rules.thresholds import Thresholds
@@ -91,10 +92,26 @@ def test_zero_is_silent_where_one_step_has_a_gradient_or_there_is_none_at_all() 
     assert said(track(variable(norm=rare), missing)) == []
 
 
-def test_dead_units_fires_where_half_of_a_rectified_layer_is_silent() -> None:
+def test_dead_units_fires_where_nearly_all_of_a_rectified_layer_is_silent() -> None:
+    bias = variable("net/hidden/bias", (64,), activation="relu", dead_units=62, units=64)
+
+    assert said(track(bias)) == [("dead-units", "62 of the 64 units of `net/hidden` are likely dead")]
+
+
+def test_dead_units_is_a_note_where_half_of_a_layer_is_silent_as_a_small_batch_leaves_it() -> None:
     bias = variable("net/hidden/bias", (64,), activation="relu", dead_units=40, units=64)
 
-    assert said(track(bias)) == [("dead-units", "40 of the 64 units of `net/hidden` are likely dead")]
+    [(rule, finding)] = findings(track(bias))
+    assert (rule, finding.severity) == ("dead-units", Severity.NOTE)
+    assert finding.message == "40 of the 64 units of `net/hidden` are silent, and may be dead"
+
+
+def test_dead_units_is_silent_where_a_gradient_was_not_finite() -> None:
+    bad = noisy()
+    bad[5] = np.nan
+    bias = variable("net/hidden/bias", (64,), activation="relu", dead_units=64, units=64)
+
+    assert said(track(variable(norm=bad), bias)) == []
 
 
 @pytest.mark.parametrize(
@@ -121,8 +138,8 @@ def before(*activations: str, alive: int | None = None) -> list[str]:
     return [rule for rule, _ in said(track(hidden, *after)) if rule == "dead-units"]
 
 
-def test_dead_units_is_silent_where_no_bias_behind_the_layer_has_a_gradient_either() -> None:
-    assert before("") == before("relu", "softmax") == []
+def test_dead_units_is_silent_where_the_next_bias_that_is_not_rectified_has_no_gradient_either() -> None:
+    assert before("") == before("relu", "softmax") == before("", "", alive=1) == []
 
 
 def test_dead_units_fires_where_any_bias_behind_the_layer_has_a_gradient() -> None:

@@ -38,6 +38,7 @@ from whygrad.backends.tensorflow.nonfinite import hooks as nonfinite_hooks
 from whygrad.backends.tensorflow.nonfinite.compiled_step import CompiledSteps
 from whygrad.backends.tensorflow.nonfinite.discoveries import Discoveries
 from whygrad.backends.tensorflow.nonfinite.explainer import Explainer
+from whygrad.backends.tensorflow.nonfinite.formula import Formulas
 from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import ScaledLosses, StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.tap import TAPPED
@@ -127,6 +128,10 @@ class Capture:
         updates = self.update_watch
         return CompiledSteps(self.watched, self.explainer, updates, updates.scale_watch, self.histories)
 
+    @cached_property
+    def formulas(self) -> Formulas:
+        return Formulas(self.watched, self.histories)
+
     def _connect(self) -> None:
         """Who hears of what."""
         recorder, requests, updates = self.recorder, self.requests, self.updates
@@ -161,6 +166,8 @@ class Capture:
             yield from self.compiled_steps.losses
         if "update_watch" in made:
             yield from self.update_watch.events()
+        if recorder.custom_calls.of:
+            yield from self.formulas.events()
 
     def start(self) -> None:
         """Put the hooks in; where that fails the program runs on unwatched."""

@@ -10,7 +10,7 @@ from whygrad.graph import OpKind, Pairing, Recording, VariableId
 from whygrad.graph.ledger import WriterKind
 from whygrad.graph.objects import AttributeSet, Given, Trained
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.wording import listing, variable_name
+from whygrad.rules.wording import also_at, listing, variable_name
 
 
 @rule("WG208", "frozen-by-flag", severity=Severity.ERROR, since="0.1.0")
@@ -226,12 +226,16 @@ def _changed_after_compiling(recording: Recording) -> Iterator[Finding]:
         if not flags:
             continue
         flag = flags[-1]
-        names = tuple(variable_name(recording.variables[n]) for n in flag.variables if n in changed)
+        held = {n for each in flags if _thaws(each) == _thaws(flag) for n in each.variables}
+        names = tuple(variable_name(recording.variables[n]) for n in sorted(held & changed))
         yield Finding(
             message=f"`{flag.owner}.trainable = {_thaws(flag)}` came after `{event.model}` was compiled and has no effect on it",
             primary=None if flag.where is None else Label(flag.where, "set after compiling"),
             variables=names,
-            related=() if event.where is None else (Label(event.where, "trains what was trainable when compiled"),),
+            related=(
+                *also_at((each.where for each in flags if _thaws(each) == _thaws(flag)), but=flag.where),
+                *also_at((event.where,), but=None, text="trains what was trainable when compiled"),
+            ),
             help=f"set the flag before `{event.model}.compile(...)`, or compile again",
             steps=Steps(event.seen, event.seen),
         )

@@ -9,7 +9,7 @@ from whygrad.graph import Recording
 from whygrad.graph.objects import Call, ObjectCalled, Trained
 from whygrad.rules.no_gradient.missing import ABSENT
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.wording import listing
+from whygrad.rules.wording import also_at, listing
 from whygrad.source import SourceSpan
 from whygrad.source.training_call import unknowing_step
 
@@ -69,6 +69,7 @@ def training_flag(recording: Recording) -> Iterator[Finding]:
             message=f"`{event.name}` is trained in inference mode: {_depend(event.mode_dependent)} on "
             "`training=True`, which is not given",
             primary=None if where is None else Label(where, "called without `training=True`"),
+            related=also_at((call.where for call in taped), but=where),
             help="call it with `training=True` in the training step (or say `training=False` where that is meant)",
         )
 

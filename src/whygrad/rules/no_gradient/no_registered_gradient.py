@@ -8,7 +8,7 @@ from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording, Request
 from whygrad.graph.query import Reason, index_of
 from whygrad.rules.no_gradient.claim import claim
-from whygrad.rules.no_gradient.missing import missing_of
+from whygrad.rules.no_gradient.missing import MissingCut, missing_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of
 
@@ -50,7 +50,7 @@ def no_registered_gradient(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Only ops that the request reached before it raised are known to be on the path.
     """
-    told = {id(missing.request) for missing in missing_of(recording).cuts if missing.cut.reason is Reason.UNREGISTERED}
+    told = {id(missing.request) for missing in missing_of(recording).cuts if _is_told(missing)}
     for request in recording.requests:
         if id(request) not in told:
             yield from _named_by_the_error(recording, request)
@@ -61,6 +61,12 @@ def no_registered_gradient(recording: Recording) -> Iterator[Finding]:
         label=lambda cut: f"{cut.op.name} has no registered gradient",
         help=lambda cut: f"write this with ops that have a gradient, or give it one with `{Word.CUSTOM_GRADIENT}`",
     )
+
+
+def _is_told(missing: MissingCut) -> bool:
+    """Whether a cut explains the error of its request, by this rule or by that of its kind."""
+    error = missing.request.error
+    return missing.cut.reason is Reason.UNREGISTERED or (error is not None and error.op == missing.cut.op.name)
 
 
 def _named_by_the_error(recording: Recording, request: Request) -> Iterator[Finding]:

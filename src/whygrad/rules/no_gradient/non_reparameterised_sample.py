@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from whygrad.diagnostics import Severity
-from whygrad.graph import Recording
-from whygrad.graph.query import Reason
+from whygrad.graph import Action, OpKind, Recording
+from whygrad.graph.query import Cut, Reason
 from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.rule import Finding, rule
 
@@ -53,8 +54,17 @@ def non_reparameterised_sample(recording: Recording) -> Iterator[Finding]:
         lambda missing: missing.cut.reason is Reason.SAMPLED or missing.is_draw,
         because=lambda cut: "every path to the loss goes through a random draw that is not reparameterised",
         label=lambda cut: f"{cut.op.name}: the sample has no gradient with respect to its parameters",
-        help=lambda cut: (
-            "use the score function (`wg.sampling.score_function` with `draw_categorical`), or a relaxed sample "
-            "(`wg.sampling.gumbel_softmax(logits)`)"
-        ),
+        help=_help,
     )
+
+
+_SCORE_FUNCTION: Final = "use the score function (`wg.sampling.score_function`"
+
+
+def _help(cut: Cut) -> str:
+    if cut.op.action is Action.DRAW_CATEGORY:
+        return f"{_SCORE_FUNCTION} with `draw_categorical`), or a relaxed sample (`wg.sampling.gumbel_softmax(logits)`)"
+    if cut.op.kind is OpKind.COMPARE:  # with noise: a bit
+        return f"{_SCORE_FUNCTION} with `draw_bernoulli`), or a relaxed bit (`wg.sampling.relaxed_bernoulli(logits)`)"
+    mean = ", or the mean of the draw in its place" if cut.op.action is Action.DRAW_COUNT else ""
+    return f"{_SCORE_FUNCTION}, with the log-probability of what was drawn){mean}"

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
+from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import OpKind, Recording
 from whygrad.graph.query import Cut, Reason
 from whygrad.rules.no_gradient.claim import claim
-from whygrad.rules.no_gradient.missing import MissingCut
+from whygrad.rules.no_gradient.missing import MissingCut, missing_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import text_of
+from whygrad.source.module import function_around
+
+_RUN_ONCE: Final = ("__init__", "build")
 
 
 @rule("WG105", "outside-tape", severity=Severity.ERROR, since="0.1.0")
@@ -47,7 +52,7 @@ def outside_tape(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Values computed more than two updates ago are known only as inputs: then the variable counts as not in the loss.
     """
-    yield from claim(recording, _is_outside, because=_because, label=_label, help=_help)
+    yield from claim(recording, _is_outside, because=_because, label=_label, help=functools.partial(_help, recording))
     yield from claim(
         recording,
         lambda missing: missing.lapse is not None and not missing.lapse.emptied,
@@ -84,7 +89,17 @@ def _label(cut: Cut) -> str:
     return "not recorded: outside the tape's `with` block"
 
 
-def _help(cut: Cut) -> str:
+def _help(recording: Recording, cut: Cut) -> str:
     if cut.op.kind is OpKind.GRADIENT:
         return "take the inner gradient inside the outer tape's `with` block"
-    return f"move {text_of(cut.op.where)} into the `with {Word.TAPE}()` block"
+    block, text = f"`with {Word.TAPE}()` block", text_of(cut.op.where)
+    request = next(missing.request for missing in missing_of(recording).cuts if missing.cut is cut)
+    entered = recording.tapes[request.tape].entered if request.tape in recording.tapes else None
+    function = function_around(cut.op.where)
+    if function in _RUN_ONCE:
+        return f"compute {text} in `call`, not in `{function}`, which runs once and while no tape records"
+    if request.model is not None and entered == request.where:  # the tape of a training loop that is not the user's
+        return f"compute {text} in the forward pass or in the loss, so that every step computes it"
+    if function is None or function == function_around(entered):
+        return f"move {text} into the {block}"
+    return f"call `{function}`, which computes {text}, inside the {block}"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import FailureKind, NotATensor, Op, OpKind, Recording, Request, Source
 from whygrad.graph.query import Index, index_of
-from whygrad.rules.no_gradient.missing import Unconnected, is_explained, missing_of
+from whygrad.rules.no_gradient.missing import ABSENT, Unconnected, is_explained, missing_of
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.wording import listing, name_of, source_expression, steps_of
+from whygrad.rules.wording import also_at, listing, name_of, source_expression, steps_of
+from whygrad.source import SourceSpan
+from whygrad.source.module import function_around, located
 
 
 @rule("WG109", "wrong-source-object", severity=Severity.ERROR, since="0.1.0")
@@ -45,12 +48,13 @@ def wrong_source_object(recording: Recording) -> Iterator[Finding]:
 
     ## Known limits
     Which tensor was meant is a guess from what it was made of; that the loss does not use the one asked for is
-    certain.
+    certain. A name that was watched and then bound to another tensor is recognised within one function.
     """
     for loose in missing_of(recording).unconnected:
         for source in loose.sources:
             if source.tensor is not None and not is_explained(recording, loose, source):
                 yield _tensor(recording, loose, source)
+    yield from _rebound_since(recording)
     for request in recording.requests:
         odd = next((s for s in request.sources if s.not_a_tensor is NotATensor.SYMBOLIC), None)
         if odd is not None:
@@ -72,6 +76,51 @@ def wrong_source_object(recording: Recording) -> Iterator[Finding]:
             help="ask for the variables themselves (`model.trainable_variables`); `get_weights()` and "
             f"`{Word.TO_NUMPY}` give copies",
         )
+
+
+def _rebound_since(recording: Recording) -> Iterator[Finding]:
+    """`tape.watch(x)`, then `x = layer(x)`, then the gradient of `x`: it is that of the last result."""
+    for request in recording.requests:
+        for source in request.sources:
+            name = source_expression(request, source) or ""
+            if (
+                source.tensor is None
+                or source.watched is not None
+                or source.outcome in ABSENT
+                or not name.isidentifier()
+            ):
+                continue
+            told = _told_to_watch(recording, request, name)
+            if told is not None:
+                yield Finding(
+                    message=f"the gradient of `{name}` is likely not of what the tape watches: the name was bound to "
+                    "another tensor since",
+                    primary=None if request.where is None else Label(request.where, f"`{name}` is a later result here"),
+                    variables=(name,),
+                    related=(Label(told, f"`{name}` was another tensor here"), *_made(request, source)),
+                    help=f"give what is computed from `{name}` another name, and ask for the gradient of `{name}` itself",
+                    steps=steps_of(recording, [request]),
+                    severity=Severity.WARNING,
+                    certain=False,
+                )
+
+
+def _told_to_watch(recording: Recording, request: Request, name: str) -> SourceSpan | None:
+    """Where the tape of a request was told, in the same function, to watch what had this name."""
+    tape = recording.tapes.get(request.tape)
+    for where in () if tape is None else tape.watched:
+        call = located(where)
+        words = (
+            [] if call is None or not isinstance(call[1], ast.Call) else [ast.unparse(each) for each in call[1].args]
+        )
+        if words == [name] and function_around(where) == function_around(request.where):
+            return where
+    return None
+
+
+def _made(request: Request, source: Source) -> tuple[Label, ...]:
+    makers = index_of(request.graph).makers.get(source.tensor, ()) if source.tensor is not None else ()
+    return also_at((op.where for op in makers), but=request.where, text="this made the tensor that was asked for")
 
 
 _REAL = f"watch the real input tensor (`{Word.WATCH}(x)`), call the model on it under the tape, and ask for `x`"

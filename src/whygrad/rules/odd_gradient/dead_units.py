@@ -63,8 +63,9 @@ def dead_units(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Seen by the gradient of the bias: a layer without one is not looked at. Half of the units, four at least, must have
-    been silent since the middle of ten steps or more; of a long run one step in 16 is looked at. Where no bias behind the
-    layer has a gradient either, the loss gives none, and the layer is not blamed.
+    Seen by the gradient of the bias: a layer without one is not looked at. Nearly all units, four at least,
+    must have been silent in the last half of ten steps or more; of a long run one step in 16 is looked at. Half of them
+    are a note: a small batch leaves as many silent in a network that learns. Where the next bias has no gradient either,
+    none arrives, and the layer is not blamed; nor is it where NaN came in, which silences units too.
     """
     yield from silent_layers(recording, RECTIFIED, find_dead_units, "dead", _HELP)

@@ -13,7 +13,7 @@ from typing import Final
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Action, GradientNumbers, Op, OpKind, Recording, Request, Source, Variable
 from whygrad.graph.feeding import norm_before
-from whygrad.graph.nonfinite import Scaled
+from whygrad.graph.nonfinite import Nonfinite, Scaled
 from whygrad.graph.query import index_of
 from whygrad.graph.series import RECTIFIED, SATURATING, TrackSeries, VariableInfo, VariableSeries
 from whygrad.rules.odd_gradient.series import Check
@@ -88,7 +88,10 @@ def silent_layers(
     recording: Recording, activations: frozenset[str], check: Check, how: str, help: str
 ) -> Iterator[Finding]:
     """Layers with one of these activations that pass no gradient at all, or hardly any by a check."""
+    bad = {event.when.request for event in recording.events_of(Nonfinite) if not event.when.went_on}
     for request, group in measured(recording):
+        if request.where in bad:  # a unit whose input is NaN passes nothing back either
+            continue
         found = silenced(group)
         if found is None:
             yield from _hardly_any(recording, request, group, check)

@@ -43,6 +43,8 @@ def find_zero(track: TrackSeries, thresholds: Thresholds = DEFAULT) -> Iterator[
 
 def find_dead_units(track: TrackSeries, thresholds: Thresholds = DEFAULT) -> Iterator[Finding]:
     """Rectified layers most of whose units have had no gradient for the last half of the run, though one arrived."""
+    if _went_bad(track):
+        return
     for position, series in enumerate(track.variables):
         if series.info.activation not in RECTIFIED or series.units is None or series.dead_units is None:
             continue
@@ -52,22 +54,32 @@ def find_dead_units(track: TrackSeries, thresholds: Thresholds = DEFAULT) -> Ite
             continue
         if _nothing_arrives(track.variables[position + 1 :]):
             continue
+        whole = share >= thresholds.dead_layer
+        state = "are likely dead" if whole else "are silent, and may be dead"
         yield Finding(
-            message=f"{series.dead_units} of the {series.units} units of `{series.info.layer}` are likely dead",
+            message=f"{series.dead_units} of the {series.units} units of `{series.info.layer}` {state}",
             variables=(series.name,),
             notes=(f"their gradient was exactly zero at each of the last {count - count // 2} of {count} steps",),
             help="lower the learning rate, use He initialisation, or an activation that leaks (`leaky_relu`, `gelu`)",
             steps=Steps(count - count // 2, count),
-            severity=Severity.WARNING,
+            severity=Severity.WARNING if whole else Severity.NOTE,
             certain=False,
         )
 
 
+def _went_bad(track: TrackSeries) -> bool:
+    """Some gradient was NaN or Inf: units whose input is NaN pass nothing back either, and are not dead."""
+    return any((_known(series, "nonfinite") > 0).any() for series in track.variables)
+
+
 def _nothing_arrives(after: tuple[VariableSeries, ...]) -> bool:
-    """No bias behind a layer has had a gradient of late, and the last one is not rectified: it ends at the loss."""
-    biases = [series for series in after if len(series.info.shape) == 1 and _known(series, "norm").size]
-    silent = bool(biases) and not any(_late(_known(series, "norm")).any() for series in biases)
-    return silent and biases[-1].info.activation not in RECTIFIED
+    """The next bias that is not of a dead layer itself has had no gradient of late: it ends behind that one."""
+    for series in after:
+        if len(series.info.shape) == 1 and (norm := _known(series, "norm")).size:
+            silent = not _late(norm).any()
+            if not silent or series.info.activation not in RECTIFIED:
+                return silent
+    return False
 
 
 def find_saturated_units(track: TrackSeries, thresholds: Thresholds = DEFAULT) -> Iterator[Finding]:

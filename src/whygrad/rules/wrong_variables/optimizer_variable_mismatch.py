@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording, Update
@@ -10,6 +11,7 @@ from whygrad.graph.objects import Trained
 from whygrad.rules.baked_state import baked_states
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
+from whygrad.rules.wrong_variables.variable_recreated import recreated_variables
 
 
 @rule("WG205", "optimizer-variable-mismatch", severity=Severity.ERROR, since="0.1.0")
@@ -63,8 +65,9 @@ def optimizer_variable_mismatch(recording: Recording) -> Iterator[Finding]:
     """
     yield from _traced_for_another(recording)
     yield from _grown_since(recording)
+    recreated = recreated_variables(recording)  # whose rule has the cause
     for update in recording.updates:
-        if not update.unknown:
+        if not update.unknown or recreated.issuperset(update.unknown):
             continue
         names = tuple(variable_name(recording.variables[number]) for number in update.unknown)
         yield Finding(
@@ -72,9 +75,23 @@ def optimizer_variable_mismatch(recording: Recording) -> Iterator[Finding]:
             primary=None if update.where is None else Label(update.where, "handed to the optimizer here"),
             variables=names,
             related=_first_use(recording, update),
-            help="build it once with all variables (`optimizer.build(a.trainable_variables + b.trainable_variables)`), or "
-            "use one optimizer for each part",
+            help=_AGAIN if _are_made_again(recording, update) else _APART,
         )
+
+
+_AGAIN: Final = "make a new optimizer together with each new model"
+_APART: Final = (
+    "build it once with all variables (`optimizer.build(a.trainable_variables + b.trainable_variables)`), or use one "
+    "optimizer for each part"
+)
+
+
+def _are_made_again(recording: Recording, update: Update) -> bool:
+    """Whether the lines that made these variables made others before, that the optimizer was built for."""
+    same = [each for each in recording.updates if each.optimizer_id == update.optimizer_id]
+    known = {pair.variable for each in same for pair in each.pairs} - set(update.unknown)
+    places = {recording.variables[number].created for number in update.unknown}
+    return None not in places and places <= {recording.variables[number].created for number in known}
 
 
 def _traced_for_another(recording: Recording) -> Iterator[Finding]:

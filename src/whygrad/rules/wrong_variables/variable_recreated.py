@@ -58,18 +58,14 @@ def variable_recreated(recording: Recording) -> Iterator[Finding]:
     Making a variable to take one gradient and throw it away (a helper that computes a derivative) is not reported, nor
     is one that is updated more than once before the next is made (a model for each fold).
     """
-    for created, variables in _by_place(recording).items():
+    for created, variables in _recreated(recording):
         steps = len({variable.made_in_step for variable in variables})
-        if steps < 2:
-            continue
-        if _share_an_update(recording, variables) or _are_never_asked_for(recording, variables):
-            names = tuple(dict.fromkeys(variable_name(variable) for variable in variables))
-            yield Finding(
-                message=f"{len(variables)} variables were made by this line in {steps} steps: each starts anew",
-                primary=Label(created, f"made anew in {steps} steps"),
-                variables=names,
-                help="make the variable (or layer) once, before the loop or in `__init__`/`build`, and use it in every step",
-            )
+        yield Finding(
+            message=f"{len(variables)} variables were made by this line in {steps} steps: each starts anew",
+            primary=Label(created, f"made anew in {steps} steps"),
+            variables=tuple(dict.fromkeys(variable_name(variable) for variable in variables)),
+            help="make the variable (or layer) once, before the loop or in `__init__`/`build`, and use it in every step",
+        )
 
     failure = recording.failure
     if failure is not None and failure.kind is FailureKind.STATE_ADDED_LATE:
@@ -78,6 +74,19 @@ def variable_recreated(recording: Recording) -> Iterator[Finding]:
             primary=None if failure.where is None else Label(failure.where, "makes something new in every call"),
             help="make it once, in `__init__` or `build`, and use it in `call`",
         )
+
+
+def recreated_variables(recording: Recording) -> set[VariableId]:
+    """All variables that were made anew in every step."""
+    return {variable.id for _, variables in _recreated(recording) for variable in variables}
+
+
+def _recreated(recording: Recording) -> Iterator[tuple[SourceSpan, list[Variable]]]:
+    for created, variables in _by_place(recording).items():
+        if len({variable.made_in_step for variable in variables}) > 1 and (
+            _share_an_update(recording, variables) or _are_never_asked_for(recording, variables)
+        ):
+            yield created, variables
 
 
 def _by_place(recording: Recording) -> dict[SourceSpan, list[Variable]]:

@@ -95,6 +95,10 @@ def int32_tensor(number: int) -> Any:
     return tf.convert_to_tensor(number, dtype="int32")
 
 
+def constant_like(array: Any) -> Any:
+    return tf.constant(array)
+
+
 def ones_like(tensor: Any) -> Any:
     return run_op("OnesLike", 1, [tensor], ("T", tensor.dtype))[0]
 

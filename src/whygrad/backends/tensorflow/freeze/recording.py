@@ -106,6 +106,7 @@ def _tape(facts: TapeFacts) -> Tape:
         watches_variables=facts.watches_variables,
         entered=span(facts.entered),
         spent=span(facts.used_up),
+        watched=tuple(dict.fromkeys(where for place in facts.watched_at if (where := span(place)) is not None)),
     )
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.log.custom_calls import CustomCall
 from whygrad.backends.tensorflow.log.episode import Episode, WayBack
-from whygrad.backends.tensorflow.log.op_record import CUSTOM
+from whygrad.backends.tensorflow.log.op_record import CUSTOM, OpRecord
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.graph.event import CustomGradient
 from whygrad.source import SourceSpan
@@ -80,12 +81,18 @@ def _note(hooks: Hooks, recorder: Recorder, op_type: Any, outputs: Any, inputs: 
     record.blocked = frozenset((*range(results), *range(len(ids), len(ids) + len(hidden))))
 
     def observed(*gradients: Any) -> Any:
+        made = hidden if graph is None else ids[:results]
+        call = hooks.safely(_meet, recorder, record, backward, tuple(made), graph)
         hooks.safely(_enter, recorder, str(op_type))
         try:
             answer = backward(*gradients)
         finally:
             hooks.safely(_leave, recorder)
+            if call is not None:
+                recorder.spy = None
         if isinstance(answer, (list, tuple)):
+            if call is not None:
+                hooks.safely(_keep, recorder, call, inputs[results:], gradients, answer[results:])
             withheld = {i for i, g in enumerate(answer) if g is None}
             record.blocked = (record.blocked or frozenset()) | withheld
             if withheld:
@@ -93,6 +100,27 @@ def _note(hooks: Hooks, recorder: Recorder, op_type: Any, outputs: Any, inputs: 
         return answer
 
     return observed
+
+
+def _meet(recorder: Recorder, record: OpRecord, backward: Any, made: tuple[int, ...], graph: Any) -> CustomCall | None:
+    """A call of the user's own function whose formula is to be checked after the run; None: it is not needed."""
+    code = _users_code(backward, depth=3)
+    if code is None or file_owner(code.co_filename) is not CodeOwner.USER or recorder.spy is not None or not made:
+        return None
+    call = CustomCall(str(record.custom), _span(code), made, graph)
+    if not recorder.custom_calls.wants(call) or (graph is None and not recorder.paused):
+        return None
+    recorder.spy = call.note_op if graph is None else None
+    return call
+
+
+def _keep(recorder: Recorder, call: CustomCall, inputs: Any, gradients: Any, answers: Any) -> None:
+    call.arguments = tuple(compat.tensor_id(tensor) for tensor in inputs)
+    call.upstream, call.answers = tuple(gradients[: len(call.results)]), tuple(answers)
+    if call.graph is None:
+        call.values.update(zip(call.arguments, inputs, strict=True))
+    if call.graph is not None or call.trace_back(recorder.producers, recorder.episode):
+        recorder.custom_calls.add(call)
 
 
 def _note_withheld(recorder: Recorder, name: str, backward: Any, withheld: Iterable[int]) -> None:

@@ -106,6 +106,8 @@ _BY_ACTION: Final[dict[A, str]] = {
     A.ASSIGN: "AssignVariableOp",
     A.INCREMENT: "AssignAddVariableOp AssignSubVariableOp ResourceScatterAdd ResourceScatterSub "
     "ResourceScatterNdAdd ResourceScatterNdSub",
+    A.DRAW_CATEGORY: "Multinomial StatelessMultinomial",
+    A.DRAW_COUNT: "RandomPoisson RandomPoissonV2 StatelessRandomPoisson StatefulRandomBinomial StatelessRandomBinomial",
 }
 
 ACTIONS: Final[dict[str, A]] = {name: action for action, names in _BY_ACTION.items() for name in names.split()}

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log import autograph
+from whygrad.backends.tensorflow.log.custom_calls import CustomCalls
 from whygrad.backends.tensorflow.log.episode import Episode
 from whygrad.backends.tensorflow.log.function_graphs import (
     FUNCTIONAL_OPS,
@@ -65,6 +66,7 @@ class Recorder:
         self._places: dict[int, dict[int, Position]] = {}  # by the id of the code and the instruction
         self.departures: deque[Departure] = deque()
         self.events: list[Event] = []  # that are known at once
+        self.custom_calls = CustomCalls()
         self.traces: weakref.WeakKeyDictionary[Any, TraceLog] = weakref.WeakKeyDictionary()
         self.observed = Observed(variables, self.producers, self.traces)
         self.folds = self.observed.folds

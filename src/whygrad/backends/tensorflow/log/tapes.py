@@ -7,7 +7,7 @@ import sys
 import weakref
 from collections import deque
 from types import FrameType
-from typing import Any
+from typing import Any, Final
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.episode import Episodes
@@ -15,6 +15,7 @@ from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.variables import VariableBook
 
 KEPT_STOPS = 64  # of one tape, the last ones
+_MOST_PLACES: Final = 4  # at which one tape was told to watch something
 
 
 class TapeFacts:
@@ -22,7 +23,7 @@ class TapeFacts:
 
     __slots__ = (
         *("began", "emptied", "ended", "entered", "graph", "number", "stopping", "stops"),
-        *("persistent", "requests", "used_up", "watched", "watches_variables"),
+        *("persistent", "requests", "used_up", "watched", "watched_at", "watches_variables"),
     )
 
     def __init__(self, number: int, tape: Any, entered: Any, graph: Any) -> None:
@@ -36,6 +37,7 @@ class TapeFacts:
         self.emptied: tuple[int, Any] | None = None  # the clock when it was last reset, and where
         self.stopping: Any = None  # where its recording is about to be stopped
         self.stops: deque[list[Any]] = deque(maxlen=KEPT_STOPS)  # from when to when, and where
+        self.watched_at: list[Any] = []  # where, the first few
         self.requests = 0
         self.used_up: Any = None  # where the one request of a tape that is not persistent was made
 
@@ -97,6 +99,8 @@ class Tapes:
 
     def watched(self, tape: Any, sources: Any) -> None:
         facts = self.of(tape)
+        if len(facts.watched_at) < _MOST_PLACES:
+            facts.watched_at.append(self._recorder.place_at(sys._getframe(1)))
         for item in compat.flatten(sources):
             entry = self._variables.of(item) if hasattr(item, "assign") else None
             number = entry.id if entry is not None else compat.id_of(item)

@@ -100,6 +100,8 @@ class StepNumbers:
         place = self._place(ticket, gradients, TracedNumbers)
         if place is None or not isinstance(place.numbers, TracedNumbers):
             return
+        if any(gradients[i] is None for i in place.positions):  # they were there in an earlier trace
+            return
         place.numbers.write([gradients[i] for i in place.positions], means)
         self._look(ticket.entry, place)
 
@@ -165,7 +167,7 @@ class StepNumbers:
                 norms=tuple(norms[:, column].tolist()),
                 order=order,
                 units=size or None,
-                silent=int(np.sum(mine < steps[-1] // 2)) if size and len(steps) > 1 else None,
+                silent=int(np.sum(mine < steps[len(steps) // 2])) if size and len(steps) > 1 else None,
                 moved=self.stillness.has_moved(number),
                 blank=self.stillness.is_blank(number),
                 activation=activation,

@@ -42,6 +42,14 @@ class CompiledReplay:
         self.step = history.snapshot_at + ahead
         self._run_step(state, call, Trace())
 
+    def run_kept(self) -> None:
+        """Run the first step that was kept, whatever became of it. Raises ReplayError."""
+        history = self.history
+        self.histories.keep_batch(history)
+        if history.snapshot is None or not history.recent:
+            raise ReplayError("the values of the step are gone")
+        self._run_step(history.snapshot, history.recent[0], Trace())
+
     def _run_step(self, state: dict[int, Any], call: Call, trace: Trace) -> None:
         self.trace = trace
         self.interpreter = self._begin(call, state, trace)

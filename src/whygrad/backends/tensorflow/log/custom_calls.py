@@ -1,0 +1,79 @@
+"""Calls of functions whose gradient the user wrote, a few of each: what it takes to check the formula after the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.episode import Episode
+from whygrad.backends.tensorflow.log.op_record import CUSTOM, OpRecord
+from whygrad.backends.tensorflow.measure.finite import bytes_of
+from whygrad.graph import OpKind
+from whygrad.source import SourceSpan
+
+_MOST_FUNCTIONS: Final = 16
+_CALLS_EACH: Final = 2  # the gradient that comes into the first may be zero
+_MOST_BYTES: Final = 16 * 2**20  # of one call
+_MOST_OPS: Final = 1000
+
+
+@dataclass(slots=True, eq=False)
+class CustomCall:
+    """One call: what went in, what came out, and the gradients of both. Tensors of a traced call have no values yet."""
+
+    function: str
+    where: SourceSpan | None  # the gradient function
+    results: tuple[int, ...]  # tensor ids, as are the arguments
+    graph: Any  # None: it ran at once
+    arguments: tuple[int, ...] = ()
+    upstream: tuple[Any, ...] = ()  # the gradient of each result
+    answers: tuple[Any, ...] = ()  # what the formula made of it for each argument
+    formula: list[str] = field(default_factory=list)  # the ops of the gradient
+    factors: list[float] = field(default_factory=list)  # and the single numbers that they take
+    forward: list[OpRecord] = field(default_factory=list)  # the ops of the function itself, where they ran at once
+    values: dict[int, Any] = field(default_factory=dict)  # that these take and cannot make
+
+    def note_op(self, op_type: str | bytes, inputs: Any, attrs: Any, outputs: Any, frame: Any) -> None:
+        """An op of the gradient ran."""
+        self.formula.append(op_type.decode() if isinstance(op_type, bytes) else op_type)
+        for tensor in inputs:
+            if compat.has_values(tensor) and tensor.dtype.is_floating and tensor.shape.rank == 0:
+                self.factors.append(float(compat.array_view(tensor)))
+
+    def trace_back(self, producers: Mapping[int, OpRecord | None], episode: Episode | None) -> bool:
+        """Find the ops between arguments and results, and the values they need; False: it is too much, or gone."""
+        held = {} if episode is None else episode.held
+        read = {maker.variable: n for n in self.arguments if (maker := producers.get(n)) and maker.kind is OpKind.READ}
+        found: dict[int, OpRecord] = {}
+        todo = [number for number in self.results if number not in self.values]
+        while todo:
+            number = todo.pop()
+            record = producers.get(number)
+            if record is not None and record.kind is OpKind.READ and record.variable in read:
+                self.values[number] = self.values[read[record.variable]]
+            elif number in held:
+                self.values[number] = held[number]
+            elif record is None or record.type == CUSTOM or record.calls or len(found) > _MOST_OPS:
+                return False
+            elif record.sequence not in found:
+                found[record.sequence] = record
+                todo += [each for each in record.inputs if each not in self.values]
+        self.forward = [found[sequence] for sequence in sorted(found)]
+        kept = [*self.values.values(), *self.upstream, *self.answers]
+        return sum(bytes_of(tensor) for tensor in kept if compat.is_tensor(tensor)) <= _MOST_BYTES
+
+
+class CustomCalls:
+    """The calls that were kept, by function."""
+
+    def __init__(self) -> None:
+        self.of: dict[tuple[str, SourceSpan | None], list[CustomCall]] = {}
+
+    def wants(self, call: CustomCall) -> bool:
+        known = self.of.get((call.function, call.where))
+        return len(self.of) < _MOST_FUNCTIONS if known is None else len(known) < _CALLS_EACH
+
+    def add(self, call: CustomCall) -> None:
+        self.of.setdefault((call.function, call.where), []).append(call)

@@ -1,0 +1,110 @@
+"""WG310 wrong-custom-gradient."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from whygrad.diagnostics import Label, Severity, Word
+from whygrad.graph import Recording
+from whygrad.graph.event import CustomGradient, Probe
+from whygrad.rules.rule import Finding, rule
+
+_WRONG: Final = 0.1  # a share. Differences in float32 and formulas that are meant to be approximate stay below
+_FLAT: Final = 1e-3  # a share. One of the two is zero on purpose: a step with a made-up slope, or a masked element
+_MOST_FACTORS: Final = 6
+
+
+@rule("WG310", "wrong-custom-gradient", severity=Severity.ERROR, since="0.1.0")
+def wrong_custom_gradient(recording: Recording) -> Iterator[Finding]:
+    """Detects custom gradients whose formula is not the derivative of the function.
+
+    ## Why it matters
+    Nobody checks the formula under `tf.custom_gradient`. A factor that is missing, a sign, a derivative taken at the
+    wrong place: training goes on with a gradient that points elsewhere, and looks like training that is slow.
+
+    ## Example
+    ```python
+    import tensorflow as tf
+
+    w = tf.Variable([0.5, 1.5, 2.0], name="w")
+
+    @tf.custom_gradient
+    def cube(x):
+        def grad(upstream):
+            return upstream * 3.0 * x
+        return x * x * x, grad
+
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(cube(w * 1.0))
+    gradients = tape.gradient(loss, [w])
+    ```
+
+    ## Use instead
+    ```python
+    import tensorflow as tf
+
+    w = tf.Variable([0.5, 1.5, 2.0], name="w")
+
+    @tf.custom_gradient
+    def cube(x):
+        def grad(upstream):
+            return upstream * 3.0 * x * x
+        return x * x * x, grad
+
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(cube(w * 1.0))
+    gradients = tape.gradient(loss, [w])
+    ```
+
+    ## Known limits
+    Six elements of each argument are tried after the run, with the numbers of one call; gradients of variables that
+    the function uses besides are not. A function with random numbers, other state or control flow in a compiled step is
+    not tried. A gradient that is changed on purpose is not reported where it shows: the function gives its argument
+    back as it is, it is flat, or the gradient is zero. Where a factor of the formula, a clip or a straight line may be
+    meant, it is a note.
+    """
+    for event in recording.events_of(CustomGradient):
+        probes = [
+            p for p in event.probes if min(abs(p.stated), abs(p.measured)) > _FLAT * max(abs(p.stated), abs(p.measured))
+        ]
+        for argument in sorted({probe.argument for probe in probes}):
+            mine = [probe for probe in probes if probe.argument == argument]
+            wrong = [probe for probe in mine if _is_wrong(probe)]
+            if 2 * len(wrong) > len(mine):
+                yield _finding(event, mine, max(wrong, key=lambda probe: abs(probe.stated - probe.measured)))
+
+
+def _is_wrong(probe: Probe) -> bool:
+    return abs(probe.stated - probe.measured) > _WRONG * max(abs(probe.stated), abs(probe.measured))
+
+
+def _finding(event: CustomGradient, probes: Sequence[Probe], worst: Probe) -> Finding:
+    meant = event.bounded or all(probe.straight for probe in probes) or _is_scaled(event.factors, probes)
+    whose = f"argument {worst.argument + 1} of `{event.function}`"
+    return Finding(
+        message=f"the custom gradient of `{event.function}` is not the derivative of the function: it gives "
+        f"{worst.stated:.4g}, the function has {worst.measured:.4g}",
+        primary=None
+        if event.where is None
+        else Label(event.where, f"gives {worst.stated:.4g} for an element of {whose}"),
+        notes=(
+            f"where that element is {worst.value:.4g}; the slope of the function was measured by moving it a little",
+            *(("it may be meant: a gradient that is scaled, clipped or replaced on purpose",) if meant else ()),
+        ),
+        help="correct the formula, and compare the two with `wg.check_gradient`; if the gradient is changed on purpose, "
+        f"write the function as `x + {Word.STOP_GRADIENT}(f(x) - x)`, or say `# whygrad: ignore[wrong-custom-gradient]`",
+        severity=Severity.NOTE if meant else None,
+    )
+
+
+def _is_scaled(factors: Sequence[float], probes: Sequence[Probe]) -> bool:
+    """Whether the gradient is off by one factor everywhere, and the formula has constants that make that factor."""
+    ratios = [probe.stated / probe.measured for probe in probes]
+    if max(ratios) - min(ratios) > _WRONG * max(map(abs, ratios)):
+        return False
+    some = factors[:_MOST_FACTORS]
+    products = {math.prod(each) for count in range(1, len(some) + 1) for each in itertools.combinations(some, count)}
+    return any(math.isclose(ratios[0], product, rel_tol=_WRONG) for product in products)
