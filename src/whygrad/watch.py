@@ -214,7 +214,7 @@ def _reach(recording: Recording, request: Request) -> LossReach:
 
 def _facts(recording: Recording) -> dict[str, object]:
     return {
-        "requests": sum(request.seen for request in recording.requests),
+        "requests": sum(request.seen for request in recording.requests if not request.unasked),
         "updates": sum(update.seen for update in recording.updates),
         "variables": len(recording.variables),
     }

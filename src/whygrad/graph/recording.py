@@ -65,6 +65,7 @@ class Request:
     target_not_a_tensor: NotATensor | None = None
     method: str = "gradient"
     model: str | None = None  # set where a model's own training step asked
+    unasked: bool = False  # that step had nothing to ask for: the model lists no variable to train
     error: Failure | None = None  # the exception the request raised
     steps: tuple[int, ...] = ()  # that were kept of those that ran, counted from 0
     ran: int = 0  # steps that were counted; 0: they were not

@@ -131,3 +131,18 @@ def test_silent_where_what_the_module_s_list_lacks_is_asked_for_all_the_same() -
 
 def test_silent_where_the_module_holds_no_more_than_its_list_says() -> None:
     assert codes(module(asked=False, empty=False, forgets=False)) == []
+
+
+def test_fires_when_a_training_step_knows_no_variable_to_ask_for() -> None:
+    g = GraphBuilder()
+    slope = g.variable("Variable", named=False, owner="Line", attribute="slope", tracked=False, created=at(4))
+    g.request(g.op(OpKind.SMOOTH, (slope,), layers=("line",)), [], where=at(8), model="line", unasked=True)
+
+    assert one(g.finish()).variables == ("Line.slope",)
+
+
+def test_silent_when_a_training_step_has_no_variable_at_all() -> None:
+    g = GraphBuilder()
+    g.request(g.op(OpKind.SMOOTH, (g.constant(),)), [], where=at(8), model="rescale", unasked=True)
+
+    assert codes(g.finish()) == []

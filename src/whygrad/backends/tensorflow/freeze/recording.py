@@ -121,6 +121,7 @@ def _request(entry: RequestEntry, sizes: Sizes) -> Request:
         target_not_a_tensor=NOT_TENSORS.get(entry.target_type),
         method=entry.method,
         model=entry.model,
+        unasked=entry.unasked,
         error=failure_of(entry.error),
         steps=sizes.steps,
         ran=sizes.ran,

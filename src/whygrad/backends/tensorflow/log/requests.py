@@ -54,6 +54,7 @@ class RequestEntry:
     looks: int = 0
     error: str | None = None
     model: str | None = None
+    unasked: bool = False
 
 
 @dataclass(slots=True)
@@ -135,6 +136,13 @@ class Requests:
             None if given is None else compat.flatten(given),
             self._episodes.of_tape.get(tape),
         )
+
+    def left_unasked(self, tape: Any, loss: Any) -> None:
+        """A training step computed this loss and goes on without asking for a gradient."""
+        ticket = self.begin(tape, loss, (), "gradient", None)
+        if ticket is not None:
+            ticket.entry.unasked = True
+        self.done(ticket, ())
 
     def _source(self, item: Any, facts: Any) -> SourceEntry:
         entry = self._variables.of(item) if hasattr(item, "assign") else None
