@@ -6,17 +6,19 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends import Watcher, WatchOptions, replay_step, words_of
 from whygrad.backends.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
-from whygrad.errors import UsageError
+from whygrad.errors import NotCallableError, UsageError
 from whygrad.graph import Failure, Ledger, Outcome, Recording, Request
 from whygrad.graph.sources import with_sources
 from whygrad.notice import warn
 from whygrad.report import LossReach, Report
+from whygrad.report.json import location
 from whygrad.report.ledger import printed
 from whygrad.rules import all_rules, diagnose
 from whygrad.rules.wording import target_expression
@@ -46,6 +48,7 @@ class Run:
         self._on_certain = on_certain
         self._shown: set[tuple[object, ...]] = set()
         self._failure: Failure | None = None
+        self._error: BaseException | None = None
         self._watcher = Watcher(None if on_certain is None else self._tell, options)
         self._guards = guards
         self._steps: LoopRecorder | None = None
@@ -54,7 +57,9 @@ class Run:
 
     def failed(self, error: BaseException) -> None:
         """Tell the exception that ended the code; often it is the symptom of what is explained."""
-        self._failure = describe_failure(error)
+        self._error = error
+        backend = next(iter(self._watcher.backends.values()), None)
+        self._failure = describe_failure(error, None if backend is None else backend.held_in)
 
     def record(self, **numbers: Any) -> None:
         """Record one step of a loop in a run that `whygrad show latest` shows; call it once a step.
@@ -87,7 +92,10 @@ class Run:
         return self._final if self._final is not None else self._make_report()
 
     def _make_report(self) -> Report:
-        return explain_recording(self.recording(), self._selection)
+        return self._explain(self.recording())
+
+    def _explain(self, recording: Recording) -> Report:
+        return replace(explain_recording(recording, self._selection), error=self._error)
 
     def _tell(self) -> None:
         """Show what is already certain; a rule that fails here will be heard at the end."""
@@ -115,10 +123,10 @@ class Run:
         try:
             recording = self.recording()
             self._ledger = recording.ledger
-            self._final = explain_recording(recording, self._selection)
+            self._final = self._explain(recording)
         except Exception as error:
             warn(f"no report: {type(error).__name__}: {error}")
-            self._final = Report()
+            self._final = Report(run={"watched": False}, error=self._error)
         steps, self._steps = self._steps, None
         if steps is not None:
             steps.close("finished" if self._failure is None else "failed", self._final.diagnostics)
@@ -160,8 +168,13 @@ def watch(
 def explain(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     """Run a training step once under capture and say which gradients are missing, and why.
 
-    An exception of the step is part of the explanation, not raised.
+    An exception of the step is part of the explanation: it is `report.error`, and `report.reraise()` raises it.
     """
+    if not callable(step):
+        raise NotCallableError(
+            f"`explain` takes a function and calls it, but was given a `{type(step).__name__}`",
+            help="write `wg.explain(step, x, y)`, not `wg.explain(step(x, y))`",
+        )
     run = Run(None, None)
     run._start()
     try:
@@ -213,8 +226,15 @@ def _reach(recording: Recording, request: Request) -> LossReach:
 
 
 def _facts(recording: Recording) -> dict[str, object]:
+    failure = recording.failure
     return {
         "requests": sum(request.seen for request in recording.requests if not request.unasked),
         "updates": sum(update.seen for update in recording.updates),
         "variables": len(recording.variables),
+        **({} if failure is None else {"error": _error_facts(failure)}),
     }
+
+
+def _error_facts(failure: Failure) -> dict[str, object]:
+    where = None if failure.where is None else location(failure.where)
+    return {"type": failure.type_name, "message": failure.message, "location": where}

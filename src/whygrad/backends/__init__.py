@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from whygrad.diagnostics import Words
 from whygrad.errors import UsageError
-from whygrad.graph import Failure, Recording
+from whygrad.graph import Failure, Held, Recording
 from whygrad.notice import warn
 from whygrad.source.position import add_machinery
 
@@ -43,6 +43,7 @@ class Backend(Protocol):
     def join(self, module: ModuleType) -> None: ...
     def stop(self) -> None: ...
     def record(self, failure: Failure | None = None) -> Recording: ...
+    def held_in(self, value: object) -> tuple[Held, ...] | None: ...
     def paused(self) -> AbstractContextManager[None]: ...
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from typing import Final
 
 from whygrad.diagnostics import Severity
 from whygrad.report.report_data import ReportData
+from whygrad.source import shown_file
 
+_LONGEST: Final = 200  # characters of an exception's text: the traceback has all of it
 _LOOKED_AT = {  # a count in `ReportData.run`, and the word for it
     "requests": "gradient request",
     "updates": "update",
@@ -17,9 +21,17 @@ _LOOKED_AT = {  # a count in `ReportData.run`, and the word for it
 
 
 def summary(report: ReportData) -> str:
-    """`whygrad: 1 error, 2 warnings`, or what was looked at where there is nothing to say."""
+    """`whygrad: 1 error, 2 warnings`, or what was looked at where there is nothing to say.
+
+    A program that failed, or that was not watched to its end, is never said to have no problem.
+    """
+    if "error" in report.run and (report.worst or Severity.NOTE) < Severity.WARNING:
+        found = f"{counts(report)}; " if report.diagnostics else ""
+        return f"whygrad: {found}the program failed, and whygrad has nothing to add"
     if report.diagnostics:
         return f"whygrad: {counts(report)}"
+    if report.run.get("watched") is False:
+        return "whygrad: nothing was found out: whygrad itself failed"
     if report.run.get("requests") == 0:
         return "whygrad: no problem found, but no gradient was asked for either"
     looked_at = ", ".join(
@@ -28,6 +40,17 @@ def summary(report: ReportData) -> str:
         if isinstance(count := report.run.get(key), int) and count > 0
     )
     return f"whygrad: {counts(report)}{f' in {looked_at}' if looked_at else ''}"
+
+
+def failing(report: ReportData) -> str | None:
+    """What ended the program: `failed with ValueError at train.py:3: ...`; None where nothing did."""
+    error = report.run.get("error")
+    if not isinstance(error, Mapping):
+        return None
+    where, said = error.get("location"), str(error["message"]).strip().splitlines()
+    at = f" at {shown_file(where['file'])}:{where['line']}" if isinstance(where, Mapping) else ""
+    words = said[0] if said else ""
+    return f"failed with {error['type']}{at}: {words[:_LONGEST]}{'...' if len(words) > _LONGEST else ''}"
 
 
 def counts(report: ReportData) -> str:

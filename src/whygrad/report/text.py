@@ -16,7 +16,7 @@ from whygrad.report.excerpt import Excerpt, excerpts
 from whygrad.report.reach import HEADINGS, TITLE, ReachRow, reach_rows
 from whygrad.report.remarks import Remark, headline, place, remarks, title
 from whygrad.report.report_data import ReportData
-from whygrad.report.summary import summary
+from whygrad.report.summary import failing, summary
 from whygrad.source import texts_of
 
 DEFAULT_WIDTH = 100
@@ -49,6 +49,8 @@ def render_text(
         blocks = [_paint(_diagnostic(diagnostic, width), color) for diagnostic in shown]
     if rows := reach_rows(report):
         blocks.append(_reach_table(rows, color, width))
+    if (failed := failing(report)) is not None:
+        blocks.append(_paint([Text(visible(failed))], color))
     blocks.append(_paint([Text(summary(report), "bold")], color))
     return "\n\n".join(blocks)
 

@@ -9,7 +9,7 @@ from types import ModuleType
 
 from whygrad.backends import WatchOptions
 from whygrad.backends.tensorflow.capability import MissingNameError
-from whygrad.graph import Failure, Recording
+from whygrad.graph import Failure, Held, Recording
 
 
 class TensorFlowBackend:
@@ -40,6 +40,13 @@ class TensorFlowBackend:
 
     def record(self, failure: Failure | None = None) -> Recording:
         return self.capture.freezer.recording(failure)
+
+    def held_in(self, value: object) -> tuple[Held, ...] | None:
+        """The variables and gradients in a value, or in a list of them; None where there are none."""
+        from whygrad.backends.tensorflow.freeze.operands import held_in
+
+        with self.capture.recorder.pausing():
+            return held_in(self.capture.variables, self.capture.updates, value)
 
     @contextmanager
     def paused(self) -> Iterator[None]:

@@ -29,6 +29,11 @@ SIGNS: Final[tuple[tuple[FailureKind, str], ...]] = (
     (FailureKind.LIST_CALLED, r"'list' object is not callable"),
     (FailureKind.SHAPES_DIFFER, r"Cannot update variable with shape|: Shape mismatch\.|Incompatible shapes: \["),
     (FailureKind.SHAPES_DIFFER, r"must have the same size and shape|Dimension \d+ in both shapes must be equal"),
+    (
+        FailureKind.SHAPES_DIFFER,
+        r"(Dimensions|Shapes) must be equal|target value in `variable\.assign\(value\)` must match",
+    ),
+    (FailureKind.LENGTHS_DIFFER, r"zip\(\) argument \d+ is (shorter|longer)|^list index out of range"),
 )
 _REFUSED: Final = (
     re.compile(r"([\w.]+)\(\) got an unexpected keyword argument ?'(\w+)'"),
@@ -49,12 +54,12 @@ _MISUSE: Final = ("TypeError", "AttributeError", "ValueError")
 
 def classify(failure: Failure) -> Failure:
     """A failure with what can be read in its text."""
-    op = re.search(r"gradient registry has no entry for: (\w+)", failure.message)
+    op = re.search(r"gradient registry has no entry for: (\w+)|\[Op:(\w+)\]|\}\} = (\w+)\[", failure.message)
     refused = next((found for each in _REFUSED if (found := each.search(failure.message))), None)
     known = replace(
         failure,
         kind=_kind(failure),
-        op=None if op is None else op[1],
+        op=None if op is None else op[op.lastindex or 0],
         argument=None if refused is None else refused[2],
         function=None if refused is None else (refused[1] or "__init__").split(".")[-1],
     )
