@@ -29,6 +29,7 @@ def describe_failure(error: BaseException, held_in: HeldIn | None = None) -> Fai
         attribute=getattr(error, "name", None) if isinstance(error, AttributeError) else None,
         object_type=_name(kind) if isinstance(error, AttributeError) else None,
         object_bases=tuple(map(_name, kind.__mro__[1:-1])) if isinstance(error, AttributeError) else (),
+        similar=_similar(owner, error) if isinstance(error, AttributeError) else None,
         called=_called_by_user(error.__traceback__),
         operands=() if held_in is None or not steps else tuple(_operands(steps, held_in)),
     )
@@ -36,6 +37,15 @@ def describe_failure(error: BaseException, held_in: HeldIn | None = None) -> Fai
 
 def _name(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _similar(owner: object, error: AttributeError) -> str | None:
+    wanted = _plain(str(error.name))
+    return next((name for name in dir(owner) if name != error.name and _plain(name) == wanted), None)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").casefold().removesuffix("s")
 
 
 def _message(error: BaseException) -> str:

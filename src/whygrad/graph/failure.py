@@ -64,6 +64,9 @@ class Failure:
     argument: str | None = None  # the keyword that was refused
     function: str | None = None  # by which function
     called: str | None = None  # what the expression called, as `module.function`: the first frame beneath it
+    similar: str | None = None  # a name that the object has, and that differs in case, underscores or a plural only
+    outdated: str | None = None  # what the installed version of the framework does not have, where an older one had it
+    instead: str | None = None  # what that version is to be given instead
     op: str | None = None  # the op that it is about, in the framework's own word
     action: Action | None = None  # what the op that refused its inputs would have computed
     operands: tuple[Operand, ...] = ()  # what the expression was given, of variables and gradients

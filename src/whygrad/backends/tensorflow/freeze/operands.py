@@ -1,10 +1,12 @@
-"""What the expression that raised was given, of variables and gradients, and what it was to compute."""
+"""What the expression that raised was given, of variables and gradients, and what else the framework knows of it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.failures import missing_name, refused_positions
 from whygrad.backends.tensorflow.log.op_table import ACTIONS
 from whygrad.backends.tensorflow.log.updates import Updates
 from whygrad.backends.tensorflow.log.variables import VariableBook
@@ -22,9 +24,14 @@ def held_in(book: VariableBook, updates: Updates, value: Any) -> tuple[Held, ...
     return found if any(each != Held() for each in found) else None
 
 
-def with_action(failure: Failure) -> Failure:
-    """A failure with what the op that it is about computes."""
-    return replace(failure, action=ACTIONS.get(failure.op or ""))
+def completed(failure: Failure) -> Failure:
+    """A failure with what the op that it is about computes, and what the installed packages know of a missing name."""
+    name, positions = missing_name(failure), refused_positions(failure)
+    outdated = compat.outdated_name(*name) if name is not None else None
+    if positions is not None:
+        outdated = compat.refused_positions(*positions)
+    said, instead = outdated or (None, None)
+    return replace(failure, action=ACTIONS.get(failure.op or ""), outdated=said, instead=instead)
 
 
 def _held(book: VariableBook, updates: Updates, value: Any) -> Held:

@@ -9,7 +9,7 @@ from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.failures import classify, failure_of
-from whygrad.backends.tensorflow.freeze.operands import with_action
+from whygrad.backends.tensorflow.freeze.operands import completed
 from whygrad.backends.tensorflow.keras.facts import KerasFacts
 from whygrad.backends.tensorflow.keras.inspection import listed
 from whygrad.backends.tensorflow.log.ledger.ledger import LedgerBook
@@ -72,7 +72,7 @@ class Freezer:
                 tapes={TapeId(number): _tape(facts) for number, facts in self.requests.tape_facts.items()},
                 events=tuple(event for source in self.events for event in source()),
                 holders=_holders(keras, book),
-                failure=None if failure is None else with_action(classify(failure)),
+                failure=None if failure is None else completed(classify(failure)),
                 ledger=_ledger(recorder.ledger, variables),
                 framework="tensorflow",
             )
