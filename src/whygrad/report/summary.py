@@ -49,7 +49,7 @@ def failing(report: ReportData) -> str | None:
         return None
     where, said = error.get("location"), str(error["message"]).strip().splitlines()
     at = f" at {shown_file(where['file'])}:{where['line']}" if isinstance(where, Mapping) else ""
-    words = said[0] if said else ""
+    words = "" if not said else said[-1 if said[0].endswith(":") else 0].strip()
     return f"failed with {error['type']}{at}: {words[:_LONGEST]}{'...' if len(words) > _LONGEST else ''}"
 
 

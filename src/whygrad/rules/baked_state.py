@@ -9,7 +9,7 @@ from whygrad.graph import Recording
 from whygrad.graph.event import NameKind, TracedFunction, TracedName
 from whygrad.source import SourceSpan
 from whygrad.source.call_use import used_calls
-from whygrad.source.state import attribute_reads, changed_outside, global_reads, mutations
+from whygrad.source.state import attribute_reads, changed_outside, global_reads, is_guard, mutations
 
 _NOT_DRAWING = ("seed", "getstate", "setstate", "get_state", "set_state", "spawn")
 
@@ -47,6 +47,8 @@ def _counted(function: TracedFunction) -> Iterator[BakedState]:
 def _changed(function: TracedFunction) -> Iterator[BakedState]:
     """Numbers and networks that were others after the function had been traced."""
     for each in function.names:
+        if each.changed and is_guard(function.where, each.name):
+            continue
         if each.changed and each.closed_over:
             found = changed_outside(function.where, each.name)
             if found is not None:

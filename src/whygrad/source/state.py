@@ -159,3 +159,41 @@ def _counts_itself(module: Module, node: ast.Name) -> bool:
     """`n = n + 1`"""
     statement = module.statement(node)
     return isinstance(statement, ast.Assign) and any(ast.unparse(target) == node.id for target in statement.targets)
+
+
+def is_guard(span: SourceSpan, name: str) -> bool:
+    """Whether the function around a span uses a name for nothing but `if not name: ...; name = True`.
+
+    What such a branch does when the function is traced is meant to be done once; unless it writes to a variable,
+    returns, or binds a name that is used after it: these would be done, or missing, in every later call.
+    """
+    found = _function_around(span)
+    if found is None:
+        return False
+    module, function = found
+    reads = [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load) and ast.unparse(node) == name
+    ]
+    guards = [next((each for each in module.ancestors(node) if isinstance(each, ast.stmt)), None) for node in reads]
+    return bool(guards) and all(
+        isinstance(guard, ast.If) and not guard.orelse and _is_done_once(function, guard, name) for guard in guards
+    )
+
+
+def _is_done_once(function: ast.AST, guard: ast.If, name: str) -> bool:
+    nodes = [node for statement in guard.body for node in ast.walk(statement)]
+    sets = any(
+        isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and name in map(ast.unparse, node.targets)
+        for node in nodes
+    )
+    lasting = any(
+        isinstance(node, (ast.Return, ast.AugAssign))
+        or (isinstance(node, ast.Attribute) and node.attr.startswith(("assign", "apply_gradients", "scatter_")))
+        for node in nodes
+    )
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    inside = set(nodes)
+    used = any(load not in inside for each in bound for load in loads(function, each))
+    return sets and not lasting and not used

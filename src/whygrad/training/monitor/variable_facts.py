@@ -7,13 +7,13 @@ from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.graph.series import VariableInfo
-from whygrad.training.variables import distinct, name_of, top_level
+from whygrad.training.variables import distinct, name_of, shown_name, top_level
 
 
 def facts_of(variables: Sequence[Any], missing: Sequence[bool], model: Any = None) -> tuple[VariableInfo, ...]:
     """One entry for each variable; names that occur twice are numbered."""
     activations = {id(v): name for layer, name in _activations(model) for v in _own(layer)}
-    names = distinct([name_of(variable) for variable in variables])
+    names = distinct([shown_name(variable) for variable in variables])
     known = [name_of(variable) for variable in getattr(model, "trainable_variables", ())]
     models = top_level([*names, *known])
     return tuple(

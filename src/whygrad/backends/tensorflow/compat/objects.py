@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 tensor_id: Callable[[Any], int] = operator.attrgetter("_id")
@@ -71,3 +72,14 @@ class CallbackWithoutLogs:
         return False
 
     _implements_predict_batch_hooks = _implements_test_batch_hooks
+
+
+def stands_for_written(variable: Any) -> bool:
+    """Whether this is what `assign` returns: another object around the handle of a variable that is there already."""
+    return type(variable).__name__ == "_UnreadVariable"
+
+
+def initial_value(frame: FrameType) -> Any:
+    """What a variable is being made with, as the user gave it; None where the frames that make it do not show it."""
+    around = frame.f_back
+    return None if around is None else around.f_locals.get("initial_value")
