@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends import Watcher, WatchOptions, replay_step, words_of
+from whygrad.backends.children import MODULE as CHILDREN_OF
+from whygrad.backends.children import Children, leave
 from whygrad.backends.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import NotCallableError, UsageError
@@ -18,11 +20,13 @@ from whygrad.graph import Failure, Ledger, Outcome, Recording, Request
 from whygrad.graph.sources import with_sources
 from whygrad.notice import warn
 from whygrad.report import LossReach, Report
+from whygrad.report.children import with_children
 from whygrad.report.json import location
 from whygrad.report.ledger import printed
 from whygrad.rules import all_rules, diagnose
 from whygrad.rules.wording import target_expression
 from whygrad.source import refresh_sources, texts_of
+from whygrad.termination import at_termination
 from whygrad.training.guard.every_optimizer import Guards
 
 if TYPE_CHECKING:
@@ -49,7 +53,8 @@ class Run:
         self._shown: set[tuple[object, ...]] = set()
         self._failure: Failure | None = None
         self._error: BaseException | None = None
-        self._watcher = Watcher(None if on_certain is None else self._tell, options)
+        self._children = Children(run_child)
+        self._watcher = Watcher(None if on_certain is None else self._tell, options, {CHILDREN_OF: self._children.join})
         self._guards = guards
         self._steps: LoopRecorder | None = None
         self._final: Report | None = None
@@ -114,16 +119,23 @@ class Run:
 
     def _start(self) -> None:
         refresh_sources()
+        _runs.append(self)
         self._watcher.start()
 
-    def _stop(self) -> None:
+    def _leave_hooks(self) -> None:
         self._watcher.stop()
+        self._children.stop()
+
+    def _stop(self) -> None:
+        self._leave_hooks()
+        _runs.remove(self)
         for line in () if self._guards is None else self._guards.take_reports():
             print(line, file=sys.stderr)
         try:
             recording = self.recording()
             self._ledger = recording.ledger
-            self._final = self._explain(recording)
+            started, recordings = self._children.started, self._children.take()
+            self._final = with_children(self._explain(recording), map(self._explain, recordings), started)
         except Exception as error:
             warn(f"no report: {type(error).__name__}: {error}")
             self._final = Report(run={"watched": False}, error=self._error)
@@ -184,6 +196,31 @@ def explain(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:
     finally:
         run._stop()
     return run.report()
+
+
+def run_child(process: Any, folder: str) -> None:
+    """Run a child process under a capture of its own, which leaves its recording in a folder, also when killed."""
+    for outer in _runs:  # of the parent, if it was forked
+        outer._leave_hooks()
+    run = Run(None, None)
+
+    def leave_recording() -> None:
+        run._leave_hooks()
+        with contextlib.suppress(Exception):
+            leave(run.recording(), folder)
+
+    run._start()
+    with at_termination(leave_recording):
+        try:
+            type(process).run(process)
+        except BaseException as error:
+            run.failed(error)
+            raise
+        finally:
+            leave_recording()
+
+
+_runs: list[Run] = []  # that watch now
 
 
 def explain_recording(recording: Recording, selection: Selection | None = None) -> Report:

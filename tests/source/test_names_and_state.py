@@ -203,10 +203,7 @@ def test_a_number_that_stays_or_is_given_is_not(tmp_path: Path, program: str) ->
         ("if not self.seen:\n            self.width = x.shape[-1]\n            self.seen = True", True),
         ("if not self.seen:\n            self.mean.assign(x)\n            self.seen = True", False),
         ("if not self.seen:\n            self.seen = True\n            return x", False),
-        (
-            "rate = 1.0\n        if not self.seen:\n            rate = 0.1\n            self.seen = True\n        x = rate * x",
-            False,
-        ),
+        ("if not self.seen:\n            rate = 0.1\n            self.seen = True\n        x = rate * x", False),
         ("if not self.seen:\n            self.seen = True\n        else:\n            x = 2 * x", False),
         ("if not self.seen:\n            self.seen = True\n        x = x * self.seen", False),
         ("self.seen = True", False),

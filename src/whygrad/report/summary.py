@@ -21,6 +21,15 @@ _LOOKED_AT = {  # a count in `ReportData.run`, and the word for it
 
 
 def summary(report: ReportData) -> str:
+    """What was found, and which part of the run was not watched."""
+    missed = report.run.get("children_not_watched")
+    found = _found(report) + ("; interrupted before its end" if report.run.get("interrupted") else "")
+    if isinstance(missed, int) and missed > 0:
+        found += f"; {_plural(missed, 'child process', 'child processes')} not watched"
+    return found
+
+
+def _found(report: ReportData) -> str:
     """`whygrad: 1 error, 2 warnings`, or what was looked at where there is nothing to say.
 
     A program that failed, or that was not watched to its end, is never said to have no problem.
@@ -60,5 +69,5 @@ def counts(report: ReportData) -> str:
     return ", ".join(_plural(found[s], s.label) for s in worst_first if found[s]) or "no problem found"
 
 
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def _plural(count: int, noun: str, several: str = "") -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {several or noun + 's'}"
