@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from functional.command import run, whygrad
+from functional.command import whygrad
 
 pytestmark = pytest.mark.tensorflow
 
@@ -53,7 +53,7 @@ finally:
 @pytest.mark.parametrize(("how", "what"), [("fork", "start"), ("spawn", "start"), ("spawn", "pool")])
 def test_what_is_found_in_a_child_process_is_in_the_report(tmp_path: Path, how: str, what: str) -> None:
     (tmp_path / "train.py").write_text(CHILDREN)
-    done = run(whygrad("run", "--no-keep", "--output-format", "json", "train.py", how, what), cwd=tmp_path)
+    done = whygrad(tmp_path, "run", "--no-keep", "--output-format", "json", "train.py", how, what)
     report = json.loads(done.stdout)
 
     assert [(each["rule"], each["location"]["line"]) for each in report["diagnostics"]] == [
@@ -64,14 +64,14 @@ def test_what_is_found_in_a_child_process_is_in_the_report(tmp_path: Path, how: 
 
 def test_a_child_that_was_killed_is_said_to_be_not_watched(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(CHILDREN)
-    done = run(whygrad("run", "--no-keep", "train.py", "spawn", "kill"), cwd=tmp_path)
+    done = whygrad(tmp_path, "run", "--no-keep", "train.py", "spawn", "kill")
 
     assert "1 child process not watched" in done.stderr.splitlines()[-1]
 
 
 def test_a_program_that_is_told_to_end_is_reported_and_ends_by_the_signal(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TERMINATED)
-    done = run(whygrad("run", "--no-keep", "train.py"), cwd=tmp_path)
+    done = whygrad(tmp_path, "run", "--no-keep", "train.py")
 
     assert (done.returncode, done.stdout) == (-signal.SIGTERM, "")
     assert done.stderr.splitlines()[-1] == "whygrad: 1 error; interrupted before its end"
