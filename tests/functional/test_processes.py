@@ -54,7 +54,7 @@ finally:
 def test_what_is_found_in_a_child_process_is_in_the_report(tmp_path: Path, how: str, what: str) -> None:
     (tmp_path / "train.py").write_text(CHILDREN)
     done = whygrad(tmp_path, "run", "--no-keep", "--output-format", "json", "train.py", how, what)
-    report = json.loads(done.stdout)
+    report = json.loads(done.out)
 
     assert [(each["rule"], each["location"]["line"]) for each in report["diagnostics"]] == [
         ("non-differentiable-op", 7)
@@ -66,12 +66,12 @@ def test_a_child_that_was_killed_is_said_to_be_not_watched(tmp_path: Path) -> No
     (tmp_path / "train.py").write_text(CHILDREN)
     done = whygrad(tmp_path, "run", "--no-keep", "train.py", "spawn", "kill")
 
-    assert "1 child process not watched" in done.stderr.splitlines()[-1]
+    assert "1 child process not watched" in done.err.splitlines()[-1]
 
 
 def test_a_program_that_is_told_to_end_is_reported_and_ends_by_the_signal(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TERMINATED)
     done = whygrad(tmp_path, "run", "--no-keep", "train.py")
 
-    assert (done.returncode, done.stdout) == (-signal.SIGTERM, "")
-    assert done.stderr.splitlines()[-1] == "whygrad: 1 error; interrupted before its end"
+    assert (done.status, done.out) == (-signal.SIGTERM, "")
+    assert done.err.splitlines()[-1] == "whygrad: 1 error; interrupted before its end"
