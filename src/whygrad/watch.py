@@ -17,6 +17,7 @@ from whygrad.backends.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import NotCallableError, UsageError
 from whygrad.graph import Failure, Ledger, Outcome, Recording, Request
+from whygrad.graph.recording import used_variables
 from whygrad.graph.sources import with_sources
 from whygrad.notice import warn
 from whygrad.report import LossReach, Report
@@ -258,16 +259,16 @@ def _reach(recording: Recording, request: Request) -> LossReach:
         where=request.where,
         reached=tuple(names[True]),
         missing=tuple(names[False]),
-        seen=request.seen,
+        seen=request.times,
     )
 
 
 def _facts(recording: Recording) -> dict[str, object]:
     failure = recording.failure
     return {
-        "requests": sum(request.seen for request in recording.requests if not request.unasked),
-        "updates": sum(update.seen for update in recording.updates),
-        "variables": len(recording.variables),
+        "requests": sum(request.times for request in recording.requests if not request.unasked),
+        "updates": sum(update.times for update in recording.updates),
+        "variables": len(used_variables(recording)),
         **({} if failure is None else {"error": _error_facts(failure)}),
     }
 

@@ -65,7 +65,7 @@ def accumulation_variable_drift(recording: Recording) -> Iterator[Finding]:
     for where, found in _by_sum(recording).items():
         names = tuple(dict.fromkeys(name for _, pair in found for name in _names(recording, pair)))
         updates = {id(update): update for update, _ in found}.values()
-        seen = sum(update.seen for update in updates)
+        seen = sum(update.times for update in updates)
         which = "one accumulator" if len({pair.variable for _, pair in found}) == 1 else "the same accumulators"
         applied = dict.fromkeys(update.where for update in updates)
         yield Finding(

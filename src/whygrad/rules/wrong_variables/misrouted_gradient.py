@@ -115,7 +115,7 @@ def _finding(recording: Recording, update: Update, wrong: list[Pairing]) -> Find
         else Label(update.where, f"{len(wrong)} of {len(update.pairs)} pairs are crossed"),
         variables=names,
         help=f"zip the gradients with exactly the list that was handed to `{Word.GRADIENT}`",
-        steps=Steps(update.seen, update.seen),
+        steps=Steps(update.times, update.times),
     )
 
 

@@ -129,7 +129,7 @@ def _live_on(recording: Recording, step_of: dict[VariableId, int]) -> bool:
     """Each was updated more than once before the next was made; of the newest nobody knows."""
     updated: Counter[VariableId] = Counter()
     for update in recording.updates:
-        times = update.seen if update.runs is None else update.runs
+        times = update.times
         updated.update({pair.variable: times for pair in update.pairs if pair.variable in step_of})
     newest = max(step_of.values())
     return all(times > 1 for number, times in updated.items() if step_of[number] != newest)
