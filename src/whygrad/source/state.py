@@ -134,6 +134,25 @@ def global_reads(span: SourceSpan, name: str) -> SourceSpan | None:
     return _first(module, [load for load in reads if not _counts_itself(module, load)])
 
 
+def uses_of(span: SourceSpan, name: str) -> SourceSpan | None:
+    """Where the function around a span first uses the value of a dotted name: not to print it, nor as a statement."""
+    found = _function_around(span)
+    if found is None:
+        return None
+    module, function = found
+    reads = (
+        node
+        for node in ast.walk(function)
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load) and ast.unparse(node) == name
+    )
+    used = [
+        node
+        for node in reads
+        if not _is_printed(module, node) and not isinstance(module.statement(node), (ast.Expr, ast.AugAssign))
+    ]
+    return _first(module, used)
+
+
 def names_in(span: SourceSpan) -> frozenset[str]:
     """The names in the function around a span, dotted ones too: `n`, `self.count`, `np.random.normal`."""
     found = _function_around(span)
