@@ -19,6 +19,10 @@ class UsageError(WhygradError):
     """whygrad was asked for something it cannot do: a wrong option, file, rule name or argument."""
 
 
+class NotCallableError(UsageError, TypeError):
+    """`explain` was given what a step returned, not the step."""
+
+
 class MissingGradientError(WhygradError, AssertionError):
     """An assertion of `whygrad.testing` found a variable without a gradient."""
 

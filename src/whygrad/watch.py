@@ -7,23 +7,30 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whygrad.backends import Watcher, WatchOptions, replay_step, words_of
+from whygrad.backends.children import MODULE as CHILDREN_OF
+from whygrad.backends.children import Children, leave
 from whygrad.backends.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
-from whygrad.errors import UsageError
+from whygrad.errors import NotCallableError, UsageError
 from whygrad.graph import Failure, Ledger, Outcome, Recording, Request, Source
 from whygrad.graph.escape import with_escapes
+from whygrad.graph.recording import used_variables
 from whygrad.graph.sources import with_sources
 from whygrad.notice import warn
 from whygrad.report import LossReach, Report, TermReach
+from whygrad.report.children import with_children
+from whygrad.report.json import location
 from whygrad.report.ledger import printed
 from whygrad.rules import all_rules, diagnose
 from whygrad.rules.term_names import TermTraining, training_of_terms
 from whygrad.rules.wording import name_of, target_expression
 from whygrad.source import refresh_sources, texts_of
+from whygrad.termination import at_termination
 from whygrad.training.guard.every_optimizer import Guards
 
 if TYPE_CHECKING:
@@ -49,7 +56,9 @@ class Run:
         self._on_certain = on_certain
         self._shown: set[tuple[object, ...]] = set()
         self._failure: Failure | None = None
-        self._watcher = Watcher(None if on_certain is None else self._tell, options)
+        self._error: BaseException | None = None
+        self._children = Children(run_child)
+        self._watcher = Watcher(None if on_certain is None else self._tell, options, {CHILDREN_OF: self._children.join})
         self._guards = guards
         self._steps: LoopRecorder | None = None
         self._final: Report | None = None
@@ -57,7 +66,9 @@ class Run:
 
     def failed(self, error: BaseException) -> None:
         """Tell the exception that ended the code; often it is the symptom of what is explained."""
-        self._failure = describe_failure(error)
+        self._error = error
+        backend = next(iter(self._watcher.backends.values()), None)
+        self._failure = describe_failure(error, None if backend is None else backend.held_in)
 
     def record(self, **numbers: Any) -> None:
         """Record one step of a loop in a run that `whygrad show latest` shows; call it once a step.
@@ -90,7 +101,10 @@ class Run:
         return self._final if self._final is not None else self._make_report()
 
     def _make_report(self) -> Report:
-        return explain_recording(self.recording(), self._selection)
+        return self._explain(self.recording())
+
+    def _explain(self, recording: Recording) -> Report:
+        return replace(explain_recording(recording, self._selection), error=self._error)
 
     def _tell(self) -> None:
         """Show what is already certain; a rule that fails here will be heard at the end."""
@@ -109,19 +123,26 @@ class Run:
 
     def _start(self) -> None:
         refresh_sources()
+        _runs.append(self)
         self._watcher.start()
 
-    def _stop(self) -> None:
+    def _leave_hooks(self) -> None:
         self._watcher.stop()
+        self._children.stop()
+
+    def _stop(self) -> None:
+        self._leave_hooks()
+        _runs.remove(self)
         for line in () if self._guards is None else self._guards.take_reports():
             print(line, file=sys.stderr)
         try:
             recording = self.recording()
             self._ledger = recording.ledger
-            self._final = explain_recording(recording, self._selection)
+            started, recordings = self._children.started, self._children.take()
+            self._final = with_children(self._explain(recording), map(self._explain, recordings), started)
         except Exception as error:
             warn(f"no report: {type(error).__name__}: {error}")
-            self._final = Report()
+            self._final = Report(run={"watched": False}, error=self._error)
         steps, self._steps = self._steps, None
         if steps is not None:
             steps.close("finished" if self._failure is None else "failed", self._final.diagnostics)
@@ -165,9 +186,14 @@ def watch(
 def explain(step: Callable[..., Any], *args: Any, terms: bool = False, **kwargs: Any) -> Report:
     """Run a training step once under capture and say which gradients are missing, and why.
 
-    An exception of the step is part of the explanation, not raised. `terms`: the report shows, too, how much each
-    term of the loss gives to each layer.
+    An exception of the step is part of the explanation: it is `report.error`, and `report.reraise()` raises it.
+    `terms`: the report shows, too, how much each term of the loss gives to each layer.
     """
+    if not callable(step):
+        raise NotCallableError(
+            f"`explain` takes a function and calls it, but was given a `{type(step).__name__}`",
+            help="write `wg.explain(step, x, y)`, not `wg.explain(step(x, y))`",
+        )
     run = Run(None, None, options=WatchOptions(terms=terms))
     run._start()
     try:
@@ -177,6 +203,31 @@ def explain(step: Callable[..., Any], *args: Any, terms: bool = False, **kwargs:
     finally:
         run._stop()
     return run.report()
+
+
+def run_child(process: Any, folder: str) -> None:
+    """Run a child process under a capture of its own, which leaves its recording in a folder, also when killed."""
+    for outer in _runs:  # of the parent, if it was forked
+        outer._leave_hooks()
+    run = Run(None, None)
+
+    def leave_recording() -> None:
+        run._leave_hooks()
+        with contextlib.suppress(Exception):
+            leave(run.recording(), folder)
+
+    run._start()
+    with at_termination(leave_recording):
+        try:
+            type(process).run(process)
+        except BaseException as error:
+            run.failed(error)
+            raise
+        finally:
+            leave_recording()
+
+
+_runs: list[Run] = []  # that watch now
 
 
 def explain_recording(recording: Recording, selection: Selection | None = None) -> Report:
@@ -215,7 +266,7 @@ def _reach(recording: Recording, request: Request) -> LossReach:
         where=request.where,
         reached=tuple(names[True]),
         missing=tuple(names[False]),
-        seen=request.seen,
+        seen=request.times,
         terms=tuple(_term(recording, request, term) for term in training_of_terms(request)),
     )
 
@@ -241,8 +292,15 @@ def _term(recording: Recording, request: Request, term: TermTraining) -> TermRea
 
 
 def _facts(recording: Recording) -> dict[str, object]:
+    failure = recording.failure
     return {
-        "requests": sum(request.seen for request in recording.requests),
-        "updates": sum(update.seen for update in recording.updates),
-        "variables": len(recording.variables),
+        "requests": sum(request.times for request in recording.requests if not request.unasked),
+        "updates": sum(update.times for update in recording.updates),
+        "variables": len(used_variables(recording)),
+        **({} if failure is None else {"error": _error_facts(failure)}),
     }
+
+
+def _error_facts(failure: Failure) -> dict[str, object]:
+    where = None if failure.where is None else location(failure.where)
+    return {"type": failure.type_name, "message": failure.message, "location": where}

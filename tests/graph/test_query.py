@@ -14,6 +14,7 @@ from graph.strategies import programs
 from graph_builder import GraphBuilder
 from whygrad.graph import Flow, Op, OpKind, Recording, Request, Source, TensorId
 from whygrad.graph.query import CutGroup, Index, Reason, cut_groups, is_connected, later_cuts
+from whygrad.graph.recording import used_variables
 from whygrad.source import SourceSpan
 
 PROGRAMS = programs()
@@ -365,3 +366,23 @@ def test_later_cuts_name_no_place_that_can_be_passed_by() -> None:
 
     [group] = cut_groups(index, request, request.sources)
     assert [cut.op.where for cut in later_cuts(index, request, group.cut)] == [where(3)]
+
+
+def test_a_compiled_request_counts_the_steps_that_ran_and_not_its_traces() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    recording = g.finish(loss=g.op(OpKind.SMOOTH, (w,)), seen=2)
+    [request] = recording.requests
+
+    assert request.times == 2
+    assert replace(request, compiled=True).times == 1
+    assert replace(request, compiled=True, ran=12).times == 12
+
+
+def test_slots_and_metrics_are_not_variables_of_the_program() -> None:
+    g = GraphBuilder()
+    w, frozen = g.variable("w"), g.variable("frozen", trainable=False)
+    written, _ = g.variable("ema", writes=3), g.variable("adam/m", trainable=False)
+    recording = g.finish(loss=g.op(OpKind.SMOOTH, (w, frozen)), sources=[w])
+
+    assert used_variables(recording) == {w.id, frozen.id, written.id}

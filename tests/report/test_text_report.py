@@ -54,6 +54,21 @@ def test_a_clean_report_says_what_was_looked_at(run: dict[str, object], said: st
     assert render(Report(run=run), "text") == said
 
 
+@pytest.mark.parametrize("severity", [None, Severity.NOTE])
+def test_a_program_that_failed_is_never_free_of_problems(severity: Severity | None) -> None:
+    where = {"file": "train.py", "line": 3}
+    found = () if severity is None else (diagnostic(severity=severity),)
+    run = {"requests": 2, "error": {"type": "ValueError", "message": "no\nsuch", "location": where}}
+    *_, failed, _, said = render(Report(diagnostics=found, run=run), "text").splitlines()
+
+    assert failed == "failed with ValueError at train.py:3: no"
+    assert said.endswith("the program failed, and whygrad has nothing to add")
+
+
+def test_where_whygrad_itself_failed_nothing_is_said_of_the_program() -> None:
+    assert render(Report(run={"watched": False}), "text").startswith("whygrad: nothing was found out")
+
+
 def test_the_summary_counts_the_worst_first() -> None:
     severities = (Severity.NOTE, Severity.ERROR, Severity.WARNING, Severity.NOTE, Severity.NOTE, Severity.WARNING)
     report = Report(diagnostics=tuple(diagnostic(severity=severity) for severity in severities))

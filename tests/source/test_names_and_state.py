@@ -16,7 +16,7 @@ from whygrad.source.naming import (
     multiplication,
     rebinds_itself,
 )
-from whygrad.source.state import attribute_reads, changed_outside, mutations
+from whygrad.source.state import attribute_reads, changed_outside, is_guard, mutations
 
 
 def at(file: Path, program: str, piece: str) -> SourceSpan:
@@ -227,3 +227,22 @@ def test_a_number_that_a_loop_changes_behind_a_function_is_found(tmp_path: Path,
 )
 def test_a_number_that_stays_or_is_given_is_not(tmp_path: Path, program: str) -> None:
     assert changed_outside(at(tmp_path / "p.py", program, "x * beta"), "beta") is None
+
+
+@pytest.mark.parametrize(
+    ("body", "meant"),
+    [
+        ("if not self.seen:\n            print(x.shape)\n            self.seen = True", True),
+        ("if not self.seen:\n            self.width = x.shape[-1]\n            self.seen = True", True),
+        ("if not self.seen:\n            self.mean.assign(x)\n            self.seen = True", False),
+        ("if not self.seen:\n            self.seen = True\n            return x", False),
+        ("if not self.seen:\n            rate = 0.1\n            self.seen = True\n        x = rate * x", False),
+        ("if not self.seen:\n            self.seen = True\n        else:\n            x = 2 * x", False),
+        ("if not self.seen:\n            self.seen = True\n        x = x * self.seen", False),
+        ("self.seen = True", False),
+    ],
+)
+def test_a_guard_does_what_is_meant_to_be_done_once(tmp_path: Path, body: str, meant: bool) -> None:
+    program = f"class Net:\n    def call(self, x):\n        {body}\n        return x + 1\n"
+
+    assert is_guard(at(tmp_path / "p.py", program, "x + 1"), "self.seen") is meant

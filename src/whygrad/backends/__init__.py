@@ -11,7 +11,7 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import ModuleType
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from whygrad.diagnostics import Words
 from whygrad.errors import UsageError
-from whygrad.graph import Failure, Recording
+from whygrad.graph import Failure, Held, Recording
 from whygrad.notice import warn
 from whygrad.source.position import add_machinery
 
@@ -44,6 +44,7 @@ class Backend(Protocol):
     def join(self, module: ModuleType) -> None: ...
     def stop(self) -> None: ...
     def record(self, failure: Failure | None = None) -> Recording: ...
+    def held_in(self, value: object) -> tuple[Held, ...] | None: ...
     def paused(self) -> AbstractContextManager[None]: ...
 
 
@@ -77,15 +78,21 @@ def words_of(framework: str) -> Words:
 class Watcher(importlib.abc.MetaPathFinder):
     """Hooks a framework as soon as the program has imported it."""
 
-    def __init__(self, on_settled: Callable[[], None] | None = None, options: WatchOptions | None = None) -> None:
+    def __init__(
+        self,
+        on_settled: Callable[[], None] | None = None,
+        options: WatchOptions | None = None,
+        on_import: Mapping[str, Callable[[ModuleType], None]] | None = None,
+    ) -> None:
         self.backends: dict[str, Backend] = {}
+        self._on_import = on_import or {}  # what else is told of a module, by its name
         self._on_settled = on_settled
         self._options = options or WatchOptions()
         self._finding: set[str] = set()
 
     def start(self) -> None:
         sys.meta_path.insert(0, self)
-        for name in (*FRAMEWORKS, *COMPANIONS):
+        for name in (*FRAMEWORKS, *COMPANIONS, *self._on_import):
             module = sys.modules.get(name)
             if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
                 self._arrived(module)
@@ -100,7 +107,8 @@ class Watcher(importlib.abc.MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if (fullname not in FRAMEWORKS and fullname not in COMPANIONS) or fullname in self._finding:
+        known = fullname in FRAMEWORKS or fullname in COMPANIONS or fullname in self._on_import
+        if not known or fullname in self._finding:
             return None
         self._finding.add(fullname)
         try:
@@ -113,6 +121,9 @@ class Watcher(importlib.abc.MetaPathFinder):
 
     def _arrived(self, module: ModuleType) -> None:
         name = module.__name__
+        if name in self._on_import:
+            self._on_import[name](module)
+            return
         framework = COMPANIONS.get(name, name)
         backend = self.backends.get(framework)
         if name in FRAMEWORKS and backend is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import os
 import pkgutil
 import runpy
@@ -144,6 +145,15 @@ def wait_for_threads() -> None:
     except BaseException:
         print(f"Exception ignored in: {threading!r}", file=sys.stderr)
         traceback.print_exc()
+
+
+def wait_for_children() -> None:
+    """Wait for the script's child processes as Python does before it ends; those it would kill are left to it."""
+    processes = sys.modules.get("multiprocessing.process")
+    with contextlib.suppress(KeyboardInterrupt):  # an impatient Ctrl-C: they are not waited for
+        for child in () if processes is None else processes.active_children():
+            if not child.daemon:
+                child.join()
 
 
 def _interpreter() -> list[str]:

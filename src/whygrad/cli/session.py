@@ -16,11 +16,12 @@ from whygrad.backends import require_framework
 from whygrad.cli.complaint import WRONG_USAGE, complain
 from whygrad.cli.ending import Ending, conclude, hide_own_frames
 from whygrad.cli.output import LivePrinter, Output, claim, deliver
-from whygrad.cli.program import Invocation, Program, load, run_as_main, set_stage, wait_for_threads
+from whygrad.cli.program import Invocation, Program, load, run_as_main, set_stage, wait_for_children, wait_for_threads
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import UsageError
 from whygrad.notice import spot, warn
 from whygrad.report import Report
+from whygrad.termination import at_termination
 
 if TYPE_CHECKING:
     from whygrad.watch import Run
@@ -67,16 +68,30 @@ def _watched(plan: Plan, program: Program | None) -> int:
     process = os.getpid()
     live = LivePrinter() if plan.output.is_live else None
     watching = Watching(plan, live)
-    ending = _play(plan.invocation, program)
-    watching.failed(ending.crash)
-    wait_for_threads()
+
+    def report_now() -> None:
+        found = watching.stop()
+        if found is not None:
+            watching.attempt(lambda: _deliver(_interrupted(found), plan.output, live))
+
+    with at_termination(report_now):
+        ending = _play(plan.invocation, program)
+        watching.failed(ending.crash)
+        wait_for_threads()
+        wait_for_children()
     try:
         report = watching.stop()
     except KeyboardInterrupt:  # an impatient Ctrl-C: no report
         report, ending = None, replace(ending, interrupted=True)
+    if report is not None and ending.interrupted:
+        report = _interrupted(report)
     if report is not None and ending.started and os.getpid() == process:  # else a child that the script forked
         watching.attempt(lambda: _deliver(report, plan.output, live))
     return _finish(ending, report, plan.fail_on)
+
+
+def _interrupted(report: Report) -> Report:
+    return replace(report, run={**report.run, "interrupted": True})
 
 
 class Watching:

@@ -1,7 +1,7 @@
 """THE data: what ran."""
 
 from whygrad.graph.event import Event
-from whygrad.graph.failure import Failure, FailureKind
+from whygrad.graph.failure import Failure, FailureKind, Held, Operand
 from whygrad.graph.ledger import Ledger
 from whygrad.graph.node import (
     Action,
@@ -31,12 +31,14 @@ __all__ = [
     "Flow",
     "GradientNumbers",
     "Graph",
+    "Held",
     "Lapse",
     "Ledger",
     "NotATensor",
     "Op",
     "OpId",
     "OpKind",
+    "Operand",
     "Outcome",
     "Pairing",
     "Recording",

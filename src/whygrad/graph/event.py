@@ -52,6 +52,7 @@ class NameKind(StrEnum):
 
     NUMBER = "number"
     NETWORK = "network"  # something that holds weights: a layer, a model, an optimizer
+    OBJECT = "object"  # one of the user's own with numbers in it, and others now
     FUNCTION = "function"
 
 

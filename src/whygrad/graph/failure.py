@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from whygrad.graph.node import Action, VariableId
 from whygrad.source import SourceSpan
 
 
@@ -23,6 +24,7 @@ class FailureKind(StrEnum):
     VARIABLE_IN_TRACE = "variable-in-trace"  # a function made a variable when it was traced again
     SPARSE_AS_DENSE = "sparse-as-dense"
     SHAPES_DIFFER = "shapes-differ"  # values of different shapes were to be added up, or one put in place of the other
+    LENGTHS_DIFFER = "lengths-differ"  # lists of different lengths were gone through together
     WRAPPED_VARIABLE = "wrapped-variable"  # a tape was to watch a wrapper instead of the variable in it
     VARIABLE_CALLED = "variable-called"  # `variable.value()`
     LIST_CALLED = "list-called"  # `optimizer.variables()`
@@ -30,6 +32,23 @@ class FailureKind(StrEnum):
     OLD_FILE = "old-file"
     OLD_WEIGHTS_NAME = "old-weights-name"
     OLD_MODEL_NAME = "old-model-name"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """A variable, or a value with gradients in it; a variable that gradients are collected in is both."""
+
+    variable: VariableId | None = None
+    gradient_of: frozenset[VariableId] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operand:
+    """Something that the expression which raised was given."""
+
+    expression: str
+    held: tuple[Held, ...]  # one, or those of a list in their order
+    is_list: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,4 +65,9 @@ class Failure:
     argument: str | None = None  # the keyword that was refused
     function: str | None = None  # by which function
     called: str | None = None  # what the expression called, as `module.function`: the first frame beneath it
+    similar: str | None = None  # a name that the object has, and that differs in case, underscores or a plural only
+    outdated: str | None = None  # what the installed version of the framework does not have, where an older one had it
+    instead: str | None = None  # what that version is to be given instead
     op: str | None = None  # the op that it is about, in the framework's own word
+    action: Action | None = None  # what the op that refused its inputs would have computed
+    operands: tuple[Operand, ...] = ()  # what the expression was given, of variables and gradients

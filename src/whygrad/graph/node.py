@@ -150,6 +150,7 @@ class Variable:
     attribute: str | None = None  # the attribute it is held under
     writes: int = 0  # by user code, after it was made; an optimizer's updates are not counted
     in_constructor: bool = False  # made in `__init__` or `build` of something that has variables
+    from_data: bool = False  # made with values that came from outside and differ: no initializer gave them
     made_in_step: int = 0  # how many gradients had been asked for when it was made
     tracked: bool = True  # False: its owner's list of trainable variables does not have it
 

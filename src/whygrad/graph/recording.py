@@ -10,7 +10,7 @@ from typing import TypeVar
 from whygrad.graph.event import Event
 from whygrad.graph.failure import Failure
 from whygrad.graph.ledger import Ledger
-from whygrad.graph.node import Graph, Lapse, Tape, TapeId, TensorId, Variable, VariableId
+from whygrad.graph.node import Graph, Lapse, OpKind, Tape, TapeId, TensorId, Variable, VariableId
 from whygrad.graph.numbers import GradientNumbers, TermNumbers
 from whygrad.source import SourceSpan
 
@@ -66,12 +66,18 @@ class Request:
     target_not_a_tensor: NotATensor | None = None
     method: str = "gradient"
     model: str | None = None  # set where a model's own training step asked
+    unasked: bool = False  # that step had nothing to ask for: the model lists no variable to train
     error: Failure | None = None  # the exception the request raised
     steps: tuple[int, ...] = ()  # that were kept of those that ran, counted from 0
     ran: int = 0  # steps that were counted; 0: they were not
     of_terms: TermNumbers | None = None  # measured on request only
     lapses: tuple[Lapse, ...] = ()  # of its tape
     watched: frozenset[TensorId] = frozenset()  # tensors that its tape was told to watch
+
+    @property
+    def times(self) -> int:
+        """How often it ran; what is compiled, and was not counted, counts once however often it was traced."""
+        return max(1, self.ran) if self.compiled else self.seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +118,11 @@ class Update:
     runs: int | None = None  # compiled: how often it ran; None: as often as it was seen
     averages: int = 1  # calls that the optimizer itself takes the mean of before it updates
 
+    @property
+    def times(self) -> int:
+        """How often it ran."""
+        return self.seen if self.runs is None else max(1, self.runs)
+
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Recording:
@@ -128,3 +139,15 @@ class Recording:
 
     def events_of(self, kind: type[E]) -> Iterator[E]:
         return (event for event in self.events if isinstance(event, kind))
+
+
+def used_variables(recording: Recording) -> set[VariableId]:
+    """The variables of the program itself: asked for, read on the way to a loss, trained, or written by user code.
+
+    An optimizer's own, those of metrics and of whatever watches are not among them.
+    """
+    asked = {source.variable for request in recording.requests for source in request.sources}
+    read = {op.variable for request in recording.requests for op in request.graph.ops if op.kind is OpKind.READ}
+    trained = {pair.variable for update in recording.updates for pair in update.pairs}
+    written = {number for number, variable in recording.variables.items() if variable.writes}
+    return {number for number in asked | read | trained | written if number in recording.variables}  # type: ignore[misc]

@@ -13,7 +13,7 @@ from whygrad.report.excerpt import Excerpt, ExcerptLine, Mark, excerpts
 from whygrad.report.reach import HEADINGS, TITLE, norm_tables, reach_rows
 from whygrad.report.remarks import Remark, headline, place, remarks, title
 from whygrad.report.report_data import ReportData
-from whygrad.report.summary import summary
+from whygrad.report.summary import failing, summary
 from whygrad.source import texts_of
 
 _LONGEST_LINE = 160  # cells; a browser scrolls, but what is marked should be in sight
@@ -21,7 +21,8 @@ _LONGEST_LINE = 160  # cells; a browser scrolls, but what is marked should be in
 
 def fragment(report: ReportData) -> str:
     """A `<div>` to put into any page, as a notebook does."""
-    parts = [f"<p class='wg-summary'>{escape(summary(report))}</p>"]
+    said = [summary(report), *filter(None, [failing(report)])]
+    parts = [f"<p class='wg-summary'>{escape(line)}</p>" for line in said]
     with texts_of(report.sources):
         parts += [_diagnostic(diagnostic) for diagnostic in report.diagnostics]
     if rows := reach_rows(report):

@@ -16,6 +16,11 @@ class Report(ReportData):
 
         return render_json(self)
 
+    def reraise(self) -> None:
+        """Raise what the explained code raised; return where it raised nothing."""
+        if self.error is not None:
+            raise self.error
+
     def __str__(self) -> str:
         from whygrad.report.text import render_text
 
@@ -24,6 +29,8 @@ class Report(ReportData):
     def __repr__(self) -> str:
         from whygrad.report.summary import counts
 
+        if self.error is not None and not self.diagnostics:
+            return f"<whygrad.Report: failed with {type(self.error).__name__}>"
         return f"<whygrad.Report: {counts(self)}>"
 
     def _repr_html_(self) -> str:

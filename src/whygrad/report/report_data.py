@@ -37,12 +37,13 @@ class LossReach:
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ReportData:
     """The counts in `run` (`requests`, `updates`, `steps`, `variables`, `files`) are what the summary says was
-    looked at where nothing was found."""
+    looked at where nothing was found; `error` in it is the exception that ended the program."""
 
     diagnostics: tuple[Diagnostic, ...] = ()
     gradients: tuple[LossReach, ...] = ()
     run: Mapping[str, object] = field(default_factory=dict)  # script, versions, counts
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)  # texts to show excerpts from
+    error: BaseException | None = field(default=None, compare=False)  # that ended the code, where it ran here
 
     @property
     def worst(self) -> Severity | None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from typing import Final
 
 from whygrad.diagnostics import Severity
 from whygrad.report.report_data import ReportData
+from whygrad.source import shown_file
 
+_LONGEST: Final = 200  # characters of an exception's text: the traceback has all of it
 _LOOKED_AT = {  # a count in `ReportData.run`, and the word for it
     "requests": "gradient request",
     "updates": "update",
@@ -17,9 +21,26 @@ _LOOKED_AT = {  # a count in `ReportData.run`, and the word for it
 
 
 def summary(report: ReportData) -> str:
-    """`whygrad: 1 error, 2 warnings`, or what was looked at where there is nothing to say."""
+    """What was found, and which part of the run was not watched."""
+    missed = report.run.get("children_not_watched")
+    found = _found(report) + ("; interrupted before its end" if report.run.get("interrupted") else "")
+    if isinstance(missed, int) and missed > 0:
+        found += f"; {_plural(missed, 'child process', 'child processes')} not watched"
+    return found
+
+
+def _found(report: ReportData) -> str:
+    """`whygrad: 1 error, 2 warnings`, or what was looked at where there is nothing to say.
+
+    A program that failed, or that was not watched to its end, is never said to have no problem.
+    """
+    if "error" in report.run and (report.worst or Severity.NOTE) < Severity.WARNING:
+        found = f"{counts(report)}; " if report.diagnostics else ""
+        return f"whygrad: {found}the program failed, and whygrad has nothing to add"
     if report.diagnostics:
         return f"whygrad: {counts(report)}"
+    if report.run.get("watched") is False:
+        return "whygrad: nothing was found out: whygrad itself failed"
     if report.run.get("requests") == 0:
         return "whygrad: no problem found, but no gradient was asked for either"
     looked_at = ", ".join(
@@ -30,6 +51,17 @@ def summary(report: ReportData) -> str:
     return f"whygrad: {counts(report)}{f' in {looked_at}' if looked_at else ''}"
 
 
+def failing(report: ReportData) -> str | None:
+    """What ended the program: `failed with ValueError at train.py:3: ...`; None where nothing did."""
+    error = report.run.get("error")
+    if not isinstance(error, Mapping):
+        return None
+    where, said = error.get("location"), str(error["message"]).strip().splitlines()
+    at = f" at {shown_file(where['file'])}:{where['line']}" if isinstance(where, Mapping) else ""
+    words = "" if not said else said[-1 if said[0].endswith(":") else 0].strip()
+    return f"failed with {error['type']}{at}: {words[:_LONGEST]}{'...' if len(words) > _LONGEST else ''}"
+
+
 def counts(report: ReportData) -> str:
     """`1 error, 2 warnings`, or `no problem found`."""
     found = Counter(diagnostic.severity for diagnostic in report.diagnostics)
@@ -37,5 +69,5 @@ def counts(report: ReportData) -> str:
     return ", ".join(_plural(found[s], s.label) for s in worst_first if found[s]) or "no problem found"
 
 
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def _plural(count: int, noun: str, several: str = "") -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {several or noun + 's'}"

@@ -16,7 +16,7 @@ from whygrad.report.excerpt import Excerpt, excerpts
 from whygrad.report.reach import HEADINGS, TITLE, ReachRow, norm_tables, reach_rows
 from whygrad.report.remarks import Remark, headline, place, remarks, title
 from whygrad.report.report_data import ReportData
-from whygrad.report.summary import summary
+from whygrad.report.summary import failing, summary
 from whygrad.source import texts_of
 
 DEFAULT_WIDTH = 100
@@ -50,6 +50,8 @@ def render_text(
     if len(report.gradients) > 1 and (rows := reach_rows(report)):
         blocks.append(_reach_table(rows, color, width))
     blocks += [_table(*table, color, width) for table in norm_tables(report)]
+    if (failed := failing(report)) is not None:
+        blocks.append(_paint([Text(visible(failed))], color))
     blocks.append(_paint([Text(summary(report), "bold")], color))
     return "\n\n".join(blocks)
 

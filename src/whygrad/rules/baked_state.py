@@ -9,7 +9,7 @@ from whygrad.graph import Recording
 from whygrad.graph.event import NameKind, TracedFunction, TracedName
 from whygrad.source import SourceSpan
 from whygrad.source.call_use import used_calls
-from whygrad.source.state import attribute_reads, changed_outside, global_reads, mutations
+from whygrad.source.state import attribute_reads, changed_outside, global_reads, is_guard, mutations, uses_of
 
 _NOT_DRAWING = ("seed", "getstate", "setstate", "get_state", "set_state", "spawn")
 
@@ -23,6 +23,7 @@ class BakedState:
     read: SourceSpan | None = None  # where it is used
     outside: bool = False  # changed outside the traced function, after it was traced
     drawn: str = ""  # `random` or `time`: it was drawn or read while tracing
+    is_object: bool = False  # it is no number but an object with numbers
     replaced: bool = False  # it is no number but a network, and the name holds another one now
 
 
@@ -47,17 +48,27 @@ def _counted(function: TracedFunction) -> Iterator[BakedState]:
 def _changed(function: TracedFunction) -> Iterator[BakedState]:
     """Numbers and networks that were others after the function had been traced."""
     for each in function.names:
+        if each.changed and is_guard(function.where, each.name):
+            continue
         if each.changed and each.closed_over:
             found = changed_outside(function.where, each.name)
             if found is not None:
                 yield BakedState(name=each.name, where=found.where, read=found.read, outside=True)
         elif each.changed and (read := _read(function, each)) is not None:
-            replaced = each.kind is NameKind.NETWORK
-            yield BakedState(name=each.name, where=each.changed_at, read=read, outside=True, replaced=replaced)
+            yield BakedState(
+                name=each.name,
+                where=each.changed_at,
+                read=read,
+                outside=True,
+                is_object=each.kind is NameKind.OBJECT,
+                replaced=each.kind is NameKind.NETWORK,
+            )
 
 
 def _read(function: TracedFunction, each: TracedName) -> SourceSpan | None:
     owner, _, attribute = each.name.partition(".")
+    if each.kind is NameKind.OBJECT or "." in attribute or (attribute and owner != "self"):
+        return uses_of(function.where, each.name)
     return attribute_reads(function.where, attribute) if attribute else global_reads(function.where, owner)
 
 

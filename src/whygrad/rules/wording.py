@@ -15,8 +15,8 @@ def steps_of(recording: Recording, requests: Iterable[Request]) -> Steps:
     group = list(requests)
     places = {request.where for request in group}
     distinct = {id(request): request for request in group}
-    of = sum(request.seen for request in recording.requests if request.where in places)
-    return Steps(sum(request.seen for request in distinct.values()), of)
+    of = sum(request.times for request in recording.requests if request.where in places)
+    return Steps(sum(request.times for request in distinct.values()), of)
 
 
 def names_of(recording: Recording, request: Request, sources: Iterable[Source]) -> tuple[str, ...]:

@@ -132,6 +132,25 @@ def global_reads(span: SourceSpan, name: str) -> SourceSpan | None:
     return min((module.span(load) for load in reads if not _counts_itself(module, load)), default=None)
 
 
+def uses_of(span: SourceSpan, name: str) -> SourceSpan | None:
+    """Where the function around a span first uses the value of a dotted name: not to print it, nor as a statement."""
+    found = _function_around(span)
+    if found is None:
+        return None
+    module, function = found
+    reads = (
+        node
+        for node in ast.walk(function)
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load) and ast.unparse(node) == name
+    )
+    used = [
+        node
+        for node in reads
+        if not _is_printed(module, node) and not isinstance(module.statement(node), (ast.Expr, ast.AugAssign))
+    ]
+    return min((module.span(node) for node in used), default=None)
+
+
 def names_in(span: SourceSpan) -> frozenset[str]:
     """The names in the function around a span, dotted ones too: `n`, `self.count`, `np.random.normal`."""
     found = _function_around(span)
@@ -153,3 +172,41 @@ def _counts_itself(module: Module, node: ast.Name) -> bool:
     """`n = n + 1`"""
     statement = module.statement(node)
     return isinstance(statement, ast.Assign) and any(ast.unparse(target) == node.id for target in statement.targets)
+
+
+def is_guard(span: SourceSpan, name: str) -> bool:
+    """Whether the function around a span uses a name for nothing but `if not name: ...; name = True`.
+
+    What such a branch does when the function is traced is meant to be done once; unless it writes to a variable,
+    returns, or binds a name that is used after it: these would be done, or missing, in every later call.
+    """
+    found = _function_around(span)
+    if found is None:
+        return False
+    module, function = found
+    reads = [
+        node
+        for node in ast.walk(function)
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load) and ast.unparse(node) == name
+    ]
+    guards = [next((each for each in module.ancestors(node) if isinstance(each, ast.stmt)), None) for node in reads]
+    return bool(guards) and all(
+        isinstance(guard, ast.If) and not guard.orelse and _is_done_once(function, guard, name) for guard in guards
+    )
+
+
+def _is_done_once(function: ast.AST, guard: ast.If, name: str) -> bool:
+    nodes = [node for statement in guard.body for node in ast.walk(statement)]
+    sets = any(
+        isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and name in map(ast.unparse, node.targets)
+        for node in nodes
+    )
+    lasting = any(
+        isinstance(node, (ast.Return, ast.AugAssign))
+        or (isinstance(node, ast.Attribute) and node.attr.startswith(("assign", "apply_gradients", "scatter_")))
+        for node in nodes
+    )
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    inside = set(nodes)
+    used = any(load not in inside for each in bound for load in loads(function, each))
+    return sets and not lasting and not used

@@ -8,11 +8,19 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.op_table import DEFAULT_NAMES
+from whygrad.source.holder import name_on_stack
 
 
 def name_of(variable: Any) -> str:
     """`encoder/dense/kernel`: the Keras path where there is one."""
     return str(getattr(variable, "path", None) or getattr(variable, "name", "variable")).split(":")[0]
+
+
+def shown_name(variable: Any) -> str:
+    """The name, or where the variable was given none, the Python name that holds it in the code that asks."""
+    name = name_of(variable)
+    return (name_on_stack(variable) or name) if name in DEFAULT_NAMES else name
 
 
 def shape_of(variable: Any) -> tuple[int, ...]:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.diagnostics import Severity
-from whygrad.graph import OpKind, Pairing, Recording, Variable
+from whygrad.graph import Action, FailureKind, Held, Operand, OpKind, Pairing, Recording, Variable
 from whygrad.graph.failure import Failure
 from whygrad.source import SourceSpan
 
@@ -94,3 +96,68 @@ def test_fires_as_likely_when_a_sum_raises_after_the_list_has_become_another() -
 )
 def test_silent_when_what_raises_is_no_sum_of_a_list_that_has_moved(recording: Recording) -> None:
     assert codes(recording) == []
+
+
+def met(kind: FailureKind, *operands: Operand, action: Action | None = Action.ADD) -> Failure:
+    """The program died where these met."""
+    return Failure(type_name="ValueError", message="", kind=kind, action=action, where=at(6), operands=operands)
+
+
+def holding(expression: str, *of: Variable, is_list: bool = False) -> Operand:
+    held = tuple(Held(gradient_of=frozenset({each.id})) for each in of)
+    return Operand(expression=expression, held=held, is_list=is_list)
+
+
+def died(g: GraphBuilder, failure: Failure) -> Recording:
+    return replace(g.finish(), failure=failure)
+
+
+def test_fires_when_the_program_dies_of_two_gradients_of_different_variables() -> None:
+    g = GraphBuilder()
+    a, b = g.variable("a", created=at(1)), g.variable("b", created=at(2))
+    found = one(died(g, met(FailureKind.SHAPES_DIFFER, holding("x", a), holding("y", b))))
+
+    assert (found.code, found.variables) == ("WG503", ("b", "a"))
+    assert found.primary is not None
+    assert found.primary.text == "`x` is of `a`, `y` of `b`"
+
+
+def test_fires_when_the_program_dies_of_lists_of_unequal_length() -> None:
+    g = GraphBuilder()
+    a, b = g.variable("a"), g.variable("b")
+    operands = holding("total", a, is_list=True), holding("new", a, b, is_list=True)
+    found = one(died(g, met(FailureKind.LENGTHS_DIFFER, *operands, action=None)))
+
+    assert (found.code, found.variables) == ("WG503", ("b",))
+
+
+def test_variables_that_the_same_line_made_anew_are_recreated() -> None:
+    g = GraphBuilder()
+    a, b = g.variable("a", created=at(1)), g.variable("a", created=at(1))
+
+    assert one(died(g, met(FailureKind.SHAPES_DIFFER, holding("x", a), holding("y", b)))).code == "WG203"
+
+
+def test_a_gradient_that_was_to_move_another_variable_is_misrouted() -> None:
+    g = GraphBuilder()
+    a, b = g.variable("a"), g.variable("b")
+    g.request(g.op(OpKind.SMOOTH, (a, b)), [a, b])
+    moved = Operand(expression="v", held=(Held(variable=b.id),))
+    found = one(died(g, met(FailureKind.SHAPES_DIFFER, moved, holding("g", a), action=Action.INCREMENT)))
+
+    assert (found.code, found.variables) == ("WG206", ("b",))
+
+
+@pytest.mark.parametrize("action", [Action.MULTIPLY, None])
+def test_silent_when_the_shapes_of_gradients_differ_in_no_sum(action: Action | None) -> None:
+    g = GraphBuilder()
+    a, b = g.variable("a"), g.variable("b")
+
+    assert codes(died(g, met(FailureKind.SHAPES_DIFFER, holding("x", a), holding("y", b), action=action))) == []
+
+
+def test_silent_when_both_gradients_are_of_one_variable() -> None:
+    g = GraphBuilder()
+    a = g.variable("a")
+
+    assert codes(died(g, met(FailureKind.SHAPES_DIFFER, holding("x", a), holding("y", a)))) == []

@@ -131,3 +131,50 @@ def test_silent_where_what_the_module_s_list_lacks_is_asked_for_all_the_same() -
 
 def test_silent_where_the_module_holds_no_more_than_its_list_says() -> None:
     assert codes(module(asked=False, empty=False, forgets=False)) == []
+
+
+def test_fires_when_a_training_step_knows_no_variable_to_ask_for() -> None:
+    g = GraphBuilder()
+    slope = g.variable("Variable", named=False, owner="Line", attribute="slope", tracked=False, created=at(4))
+    g.request(g.op(OpKind.SMOOTH, (slope,), layers=("line",)), [], where=at(8), model="line", unasked=True)
+
+    assert one(g.finish()).variables == ("Line.slope",)
+
+
+def test_silent_when_a_training_step_has_no_variable_at_all() -> None:
+    g = GraphBuilder()
+    g.request(g.op(OpKind.SMOOTH, (g.constant(),)), [], where=at(8), model="rescale", unasked=True)
+
+    assert codes(g.finish()) == []
+
+
+def test_silent_when_data_in_a_variable_is_fed_in() -> None:
+    g = GraphBuilder()
+    kernel, points = g.variable("kernel"), g.variable("points", tracked=False, from_data=True)
+    loss = g.op(OpKind.CONTRACT, (g.op(OpKind.MOVE, (points,)), kernel))
+
+    assert codes(g.finish(loss=loss, sources=[kernel])) == []
+
+
+def test_silent_when_labels_in_a_variable_are_compared_with_what_is_predicted() -> None:
+    g = GraphBuilder()
+    kernel, labels = g.variable("kernel"), g.variable("labels", tracked=False, from_data=True)
+    predicted = g.op(OpKind.CONTRACT, (g.constant(shape=(4, 2)), kernel), layers=("model",))
+
+    assert codes(g.finish(loss=g.op(OpKind.ELEMENTWISE, (predicted, labels)), sources=[kernel])) == []
+
+
+def test_fires_when_a_weight_that_was_made_from_an_array_meets_the_data() -> None:
+    g = GraphBuilder()
+    kernel, head = g.variable("kernel"), g.variable("head", tracked=False, from_data=True)
+    hidden = g.op(OpKind.CONTRACT, (g.constant(shape=(4, 2)), kernel), layers=("model", "dense"))
+    loss = g.op(OpKind.CONTRACT, (hidden, head), layers=("model",))
+
+    assert one(g.finish(loss=loss, sources=[kernel])).variables == ("head",)
+
+
+def test_fires_when_a_learned_input_was_made_by_an_initializer() -> None:
+    g = GraphBuilder()
+    kernel, prompt = g.variable("kernel"), g.variable("prompt", tracked=False)
+
+    assert one(g.finish(loss=g.op(OpKind.CONTRACT, (prompt, kernel)), sources=[kernel])).variables == ("prompt",)

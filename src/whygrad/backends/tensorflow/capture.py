@@ -49,7 +49,7 @@ from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.backends.tensorflow.numbers.sparse_updates import SparseUpdates
 from whygrad.backends.tensorflow.numbers.step_numbers import StepNumbers
 from whygrad.backends.tensorflow.numbers.term_norms import TermNorms
-from whygrad.graph import Event, Failure, Recording, TermNumbers
+from whygrad.graph import Event, Failure, Held, Recording, TermNumbers
 from whygrad.notice import warn
 
 _running: list[Capture] = []
@@ -243,6 +243,13 @@ class Capture:
     def record(self, failure: Failure | None = None) -> Recording:
         """All that was seen so far; watching may go on."""
         return self.freezer.recording(failure)
+
+    def held_in(self, value: object) -> tuple[Held, ...] | None:
+        """The variables and gradients in a value, or in a list of them; None where there are none."""
+        from whygrad.backends.tensorflow.freeze.operands import held_in
+
+        with self.recorder.pausing():
+            return held_in(self.variables, self.updates, value)
 
     def paused(self) -> AbstractContextManager[None]:
         """For ops of our own, which are none of the program's."""

@@ -30,6 +30,11 @@ SIGNS: Final[tuple[tuple[FailureKind, str], ...]] = (
     (FailureKind.SHAPES_DIFFER, r"Cannot update variable with shape|: Shape mismatch\.|Incompatible shapes: \["),
     (FailureKind.SHAPES_DIFFER, r"must have the same size and shape|Dimension \d+ in both shapes must be equal"),
     (FailureKind.MISSING_USED, r"'NoneType'|None values not supported|convert a value \(None\)"),
+    (
+        FailureKind.SHAPES_DIFFER,
+        r"(Dimensions|Shapes) must be equal|target value in `variable\.assign\(value\)` must match",
+    ),
+    (FailureKind.LENGTHS_DIFFER, r"zip\(\) argument \d+ is (shorter|longer)|^list index out of range"),
 )
 _REFUSED: Final = (
     re.compile(r"([\w.]+)\(\) got an unexpected keyword argument ?'(\w+)'"),
@@ -39,10 +44,14 @@ _REFUSED: Final = (
 _KERAS_CLASSES: Final = (
     r"\w*Optimizer|Adam|AdamW|Adamax|Adagrad|Adadelta|SGD|RMSprop|Nadam|Ftrl|Lion|Lamb|Sequential|Functional|Model"
 )
-_LACKING: Final = (  # a converted function keeps the text of an AttributeError only
-    re.compile(rf"'({_KERAS_CLASSES})' object has no attribute '(\w+)'"),
-    re.compile(r"module '(?:tf_)?(keras[\w.]*)' has no attribute '(\w+)'"),
+# A converted function keeps the text of an AttributeError only.
+_LACKING: Final = re.compile(rf"'(?P<home>{_KERAS_CLASSES})' object has no attribute '(?P<name>\w+)'")
+_GONE: Final = (
+    re.compile(r"module '(?P<home>[\w.]+)' has no attribute '(?P<name>\w+)'"),
+    re.compile(r"cannot import name '(?P<name>\w+)' from '(?P<home>[\w.]+)'"),
+    re.compile(r"No module named '(?P<home>[\w.]+)\.(?P<name>\w+)'"),
 )
+_TOO_MANY: Final = re.compile(r"(\w+\.\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but \d+ w")
 _ASKING: Final = "tensorflow.python.eager.backprop.GradientTape."
 _SPARSE: Final = "IndexedSlices"
 _MISUSE: Final = ("TypeError", "AttributeError", "ValueError")
@@ -50,19 +59,33 @@ _MISUSE: Final = ("TypeError", "AttributeError", "ValueError")
 
 def classify(failure: Failure) -> Failure:
     """A failure with what can be read in its text."""
-    op = re.search(r"gradient registry has no entry for: (\w+)", failure.message)
+    op = re.search(r"gradient registry has no entry for: (\w+)|\[Op:(\w+)\]|\}\} = (\w+)\[", failure.message)
     refused = next((found for each in _REFUSED if (found := each.search(failure.message))), None)
     known = replace(
         failure,
         kind=_kind(failure),
-        op=None if op is None else op[1],
+        op=None if op is None else op[op.lastindex or 0],
         argument=None if refused is None else refused[2],
         function=None if refused is None else (refused[1] or "__init__").split(".")[-1],
     )
-    lacking = next((found for each in _LACKING if (found := each.search(failure.message))), None)
-    if lacking is None or _is_of_keras(failure):
+    lacking = _LACKING.search(failure.message)
+    home, name = missing_name(failure) or ((lacking["home"], lacking["name"]) if lacking is not None else ("", ""))
+    home = home.removeprefix("tf_")
+    if not (lacking or home.split(".")[0] == "keras") or _is_of_keras(failure):
         return known
-    return replace(known, attribute=lacking[2], object_type=f"keras.{lacking[1].removeprefix('keras.')}")
+    return replace(known, attribute=name, object_type=f"keras.{home.removeprefix('keras.')}")
+
+
+def missing_name(failure: Failure) -> tuple[str, str] | None:
+    """The module and the name that it does not have."""
+    found = next((found for each in _GONE if (found := each.search(failure.message))), None)
+    return None if found is None else (found["home"], found["name"])
+
+
+def refused_positions(failure: Failure) -> tuple[str, int] | None:
+    """The function, and how many positional arguments it takes."""
+    found = _TOO_MANY.search(failure.message)
+    return None if found is None else (found[1], int(found[2]))
 
 
 def failure_of(text: str) -> Failure:

@@ -95,7 +95,7 @@ def _finding(recording: Recording, update: Update, pairs: list[Pairing], where: 
         primary=where,
         variables=names,
         help=advice,
-        steps=Steps(update.seen, update.seen),
+        steps=Steps(update.times, update.times),
         certain=False,
     )
 

@@ -87,6 +87,6 @@ def _finding(recording: Recording, update: Update, pairs: list[Pairing]) -> Find
         variables=names,
         related=() if summed is None else (Label(summed, "added up here"),),
         help=f"divide the sum (or each loss) by the number of micro-batches, here {count}",
-        steps=Steps(update.seen, update.seen),
+        steps=Steps(update.times, update.times),
         certain=False,
     )

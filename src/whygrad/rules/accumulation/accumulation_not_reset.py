@@ -70,5 +70,5 @@ def accumulation_not_reset(recording: Recording) -> Iterator[Finding]:
             variables=names,
             related=() if summed is None else (Label(summed, "added up here, never set back"),),
             help="set the accumulators to zero after each update",
-            steps=Steps(update.seen, update.seen),
+            steps=Steps(update.times, update.times),
         )

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Steps
-from whygrad.graph import FailureKind, Pairing, Recording, Update
+from whygrad.graph import FailureKind, Operand, Pairing, Recording, Update, VariableId
+from whygrad.graph.clash import are_recreated, gradients_in, mixed_gradients
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
 from whygrad.source import SourceSpan
@@ -64,7 +65,7 @@ def accumulation_variable_drift(recording: Recording) -> Iterator[Finding]:
     for where, found in _by_sum(recording).items():
         names = tuple(dict.fromkeys(name for _, pair in found for name in _names(recording, pair)))
         updates = {id(update): update for update, _ in found}.values()
-        seen = sum(update.seen for update in updates)
+        seen = sum(update.times for update in updates)
         which = "one accumulator" if len({pair.variable for _, pair in found}) == 1 else "the same accumulators"
         applied = dict.fromkeys(update.where for update in updates)
         yield Finding(
@@ -81,28 +82,56 @@ _KEYED: Final = "fix the list of variables before accumulating, and key the accu
 
 
 def _refused(recording: Recording) -> Iterator[Finding]:
-    """Shapes differ where gradients were added up before, since the list that is asked for has become another."""
+    """The program died where gradients are added up, since the list that is asked for has become another."""
     failure = recording.failure
-    if failure is None or failure.kind is not FailureKind.SHAPES_DIFFER or failure.where is None:
+    if failure is None or failure.where is None:
         return
+    met = mixed_gradients(failure)
+    if met is not None and not are_recreated(recording, *map(gradients_in, met)):
+        yield _of_different_variables(recording, failure.where, *met)
+    held = [gradients_in(each) for each in failure.operands if each.is_list]
     sums = {pair.summed for update in recording.updates for pair in update.pairs}
+    at_sum = failure.kind is FailureKind.SHAPES_DIFFER and failure.where in sums
+    too_short = failure.kind is FailureKind.LENGTHS_DIFFER and any(held)
+    if met is not None or not (at_sum or too_short):
+        return
     asked = sorted(recording.requests, key=lambda request: request.order)
     alike = [request for request in asked if request.where == asked[-1].where]
-    if failure.where not in sums or len(alike) < 2:
+    if len(alike) < 2:
         return
     before, now = ([source.variable for source in request.sources] for request in alike[-2:])
-    if all(old == new for old, new in zip(before, now, strict=False)):
+    if at_sum and all(old == new for old, new in zip(before, now, strict=False)):
+        return
+    if too_short and (len(before) == len(now) or {*before} not in held):
         return
     moved = [n for place, n in enumerate(now) if n is not None and (place >= len(before) or before[place] != n)]
     names = tuple(variable_name(recording.variables[number]) for number in moved)
     where, label = alike[-1].where, f"asks for {len(now)} variables now, for {len(before)} before"
     yield Finding(
-        message=f"likely gradients of different variables are added up: the list holds {listing(names)} elsewhere now",
-        primary=Label(failure.where, "the shapes of gradient and accumulator differ"),
+        message=f"gradients have no accumulator: the list that is asked for holds {listing(names)} now"
+        if too_short
+        else f"likely gradients of different variables are added up: the list holds {listing(names)} elsewhere now",
+        primary=Label(failure.where, f"the {'lengths' if too_short else 'shapes of gradient and accumulator'} differ"),
         variables=names,
         related=() if where is None else (Label(where, label),),
         help=_KEYED,
-        certain=False,
+        certain=too_short,
+    )
+
+
+def _of_different_variables(recording: Recording, where: SourceSpan, first: Operand, second: Operand) -> Finding:
+    before, now = ([_name(recording, n) for n in sorted(gradients_in(each))] for each in (first, second))
+    names = tuple(dict.fromkeys(name for name in (*now, *before) if (name in now) != (name in before)))
+    asked = max(recording.requests, key=lambda request: request.order, default=None)
+    related = None if asked is None or asked.where in (None, where) else asked.where
+    sizes = f"`{first.expression}` holds {len(first.held)} gradients, `{second.expression}` {len(second.held)}"
+    owners = f"`{first.expression}` is of {listing(tuple(before))}, `{second.expression}` of {listing(tuple(now))}"
+    return Finding(
+        message=f"gradients of different variables are added up: {listing(names)}",
+        primary=Label(where, sizes if first.is_list else owners),
+        variables=names,
+        related=() if related is None else (Label(related, "asked for here"),),
+        help=_KEYED,
     )
 
 
@@ -117,4 +146,8 @@ def _by_sum(recording: Recording) -> dict[SourceSpan, list[tuple[Update, Pairing
 
 
 def _names(recording: Recording, pair: Pairing) -> list[str]:
-    return sorted(variable_name(recording.variables[number]) for number in pair.gradient_of or ())
+    return sorted(_name(recording, number) for number in pair.gradient_of or ())
+
+
+def _name(recording: Recording, number: VariableId) -> str:
+    return variable_name(recording.variables[number])

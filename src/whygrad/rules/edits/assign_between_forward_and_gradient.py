@@ -98,7 +98,7 @@ def _overwritten(recording: Recording) -> Iterator[Finding]:
             variables=names,
             related=() if update.where is None else (Label(update.where, "applied here"),),
             help="write first and then take the gradient, or write after the update",
-            steps=Steps(update.seen, update.seen),
+            steps=Steps(update.times, update.times),
             severity=Severity.WARNING,
             certain=False,
         )

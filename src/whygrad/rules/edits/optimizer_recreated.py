@@ -99,7 +99,7 @@ def _made_alike(group: list[Update]) -> bool:
 
 
 def _times(update: Update) -> int:
-    return update.seen if update.runs is None else update.runs
+    return update.times
 
 
 def _compiled_anew(recording: Recording) -> list[tuple[Compiled, int]]:

@@ -79,11 +79,14 @@ def _kept(state: BakedState) -> Finding:
     )
     first = "has the first value for ever"
     where = state.where or state.read
+    what = "a Python object with numbers" if state.is_object else "a Python number"
     return Finding(
-        message=f"`{state.name}` is a Python number in a traced function: it is baked in when that is traced",
+        message=f"`{state.name}` is {what} in a traced function: it is baked in when that is traced",
         primary=None if where is None else Label(where, first if state.where is None else changed),
         related=() if state.read in (None, where) else (Label(state.read, first),),
-        help=f"keep it in a variable (`{Word.VARIABLE}(0, trainable=False)`, `{state.name}.{Word.ASSIGN_ADD}(1)`) and "
+        help=f"keep its numbers in variables (`{Word.VARIABLE}(0.0, trainable=False)`) and assign to those"
+        if state.is_object
+        else f"keep it in a variable (`{Word.VARIABLE}(0, trainable=False)`, `{state.name}.{Word.ASSIGN_ADD}(1)`) and "
         f"branch with `{Word.COND}`",
     )
 

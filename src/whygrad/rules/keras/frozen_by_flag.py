@@ -145,7 +145,7 @@ def _updated_though_frozen(recording: Recording) -> Iterator[Finding]:
             help="ask for, and apply to, `trainable_variables` only"
             if flag is None
             else f"set the flag before the step is traced, or make a new `{Word.COMPILED_FUNCTION}` for the next phase",
-            steps=Steps(update.seen, update.seen),
+            steps=Steps(update.times, update.times),
         )
 
 

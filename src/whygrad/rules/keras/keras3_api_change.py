@@ -19,7 +19,8 @@ def keras3_api_change(recording: Recording) -> Iterator[Finding]:
     Much of what is written about TensorFlow was written for Keras 2. In Keras 3 `optimizer.minimize`,
     `get_updates`, `K.function` and others are gone, a functional model takes no `add_loss`, TensorFlow functions no
     longer take symbolic tensors, and a Keras variable is no longer a `tf.Variable`; the exception seldom says what to
-    write now.
+    write now. Names of TensorFlow 1 (`tf.assign`, `tf.Session`, `tf.log`) are reported as well; what they are called
+    now, the installed packages say.
 
     ## Example
     ```python
@@ -61,7 +62,7 @@ def keras3_api_change(recording: Recording) -> Iterator[Finding]:
         return
     yield Finding(
         message=change.what,
-        primary=None if failure.where is None else Label(failure.where, "Keras 3 does not have this"),
+        primary=None if failure.where is None else Label(failure.where, "written for an older version"),
         help=change.instead,
     )
 

@@ -16,8 +16,11 @@ class Change(NamedTuple):
 
 def change_of(failure: Failure) -> Change | None:
     """The change that an exception is about; None: it is about something else."""
+    if failure.outdated is not None and failure.instead is not None:
+        return Change(failure.outdated, failure.instead)
     return (
         _missing_attribute(failure)
+        or _attribute_of_a_type(failure)
         or _refused_argument(failure)
         or _refused_call(failure)
         or _called_anyway(failure)
@@ -29,8 +32,21 @@ def _missing_attribute(failure: Failure) -> Change | None:
     attribute = failure.attribute
     if attribute is None or not _is_of_keras(failure, attribute):
         return None
+    if failure.similar is not None and (failure.object_type or "").startswith("keras."):
+        return Change(f"Keras 3 has no `{attribute}` here", f"write `{failure.similar}`")
     advice = REMOVED.get(attribute)
     return None if advice is None else Change(f"Keras 3 has no `{attribute}` here any more", advice)
+
+
+def _attribute_of_a_type(failure: Failure) -> Change | None:
+    """`x.dtype.name`: of a Keras variable or tensor the type is its name."""
+    text = None if failure.where is None else source_text(failure.where)
+    if failure.object_type != "builtins.str" or not (text or "").endswith(f".dtype.{failure.attribute}"):
+        return None
+    return Change(f"the `dtype` of a Keras 3 variable is a string, without `{failure.attribute}`", _NO_TYPE)
+
+
+_NO_TYPE: Final = 'leave out what follows `dtype`, which is the name itself, such as `"float32"`'
 
 
 def _is_of_keras(failure: Failure, attribute: str) -> bool:
@@ -142,6 +158,10 @@ REMOVED: Final = {
     "scikit_learn": "use `keras.wrappers.SKLearnClassifier`, or the package scikeras",
     "ImageDataGenerator": "use `keras.utils.image_dataset_from_directory` and preprocessing layers",
     "Tokenizer": "use `keras.layers.TextVectorization`",
+    "engine": "import `Model` and `Input` from `keras` itself, and layers from `keras.layers`",
+    **dict.fromkeys(
+        ("advanced_activations", "convolutional", "recurrent"), "import the layer from `keras.layers` itself"
+    ),
     "estimator": "there are no estimators any more: use `model.fit`",
 }
 
@@ -189,7 +209,13 @@ _NO_ASSIGNING = Change(
     "`set_value` of Keras 2 does not work on a variable of Keras 3", "write `variable.assign(value)`"
 )
 
+_NAME_FIRST = Change(
+    "the arguments of this class have another order in Keras 3", "name them: `super().__init__(name=..., ...)`"
+)
+
 _CALLS: Final = (
+    (".Loss.__init__", ("ValueError", "TypeError"), _NAME_FIRST),
+    (".Metric.__init__", ("ValueError", "TypeError"), _NAME_FIRST),
     (".add_loss", ("NotImplementedError", "ValueError"), _ADD_LOSS),
     (
         ".add_metric",

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from whygrad.diagnostics import Label, Severity, Steps, Word
-from whygrad.graph import Pairing, Recording, Update
+from whygrad.graph import FailureKind, Pairing, Recording, Update
+from whygrad.graph.clash import crossed, gradients_in, variables_in
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
 from whygrad.source import SourceSpan
@@ -60,6 +61,30 @@ def misrouted_gradient(recording: Recording) -> Iterator[Finding]:
             yield _of_another_network(recording, update, ", which nothing moves")
         elif _is_beside(update):
             yield _of_another_network(recording, update, ", though it took part in the same pass")
+    yield from _refused(recording)
+
+
+def _refused(recording: Recording) -> Iterator[Finding]:
+    """The program died where variables were to be moved by the gradients of others."""
+    failure = recording.failure
+    met = None if failure is None or failure.where is None else crossed(failure)
+    if failure is None or failure.where is None or met is None:
+        return
+    variables, gradients = met
+    asked = {source.variable for request in recording.requests for source in request.sources}
+    if not variables_in(variables) & asked:  # collectors of gradients that hold none yet
+        return
+    moved, origin = sorted(variables_in(variables)), sorted(gradients_in(gradients))
+    names, owners = (tuple(variable_name(recording.variables[n]) for n in each) for each in (moved, origin))
+    sizes = f"{len(variables.held)} variables, {len(gradients.held)} gradients"
+    yield Finding(
+        message=f"`{variables.expression}` is paired with gradients of another list of variables"
+        if variables.is_list
+        else f"{listing(names)} is to be moved by the gradient of {listing(owners)}",
+        primary=Label(failure.where, sizes if variables.is_list else "the shapes differ"),
+        variables=tuple(sorted({*names} ^ {*owners})) if variables.is_list else names,
+        help=f"zip the gradients with exactly the list that was handed to `{Word.GRADIENT}`",
+    )
 
 
 def _together(updates: tuple[Update, ...]) -> Iterator[Update]:
@@ -90,7 +115,7 @@ def _finding(recording: Recording, update: Update, wrong: list[Pairing]) -> Find
         else Label(update.where, f"{len(wrong)} of {len(update.pairs)} pairs are crossed"),
         variables=names,
         help=f"zip the gradients with exactly the list that was handed to `{Word.GRADIENT}`",
-        steps=Steps(update.seen, update.seen),
+        steps=Steps(update.times, update.times),
     )
 
 
@@ -104,10 +129,12 @@ def _of_another_network(recording: Recording, update: Update, remark: str) -> Fi
     names = tuple(variable_name(recording.variables[pair.variable]) for pair in update.pairs)
     origins = {number: None for pair in update.pairs for number in sorted(pair.gradient_of or ())}
     owners = tuple(variable_name(recording.variables[number]) for number in origins)
+    failure = recording.failure
+    refused = failure is not None and failure.kind is FailureKind.SHAPES_DIFFER and failure.where == update.where
     return replace(
         _finding(recording, update, list(update.pairs)),
-        message=f"{listing(names)} likely moved by mistake: by the gradients of {listing(owners)}{remark}",
-        certain=False,
+        message=f"{listing(names)} {'' if refused else 'likely '}moved by mistake: by the gradients of {listing(owners)}{remark}",
+        certain=refused,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Op, Recording, Request, Variable, VariableId
+from whygrad.graph.fed_in import is_fed_in
 from whygrad.graph.objects import ListRead
 from whygrad.graph.query import index_of
 from whygrad.rules.rule import Finding, rule
@@ -78,7 +79,10 @@ def untracked_variable(recording: Recording) -> Iterator[Finding]:
 
 def _forgotten(recording: Recording, request: Request) -> Iterator[Variable]:
     """Trainable variables of this loss that are in no list of a model."""
+    trained = {source.variable for source in request.sources if source.variable is not None}
     for variable, live in _left_out(recording, request):
+        if variable.from_data and is_fed_in(index_of(request.graph), live, trained):
+            continue
         if variable.trainable and variable.is_floating and _is_unknown(recording, request, variable, live):
             yield variable
 

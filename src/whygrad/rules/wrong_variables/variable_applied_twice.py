@@ -66,7 +66,7 @@ def variable_applied_twice(recording: Recording) -> Iterator[Finding]:
             primary=None if update.where is None else Label(update.where, "applied more than once here"),
             variables=names,
             help=f"give each variable once: `{Word.GRADIENT}` adds up its uses already",
-            steps=Steps(update.seen, update.seen),
+            steps=Steps(update.times, update.times),
         )
 
 

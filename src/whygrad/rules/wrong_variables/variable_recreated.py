@@ -6,9 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import FailureKind, OpKind, Recording, Variable, VariableId
+from whygrad.graph import Failure, FailureKind, OpKind, Recording, Variable, VariableId
+from whygrad.graph.clash import are_recreated, gradients_in, mixed_gradients
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.wording import variable_name
+from whygrad.rules.wording import listing, variable_name
 from whygrad.source import SourceSpan
 
 
@@ -68,6 +69,8 @@ def variable_recreated(recording: Recording) -> Iterator[Finding]:
         )
 
     failure = recording.failure
+    if failure is not None and (met := mixed_gradients(failure)) is not None:
+        yield from _met_again(recording, failure, *map(gradients_in, met))
     if failure is not None and failure.kind is FailureKind.STATE_ADDED_LATE:
         yield Finding(
             message="a layer makes variables or layers each time that it is called: they would never be trained",
@@ -87,6 +90,23 @@ def _recreated(recording: Recording) -> Iterator[tuple[SourceSpan, list[Variable
             _share_an_update(recording, variables) or _are_never_asked_for(recording, variables)
         ):
             yield created, variables
+
+
+def _met_again(
+    recording: Recording, failure: Failure, before: frozenset[VariableId], now: frozenset[VariableId]
+) -> Iterator[Finding]:
+    """Gradients of a variable and of the one that was made in its place were to be added up."""
+    made = [recording.variables[number].created for number in sorted(now)]
+    if failure.where is None or made[0] is None or not are_recreated(recording, before, now):
+        return
+    names = tuple(dict.fromkeys(variable_name(recording.variables[number]) for number in sorted(before | now)))
+    yield Finding(
+        message=f"{listing(names)} is recreated while its gradients are added up: each starts anew",
+        primary=Label(made[0], "made anew, with another shape"),
+        variables=names,
+        related=(Label(failure.where, "gradients of the old and the new one meet here"),),
+        help="make the variable (or layer) once, before the loop or in `__init__`/`build`, and use it in every step",
+    )
 
 
 def _by_place(recording: Recording) -> dict[SourceSpan, list[Variable]]:
@@ -118,7 +138,7 @@ def _live_on(recording: Recording, step_of: dict[VariableId, int]) -> bool:
     """Each was updated more than once before the next was made; of the newest nobody knows."""
     updated: Counter[VariableId] = Counter()
     for update in recording.updates:
-        times = update.seen if update.runs is None else update.runs
+        times = update.times
         updated.update({pair.variable: times for pair in update.pairs if pair.variable in step_of})
     newest = max(step_of.values())
     return all(times > 1 for number, times in updated.items() if step_of[number] != newest)

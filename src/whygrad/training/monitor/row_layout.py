@@ -13,7 +13,7 @@ from whygrad.graph.series import CHANNELS, VariableInfo
 from whygrad.store import Rows, Track
 from whygrad.store.rows import joined
 from whygrad.training.monitor.step_row import SCALARS
-from whygrad.training.variables import distinct, name_of, top_level
+from whygrad.training.variables import distinct, name_of, shown_name, top_level
 
 HOST_SCALARS: Final = ("time", "duration", "batch")  # known outside the graph only
 
@@ -98,7 +98,7 @@ def facts_of(variables: Sequence[Any], missing: Sequence[bool], model: Any = Non
         for layer, name in _activations(model)
         for v in getattr(layer, "trainable_variables", ())
     }
-    names = distinct([name_of(variable) for variable in variables])
+    names = distinct([shown_name(variable) for variable in variables])
     known = [name_of(variable) for variable in getattr(model, "trainable_variables", ())]
     models = top_level([*names, *known])
     return tuple(

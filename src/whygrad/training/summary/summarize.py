@@ -15,7 +15,7 @@ from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.backends.tensorflow.measure.statistics import Columns, measure, norms
 from whygrad.errors import UsageError
 from whygrad.training.summary.table import Summary
-from whygrad.training.variables import current_rate, distinct, top_level
+from whygrad.training.variables import current_rate, distinct, shown_name, top_level
 
 By = str | re.Pattern[str] | Callable[[Any], str]
 OTHER: Final = "(other)"
@@ -82,7 +82,7 @@ def _name(holder: Any, position: int) -> str:
         return f"gradient {position}"
     if isinstance(holder, str):
         return holder
-    return str(getattr(holder, "path", None) or getattr(holder, "name", f"gradient {position}")).split(":")[0]
+    return shown_name(holder) if hasattr(holder, "name") else f"gradient {position}"
 
 
 def _labels(by: By, names: list[str], holders: list[Any]) -> tuple[list[str], str]:

@@ -6,4 +6,5 @@ from whygrad.backends.tensorflow.compat.core import *  # noqa: F403
 from whygrad.backends.tensorflow.compat.frames import *  # noqa: F403
 from whygrad.backends.tensorflow.compat.objects import *  # noqa: F403
 from whygrad.backends.tensorflow.compat.optimizers import *  # noqa: F403
+from whygrad.backends.tensorflow.compat.renames import *  # noqa: F403
 from whygrad.backends.tensorflow.compat.training import *  # noqa: F403

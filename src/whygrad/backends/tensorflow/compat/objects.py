@@ -6,6 +6,7 @@ import contextlib
 import functools
 import operator
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 from whygrad.backends.tensorflow.compat.core import op_definition
@@ -150,3 +151,14 @@ def _eager_attribute(value: Any) -> Any:
     if hasattr(value, "unknown_rank"):
         return None if value.unknown_rank else [side.size for side in value.dim]
     return value
+
+
+def stands_for_written(variable: Any) -> bool:
+    """Whether this is what `assign` returns: another object around the handle of a variable that is there already."""
+    return type(variable).__name__ == "_UnreadVariable"
+
+
+def initial_value(frame: FrameType) -> Any:
+    """What a variable is being made with, as the user gave it; None where the frames that make it do not show it."""
+    around = frame.f_back
+    return None if around is None else around.f_locals.get("initial_value")

@@ -87,6 +87,15 @@ def enclosing_train_step() -> TrainStep | None:
     return None
 
 
+def unasked_loss(frame: FrameType) -> Any:
+    """The loss of a training step of Keras's own that will ask for no gradient: its model lists no trainable weight."""
+    own = str(frame.f_globals.get("__name__", "")).startswith("keras.")
+    if not own or frame.f_code.co_name not in ("train_step", "tf__train_step"):
+        return None
+    values = frame.f_locals
+    return None if values["self"].trainable_weights else values.get("loss")
+
+
 def unpack(data: Any) -> tuple[Any, Any, Any]:
     """(x, y, sample_weight) of what Keras passes to train_step."""
     if not isinstance(data, (list, tuple)):

@@ -9,6 +9,8 @@ from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.failures import classify, failure_of
+from whygrad.backends.tensorflow.freeze.names import python_names
+from whygrad.backends.tensorflow.freeze.operands import completed
 from whygrad.backends.tensorflow.keras.facts import KerasFacts
 from whygrad.backends.tensorflow.keras.inspection import listed
 from whygrad.backends.tensorflow.log.ledger.ledger import LedgerBook
@@ -60,9 +62,11 @@ class Freezer:
         with recorder.pausing():
             self.numbers.look_again()
             owners = dict(_owners(keras, book))
+            entries = list(book.entries.values())
+            names = python_names(entries, owners)
             variables = {
-                VariableId(entry.id): _variable(keras, entry, owners.get(entry.id))
-                for entry in list(book.entries.values())
+                VariableId(entry.id): _variable(keras, entry, owners.get(entry.id), names.get(entry.id))
+                for entry in entries
             }
             recording = Recording(
                 requests=tuple(
@@ -74,7 +78,7 @@ class Freezer:
                 tapes={TapeId(number): _tape(facts) for number, facts in self.requests.tape_facts.items()},
                 events=tuple(self.events()),
                 holders=_holders(keras, book),
-                failure=None if failure is None else classify(failure),
+                failure=None if failure is None else completed(classify(failure)),
                 ledger=_ledger(recorder.ledger, variables),
                 framework="tensorflow",
             )
@@ -84,7 +88,10 @@ class Freezer:
         """Who wrote to which variable so far."""
         with self.recorder.pausing():
             entries = list(self.recorder.variables.entries.values())
-            variables = {VariableId(entry.id): _variable(self.keras, entry, None) for entry in entries}
+            names = python_names(entries, {})
+            variables = {
+                VariableId(entry.id): _variable(self.keras, entry, None, names.get(entry.id)) for entry in entries
+            }
             return with_sources(Recording(ledger=_ledger(self.recorder.ledger, variables))).ledger
 
 
@@ -126,6 +133,7 @@ def _request(entry: RequestEntry, sizes: Sizes, of_terms: TermNumbers | None) ->
         target_not_a_tensor=NOT_TENSORS.get(entry.target_type),
         method=entry.method,
         model=entry.model,
+        unasked=entry.unasked,
         error=None if entry.error is None else failure_of(entry.error),
         steps=sizes.steps,
         ran=sizes.ran,
@@ -191,7 +199,9 @@ def _pairing(book: VariableBook, windows: Windows, entry: UpdateEntry, pair: Pai
     return pair.recorded(windows.size(pair, updates), never_set_back=stale)
 
 
-def _variable(keras_facts: KerasFacts, entry: VariableEntry, owner: tuple[str, str, bool] | None) -> Variable:
+def _variable(
+    keras_facts: KerasFacts, entry: VariableEntry, owner: tuple[str, str, bool] | None, python_name: str | None
+) -> Variable:
     keras = entry.keras() if entry.keras is not None else None
     reference, made = keras_facts.made_variables.get(id(keras), (None, None))
     if keras is None or reference is None or reference() is not keras:
@@ -200,7 +210,7 @@ def _variable(keras_facts: KerasFacts, entry: VariableEntry, owner: tuple[str, s
     trainable = bool(keras.trainable) if keras is not None else entry.trainable
     return Variable(
         id=VariableId(entry.id),
-        name=name,
+        name=python_name or name,
         named=name not in DEFAULT_NAMES,
         dtype=entry.dtype,
         shape=entry.shape,
@@ -212,6 +222,7 @@ def _variable(keras_facts: KerasFacts, entry: VariableEntry, owner: tuple[str, s
         writes=entry.writes,
         made_in_step=entry.made_in_step,
         in_constructor=entry.in_constructor,
+        from_data=entry.from_data,
         tracked=True if owner is None else owner[2],
     )
 

@@ -43,6 +43,12 @@ def _names(
             kind = NameKind.NETWORK if seen.is_network else NameKind.NUMBER
             name = f"self.{seen.name}" if seen.attribute else seen.name
             yield TracedName(name=name, kind=kind, changed=True)
+    for part in list(log.changed_parts.values()):
+        if part.code is code:
+            name = f"self.{part.name}" if part.attribute else part.name
+            yield TracedName(name=f"{name}.{part.part}", kind=NameKind.NUMBER, changed=True)
+            if part.is_rebound:
+                yield TracedName(name=name, kind=NameKind.OBJECT, changed=True)
 
 
 def _mentioned(where: SourceSpan, holder: Any, scope: dict[str, Any]) -> Iterator[TracedName]:

@@ -32,6 +32,9 @@ def install(hooks: Hooks, tapes: Tapes, requests: Requests, listener: OpListener
         def _pop_tape(self: Any) -> Any:
             result = original(self)
             hooks.safely(tapes.popped, self)
+            loss = hooks.safely(compat.unasked_loss, sys._getframe(2))
+            if loss is not None:
+                hooks.safely(requests.left_unasked, self, loss)
             return result
 
         return _pop_tape

@@ -8,8 +8,10 @@ from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.log.op_table import DEFAULT_NAMES
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.requests import Requests
+from whygrad.backends.tensorflow.log.stack import callers_of
 from whygrad.source.position import user_frame
 
 
@@ -21,13 +23,18 @@ def _is_constructor(frame: FrameType | None) -> bool:
 
 def install(hooks: Hooks, recorder: Recorder, requests: Requests) -> None:
     def note(variable: Any, frame: Any) -> None:
+        if compat.stands_for_written(variable):
+            return
         entry = recorder.variables.add(variable, None, recorder.now)
         if entry is not None and not entry.noted:
             entry.noted = True
             entry.created = entry.born = recorder.place_at(frame)
             entry.made_in_step = requests.total
-            entry.in_constructor = _is_constructor(user_frame(frame))
+            found = user_frame(frame)
+            entry.in_constructor = _is_constructor(found)
+            entry.callers = callers_of(found) if entry.name in DEFAULT_NAMES else ()
             entry.made_in_trace = compat.current_graph() is not None
+            entry.from_data = not entry.made_in_trace and recorder.is_data(compat.initial_value(frame))
 
     def wrap(original: Any) -> Any:
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807

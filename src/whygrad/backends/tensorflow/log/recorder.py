@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log import autograph
 from whygrad.backends.tensorflow.log.custom_calls import CustomCalls
@@ -31,12 +33,14 @@ from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES
 from whygrad.backends.tensorflow.log.stack import callers_of, is_users_own, variables_read
 from whygrad.backends.tensorflow.log.traced_functions import TracedFunctions
 from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
+from whygrad.backends.tensorflow.measure.finite import array_of
 from whygrad.graph import Action, Event, OpKind
 from whygrad.observe.label import Label
 from whygrad.observe.place import Place
 from whygrad.source.position import CodeOwner, Position, file_owner, position_in, user_frame
 
 KEPT_OPS = 20_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
+_SEVERAL = 4096  # values of a tensor that are looked at
 
 _OPERANDS = frozenset({"ReadVariableOp", "Const", "Shape"})  # made on the way to a value, never the value itself
 
@@ -383,6 +387,17 @@ class Recorder:
             self.labels.forget(number)
             producers.pop(number, None)
         self.dropped_before = sequence
+
+    def is_data(self, value: Any) -> bool:
+        """Whether these are values that came from outside, converted and moved at most, and that differ."""
+        number = compat.id_of(value)
+        while number is not None and (made := self.producers.get(number)) is not None:
+            if made.kind not in (OpKind.MOVE, OpKind.CAST) or not made.inputs:
+                return False
+            number = made.inputs[0]
+        values = array_of(value) if number is not None else value
+        several = isinstance(values, np.ndarray) and values.size > 1
+        return several and bool((values.ravel()[:_SEVERAL] != values.flat[0]).any())
 
     def place_at(self, frame: FrameType) -> Place:
         return self.place_of(user_frame(frame))

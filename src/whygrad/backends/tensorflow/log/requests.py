@@ -57,6 +57,7 @@ class RequestEntry:
     model: str | None = None
     lapses: tuple[Lapse, ...] = ()
     watched: frozenset[TensorId] = frozenset()
+    unasked: bool = False
 
 
 @dataclass(slots=True)
@@ -147,6 +148,13 @@ class Requests:
         """None: it is TensorFlow's own."""
         own = compat.asks_for_itself(frame.f_code)
         return None if own else self._recorder.place_at(frame) or self._training.training_place()
+
+    def left_unasked(self, tape: Any, loss: Any) -> None:
+        """A training step computed this loss and goes on without asking for a gradient."""
+        ticket = self.begin(tape, loss, (), "gradient", None)
+        if ticket is not None:
+            ticket.entry.unasked = True
+        self.done(ticket, ())
 
     def _source(self, item: Any, facts: Any) -> SourceEntry:
         entry = self._variables.of(item) if hasattr(item, "assign") else None

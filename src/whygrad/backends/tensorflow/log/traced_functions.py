@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from types import CellType, CodeType, FrameType
@@ -9,8 +10,11 @@ from typing import Any, NamedTuple
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.function_graphs import graphs_inside
+from whygrad.source.position import CodeOwner, file_owner
 
 _KEPT_NAMES = 64  # of one graph
+_KEPT_PARTS = 16  # numbers of one object
+_SETTINGS = ("types", "argparse")  # the homes of `SimpleNamespace` and `Namespace`
 
 
 class SeenName(NamedTuple):
@@ -32,6 +36,27 @@ class SeenName(NamedTuple):
             now = self.holder.get(self.name)
             return now is not self.value() and _is_network(now)
         return bool(self.holder.get(self.name, self.value) != self.value)
+
+
+class SeenPart(NamedTuple):
+    """A Python number in an object of the user's own, which a traced function reaches by a name."""
+
+    code: CodeType
+    holder: dict[str, Any]
+    name: str
+    part: str
+    value: int | float
+    owner: weakref.ref[Any]
+    attribute: bool
+
+    @property
+    def is_rebound(self) -> bool:
+        """The name holds another object by now."""
+        return self.holder.get(self.name) is not self.owner()
+
+    @property
+    def is_changed(self) -> bool:
+        return _numbers_of(self.holder.get(self.name)).get(self.part, self.value) != self.value
 
 
 class Tracing(NamedTuple):
@@ -56,10 +81,13 @@ class TracedFunctions:
         self.began = 0  # the clock when something was traced first
         self.of: dict[CodeType, Tracing] = {}
         self.changed: dict[tuple[CodeType, str, bool], SeenName] = {}  # names that stood for others at a later run
+        self.changed_parts: dict[tuple[CodeType, str, str], SeenPart] = {}
         self._codes: weakref.WeakKeyDictionary[Any, set[CodeType]] = weakref.WeakKeyDictionary()
         self._names: weakref.WeakKeyDictionary[Any, list[SeenName]] = weakref.WeakKeyDictionary()
+        self._parts: weakref.WeakKeyDictionary[Any, list[SeenPart]] = weakref.WeakKeyDictionary()
         self._runs: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._names_inside: weakref.WeakKeyDictionary[Any, list[SeenName]] = weakref.WeakKeyDictionary()
+        self._parts_inside: weakref.WeakKeyDictionary[Any, list[SeenPart]] = weakref.WeakKeyDictionary()
 
     def look(
         self, op: FrameType, user: FrameType | None, graph: Any, now: int, place_of: Callable[[FrameType], Any]
@@ -71,8 +99,10 @@ class TracedFunctions:
             return
         self._codes.setdefault(graph, set()).add(user.f_code)
         names = self._names.setdefault(graph, [])
-        if len(names) < _KEPT_NAMES:
+        parts = self._parts.setdefault(graph, [])
+        if len(names) < _KEPT_NAMES and len(parts) < _KEPT_NAMES:
             names.extend(_seen_names(user))
+            parts.extend(_seen_parts(user))
         known, function = self.of.get(user.f_code), _outermost(graph)
         if known is None or known.graph is None or known.graph() is not function:
             owner = _weakly(user.f_locals.get("self"))
@@ -86,10 +116,16 @@ class TracedFunctions:
             if runs == 1:
                 inside = [each for each, _ in graphs_inside(graph)]
                 self._names_inside[graph] = [seen for each in inside for seen in self._names.get(each, ())]
+                found = [part for each in inside for part in self._parts.get(each, ())]
+                # What changed while the function was traced, it did itself.
+                self._parts_inside[graph] = [part for part in found if not part.is_changed and not part.is_rebound]
                 continue
             for seen in self._names_inside[graph]:
                 if seen.is_changed:
                     self.changed.setdefault((seen.code, seen.name, seen.attribute), seen)
+            for part in self._parts_inside[graph]:
+                if part.is_changed:
+                    self.changed_parts.setdefault((part.code, part.name, part.part), part)
 
     def repeated(self) -> set[CodeType]:
         """The functions whose Python ran while tracing only, and whose graph ran again after that."""
@@ -124,6 +160,33 @@ def _seen_names(frame: FrameType) -> Iterator[SeenName]:
                 yield SeenName(code, values, name, value, values is holder)
             elif _is_network(value):
                 yield SeenName(code, values, name, weakref.ref(value), values is holder)
+
+
+def _seen_parts(frame: FrameType) -> Iterator[SeenPart]:
+    code, scope, own = frame.f_code, frame.f_globals, frame.f_locals.get("self")
+    holder = getattr(own, "__dict__", None)
+    for name in code.co_names:
+        for values in (scope, holder) if isinstance(holder, dict) else (scope,):
+            value: Any = values.get(name)
+            reference = _weakly(value) if value is not own and _is_plain(value) else None
+            numbers = _numbers_of(value) if reference is not None else {}
+            for part, number in list(numbers.items())[:_KEPT_PARTS]:
+                assert reference is not None
+                yield SeenPart(code, values, name, part, number, reference, values is holder)
+
+
+def _is_plain(value: Any) -> bool:
+    """An object of a class of the user's that holds no weights, or a plain holder of settings."""
+    home = type(value).__module__
+    file = getattr(sys.modules.get(home), "__file__", None)
+    user = home in _SETTINGS or (file is not None and file_owner(file) is CodeOwner.USER)
+    return user and hasattr(value, "__dict__") and not _is_network(value) and not callable(getattr(value, "mro", None))
+
+
+def _numbers_of(thing: Any) -> dict[str, int | float]:
+    """The numbers that an object holds, or that its class does for it."""
+    held = {**getattr(type(thing), "__dict__", {}), **getattr(thing, "__dict__", {})}
+    return {name: value for name, value in held.items() if is_number(value) and not isinstance(value, bool)}
 
 
 def _is_traced(op: FrameType, user: FrameType) -> bool:

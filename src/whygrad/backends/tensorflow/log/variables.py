@@ -26,10 +26,12 @@ class VariableEntry:
     created: Position | SourceSpan | None
     reference: weakref.ref[Any] | None
     born: Position | SourceSpan | None = None  # what the user's code was doing when it was made
+    callers: tuple[Position, ...] = ()  # of the code that made it, where it was given no name
     made_at: int = 0  # the recorder's clock
     made_in_trace: bool = False
     made_in_step: int = 0
     in_constructor: bool = False
+    from_data: bool = False
     writes: int = 0
     last_write: Position | SourceSpan | None = None
     noted: bool = False  # its making was seen; other objects around the same handle are not new variables
