@@ -1,0 +1,107 @@
+"""Layers, losses and flags: a dropped result, a variable made in `call`, exchanged arguments, no `training=`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..code import Code, last_line
+from .operator import Change, Harm, Operator
+
+# Losses whose two arguments mean different things.
+LOSSES = (
+    "sparse_categorical_crossentropy",
+    "categorical_crossentropy",
+    "binary_crossentropy",
+    "kl_divergence",
+    "sparse_softmax_cross_entropy_with_logits",
+    "softmax_cross_entropy_with_logits",
+    "sigmoid_cross_entropy_with_logits",
+)
+LOSS_CLASSES = ("SparseCategoricalCrossentropy", "CategoricalCrossentropy", "BinaryCrossentropy", "KLDivergence")
+
+
+def result_dropped(code: Code) -> Iterator[Change]:
+    """`h = layer(x)` as `h = x` with `layer(x)` on a line of its own, whose result nobody takes."""
+    for node in ast.walk(code.tree):
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.Call(
+                    func=ast.Name() | ast.Attribute(value=ast.Name(id="self")), args=[ast.Name(id=given), *_]
+                ) as call,
+            ) if code.stands_alone(node) and _is_layer(call):
+                indent = code.indent(node)
+                rows = [f"{indent}{name} = {given}\n"] if name != given else []
+                line = node.lineno
+                rows = [f"{indent}{code.of(call)}\n", *rows]
+                yield Change(code.rewritten([node], {line: rows}), line, line + len(rows) - 1)
+
+
+def _is_layer(call: ast.Call) -> bool:
+    return not (isinstance(call.func, ast.Name) and call.func.id[0].isupper())
+
+
+def variable_in_call(code: Code) -> Iterator[Change]:
+    """A gain that is made at every call of a layer, and multiplied to what it returns."""
+    for function in ast.walk(code.tree):
+        if not isinstance(function, ast.FunctionDef) or function.name not in ("call", "__call__"):
+            continue
+        for node in ast.walk(function):
+            match node:
+                case ast.Return(value=ast.Call() | ast.BinOp() as value) if code.function_of(node) is function:
+                    row = f'{code.indent(node)}gain = tf.Variable(1.0, name="gain")\n'
+                    text = Code(code.replaced((value, f"gain * ({code.of(value)})"))).rewritten(
+                        [], {node.lineno: [row]}
+                    )
+                    yield Change(text, node.lineno, last_line(node) + 1)
+
+
+def arguments_exchanged(code: Code) -> Iterator[Change]:
+    """The labels and the predictions of a loss, each in the other's place."""
+    objects = {
+        target.id
+        for node in ast.walk(code.tree)
+        if isinstance(node, ast.Assign) and any(name in code.of(node.value) for name in LOSS_CLASSES)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(code.tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name), args=[one, two, *_]) if (
+                name in LOSSES or name in objects
+            ):
+                text = code.replaced((one, code.of(two)), (two, code.of(one)))
+                yield Change(text, node.lineno, last_line(node))
+
+
+def training_left_out(code: Code) -> Iterator[Change]:
+    for node in ast.walk(code.tree):
+        if isinstance(node, ast.Call):
+            kept = [each for each in node.keywords if not _is_training(each)]
+            if len(kept) < len(node.keywords):
+                given = [code.of(each) for each in node.args] + [f"{each.arg}={code.of(each.value)}" for each in kept]
+                text = code.replaced((node, f"{code.of(node.func)}({', '.join(given)})"))
+                yield Change(text, node.lineno, last_line(node))
+
+
+def _is_training(keyword: ast.keyword) -> bool:
+    return keyword.arg == "training" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
+
+
+OPERATORS = [
+    Operator("dropped_result", ("variable-not-in-loss",), (Harm.NONE, Harm.ZERO), result_dropped),
+    Operator(
+        "variable_in_call",
+        ("variable-recreated", "variable-created-in-tf-function", "untracked-variable"),
+        (Harm.REMADE, Harm.DIED),
+        variable_in_call,
+    ),
+    Operator(
+        "loss_arguments",
+        ("loss-arguments-swapped",),
+        (Harm.OTHER_VALUES, Harm.DIED, Harm.NONE, Harm.NONFINITE),
+        arguments_exchanged,
+    ),
+    Operator("training", ("training-flag",), (Harm.UNMOVED,), training_left_out),
+]
