@@ -94,7 +94,9 @@ class Code:
         if self.has_tensorflow or "tf." not in text:
             return text
         rows = text.splitlines(keepends=True)
-        first = next(node for node in self.tree.body if isinstance(node, ast.Import | ast.ImportFrom))
+        first = next((node for node in self.tree.body if isinstance(node, ast.Import | ast.ImportFrom)), None)
+        if first is None:
+            return text
         rows[first.lineno - 1] = f"import tensorflow as tf; {rows[first.lineno - 1]}"
         return "".join(rows)
 

@@ -60,7 +60,7 @@ def harm_done(healthy: Seen, mutant: Seen, wanted: tuple[Harm, ...], eager: Call
     """The first of the wanted harms that the mutant shows; `eager` runs it without any graph."""
     for harm in wanted:
         if harm is Harm.BAKED:
-            if mutant.ended in (WELL, "AssertionError") and _differ(eager(), mutant):
+            if _differ(eager(), mutant):
                 return harm
         elif TESTS[harm](healthy, mutant):
             return harm
@@ -91,7 +91,10 @@ def _differ(healthy: Seen, mutant: Seen) -> bool:
 
 
 def _comparable(healthy: Seen, mutant: Seen) -> bool:
-    return [each.shape for each in healthy.variables] == [each.shape for each in mutant.variables]
+    """Whether both made the same variables and came to the end, be it to their own assertions."""
+    return mutant.ended in (WELL, "AssertionError") and [each.shape for each in healthy.variables] == [
+        each.shape for each in mutant.variables
+    ]
 
 
 def _close(one: float, other: float) -> bool:
