@@ -31,7 +31,7 @@ step(2.0)
 
 
 def variant(name: str, text: str = PROGRAM) -> str:
-    made = VARIANTS[name](Code(text))
+    made: str | None = VARIANTS[name](Code(text))
     assert made is not None
     ast.parse(made)
     return made
