@@ -15,7 +15,7 @@ def not_reset(code: Code) -> Iterator[Change]:
     """An accumulator that is put to zero once, before the loop, or never."""
     for node in ast.walk(code.tree):
         match node:
-            case ast.Expr(value=ast.Call(args=[value]) as call) if called(call, "assign") and _is_zero(value):
+            case ast.Expr(value=ast.Call(args=[value]) as call) if called(call, "assign") and called(value, *ZEROS):
                 if "assign_add(" in code.text:
                     yield Change(code.replaced((node, "pass")))
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_zero(value) and code.stands_alone(node):

@@ -23,23 +23,39 @@ LOSS_CLASSES = ("SparseCategoricalCrossentropy", "CategoricalCrossentropy", "Bin
 
 def result_dropped(code: Code) -> Iterator[Change]:
     """`h = layer(x)` as `h = x` with `layer(x)` on a line of its own, whose result nobody takes."""
+    layers = names_of_layers(code)
     for node in ast.walk(code.tree):
         match node:
             case ast.Assign(
-                targets=[ast.Name(id=name)],
-                value=ast.Call(
-                    func=ast.Name() | ast.Attribute(value=ast.Name(id="self")), args=[ast.Name(id=given), *_]
-                ) as call,
-            ) if code.stands_alone(node) and _is_layer(call):
+                targets=[ast.Name(id=name)], value=ast.Call(func=function, args=[ast.Name(id=given), *_]) as call
+            ) if code.of(function) in layers and code.stands_alone(node):
                 indent = code.indent(node)
-                rows = [f"{indent}{name} = {given}\n"] if name != given else []
-                line = node.lineno
-                rows = [f"{indent}{code.of(call)}\n", *rows]
-                yield Change(code.rewritten([node], {line: rows}), line, line + len(rows) - 1)
+                rows = [f"{indent}{code.of(call)}\n"] + ([f"{indent}{name} = {given}\n"] if name != given else [])
+                yield Change(code.rewritten([node], {node.lineno: rows}), node.lineno, node.lineno + len(rows) - 1)
 
 
-def _is_layer(call: ast.Call) -> bool:
-    return not (isinstance(call.func, ast.Name) and call.func.id[0].isupper())
+def names_of_layers(code: Code) -> set[str]:
+    """Names and attributes that hold layers or models: their result is a tensor that depends on variables."""
+    makers = {"keras.layers", "Sequential", "keras.Model", "Dense", *_own_makers(code)}
+    found: set[str] = set()
+    for node in ast.walk(code.tree):
+        match node:
+            case ast.Assign(targets=[target], value=value) if any(maker in code.of(value) for maker in makers):
+                names = target.elts if isinstance(target, ast.Tuple) else [target]
+                found |= {code.of(each) for each in names}
+            case ast.For(target=ast.Name(id=name), iter=source) if code.of(source).split("[")[0] in found:
+                found.add(name)
+    return found
+
+
+def _own_makers(code: Code) -> Iterator[str]:
+    """Classes that are layers, models or modules, and functions that build one."""
+    for node in code.tree.body:
+        match node:
+            case ast.ClassDef(name=name, bases=[base, *_]) if code.of(base).endswith(("Layer", "Model", "Module")):
+                yield f"{name}("
+            case ast.FunctionDef(name=name) if "Sequential(" in code.of(node):
+                yield f"{name}("
 
 
 def variable_in_call(code: Code) -> Iterator[Change]:
