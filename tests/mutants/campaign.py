@@ -61,7 +61,7 @@ class Campaign:
     def __init__(self, plan: Plan, program: Path, folder: str) -> None:
         self._plan, self._program, self._folder = plan, program, folder
         self._random = random.Random(f"{plan.seed} {program.name}")
-        self._text = program.read_text(encoding="utf-8")
+        self._text = Code(program.read_text(encoding="utf-8")).without_assertions()
         self.variant = cache(self._variant)
 
     def rows(self) -> Iterator[Row]:

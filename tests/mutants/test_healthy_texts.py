@@ -37,6 +37,12 @@ def variant(name: str, text: str = PROGRAM) -> str:
     return made
 
 
+def test_assertions_are_taken_out_and_no_line_moves() -> None:
+    text = "if x:\n    assert f(\n        1\n    ), 'no'\nstep()\nassert y\n"
+
+    assert Code(text).without_assertions() == "if x:\n    pass\n\n\nstep()\npass\n"
+
+
 def test_a_step_is_traced() -> None:
     assert "@tf.function\ndef step(x):" in variant("traced")
 
