@@ -55,6 +55,7 @@ def main() -> None:
     parser.add_argument(
         "--penalty", action="store_true", help="place again, with a penalty over all variables, what was placed"
     )
+    parser.add_argument("--healthy", action="store_true", help="break nothing: are healthy variants left in peace?")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--json", type=Path, help="file for all verdicts")
     parser.add_argument("--keep", type=Path, help="folder for the mutants that were not placed")
@@ -66,6 +67,7 @@ def main() -> None:
         operators=names(options.operators, tuple(OPERATORS)),
         variants=names(options.variants, tuple(VARIANTS)),
         penalty=options.penalty,
+        healthy=options.healthy,
         keep=options.keep and options.keep.resolve(),
     )
     prepare()

@@ -12,7 +12,7 @@ from typing import Any
 
 from .code import Code
 from .forks import in_fork
-from .judge import Diagnostic, Verdict, beside, judge, said
+from .judge import Diagnostic, Peace, Verdict, beside, judge, peace, said
 from .operators import OPERATORS, Change, Harm, Operator
 from .oracle import look
 from .penalty import with_penalty
@@ -34,21 +34,22 @@ class Plan:
     operators: tuple[str, ...] = tuple(OPERATORS)
     variants: tuple[str, ...] = tuple(VARIANTS)
     penalty: bool = False
+    healthy: bool = False  # see whether variants are left in peace, and break none
     keep: Path | None = None  # folder for what was not placed
 
 
 @dataclass(frozen=True)
 class Row:
-    """One verdict. `operator` is `-` where a variant that is healthy was not left in peace."""
+    """One verdict; on a healthy variant it has neither operator nor harm."""
 
     program: str
     variant: str
     operator: str
-    first: int
-    last: int
-    harm: str
     verdict: str
     said: tuple[str, ...]
+    harm: str = ""
+    first: int = 0
+    last: int = 0
     beside: tuple[str, ...] = ()
     ended: str = WELL
     penalty: bool = False
@@ -63,6 +64,18 @@ class Campaign:
         self._random = random.Random(f"{plan.seed} {program.name}")
         self._text = Code(program.read_text(encoding="utf-8")).without_assertions()
         self.variant = cache(self._variant)
+
+    def healthy_rows(self) -> Iterator[Row]:
+        """Whether each variant is left in peace; the program as it is belongs to the gallery's own tests."""
+        for variant in self._plan.variants:
+            if variant != AS_IS and self.variant(variant) is not None:
+                change = Change(VARIANTS[variant](Code(self._text)) or "")
+                script = self._written(change.text)
+                told = in_fork(lambda: diagnose(script), SECONDS, self._folder)  # noqa: B023
+                diagnostics = told.get("diagnostics", ())
+                verdict = peace(diagnostics)
+                kept = self._keep("healthy", variant, change) if verdict is Peace.LOUD else ""
+                yield Row(self._program.name, variant, "", verdict.value, tuple(said(diagnostics)), kept=kept)
 
     def rows(self) -> Iterator[Row]:
         tried = found = 0
@@ -133,7 +146,7 @@ class Campaign:
             beside=tuple(said(beside(operator, diagnostics))),
             ended=told["ended"],
             penalty=penalty,
-            kept=self._keep(operator, variant, change, penalty) if verdict is not Verdict.PLACED else "",
+            kept=self._keep(operator.name, variant, change, penalty) if verdict is not Verdict.PLACED else "",
         )
 
     def _again(self, operator: Operator, variant: str, change: Change, harm: Harm) -> Iterator[Row]:
@@ -148,11 +161,11 @@ class Campaign:
         script.write_text(text, encoding="utf-8")
         return str(script)
 
-    def _keep(self, operator: Operator, variant: str, change: Change, penalty: bool) -> str:
+    def _keep(self, operator: str, variant: str, change: Change, penalty: bool = False) -> str:
         if self._plan.keep is None:
             return ""
         self._plan.keep.mkdir(parents=True, exist_ok=True)
-        name = f"{self._program.stem}__{operator.name}_{variant}_{change.first}{'_penalty' if penalty else ''}.py"
+        name = f"{self._program.stem}__{operator}_{variant}_{change.first}{'_penalty' if penalty else ''}.py"
         file = self._plan.keep / name
         file.write_text(change.text, encoding="utf-8")
         return str(file)
@@ -161,4 +174,5 @@ class Campaign:
 def rows_of(plan: Plan, program: Path) -> Iterator[dict[str, Any]]:
     """The verdicts on one program, as JSON."""
     with tempfile.TemporaryDirectory() as folder:
-        yield from map(asdict, Campaign(plan, program, folder).rows())
+        campaign = Campaign(plan, program, folder)
+        yield from map(asdict, campaign.healthy_rows() if plan.healthy else campaign.rows())

@@ -23,6 +23,13 @@ class Verdict(StrEnum):
     WRONG = "wrong"  # warnings or errors, none of them with an accepted rule
 
 
+class Peace(StrEnum):
+    """What a healthy variant got."""
+
+    QUIET = "quiet"
+    LOUD = "loud"  # a warning or an error: a false alarm
+
+
 def judge(operator: Operator, change: Change, script: str, diagnostics: Sequence[Diagnostic]) -> Verdict:
     right = [each for each in diagnostics if each["rule"] in operator.accepted]
     here = [each for each in right if is_here(change, script, each)]
@@ -57,6 +64,10 @@ def is_here(change: Change, script: str, diagnostic: Diagnostic) -> bool:
 def said(diagnostics: Sequence[Diagnostic]) -> list[str]:
     """Each finding in a few words."""
     return [f"{each['severity']} {each['rule']}:{(each['location'] or {}).get('line', '-')}" for each in diagnostics]
+
+
+def peace(diagnostics: Sequence[Diagnostic]) -> Peace:
+    return Peace.LOUD if any(map(_is_loud, diagnostics)) else Peace.QUIET
 
 
 def _is_loud(diagnostic: Diagnostic) -> bool:

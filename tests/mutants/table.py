@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from .judge import Verdict
+from .judge import Peace, Verdict
 
 Answer = dict[str, Any]  # a `Row` of the campaign
 WIDTH = 22
@@ -14,20 +14,24 @@ WIDTH = 22
 
 def line_of(row: Answer) -> str:
     place = f"{row['program']}:{row['first'] or '-'}"
-    words = f"{row['verdict']:6} {row['operator']}{' + penalty' if row['penalty'] else ''} [{row['variant']}] {place}"
-    return words if row["verdict"] == Verdict.PLACED else f"{words}  {', '.join(row['said']) or 'nothing said'}"
+    operator = f"{row['operator'] or 'healthy'}{' + penalty' if row['penalty'] else ''}"
+    words = f"{row['verdict']:6} {operator} [{row['variant']}] {place}"
+    is_good = row["verdict"] in (Verdict.PLACED, Peace.QUIET)
+    return words if is_good else f"{words}  {', '.join(row['said']) or 'nothing said'}"
 
 
 def table(rows: Sequence[Answer]) -> str:
     """One line for each operator and one for all; those with a penalty apart."""
     lines = []
     for penalty, heading in ((False, "operator"), (True, "with a penalty")):
-        some = [row for row in rows if row["penalty"] is penalty]
+        some = [row for row in rows if row["operator"] and row["penalty"] is penalty]
         if some:
             lines.append(f"{heading:{WIDTH}}  share " + "".join(f"{verdict.value:>8}" for verdict in Verdict))
             for operator in sorted({row["operator"] for row in some}):
                 lines.append(_counted(operator, [row for row in some if row["operator"] == operator]))
             lines.append(_counted("all", some))
+    if healthy := Counter(row["verdict"] for row in rows if not row["operator"]):
+        lines.append(f"healthy variants: {healthy[Peace.QUIET]} quiet, {healthy[Peace.LOUD]} loud")
     return "\n".join(lines)
 
 

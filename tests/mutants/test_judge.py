@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mutants.judge import Verdict, beside, judge
+from mutants.judge import Peace, Verdict, beside, judge, peace
 from mutants.operators import OPERATORS, Change
 from mutants.table import table
 
@@ -59,14 +59,21 @@ def test_what_is_said_beside_the_right_thing_is_kept() -> None:
     assert [each["rule"] for each in beside(STOP, both)] == ["dead-units"]
 
 
+def test_a_healthy_variant_bears_notes_only() -> None:
+    assert peace([said("note", "nan-log", 1)]) is Peace.QUIET
+    assert peace([said("note", "nan-log", 1), said("warning", "dead-units", 2)]) is Peace.LOUD
+
+
 def test_the_table_counts_for_each_operator_and_apart_with_a_penalty() -> None:
     rows = [
         {"operator": "stop", "verdict": "placed", "penalty": False},
         {"operator": "stop", "verdict": "wrong", "penalty": False},
         {"operator": "stop", "verdict": "silent", "penalty": True},
+        {"operator": "", "verdict": "loud", "penalty": False},
     ]
 
     lines = [line.split() for line in table(rows).splitlines()]
     assert lines[1] == ["stop", "50%", "1", "0", "0", "0", "1"]
     assert lines[2] == ["all", "50%", "1", "0", "0", "0", "1"]
+    assert lines[-1] == ["healthy", "variants:", "0", "quiet,", "1", "loud"]
     assert lines[4] == ["stop", "0%", "0", "0", "0", "1", "0"]

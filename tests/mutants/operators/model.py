@@ -106,7 +106,8 @@ def _is_training(keyword: ast.keyword) -> bool:
 
 
 OPERATORS = [
-    Operator("dropped_result", ("variable-not-in-loss",), (Harm.NONE, Harm.ZERO), result_dropped),
+    # Where it was the only layer, the target depends on no variable at all, and that is what is true of it.
+    Operator("dropped_result", ("variable-not-in-loss", "constant-target"), (Harm.NONE, Harm.ZERO), result_dropped),
     Operator(
         "variable_in_call",
         ("variable-recreated", "variable-created-in-tf-function", "untracked-variable"),
