@@ -9,6 +9,7 @@ from functools import cached_property
 
 Located = ast.expr | ast.stmt
 INDENT = "    "
+MAIN = "main"  # a function that holds a whole program: what is in it is as at the top of a file
 
 
 @dataclass(frozen=True)

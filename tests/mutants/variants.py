@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from .code import INDENT, Code, tape_name
+from .code import INDENT, MAIN, Code, tape_name
 
 AS_IS = "as_is"
 
@@ -53,7 +53,7 @@ def called(code: Code) -> str | None:
         return None
     start = min(first.lineno, *(each.lineno for each in getattr(first, "decorator_list", [])), first.lineno) - 1
     body = [INDENT + row if row.strip() else row for row in code.rows[start:]]
-    return "".join([*code.rows[:start], "def main():\n", *body, "\n", "\n", "main()\n"])
+    return "".join([*code.rows[:start], f"def {MAIN}():\n", *body, "\n", "\n", f"{MAIN}()\n"])
 
 
 def _is_global(node: ast.AST) -> bool:

@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from ..code import Code, called, last_line
+from ..code import MAIN, Code, called, last_line
 from .operator import Change, Harm, Operator
 
 LOST = (Harm.NONE, Harm.ZERO)
@@ -61,7 +61,7 @@ def values(code: Code) -> Iterator[ast.Call | ast.BinOp]:
 
 def _is_in_a_step(code: Code, node: ast.AST) -> bool:
     function = code.function_of(node)
-    if function is not None:
+    if function is not None and function.name != MAIN:
         return function.name not in SETTING_UP
     return any(isinstance(each, ast.With | ast.For) for each in code.above(node))
 
