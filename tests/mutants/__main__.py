@@ -27,13 +27,15 @@ def healthy_programs() -> list[Path]:
     return [file for file in files if "# verdict: healthy" in file.read_text(encoding="utf-8")]
 
 
-def run(plan: Plan, programs: Sequence[Path], jobs: int) -> list[Answer]:
-    """All verdicts; each is printed as it comes."""
+def run(plan: Plan, programs: Sequence[Path], jobs: int, into: Path | None) -> list[Answer]:
+    """All verdicts; each is printed as it comes, and written into the file, so that a run can be stopped."""
     began = time.monotonic()
     rows: list[Answer] = []
     for row in side_by_side(partial(rows_of, plan), programs, jobs):
         rows.append(row)
         print(f"{len(rows):4} {time.monotonic() - began:5.0f} s  {line_of(row)}", flush=True)
+        if into is not None:
+            into.write_text(json.dumps(rows, indent=1), encoding="utf-8")
     return rows
 
 
@@ -71,10 +73,8 @@ def main() -> None:
         keep=options.keep and options.keep.resolve(),
     )
     prepare()
-    rows = run(plan, [each.resolve() for each in options.programs] or healthy_programs(), options.jobs)
+    rows = run(plan, [each.resolve() for each in options.programs] or healthy_programs(), options.jobs, options.json)
     print(table(rows))
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":
