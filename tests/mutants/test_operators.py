@@ -99,7 +99,8 @@ def difference(text: str, change: Change) -> tuple[list[str], list[str]]:
             LOOP,
             "h = tf.ensure_shape(tf.numpy_function(lambda a: a, [h], tf.float32), h.shape)",
         ),
-        ("hidden_nan", LOOP, "h = tf.where(h > 0.0, tf.sqrt(tf.nn.relu(h)), tf.zeros_like(h))"),
+        ("hidden_nan", LOOP, "h = tf.where(h > 0.0, tf.math.log(tf.nn.relu(h)), tf.zeros_like(h))"),
+        ("bernoulli", LOOP, "h = tf.cast(tf.random.uniform(tf.shape(h)) < tf.sigmoid(h), tf.float32)"),
         ("epsilon", LOOP, "loss = tf.sqrt((xent(y, h)))"),
         ("unwatch", LOOP, "pass"),
         ("rows", LOOP, "opt.apply_gradients(zip([*grads][::-1], weights))"),
@@ -119,6 +120,10 @@ def test_a_line_becomes_another(operator: str, text: str, new: str) -> None:
     assert found
     if found[0].first:
         assert new in [row.strip() for row in found[0].text.splitlines()[found[0].first - 1 : found[0].last]]
+
+
+def test_nothing_is_put_around_a_gradient() -> None:
+    assert not any("stop_gradient(tape" in change.text for change in changes("stop", LOOP))
 
 
 def test_the_forward_pass_moves_out_of_the_tape_one_statement_after_the_other() -> None:

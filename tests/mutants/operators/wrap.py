@@ -27,7 +27,12 @@ AROUND: dict[str, tuple[str, tuple[str, ...], tuple[Harm, ...]]] = {
         ("assign-breaks-gradient", "variable-recreated", "variable-created-in-tf-function"),
         (*LOST, Harm.DIED),
     ),
-    "poisson": ("tf.random.poisson([], tf.abs({}))", ("non-reparameterised-sample",), LOST),
+    # TensorFlow has no gradient for this draw at all: the request itself raises.
+    "poisson": (
+        "tf.random.poisson([], tf.abs({}))",
+        ("non-reparameterised-sample", "no-registered-gradient"),
+        (*LOST, Harm.DIED),
+    ),
     "sqrt": ("tf.sqrt(tf.nn.relu({}))", ("nan-sqrt", "nan-norm", "nan-std"), (Harm.NONFINITE,)),
     "log": ("tf.math.log(tf.nn.relu({}))", ("nan-log",), (Harm.NONFINITE,)),
 }
@@ -39,9 +44,14 @@ AFTER: dict[str, tuple[str, tuple[str, ...], tuple[Harm, ...]]] = {
         ("numpy-escape",),
         LOST,
     ),
+    "bernoulli": (
+        "{0} = tf.cast(tf.random.uniform(tf.shape({0})) < tf.sigmoid({0}), tf.float32)",
+        ("non-reparameterised-sample", "non-differentiable-op"),
+        LOST,
+    ),
     "hidden_nan": (
-        "{0} = tf.where({0} > 0.0, tf.sqrt(tf.nn.relu({0})), tf.zeros_like({0}))",
-        ("nan-where", "nan-sqrt"),
+        "{0} = tf.where({0} > 0.0, tf.math.log(tf.nn.relu({0})), tf.zeros_like({0}))",
+        ("nan-where", "nan-log"),
         (Harm.NONFINITE,),
     ),
 }
@@ -55,7 +65,7 @@ def values(code: Code) -> Iterator[ast.Call | ast.BinOp]:
     for node in ast.walk(code.tree):
         match node:
             case ast.Assign(targets=[ast.Name()], value=value) | ast.Return(value=value):
-                if value is not None and _is_in_a_step(code, node):
+                if value is not None and _is_in_a_step(code, node) and not _is_gradient(value):
                     yield from (each for each in ast.walk(value) if each is value or _is_own_call(each))  # type: ignore[misc]
 
 
@@ -64,6 +74,11 @@ def _is_in_a_step(code: Code, node: ast.AST) -> bool:
     if function is not None and function.name != MAIN:
         return function.name not in SETTING_UP
     return any(isinstance(each, ast.With | ast.For) for each in code.above(node))
+
+
+def _is_gradient(value: ast.expr) -> bool:
+    """Whether a value comes after the backward pass: nothing flows back through it."""
+    return any(called(each, "gradient", "jacobian", "batch_jacobian") for each in ast.walk(value))
 
 
 def _is_own_call(node: ast.AST) -> bool:
