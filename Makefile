@@ -3,6 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
+SEED ?= 1
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 # Keeps TensorFlow's C++ log and the search for a GPU out of the demo and the tests.
@@ -10,7 +11,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 export CUDA_VISIBLE_DEVICES ?= -1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test docs lint types layers house fast tensorflow gallery format clean
+.PHONY: help venv demo test docs lint types layers house fast tensorflow gallery mutants format clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST)
@@ -57,6 +58,9 @@ tensorflow: $(STAMP)  ## the tests that do
 
 gallery: $(STAMP)  ## score the programs of tests/gallery
 	$(BIN)/python tests/score_gallery.py --jobs $(WORKERS)
+
+mutants: $(STAMP)  ## break healthy programs in known ways, by chance: make mutants SEED=1
+	$(BIN)/python -m tests.mutants --seed $(SEED) --jobs $(WORKERS) --keep mutants-kept --json mutants.json
 
 format: $(STAMP)  ## rewrite the code as ruff wants it
 	$(BIN)/ruff check --fix .
