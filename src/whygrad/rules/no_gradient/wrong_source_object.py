@@ -110,7 +110,11 @@ def _tensor(recording: Recording, loose: Unconnected, source: Source) -> Finding
 
 
 def _is_used(index: Index, request: Request, source: Source) -> bool:
-    return any(request.tape in op.tapes for op, _ in index.users.get(source.tensor, ())) if source.tensor is not None else False
+    return (
+        any(request.tape in op.tapes for op, _ in index.users.get(source.tensor, ()))
+        if source.tensor is not None
+        else False
+    )
 
 
 def _twin(index: Index, request: Request, made: Op) -> Op | None:
