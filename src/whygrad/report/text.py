@@ -47,7 +47,7 @@ def render_text(
     shown = [diagnostic for diagnostic in report.diagnostics if diagnostic not in omit]
     with texts_of(report.sources):
         blocks = [_paint(_diagnostic(diagnostic, width), color) for diagnostic in shown]
-    if len(report.gradients) > 1 and (rows := reach_rows(report)):
+    if rows := reach_rows(report):
         blocks.append(_reach_table(rows, color, width))
     blocks += [_table(*table, color, width) for table in norm_tables(report)]
     if (failed := failing(report)) is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from whygrad.diagnostics import Severity, Word
 from whygrad.graph import Recording, Request
-from whygrad.rules.odd_gradient.over_steps import Followed, always, asked, measured, track_of
+from whygrad.rules.odd_gradient.over_steps import Followed, always, asked, measured, rounding_only, track_of
 from whygrad.rules.odd_gradient.series import find_vanishing
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing
@@ -55,6 +55,7 @@ def never_updated(recording: Recording) -> Iterator[Finding]:
     given = {pair.variable for update in recording.updates for pair in update.pairs if not pair.missing}
     for request, group in measured(recording):
         still = [each for each in group if each.numbers.moved is False and each.is_mostly_there]
+        still = [each for each in still if id(each.source) not in rounding_only(request)] if still else still
         if not still or any(True for _ in find_vanishing(track_of(request, group))):
             continue
         lost = [each for each in still if each.variable.id not in given]

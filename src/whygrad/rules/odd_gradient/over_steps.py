@@ -12,10 +12,12 @@ from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Action, GradientNumbers, Op, OpKind, Recording, Request, Source, Variable
+from whygrad.graph.conserved import conserved_totals
 from whygrad.graph.feeding import norm_before
 from whygrad.graph.nonfinite import Nonfinite, Scaled
 from whygrad.graph.query import index_of
 from whygrad.graph.series import RECTIFIED, SATURATING, TrackSeries, VariableInfo, VariableSeries
+from whygrad.graph.zeros import zeroed_by_softmax
 from whygrad.rules.odd_gradient.series import Check
 from whygrad.rules.rule import Finding
 from whygrad.rules.thresholds import AMPLIFIED, DEFAULT, HUGE_BEHIND_NORMALISATION
@@ -139,6 +141,14 @@ def _wall_behind(group: Sequence[Followed], layer: Followed) -> Followed | None:
     ]
     last = max(silent, key=lambda each: each.numbers.order, default=None)
     return last if last is not None and last.numbers.order > layer.numbers.order else None
+
+
+def rounding_only(request: Request) -> set[int]:
+    """The ids of sources whose gradient is zero by construction: what came back is rounding."""
+    index = index_of(request.graph)
+    found = [each.sources for each in conserved_totals(request, index)]
+    found += [each.sources for each in zeroed_by_softmax(request, index)]
+    return {id(source) for sources in found for source in sources}
 
 
 def all_zero(group: Sequence[Followed]) -> bool:

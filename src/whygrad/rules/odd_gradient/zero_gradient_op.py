@@ -9,6 +9,7 @@ from typing import Final
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Action, Op, OpId, OpKind, Outcome, Recording, Request, Source
 from whygrad.graph.cancellation import DIFFERENCES
+from whygrad.graph.conserved import Conserved, conserved_totals
 from whygrad.graph.query import Index, Reason, index_of
 from whygrad.graph.zeros import (
     Suspects,
@@ -29,11 +30,12 @@ from whygrad.source.operand import factor_text
 
 @rule("WG301", "zero-gradient-op", severity=Severity.WARNING, since="0.1.0")
 def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
-    """Detects gradients that are exactly zero, by construction or in every step that was looked at.
+    """Detects gradients that are zero, by construction or in every step that was looked at.
 
     ## Why it matters
-    A sign, a saturated clip, the sum of a softmax, or the score of a sample that was not stopped have a gradient
-    that is there but zero. It is not `None`, so not even the Keras warning appears, and the variable never moves.
+    A sign, a saturated clip, a mask that is all zeros, the sum of a softmax, the length of a unit vector, or the score
+    of a sample that was not stopped have a gradient that is there but zero, if only up to rounding. It is not `None`,
+    so not even the Keras warning appears, and the variable never moves.
 
     ## Example
     ```python
@@ -56,7 +58,9 @@ def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Where no op can be named that likely made the zero, it is a note, and takes ten steps to be told.
+    Where no op can be named that likely made the zero, it is a note, and takes ten steps to be told; a warning where
+    all gradients of a step are zero. A factor that is zero is looked for from the second step on, and in compiled
+    steps only among constants.
     """
     for request in recording.requests:
         yield from _zeros(recording, request)
@@ -74,6 +78,10 @@ def _zeros(recording: Recording, request: Request) -> Iterator[Finding]:
     index = index_of(request.graph)
     certain, summed = zeroed_by_construction(request, index), zeroed_by_softmax(request, index)
     factors = zeroed_by_factor(request, index)
+    known = {id(source) for zeroed in summed for source in zeroed.sources}
+    conserved = [each for each in conserved_totals(request, index) if known.isdisjoint(map(id, each.sources))]
+    for total in conserved:
+        yield _conserved(recording, request, total)
     for factor in factors:
         yield _by_factor(recording, request, index, factor)
     for zeroed in certain:
@@ -83,6 +91,7 @@ def _zeros(recording: Recording, request: Request) -> Iterator[Finding]:
     group = followed(recording, request)
     layer = silenced(group)
     explained = {id(source) for zeroed in (*certain, *summed, *factors) for source in zeroed.sources}
+    explained |= {id(source) for total in conserved for source in total.sources}
     explained |= {id(each.source) for each in (layer[1] if layer else ())}
     for zeroed in _likely(request, index, explained):
         explained |= {id(source) for source in zeroed.sources}
@@ -161,6 +170,19 @@ def _by_factor(recording: Recording, request: Request, index: Index, factor: Zer
         variables=names,
         related=(*related, *asked(request)),
         help=f"find out why {what} is zero: {_WHY_ZERO}",
+        steps=steps_of(recording, [request]),
+    )
+
+
+def _conserved(recording: Recording, request: Request, total: Conserved) -> Finding:
+    names, where = names_of(recording, request, total.sources), total.op.where
+    return Finding(
+        message=f"the gradient of {listing(names)} is zero up to rounding: what {text_of(where)} adds up was normalised "
+        "before, so that it is the same whatever goes in",
+        primary=None if where is None else Label(where, "always the same: its gradient is zero"),
+        variables=names,
+        related=asked(request),
+        help="use single entries of what was normalised, or the values before",
         steps=steps_of(recording, [request]),
     )
 

@@ -18,7 +18,7 @@ from whygrad.backends.tensorflow.log.op_table import ACTIONS, kind_of
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.tapes import TapeFacts
 from whygrad.backends.tensorflow.log.trace_log import trace_records
-from whygrad.graph import Flow, Op, OpId, OpKind, TapeId, Tensor, TensorId, VariableId
+from whygrad.graph import Action, Flow, Op, OpId, OpKind, TapeId, Tensor, TensorId, VariableId
 from whygrad.observe.place import Place, span
 from whygrad.source import SourceSpan
 from whygrad.source.module import in_one_function
@@ -262,7 +262,7 @@ class GraphWriter:
                 outputs=cast("tuple[TensorId, ...]", tuple(outputs)),
                 flows=flows,
                 where=site.where,
-                action=ACTIONS.get(record.type if name is None else name),
+                action=self._action(record, record.type if name is None else name),
                 tapes=site.tapes,
                 variable=None if variable is None else VariableId(variable),
                 layers=record.layers,
@@ -271,6 +271,10 @@ class GraphWriter:
                 blank=record.blank if kind in (OpKind.ELEMENTWISE, OpKind.CONTRACT) else (),
             )
         )
+
+    def _action(self, record: OpRecord, name: str) -> Action | None:
+        is_square = name == "Pow" and self._recorder.labels.constants.get(record.inputs[1]) == 2.0
+        return Action.SQUARE if is_square else ACTIONS.get(name)
 
     def _describe(self, number: int) -> None:
         facts = self._facts_of(number)
