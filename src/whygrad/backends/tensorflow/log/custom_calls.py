@@ -15,7 +15,7 @@ from whygrad.source import SourceSpan
 
 _MOST_FUNCTIONS: Final = 16
 _CALLS_EACH: Final = 2  # the gradient that comes into the first may be zero
-_MOST_BYTES: Final = 16 * 2**20  # of one call
+_MOST_BYTES: Final = 32 * 2**20  # of all calls
 _MOST_OPS: Final = 1000
 
 
@@ -43,7 +43,7 @@ class CustomCall:
                 self.factors.append(float(compat.array_view(tensor)))
 
     def trace_back(self, producers: Mapping[int, OpRecord | None], episode: Episode | None) -> bool:
-        """Find the ops between arguments and results, and the values they need; False: it is too much, or gone."""
+        """Find the ops between arguments and results, and the values they need; False: some are gone."""
         held = {} if episode is None else episode.held
         read = {maker.variable: n for n in self.arguments if (maker := producers.get(n)) and maker.kind is OpKind.READ}
         found: dict[int, OpRecord] = {}
@@ -61,8 +61,13 @@ class CustomCall:
                 found[record.sequence] = record
                 todo += [each for each in record.inputs if each not in self.values]
         self.forward = [found[sequence] for sequence in sorted(found)]
-        kept = [*self.values.values(), *self.upstream, *self.answers]
-        return sum(bytes_of(tensor) for tensor in kept if compat.is_tensor(tensor)) <= _MOST_BYTES
+        return True
+
+    @property
+    def size(self) -> int:
+        """The memory of what is kept for it."""
+        kept = {id(each): each for each in (*self.values.values(), *self.upstream, *self.answers)}
+        return 0 if self.graph is not None else sum(bytes_of(each) for each in kept.values() if compat.is_tensor(each))
 
 
 class CustomCalls:
@@ -70,10 +75,13 @@ class CustomCalls:
 
     def __init__(self) -> None:
         self.of: dict[tuple[str, SourceSpan | None], list[CustomCall]] = {}
+        self._room = _MOST_BYTES
 
     def wants(self, call: CustomCall) -> bool:
         known = self.of.get((call.function, call.where))
         return len(self.of) < _MOST_FUNCTIONS if known is None else len(known) < _CALLS_EACH
 
     def add(self, call: CustomCall) -> None:
-        self.of.setdefault((call.function, call.where), []).append(call)
+        if call.size <= self._room:
+            self._room -= call.size
+            self.of.setdefault((call.function, call.where), []).append(call)

@@ -105,6 +105,8 @@ class Formulas:
                     probes = tuple(self._probes(call))
             except Exception:  # nothing is known to be wrong: there is nothing to say
                 return None
+            finally:
+                call.values.clear()
             if any(probe.stated for probe in probes):
                 meanings = [meaning_of(name) for name in call.formula]
                 self._known[call] = CustomGradient(
