@@ -10,13 +10,13 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.episode import Episode
 from whygrad.backends.tensorflow.log.op_record import CUSTOM, OpRecord
 from whygrad.backends.tensorflow.measure.finite import bytes_of
-from whygrad.graph import OpKind
 from whygrad.source import SourceSpan
 
 _MOST_FUNCTIONS: Final = 16
 _CALLS_EACH: Final = 2  # the gradient that comes into the first may be zero
 _MOST_BYTES: Final = 32 * 2**20  # of all calls
 _MOST_OPS: Final = 1000
+_WHOLE_READ: Final = "ReadVariableOp"
 
 
 @dataclass(slots=True, eq=False)
@@ -45,13 +45,13 @@ class CustomCall:
     def trace_back(self, producers: Mapping[int, OpRecord | None], episode: Episode | None) -> bool:
         """Find the ops between arguments and results, and the values they need; False: some are gone."""
         held = {} if episode is None else episode.held
-        read = {maker.variable: n for n in self.arguments if (maker := producers.get(n)) and maker.kind is OpKind.READ}
+        read = {maker.variable: n for n in self.arguments if (maker := producers.get(n)) and maker.type == _WHOLE_READ}
         found: dict[int, OpRecord] = {}
         todo = [number for number in self.results if number not in self.values]
         while todo:
             number = todo.pop()
             record = producers.get(number)
-            if record is not None and record.kind is OpKind.READ and record.variable in read:
+            if record is not None and record.type == _WHOLE_READ and record.variable in read:
                 self.values[number] = self.values[read[record.variable]]
             elif number in held:
                 self.values[number] = held[number]
