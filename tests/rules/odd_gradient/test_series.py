@@ -106,12 +106,13 @@ def test_dead_units_is_a_note_where_half_of_a_layer_is_silent_as_a_small_batch_l
     assert finding.message == "40 of the 64 units of `net/hidden` are silent, and may be dead"
 
 
-def test_dead_units_is_silent_where_a_gradient_was_not_finite() -> None:
-    bad = noisy()
-    bad[5] = np.nan
+@pytest.mark.parametrize(("after", "count"), [(np.nan, 0), (5.0, 1)], ids=["poisoned", "skipped by a loss scale"])
+def test_dead_units_is_silent_where_nan_came_into_a_variable(after: float, count: int) -> None:
+    norm, weights = noisy(), noisy(5.0)
+    norm[5], weights[6:] = np.nan, after
     bias = variable("net/hidden/bias", (64,), activation="relu", dead_units=64, units=64)
 
-    assert said(track(variable(norm=bad), bias)) == []
+    assert len(said(track(variable(norm=norm, weight_norm=weights), bias))) == count
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def find_zero(track: TrackSeries, thresholds: Thresholds = DEFAULT) -> Iterator[
 
 def find_dead_units(track: TrackSeries, thresholds: Thresholds = DEFAULT) -> Iterator[Finding]:
     """Rectified layers most of whose units have had no gradient for the last half of the run, though one arrived."""
-    if _went_bad(track):
+    if any(map(_is_poisoned, track.variables)):  # units whose input is NaN are silent, and not dead
         return
     for position, series in enumerate(track.variables):
         if series.info.activation not in RECTIFIED or series.units is None or series.dead_units is None:
@@ -67,9 +67,12 @@ def find_dead_units(track: TrackSeries, thresholds: Thresholds = DEFAULT) -> Ite
         )
 
 
-def _went_bad(track: TrackSeries) -> bool:
-    """Some gradient was NaN or Inf: units whose input is NaN pass nothing back either, and are not dead."""
-    return any((_known(series, "nonfinite") > 0).any() for series in track.variables)
+def _is_poisoned(series: VariableSeries) -> bool:
+    """Its gradient was NaN or Inf, and so is the variable since: what it feeds passes nothing back either."""
+    import numpy as np
+
+    bad = np.flatnonzero(series.channels.get("nonfinite", np.zeros(0)) > 0)
+    return bad.size > 0 and not np.isfinite(series.channels.get("weight_norm", np.zeros(0))[bad[0] + 1 :]).any()
 
 
 def _nothing_arrives(after: tuple[VariableSeries, ...]) -> bool:

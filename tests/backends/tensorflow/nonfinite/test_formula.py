@@ -113,3 +113,20 @@ def test_a_checked_gradient_leaves_the_training_as_it_was(tf: ModuleType, mode: 
 
     for plain, seen in zip(weights(False), weights(True), strict=True):
         np.testing.assert_array_equal(plain, seen)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_function_that_is_fed_by_another_is_checked_too(tf: ModuleType, compiled: bool) -> None:
+    double = tf.custom_gradient(lambda x: (tf.tanh(x), lambda up: up * (1 - tf.tanh(x) ** 2)))
+    square = tf.custom_gradient(lambda x: (x * x, lambda up: up * x))
+    w = tf.Variable([0.4, 0.9, 1.7])
+
+    def step() -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(square(double(w * 1.0)))
+        return tape.gradient(loss, w)
+
+    with watch() as run:
+        (tf.function(step) if compiled else step)()
+
+    assert [d.message.count("it gives") for d in run.report().diagnostics] == [1]

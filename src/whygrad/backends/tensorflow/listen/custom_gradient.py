@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable
 from types import CodeType
 from typing import Any
 
@@ -19,15 +20,21 @@ from whygrad.source.position import CodeOwner, file_owner
 
 
 def install(hooks: Hooks, recorder: Recorder) -> None:
+    running = _Running()
+
     def inside(original: Any) -> Any:
         def decorator(f: Any, *args: Any, **kwargs: Any) -> Any:
             hooks.safely(_enter, recorder, getattr(f, "__name__", "custom_gradient"))
+            running.noted.append([])
             try:
-                return original(f, *args, **kwargs)
+                result = original(f, *args, **kwargs)
+                hooks.safely(_returned, running.noted[-1], result)
+                return result
             except TypeError as error:
                 hooks.safely(_note_forgotten, recorder, f, error)
                 raise
             finally:
+                running.noted.pop()
                 hooks.safely(_leave, recorder)
 
         return decorator
@@ -40,7 +47,7 @@ def install(hooks: Hooks, recorder: Recorder) -> None:
                 hooks.safely(_note_way_back, recorder.episode, output_tensors, input_tensors, backward_function)
             if recorder.custom and not recorder.paused and not hooks.broken:
                 given = (op_type, output_tensors, input_tensors, backward_function)
-                observed = hooks.safely(_note, hooks, recorder, *given)
+                observed = hooks.safely(_note, hooks, recorder, running, *given)
                 backward_function = observed or backward_function
             return original(op_type, output_tensors, input_tensors, backward_function, *args, **kwargs)
 
@@ -49,6 +56,18 @@ def install(hooks: Hooks, recorder: Recorder) -> None:
     for name in ("_eager_mode_decorator", "_graph_mode_decorator"):
         hooks.replace(compat.custom_gradient, name, inside)
     hooks.replace(compat.record, "record_operation", recording)
+
+
+class _Running(threading.local):
+    """For each call that goes on in this thread, who wants to hear how many results it has."""
+
+    def __init__(self) -> None:
+        self.noted: list[list[Callable[[int], None]]] = []
+
+
+def _returned(noted: list[Callable[[int], None]], result: Any) -> None:
+    for hear in noted[-1:]:
+        hear(len(compat.flatten(result)))
 
 
 def _enter(recorder: Recorder, name: str) -> None:
@@ -66,7 +85,9 @@ def _note_way_back(episode: Episode, outputs: Any, inputs: Any, backward: Any) -
         episode.closures[ids[0]] = WayBack(backward, ids, tuple(compat.tensor_id(tensor) for tensor in inputs))
 
 
-def _note(hooks: Hooks, recorder: Recorder, op_type: Any, outputs: Any, inputs: Any, backward: Any) -> Any:
+def _note(
+    hooks: Hooks, recorder: Recorder, running: _Running, op_type: Any, outputs: Any, inputs: Any, backward: Any
+) -> Any:
     """Log the whole function as one op; what ran inside it feeds the outputs without a gradient."""
     graph = getattr(outputs[0], "graph", None) if outputs and not hasattr(outputs[0], "numpy") else None
     hidden: list[int] = []
@@ -77,8 +98,18 @@ def _note(hooks: Hooks, recorder: Recorder, op_type: Any, outputs: Any, inputs: 
     ids = [compat.tensor_id(tensor) for tensor in inputs]
     record = recorder.add_virtual(CUSTOM, (*ids, *hidden), outputs, recorder.place_at(sys._getframe(2)), graph)
     record.custom = str(op_type)
-    results = 0 if graph is None else _passed_on(ids, recorder, graph)
-    record.blocked = frozenset((*range(results), *range(len(ids), len(ids) + len(hidden))))
+    record.blocked = frozenset(range(len(ids), len(ids) + len(hidden)))
+    results = 0
+
+    def returned(number: int) -> None:
+        """In a traced function the results come first among the inputs; they get no gradient."""
+        nonlocal results
+        if graph is not None:
+            results = number
+            record.blocked = frozenset(range(number))
+
+    for noted in running.noted[-1:]:
+        noted.append(returned)
 
     def observed(*gradients: Any) -> Any:
         made = hidden if graph is None else ids[:results]
@@ -147,23 +178,6 @@ def _users_code(function: Any, depth: int) -> CodeType | None:
         if found is not None and file_owner(found.co_filename) is CodeOwner.USER:
             return found
     return None
-
-
-def _passed_on(ids: list[int], recorder: Recorder, graph: Any) -> int:
-    """In a traced function the results come first among the inputs; they get no gradient."""
-    log = recorder.traces.get(graph)
-    made_inside = {
-        facts.id
-        for record in (log.records if log else ())
-        if record.custom is not None and record.type != CUSTOM
-        for facts in record.outputs
-    }
-    count = 0
-    for number in ids:
-        if number not in made_inside:
-            break
-        count += 1
-    return count
 
 
 def _note_forgotten(recorder: Recorder, function: Any, error: TypeError) -> None:

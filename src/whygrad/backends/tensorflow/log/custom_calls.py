@@ -10,13 +10,13 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.episode import Episode
 from whygrad.backends.tensorflow.log.op_record import CUSTOM, OpRecord
 from whygrad.backends.tensorflow.measure.finite import bytes_of
-from whygrad.graph import OpKind
 from whygrad.source import SourceSpan
 
 _MOST_FUNCTIONS: Final = 16
 _CALLS_EACH: Final = 2  # the gradient that comes into the first may be zero
-_MOST_BYTES: Final = 16 * 2**20  # of one call
+_MOST_BYTES: Final = 32 * 2**20  # of all calls
 _MOST_OPS: Final = 1000
+_WHOLE_READ: Final = "ReadVariableOp"
 
 
 @dataclass(slots=True, eq=False)
@@ -43,15 +43,15 @@ class CustomCall:
                 self.factors.append(float(compat.array_view(tensor)))
 
     def trace_back(self, producers: Mapping[int, OpRecord | None], episode: Episode | None) -> bool:
-        """Find the ops between arguments and results, and the values they need; False: it is too much, or gone."""
+        """Find the ops between arguments and results, and the values they need; False: some are gone."""
         held = {} if episode is None else episode.held
-        read = {maker.variable: n for n in self.arguments if (maker := producers.get(n)) and maker.kind is OpKind.READ}
+        read = {maker.variable: n for n in self.arguments if (maker := producers.get(n)) and maker.type == _WHOLE_READ}
         found: dict[int, OpRecord] = {}
         todo = [number for number in self.results if number not in self.values]
         while todo:
             number = todo.pop()
             record = producers.get(number)
-            if record is not None and record.kind is OpKind.READ and record.variable in read:
+            if record is not None and record.type == _WHOLE_READ and record.variable in read:
                 self.values[number] = self.values[read[record.variable]]
             elif number in held:
                 self.values[number] = held[number]
@@ -61,8 +61,13 @@ class CustomCall:
                 found[record.sequence] = record
                 todo += [each for each in record.inputs if each not in self.values]
         self.forward = [found[sequence] for sequence in sorted(found)]
-        kept = [*self.values.values(), *self.upstream, *self.answers]
-        return sum(bytes_of(tensor) for tensor in kept if compat.is_tensor(tensor)) <= _MOST_BYTES
+        return True
+
+    @property
+    def size(self) -> int:
+        """The memory of what is kept for it."""
+        kept = {id(each): each for each in (*self.values.values(), *self.upstream, *self.answers)}
+        return 0 if self.graph is not None else sum(bytes_of(each) for each in kept.values() if compat.is_tensor(each))
 
 
 class CustomCalls:
@@ -70,10 +75,13 @@ class CustomCalls:
 
     def __init__(self) -> None:
         self.of: dict[tuple[str, SourceSpan | None], list[CustomCall]] = {}
+        self._room = _MOST_BYTES
 
     def wants(self, call: CustomCall) -> bool:
         known = self.of.get((call.function, call.where))
         return len(self.of) < _MOST_FUNCTIONS if known is None else len(known) < _CALLS_EACH
 
     def add(self, call: CustomCall) -> None:
-        self.of.setdefault((call.function, call.where), []).append(call)
+        if call.size <= self._room:
+            self._room -= call.size
+            self.of.setdefault((call.function, call.where), []).append(call)

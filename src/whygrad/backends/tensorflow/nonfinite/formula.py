@@ -19,7 +19,6 @@ from whygrad.backends.tensorflow.log.op_table import meaning_of
 from whygrad.backends.tensorflow.measure.finite import array_of
 from whygrad.backends.tensorflow.nonfinite.pure_ops import is_pure
 from whygrad.backends.tensorflow.nonfinite.replay.compiled import CompiledReplay
-from whygrad.backends.tensorflow.nonfinite.replay.graphs import ops_in_order
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
@@ -105,6 +104,8 @@ class Formulas:
                     probes = tuple(self._probes(call))
             except Exception:  # nothing is known to be wrong: there is nothing to say
                 return None
+            finally:
+                call.values.clear()
             if any(probe.stated for probe in probes):
                 meanings = [meaning_of(name) for name in call.formula]
                 self._known[call] = CustomGradient(
@@ -118,7 +119,7 @@ class Formulas:
 
     def _probes(self, call: CustomCall) -> Iterator[Probe]:
         values = call.values if call.graph is None else self._replayed(call)
-        ops = _eager_ops(call.forward) if call.graph is None else _traced_ops(call)
+        ops = _eager_ops(call.forward) if call.graph is None else _traced_ops(call, values)
         weighed = _Weighed(call, ops, values)
         for position, (number, answer) in enumerate(zip(call.arguments, call.answers, strict=False)):
             base, stated = array_of(values.get(number)), array_of(_value(answer, values))
@@ -174,15 +175,17 @@ def _eager_ops(records: Sequence[OpRecord]) -> list[_Op]:
     ]
 
 
-def _traced_ops(call: CustomCall) -> list[_Op]:
+def _traced_ops(call: CustomCall, values: dict[int, Any]) -> list[_Op]:
     """The ops that lie between arguments and results; those between the gradients of both are noted on the way."""
-    order = ops_in_order(call.graph)
+    order = call.graph.get_operations()  # also those that the step itself can do without, for nobody reads its loss
     ends = {compat.id_of(answer) for answer in call.answers}
     for operation, _, _ in _between(order, {compat.id_of(each) for each in call.upstream}, ends):
         call.formula.append(operation.type)
         scalars = [t.op for t in operation.inputs if t.op.type == "Const" and t.shape.rank == 0 and t.dtype.is_floating]
         call.factors += [float(compat.array_view(compat.constant_of(each))) for each in scalars]
     between = _between(order, set(call.arguments), set(call.results))
+    for constant in (tensor for op, _, _ in between for tensor in op.inputs if tensor.op.type == "Const"):
+        values.setdefault(compat.tensor_id(constant), compat.constant_of(constant.op))
     return [_Op(op.type, compat.attributes_of(op), inputs, outputs) for op, inputs, outputs in between]
 
 
