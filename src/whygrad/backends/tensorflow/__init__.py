@@ -41,6 +41,10 @@ class TensorFlowBackend:
     def record(self, failure: Failure | None = None) -> Recording:
         return self.capture.freezer.recording(failure)
 
+    def has_failed(self) -> bool:
+        """Whether something of ours failed, so that the program went on unwatched."""
+        return self.capture.hooks.broken
+
     def held_in(self, value: object) -> tuple[Held, ...] | None:
         """The variables and gradients in a value, or in a list of them; None where there are none."""
         from whygrad.backends.tensorflow.freeze.operands import held_in
