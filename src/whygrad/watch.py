@@ -104,7 +104,10 @@ class Run:
         return self._explain(self.recording())
 
     def _explain(self, recording: Recording) -> Report:
-        return replace(explain_recording(recording, self._selection), error=self._error)
+        report = replace(explain_recording(recording, self._selection), error=self._error)
+        if any(backend.has_failed() for backend in self._watcher.backends.values()):
+            report = replace(report, run={**report.run, "watched": False})
+        return report
 
     def _tell(self) -> None:
         """Show what is already certain; a rule that fails here will be heard at the end."""

@@ -1,7 +1,7 @@
 # case: callback_swaps_the_weighting_object
 # verdict: bug; static: no
 # cause: python-state-in-graph
-# expect_line: 47
+# expect_line: 48
 # expect_variables: -
 # symptom_today: silent: the penalty keeps the factor of the first epoch
 # exit: 0

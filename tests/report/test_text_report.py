@@ -66,7 +66,7 @@ def test_a_program_that_failed_is_never_free_of_problems(severity: Severity | No
 
 
 def test_where_whygrad_itself_failed_nothing_is_said_of_the_program() -> None:
-    assert render(Report(run={"watched": False}), "text").startswith("whygrad: nothing was found out")
+    assert render(Report(run={"watched": False}), "text").startswith("whygrad: nothing was found, but")
 
 
 def test_the_summary_counts_the_worst_first() -> None:

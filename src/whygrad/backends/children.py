@@ -16,7 +16,6 @@ from whygrad.graph import Recording
 from whygrad.graph.codec import dump, load_recording
 
 MODULE: Final = "multiprocessing.process"  # whose import calls for `Children.join`
-_SERVANTS: Final = ("multiprocessing.managers", "multiprocessing.resource_sharer")  # processes that only keep values
 
 RunChild = Callable[[Any, str], None]  # runs a process and leaves its recording in a folder; found by its name
 
@@ -81,5 +80,5 @@ def _recordings(folder: str) -> Iterator[Recording]:
 
 
 def _is_servant(process: Any) -> bool:
-    target = getattr(process, "_target", None)
-    return str(getattr(target, "__module__", "")).startswith(_SERVANTS)
+    """A process that only keeps values for others; managers name theirs by their class."""
+    return "Manager-" in process.name

@@ -40,7 +40,7 @@ def _found(report: ReportData) -> str:
     if report.diagnostics:
         return f"whygrad: {counts(report)}"
     if report.run.get("watched") is False:
-        return "whygrad: nothing was found out: whygrad itself failed"
+        return "whygrad: nothing was found, but the program was not watched to its end"
     if report.run.get("requests") == 0:
         return "whygrad: no problem found, but no gradient was asked for either"
     looked_at = ", ".join(

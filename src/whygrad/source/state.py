@@ -133,7 +133,7 @@ def global_reads(span: SourceSpan, name: str) -> SourceSpan | None:
 
 
 def uses_of(span: SourceSpan, name: str) -> SourceSpan | None:
-    """Where the function around a span first uses the value of a dotted name: not to print it, nor as a statement."""
+    """Where the function around a span first uses a dotted name, other than to print it or to call it for nothing."""
     found = _function_around(span)
     if found is None:
         return None
@@ -143,12 +143,15 @@ def uses_of(span: SourceSpan, name: str) -> SourceSpan | None:
         for node in ast.walk(function)
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load) and ast.unparse(node) == name
     )
-    used = [
-        node
-        for node in reads
-        if not _is_printed(module, node) and not isinstance(module.statement(node), (ast.Expr, ast.AugAssign))
-    ]
+    used = [node for node in reads if not _is_printed(module, node) and not _is_told(module, node)]
     return min((module.span(node) for node in used), default=None)
+
+
+def _is_told(module: Module, node: ast.expr) -> bool:
+    """`log.note(x)` as a statement, of `log`."""
+    statement = module.statement(node)
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and node in set(ast.walk(call.func))
 
 
 def names_in(span: SourceSpan) -> frozenset[str]:

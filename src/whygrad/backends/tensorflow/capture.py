@@ -244,6 +244,10 @@ class Capture:
         """All that was seen so far; watching may go on."""
         return self.freezer.recording(failure)
 
+    def has_failed(self) -> bool:
+        """Whether something of ours failed, so that the program went on unwatched."""
+        return self.hooks.broken
+
     def held_in(self, value: object) -> tuple[Held, ...] | None:
         """The variables and gradients in a value, or in a list of them; None where there are none."""
         from whygrad.backends.tensorflow.freeze.operands import held_in

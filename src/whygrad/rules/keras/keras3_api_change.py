@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
-from whygrad.graph.objects import AttributeSet
+from whygrad.graph.objects import AttributeSet, Compiled
 from whygrad.rules.keras.keras3_change import REMOVED, change_of
 from whygrad.rules.rule import Finding, rule
 
@@ -56,6 +56,13 @@ def keras3_api_change(recording: Recording) -> Iterator[Finding]:
             primary=None if event.where is None else Label(event.where, "nothing looks at this attribute"),
             help=REMOVED[event.attribute],
         )
+    for compiled in recording.events_of(Compiled):
+        if compiled.metrics_as_weights:
+            yield Finding(
+                message="the third argument of `compile` is `loss_weights` in Keras 3, and is given metrics",
+                primary=None if compiled.where is None else Label(compiled.where, "taken for weights of the losses"),
+                help="name it: `metrics=[...]`",
+            )
     failure = recording.failure
     change = None if failure is None else change_of(failure)
     if failure is None or change is None:

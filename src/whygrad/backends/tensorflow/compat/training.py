@@ -96,6 +96,11 @@ def unasked_loss(frame: FrameType) -> Any:
     return None if values["self"].trainable_weights else values.get("loss")
 
 
+def weighs_third(model: Any) -> bool:
+    """Whether the third argument of `compile` is the weights of the losses: in Keras 3, not in tf_keras."""
+    return any(base.__module__.startswith("keras.") for base in type(model).__mro__)
+
+
 def unpack(data: Any) -> tuple[Any, Any, Any]:
     """(x, y, sample_weight) of what Keras passes to train_step."""
     if not isinstance(data, (list, tuple)):

@@ -64,6 +64,7 @@ class Trainings:
                     model=path_of(model),
                     where=span(self._recorder.place_at(frame)),
                     has_loss=kwargs.get("loss", args[1] if len(args) > 1 else None) is not None,
+                    metrics_as_weights=len(args) > 2 and compat.weighs_third(model) and _are_metrics(args[2]),
                     trainable=self._trainable(model) if listed(model, "variables") else None,
                     optimizer=number,
                     stateful=stateful,
@@ -144,6 +145,12 @@ class Trainings:
 
     def _trainable(self, model: Any) -> tuple[VariableId, ...]:
         return self._variables.ids(listed(model, "trainable_variables"))
+
+
+def _are_metrics(given: Any) -> bool:
+    """Names or objects, where numbers would be weights."""
+    values = given if isinstance(given, (list, tuple)) else [given]
+    return bool(values) and all(isinstance(each, str) or callable(each) for each in values)
 
 
 def _epochs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:

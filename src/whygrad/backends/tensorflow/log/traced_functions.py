@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.function_graphs import graphs_inside
-from whygrad.source.position import CodeOwner, file_owner
+from whygrad.source.position import CodeOwner, file_owner, user_frame
 
 _KEPT_NAMES = 64  # of one graph
 _KEPT_PARTS = 16  # numbers of one object
@@ -94,10 +94,13 @@ class TracedFunctions:
     ) -> None:
         """An op is traced into a graph, from a frame of the user's."""
         self.began = self.began or now or 1
-        codes = self._codes.get(graph)
-        if user is None or (codes is not None and user.f_code in codes) or not _is_traced(op, user):
-            return
-        self._codes.setdefault(graph, set()).add(user.f_code)
+        codes = self._codes.setdefault(graph, set())
+        while user is not None and user.f_code not in codes and _is_traced(op, user):
+            codes.add(user.f_code)
+            self._look_in(user, graph, place_of)
+            op, user = user, user_frame(user.f_back)
+
+    def _look_in(self, user: FrameType, graph: Any, place_of: Callable[[FrameType], Any]) -> None:
         names = self._names.setdefault(graph, [])
         parts = self._parts.setdefault(graph, [])
         if len(names) < _KEPT_NAMES and len(parts) < _KEPT_NAMES:
