@@ -11,7 +11,7 @@ from whygrad.backends.tensorflow.log.op_record import OpRecord
 from whygrad.backends.tensorflow.log.op_table import kind_of
 from whygrad.backends.tensorflow.log.trace_log import from_traceback, trace_records
 from whygrad.backends.tensorflow.nonfinite.attribution import forward_operation
-from whygrad.backends.tensorflow.nonfinite.replay.graphs import DATA_OPS
+from whygrad.backends.tensorflow.nonfinite.replay.graphs import DATA_OPS, SIDE_EFFECTS
 from whygrad.backends.tensorflow.nonfinite.replay.op_order import ops_in_order
 from whygrad.backends.tensorflow.nonfinite.replay.scratch import ScratchVariables
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, ReplayError, Site, Trace, Value
@@ -20,7 +20,6 @@ from whygrad.graph import OpKind
 
 MAX_DEPTH = 64
 MAX_NODES = 500_000  # of loops that go on for long
-SIDE_EFFECTS = ("Print", "PrintV2", "Assert", "NoOp", "WriteScalarSummary", "WriteSummary", "Abort")
 
 
 class Interpreter:
