@@ -133,7 +133,8 @@ class Formulas:
     def _replayed(self, call: CustomCall) -> dict[int, Any]:
         """The values of all tensors of the traced function, in the first step that was kept of it."""
         for history in self._histories.by_graph.values():
-            if not history.facts.is_repeatable or history.snapshot is None or history.too_large:
+            facts = history.facts
+            if not facts.is_repeatable or facts.reaches_out or history.snapshot is None or history.too_large:
                 continue
             replay = self._replays.get(id(history))
             if replay is None:

@@ -11,14 +11,13 @@ from whygrad.backends.tensorflow.log.op_record import OpRecord
 from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES, kind_of
 from whygrad.backends.tensorflow.log.trace_log import from_traceback, trace_records
 from whygrad.backends.tensorflow.nonfinite.attribution import forward_operation
-from whygrad.backends.tensorflow.nonfinite.replay.graphs import DATA_OPS, ops_in_order
+from whygrad.backends.tensorflow.nonfinite.replay.graphs import DATA_OPS, SIDE_EFFECTS, ops_in_order
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, ReplayError, Site, Trace, Value
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.graph import OpKind
 
 MAX_DEPTH = 64
 MAX_NODES = 500_000  # of loops that go on for long
-SIDE_EFFECTS = ("Print", "PrintV2", "Assert", "NoOp", "WriteScalarSummary", "WriteSummary", "Abort")
 
 
 class Interpreter:

@@ -15,6 +15,10 @@ from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES, kind_of
 from whygrad.graph import OpKind
 
 DATA_OPS = frozenset({"IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional"})
+SIDE_EFFECTS = frozenset(
+    {"Print", "PrintV2", "Assert", "NoOp", "WriteScalarSummary", "WriteSummary", "Abort"}
+)  # left out
+_LOOKING = frozenset({"VarIsInitializedOp", "VariableShape", "Placeholder", "Const"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,7 @@ class GraphFacts:
     runs_python: bool = False
     has_gradients: bool = False
     has_half: bool = False  # float16 takes part
+    reaches_out: bool = False  # to files, tables, queues, other machines: more than variables and a batch
 
     @property
     def is_repeatable(self) -> bool:
@@ -51,7 +56,8 @@ def _examine(graph: Any) -> GraphFacts:
     positions = {compat.tensor_id(tensor): i for i, tensor in enumerate(graph.inputs)}
     reads: set[int] = set()
     writes: set[int] = set()
-    flags = {"draws": False, "takes_data": False, "runs_python": False, "has_gradients": False, "has_half": False}
+    names = ("draws", "takes_data", "runs_python", "has_gradients", "has_half", "reaches_out")
+    flags = dict.fromkeys(names, False)
     for operation in graph.get_operations():
         kind = kind_of(operation.type)
         flags["draws"] |= kind in (OpKind.NOISE, OpKind.SAMPLE) and compat.is_stateful(operation.type)
@@ -61,11 +67,16 @@ def _examine(graph: Any) -> GraphFacts:
         flags["has_gradients"] |= operation.name.startswith("gradient_tape/")
         if operation.type in FUNCTIONAL_OPS:
             for inner, shift in _inner(operation, graph):
-                for name in flags:
+                for name in names:
                     flags[name] |= getattr(inner, name)
                 reads |= set(_outer(inner.reads, operation, shift, positions))
                 writes |= set(_outer(inner.writes, operation, shift, positions))
             continue
+        flags["reaches_out"] |= (
+            compat.is_stateful(operation.type)
+            and kind not in (OpKind.READ, OpKind.WRITE)
+            and operation.type not in DATA_OPS | SIDE_EFFECTS | _LOOKING
+        )
         touched = {
             positions[compat.tensor_id(t)]
             for t in operation.inputs
