@@ -75,27 +75,24 @@ def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
 
 def _zeros(recording: Recording, request: Request) -> Iterator[Finding]:
     """Each question is asked only of the sources that the ones before it have not explained."""
-    index = index_of(request.graph)
-    certain, summed = zeroed_by_construction(request, index), zeroed_by_softmax(request, index)
-    factors = zeroed_by_factor(request, index)
-    known = {id(source) for zeroed in summed for source in zeroed.sources}
-    conserved = [each for each in conserved_totals(request, index) if known.isdisjoint(map(id, each.sources))]
-    for total in conserved:
-        yield _conserved(recording, request, total)
-    for factor in factors:
-        yield _by_factor(recording, request, index, factor)
-    for zeroed in certain:
-        yield _finding(recording, request, zeroed, certain=True)
-    for zeroed in summed:
-        yield _finding(recording, request, zeroed, certain=True, summed=True)
-    group = followed(recording, request)
+    index, group = index_of(request.graph), followed(recording, request)
+    explained = set[int]()
+    for finding, sources in _constructed(recording, request, index):
+        explained.update(map(id, sources))
+        yield finding
     layer = silenced(group)
-    explained = {id(source) for zeroed in (*certain, *summed, *factors) for source in zeroed.sources}
-    explained |= {id(source) for total in conserved for source in total.sources}
     explained |= {id(each.source) for each in (layer[1] if layer else ())}
-    for zeroed in _likely(request, index, explained):
-        explained |= {id(source) for source in zeroed.sources}
-        yield _finding(recording, request, zeroed, certain=is_constant(index, zeroed.op))
+    likely = _likely(request, index, explained)
+    sure = [zeroed for zeroed in likely if is_constant(index, zeroed.op)]
+    factors = [] if sure else zeroed_by_factor(request, index)
+    for factor in factors:
+        if explained.isdisjoint(map(id, factor.sources)):
+            explained.update(map(id, factor.sources))
+            yield _by_factor(recording, request, index, factor)
+    for zeroed in likely:
+        if explained.isdisjoint(map(id, zeroed.sources)):
+            explained.update(map(id, zeroed.sources))
+            yield _finding(recording, request, zeroed, certain=zeroed in sure)
     for op, both in _stuck(request, index, [each for each in group if id(each.source) not in explained]):
         explained |= {id(each.source) for each in both}
         yield _both_zero(request, op, both)
@@ -105,6 +102,19 @@ def _zeros(recording: Recording, request: Request) -> Iterator[Finding]:
     trained = {pair.variable for update in recording.updates for pair in update.pairs}
     if all_zero(group) and not explained and any(each.source.variable in trained for each in group):
         yield _nothing_learned(request, group)
+
+
+def _constructed(recording: Recording, request: Request, index: Index) -> Iterator[tuple[Finding, tuple[Source, ...]]]:
+    """What is zero whatever the values are."""
+    for zeroed in zeroed_by_construction(request, index):
+        yield _finding(recording, request, zeroed, certain=True), zeroed.sources
+    summed = zeroed_by_softmax(request, index)
+    for zeroed in summed:
+        yield _finding(recording, request, zeroed, certain=True, summed=True), zeroed.sources
+    known = {id(source) for zeroed in summed for source in zeroed.sources}
+    for total in conserved_totals(request, index):
+        if known.isdisjoint(map(id, total.sources)):
+            yield _conserved(recording, request, total), total.sources
 
 
 def _likely(request: Request, index: Index, explained: set[int]) -> list[Zeroed]:
