@@ -18,7 +18,7 @@ from whygrad.backends.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import NotCallableError, UsageError
 from whygrad.graph import Failure, Ledger, Outcome, Recording, Request, Source
-from whygrad.graph.escape import with_escapes
+from whygrad.graph.questions.escape import with_escapes
 from whygrad.graph.recording import used_variables
 from whygrad.graph.sources import with_sources
 from whygrad.notice import warn

@@ -1,4 +1,4 @@
-"""The slow twin of `whygrad.graph.query`: every question is answered by writing out all paths."""
+"""The slow twin of `whygrad.graph.questions.query`: every question is answered by writing out all paths."""
 
 from __future__ import annotations
 

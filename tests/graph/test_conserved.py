@@ -8,8 +8,8 @@ import pytest
 
 from graph_builder import GraphBuilder
 from whygrad.graph import Action, OpKind, Tensor
-from whygrad.graph.conserved import conserved_totals
-from whygrad.graph.query import index_of
+from whygrad.graph.questions.conserved import conserved_totals
+from whygrad.graph.questions.query import index_of
 
 SHAPE, ROWS = (4, 3), (4, 1)
 

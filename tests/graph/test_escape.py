@@ -11,7 +11,7 @@ import pytest
 from graph_builder import GraphBuilder
 from rules.diagnosis import Script
 from whygrad.graph import Departure, Op, OpKind, Recording, Tensor
-from whygrad.graph.escape import with_escapes
+from whygrad.graph.questions.escape import with_escapes
 from whygrad.graph.verify import verify
 
 PROGRAM = """

@@ -13,7 +13,7 @@ from graph.paths import is_open, paths, reads
 from graph.strategies import programs
 from graph_builder import GraphBuilder
 from whygrad.graph import Flow, Op, OpKind, Recording, Request, Source, TensorId
-from whygrad.graph.query import CutGroup, Index, Reason, cut_groups, is_connected, later_cuts
+from whygrad.graph.questions.query import CutGroup, Index, Reason, cut_groups, is_connected, later_cuts
 from whygrad.graph.recording import used_variables
 from whygrad.source import SourceSpan
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from whygrad.diagnostics import Diagnostic, Label, Selection, Severity, Steps, Words, is_suppressed, worded
 from whygrad.graph import Recording
-from whygrad.graph.escape import with_escapes
-from whygrad.graph.query import without_collecting
+from whygrad.graph.questions.escape import with_escapes
+from whygrad.graph.questions.query import without_collecting
 from whygrad.rules.rule import Finding, Rule
 from whygrad.source import texts_of
 

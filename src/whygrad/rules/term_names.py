@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from whygrad.graph import Request, Source
-from whygrad.graph.terms import Term, terms_of
+from whygrad.graph.questions.terms import Term, terms_of
 from whygrad.rules.wording import text_of
 from whygrad.source import SourceSpan
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import FailureKind, Operand, Pairing, Recording, Update, VariableId
-from whygrad.graph.clash import are_recreated, gradients_in, mixed_gradients
+from whygrad.graph.questions.clash import are_recreated, gradients_in, mixed_gradients
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
 from whygrad.source import SourceSpan

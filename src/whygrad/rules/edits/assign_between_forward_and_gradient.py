@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Action, Op, Outcome, Recording, Request, TensorId, VariableId
-from whygrad.graph.query import Index, index_of
+from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, steps_of, variable_name
 from whygrad.source import SourceSpan

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording, Request, TensorId, VariableId
 from whygrad.graph.objects import AttributeSet, Given, ObjectCalled
-from whygrad.graph.query import Index, index_of
+from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import variable_name
 from whygrad.source import SourceSpan

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording, Request
 from whygrad.graph.objects import ObjectCalled, Trained
-from whygrad.graph.query import index_of
-from whygrad.graph.terms import terms_of
+from whygrad.graph.questions.query import index_of
+from whygrad.graph.questions.terms import terms_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing
 from whygrad.source import SourceSpan

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import OpKind, Recording
 from whygrad.graph.objects import ListRead
-from whygrad.graph.query import index_of
+from whygrad.graph.questions.query import index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
 from whygrad.source.naming import is_looped_over

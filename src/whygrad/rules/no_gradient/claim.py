@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import FailureKind, Recording, Request, Source, VariableId
-from whygrad.graph.query import Cut, Reason, index_of
-from whygrad.graph.terms import terms_of
+from whygrad.graph.questions.query import Cut, Reason, index_of
+from whygrad.graph.questions.terms import terms_of
 from whygrad.rules.no_gradient.missing import ABSENT, MissingCut, missing_of
 from whygrad.rules.rule import Finding
 from whygrad.rules.wording import listing, names_of, steps_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording, Request
-from whygrad.graph.query import index_of
+from whygrad.graph.questions.query import index_of
 from whygrad.rules.no_gradient.missing import missing_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import names_of, steps_of, target_expression

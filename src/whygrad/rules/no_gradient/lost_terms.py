@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from whygrad.graph import Outcome, Request, Source, TensorId
-from whygrad.graph.query import Cut, Reason
-from whygrad.graph.terms import Term, Terms, terms_of
+from whygrad.graph.questions.query import Cut, Reason
+from whygrad.graph.questions.terms import Term, Terms, terms_of
 from whygrad.rules.term_names import listed_terms
 
 # Cuts that are nothing odd where another term fits the source to data: targets, samples, values of an earlier pass.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording, Request
-from whygrad.graph.query import Reason, index_of
+from whygrad.graph.questions.query import Reason, index_of
 from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.no_gradient.missing import MissingCut, missing_of
 from whygrad.rules.rule import Finding, rule

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity, Word
 from whygrad.graph import OpKind, Recording
-from whygrad.graph.query import Cut, Reason
+from whygrad.graph.questions.query import Cut, Reason
 from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.no_gradient.missing import MissingCut
 from whygrad.rules.rule import Finding, rule

@@ -7,7 +7,7 @@ from typing import Final
 
 from whygrad.diagnostics import Severity
 from whygrad.graph import Action, OpKind, Recording
-from whygrad.graph.query import Cut, Reason
+from whygrad.graph.questions.query import Cut, Reason
 from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.rule import Finding, rule
 

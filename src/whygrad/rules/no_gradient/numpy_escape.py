@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Departure, OpKind, Recording, Request, Source
-from whygrad.graph.query import Cut, Reason, index_of
+from whygrad.graph.questions.query import Cut, Reason, index_of
 from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of, text_of

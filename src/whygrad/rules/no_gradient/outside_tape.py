@@ -8,7 +8,7 @@ from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import OpKind, Recording
-from whygrad.graph.query import Cut, Reason
+from whygrad.graph.questions.query import Cut, Reason
 from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.no_gradient.missing import MissingCut, missing_of
 from whygrad.rules.rule import Finding, rule

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
-from whygrad.graph.query import Reason
+from whygrad.graph.questions.query import Reason
 from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import text_of

@@ -8,9 +8,9 @@ from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Action, OpKind, Recording, VariableId
-from whygrad.graph.feeding import is_deviation, is_norm
 from whygrad.graph.nonfinite import FailingOp, Feeder, Nonfinite, Occurrence, Stage, ValueFacts
-from whygrad.graph.query import index_of
+from whygrad.graph.questions.feeding import is_deviation, is_norm
+from whygrad.graph.questions.query import index_of
 from whygrad.rules.rule import Finding
 from whygrad.rules.thresholds import HUGE_INPUT, HUGE_RESULT
 from whygrad.rules.wording import listing, text_of, variable_name

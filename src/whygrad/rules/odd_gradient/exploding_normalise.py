@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
-from whygrad.graph.feeding import direct
 from whygrad.graph.nonfinite import Scaled
+from whygrad.graph.questions.feeding import direct
 from whygrad.rules.nonfinite.birth import steps_of
 from whygrad.rules.odd_gradient.over_steps import always, measured, norm_divided_by, normalising_op
 from whygrad.rules.rule import Finding, rule

@@ -12,12 +12,12 @@ from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Action, GradientNumbers, Op, OpKind, Recording, Request, Source, Variable
-from whygrad.graph.conserved import conserved_totals
-from whygrad.graph.feeding import norm_before
 from whygrad.graph.nonfinite import Nonfinite, Scaled
-from whygrad.graph.query import index_of
+from whygrad.graph.questions.conserved import conserved_totals
+from whygrad.graph.questions.feeding import norm_before
+from whygrad.graph.questions.query import index_of
+from whygrad.graph.questions.zeros import zeroed_by_softmax
 from whygrad.graph.series import RECTIFIED, SATURATING, TrackSeries, VariableInfo, VariableSeries
-from whygrad.graph.zeros import zeroed_by_softmax
 from whygrad.rules.odd_gradient.series import Check
 from whygrad.rules.rule import Finding
 from whygrad.rules.thresholds import AMPLIFIED, DEFAULT, HUGE_BEHIND_NORMALISATION

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Op, OpKind, Recording, Request
-from whygrad.graph.query import Index, index_of
+from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 
 

@@ -8,10 +8,10 @@ from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Action, Op, OpId, OpKind, Outcome, Recording, Request, Source
-from whygrad.graph.cancellation import DIFFERENCES
-from whygrad.graph.conserved import Conserved, conserved_totals
-from whygrad.graph.query import Index, Reason, index_of
-from whygrad.graph.zeros import (
+from whygrad.graph.questions.cancellation import DIFFERENCES
+from whygrad.graph.questions.conserved import Conserved, conserved_totals
+from whygrad.graph.questions.query import Index, Reason, index_of
+from whygrad.graph.questions.zeros import (
     Suspects,
     Zeroed,
     ZeroFactor,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.graph import Action, Op, OpKind, Recording, Request, TensorId
-from whygrad.graph.query import Index, index_of
+from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import steps_of
 from whygrad.source import SourceSpan

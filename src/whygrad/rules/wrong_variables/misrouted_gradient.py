@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.graph import FailureKind, Pairing, Recording, Update
-from whygrad.graph.clash import crossed, gradients_in, variables_in
+from whygrad.graph.questions.clash import crossed, gradients_in, variables_in
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
 from whygrad.source import SourceSpan

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Op, Recording, Request, Variable, VariableId
-from whygrad.graph.fed_in import is_fed_in
 from whygrad.graph.objects import ListRead
-from whygrad.graph.query import index_of
+from whygrad.graph.questions.fed_in import is_fed_in
+from whygrad.graph.questions.query import index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
 

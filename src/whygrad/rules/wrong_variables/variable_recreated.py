@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Failure, FailureKind, OpKind, Recording, Variable, VariableId
-from whygrad.graph.clash import are_recreated, gradients_in, mixed_gradients
+from whygrad.graph.questions.clash import are_recreated, gradients_in, mixed_gradients
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
 from whygrad.source import SourceSpan

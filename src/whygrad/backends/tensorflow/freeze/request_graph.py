@@ -14,8 +14,8 @@ from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.requests import RequestEntry
 from whygrad.backends.tensorflow.log.tapes import TapeFacts
 from whygrad.graph import Graph, Lapse, Outcome, TensorId
-from whygrad.graph.query import without_collecting
-from whygrad.graph.terms import is_sum
+from whygrad.graph.questions.query import without_collecting
+from whygrad.graph.questions.terms import is_sum
 from whygrad.observe.place import span
 
 

@@ -21,8 +21,8 @@ from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError, Trac
 from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.graph import OpKind
-from whygrad.graph.feeding import norm_before
 from whygrad.graph.nonfinite import Nonfinite, Scaled, Stage
+from whygrad.graph.questions.feeding import norm_before
 from whygrad.observe.place import span
 
 MAX_REPLAYS: Final = 6  # a run

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from whygrad.graph import Graph, OpKind, TensorId
-from whygrad.graph.query import index_of
+from whygrad.graph.questions.query import index_of
 from whygrad.source import SourceSpan
 
 _ACTIVATIONS: Final = {

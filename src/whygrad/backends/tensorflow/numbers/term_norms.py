@@ -16,7 +16,7 @@ from whygrad.backends.tensorflow.log.tapes import Tapes
 from whygrad.backends.tensorflow.measure.finite import square_sum
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable, keep_with_graph
 from whygrad.graph import Request, Source, TapeId, TensorId, TermNumbers, VariableId
-from whygrad.graph.terms import terms_of
+from whygrad.graph.questions.terms import terms_of
 
 _FIRST: Final = 16  # eager steps that are all measured; after them those whose number is a power of two
 _MOST_TENSORS: Final = 1 << 17

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from whygrad.graph.cancellation import Cancellation
 from whygrad.graph.node import Action, Flow, Op, OpKind, TensorId
-from whygrad.graph.query import Index, Reason, cut_groups
+from whygrad.graph.questions.cancellation import Cancellation
+from whygrad.graph.questions.query import Index, Reason, cut_groups
 from whygrad.graph.recording import Outcome, Request, Source
 
 _THERE: Final = (Outcome.PRESENT, Outcome.ZERO)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from whygrad.graph.node import Departure, Flow, Graph, Op, OpId, OpKind, TensorId
-from whygrad.graph.query import Index, index_of
+from whygrad.graph.questions.query import Index, index_of
+from whygrad.graph.questions.terms import terms_of
 from whygrad.graph.recording import Outcome, Recording, Request, Source
-from whygrad.graph.terms import terms_of
 from whygrad.source import SourceSpan
 from whygrad.source.slicing import code_tells, exits, feeding_lines
 

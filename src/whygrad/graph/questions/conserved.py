@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from whygrad.graph.node import Action, Op, OpKind, TensorId
-from whygrad.graph.query import Index
+from whygrad.graph.questions.query import Index
 from whygrad.graph.recording import Outcome, Request, Source
 
 NEAR: Final = 4  # ops, between a total and the quotient that divides by it

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from whygrad.graph.node import Action, Graph, Op, OpKind, Tensor, TensorId
-from whygrad.graph.query import Index, index_of, recorded_starts
+from whygrad.graph.questions.query import Index, index_of, recorded_starts
 from whygrad.graph.recording import Request, Source
 from whygrad.source import SourceSpan
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from whygrad.graph.node import Action, Op, OpKind, TensorId
-from whygrad.graph.query import Index
+from whygrad.graph.questions.query import Index
 
 _SIGNS: Final = {Action.ADD: 1, Action.SUBTRACT: -1, Action.SQUARED_DIFFERENCE: -1}  # of all terms but the first
 DIFFERENCES: Final = (*_SIGNS, Action.DIVIDE)

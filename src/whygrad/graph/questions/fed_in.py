@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 
 from whygrad.graph.node import Op, OpKind, TensorId, VariableId
-from whygrad.graph.query import Index
+from whygrad.graph.questions.query import Index
 
 _ALONE = (OpKind.MOVE, OpKind.CAST, OpKind.SHAPE)
 
