@@ -1,6 +1,6 @@
 # case: loss_weights_read_from_an_attribute
 # verdict: bug; static: yes
-# cause: python-state-in-graph
+# cause: python-state-in-graph; also: zero-gradient-op at line 35
 # expect_line: 35 43 52
 # expect_variables: - (the Python number self.share: the reconstruction weight stays 0.0)
 # symptom_today: silent: the weight of the second term stays at its value of the first trace

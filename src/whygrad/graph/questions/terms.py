@@ -254,8 +254,8 @@ def _split(index: Index, tensor: TensorId, dependent: set[TensorId], *, totals: 
 def _parts(index: Index, op: Op, dependent: set[TensorId]) -> Iterator[TensorId]:
     """What a sum adds up; of what only scales or hands on, the one value."""
     floating = [tensor for tensor in op.inputs if index.can_carry(tensor)]
-    if op.kind is OpKind.STOP:
-        return
+    if op.kind is OpKind.STOP or op.layers:
+        return  # what a layer adds up is its own business
     if op.action in _SUMS or op.action is Action.JOIN:
         yield from dict.fromkeys(floating)
     elif op.action in _FIRST or (op.kind is OpKind.MOVE and len(op.inputs) == 1):

@@ -42,6 +42,8 @@ class LostTerm:
         """Whether a cut of the term is a mistake rather than what was meant."""
         if self.is_only_penalised:
             return True
+        if cut.reason is Reason.ZERO and cut.op.derivative_of is not None:
+            return False  # a bias does not move the slope of what comes after it
         terms, term = terms_of(request), self.terms[0]
         if cut.reason in _MEANT and self.is_fitted:
             return False

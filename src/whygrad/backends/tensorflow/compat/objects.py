@@ -40,6 +40,16 @@ def held_by(variable: Any) -> Any:
     return getattr(variable, "_value", None)
 
 
+def awaits_value(variable: Any) -> bool:
+    """Whether a Keras variable has no value yet: asking it for one would run its initializer."""
+    return hasattr(variable, "_value") and held_by(variable) is None
+
+
+def is_scratch(graph: Any) -> bool:
+    """Whether a graph only tells Keras the shapes of a layer's results, and is never run."""
+    return str(getattr(graph, "name", "")) == "scratch_graph"
+
+
 def trainables_of(thing: Any) -> list[Any]:
     """The variables that a layer was made to train, or that an optimizer was built for, whatever the flags say now."""
     return [*(getattr(thing, "_trainable_variables", None) or ()), *(getattr(thing, "_trainable_weights", None) or ())]

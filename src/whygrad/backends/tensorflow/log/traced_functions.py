@@ -93,6 +93,8 @@ class TracedFunctions:
         self, op: FrameType, user: FrameType | None, graph: Any, now: int, place_of: Callable[[FrameType], Any]
     ) -> None:
         """An op is traced into a graph, from a frame of the user's."""
+        if compat.is_scratch(graph):
+            return
         self.began = self.began or now or 1
         codes = self._codes.setdefault(graph, set())
         while user is not None and user.f_code not in codes and _is_traced(op, user):

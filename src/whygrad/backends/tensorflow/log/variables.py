@@ -112,6 +112,8 @@ class VariableBook:
 
     def of(self, variable: Any) -> VariableEntry | None:
         """The entry of a tf.Variable or Keras variable."""
+        if compat.awaits_value(variable):
+            return None
         inner = compat.held_by(variable)
         if inner is not None and hasattr(type(inner), "handle"):
             self.link_keras(variable, None)
