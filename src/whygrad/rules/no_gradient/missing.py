@@ -106,13 +106,28 @@ def _look_into(recording: Recording, request: Request) -> Missing:
     is_constant = bool(apart) and not joined and _is_constant(request, index, behind)
     return zeroed + Missing(
         cuts=tuple(
-            _missing_cut(index, request, group) for group in cut_groups(index, request, cuttable) if group.sources
+            _missing_cut(index, request, group) for group in _nearest(request, cut_groups(index, request, cuttable))
         ),
         unconnected=(Unconnected(request, apart),) if apart and not is_constant else (),
         unwatched=tuple(unwatched.values()),
         constant=(request,) if is_constant else (),
         rebound=tuple(rebound.values()),
     )
+
+
+def _nearest(request: Request, groups: list[CutGroup]) -> list[CutGroup]:
+    """Without those of an earlier pass, outside of the tape, where all of their sources are cut off under it, too."""
+    inside = {
+        id(s)
+        for g in groups
+        if g.cut.reason is not Reason.OUTSIDE and request.tape in g.cut.op.tapes
+        for s in g.sources
+    }
+    return [
+        g
+        for g in groups
+        if g.sources and not (g.cut.reason is Reason.OUTSIDE and all(id(s) in inside for s in g.sources))
+    ]
 
 
 def _lost_in_terms(recording: Recording, request: Request) -> Missing:
