@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from ..code import MAIN, Code, called, last_line
+from ..code import MAIN, Code, called, last_line, tape_name
 from .operator import Change, Harm, Operator
 
 LOST = (Harm.NONE, Harm.ZERO)
@@ -65,7 +65,7 @@ def values(code: Code) -> Iterator[ast.Call | ast.BinOp]:
     for node in ast.walk(code.tree):
         match node:
             case ast.Assign(targets=[ast.Name()], value=value) | ast.Return(value=value):
-                if value is not None and _is_in_a_step(code, node) and not _is_gradient(value):
+                if value is not None and _is_in_a_step(code, node) and not _is_after_backward(code, node):
                     yield from (each for each in ast.walk(value) if each is value or _is_own_call(each))  # type: ignore[misc]
 
 
@@ -76,9 +76,19 @@ def _is_in_a_step(code: Code, node: ast.AST) -> bool:
     return any(isinstance(each, ast.With | ast.For) for each in code.above(node))
 
 
-def _is_gradient(value: ast.expr) -> bool:
-    """Whether a value comes after the backward pass: nothing flows back through it."""
-    return any(called(each, "gradient", "jacobian", "batch_jacobian") for each in ast.walk(value))
+def _is_after_backward(code: Code, statement: ast.stmt) -> bool:
+    """Whether a statement has a gradient or comes after one, outside of any tape: nothing flows back through it."""
+    if any(tape_name(each) for each in code.above(statement)):
+        return False
+    requests = [
+        each
+        for each in ast.walk(code.function_of(statement) or code.tree)
+        if isinstance(each, ast.Call) and called(each, "gradient", "jacobian", "batch_jacobian")
+    ]
+    return any(
+        each.lineno <= last_line(statement) and code.function_of(each) is code.function_of(statement)
+        for each in requests
+    )
 
 
 def _is_own_call(node: ast.AST) -> bool:
