@@ -31,7 +31,7 @@ AROUND: dict[str, tuple[str, tuple[str, ...], tuple[Harm, ...]]] = {
     "poisson": (
         "tf.random.poisson([], tf.abs({}))",
         ("non-reparameterised-sample", "no-registered-gradient"),
-        (*LOST, Harm.DIED),
+        (*LOST, Harm.REFUSED),
     ),
     "sqrt": ("tf.sqrt(tf.nn.relu({}))", ("nan-sqrt", "nan-norm", "nan-std"), (Harm.NONFINITE,)),
     "log": ("tf.math.log(tf.nn.relu({}))", ("nan-log",), (Harm.NONFINITE,)),
@@ -66,7 +66,11 @@ def values(code: Code) -> Iterator[ast.Call | ast.BinOp]:
         match node:
             case ast.Assign(targets=[ast.Name()], value=value) | ast.Return(value=value):
                 if value is not None and _is_in_a_step(code, node) and not _is_after_backward(code, node):
-                    yield from (each for each in ast.walk(value) if each is value or _is_own_call(each))  # type: ignore[misc]
+                    yield from (
+                        each
+                        for each in ast.walk(value)
+                        if (each is value and not _is_builtin(each)) or _is_own_call(each)
+                    )  # type: ignore[misc]
 
 
 def _is_in_a_step(code: Code, node: ast.AST) -> bool:
@@ -91,11 +95,15 @@ def _is_after_backward(code: Code, statement: ast.stmt) -> bool:
     )
 
 
+def _is_builtin(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and hasattr(builtins, node.func.id)
+
+
 def _is_own_call(node: ast.AST) -> bool:
     """Whether it is a call of an object of the program, such as a layer, and not of a module."""
     match node:
         case ast.Call(func=ast.Name(id=name)):
-            return not hasattr(builtins, name) and not name[0].isupper()
+            return not _is_builtin(node) and not name[0].isupper()
         case ast.Call(func=ast.Attribute(value=ast.Name(id="self"))):
             return True
     return False
