@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from .seen import FINE, NONE, NONFINITE, WELL, ZERO, Seen, VariableEnd
+from .seen import FINE, NONE, NONFINITE, RAISED, WELL, ZERO, Seen, VariableEnd
 
 SEED = 7  # programs that set none start from the same numbers all the same
 KEPT_VALUES = 50  # of one variable
@@ -66,6 +66,9 @@ class Gradients:
             self._is_inside = True
             try:
                 given = original(tape, *args, **options)
+            except Exception:
+                self._seen[self._site()][RAISED] += 1
+                raise
             finally:
                 self._is_inside = False
             self._look(given)

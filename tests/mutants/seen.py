@@ -9,7 +9,7 @@ from typing import Any
 
 from .operators import Harm
 
-NONE, ZERO, NONFINITE, FINE = "none", "zero", "nonfinite", "fine"
+NONE, ZERO, NONFINITE, FINE, RAISED = "none", "zero", "nonfinite", "fine", "raised"
 WELL = "well"
 # A program that ends by one of these was broken by the edit itself, not by the fault it stands for; and an assertion is
 # the program's own test of its symptom.
@@ -18,6 +18,7 @@ NO_DEATH = (
     "timeout",
     "no answer",
     "AssertionError",
+    "AttributeError",  # the wrapped value was no tensor, or the wrapper is none
     "NameError",
     "UnboundLocalError",
     "SyntaxError",
@@ -112,6 +113,7 @@ def _remade(healthy: Seen, mutant: Seen) -> bool:
 
 TESTS: dict[Harm, Callable[[Seen, Seen], bool]] = {
     Harm.NONE: lambda healthy, mutant: _more(healthy, mutant, lambda counts: bool(counts.get(NONE))),
+    Harm.REFUSED: lambda healthy, mutant: _more(healthy, mutant, lambda counts: bool(counts.get(RAISED))),
     Harm.ZERO: lambda healthy, mutant: _more(healthy, mutant, _always_zero),
     Harm.NONFINITE: lambda healthy, mutant: _more(healthy, mutant, lambda counts: bool(counts.get(NONFINITE))),
     Harm.UNMOVED: _unmoved,

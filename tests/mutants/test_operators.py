@@ -122,8 +122,10 @@ def test_a_line_becomes_another(operator: str, text: str, new: str) -> None:
         assert new in [row.strip() for row in found[0].text.splitlines()[found[0].first - 1 : found[0].last]]
 
 
-def test_nothing_is_put_around_a_gradient() -> None:
-    assert not any("stop_gradient(tape" in change.text for change in changes("stop", LOOP))
+def test_nothing_is_put_around_a_gradient_or_after_it() -> None:
+    text = LOOP.replace("    return norm\n", "    scale = half(norm)\n    return scale\n")
+
+    assert {change.first for change in changes("stop", text)} == {13, 14, 15}
 
 
 def test_the_forward_pass_moves_out_of_the_tape_one_statement_after_the_other() -> None:

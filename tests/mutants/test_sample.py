@@ -17,12 +17,11 @@ pytestmark = pytest.mark.tensorflow
 ROOT = GALLERY.parents[1]
 SEED = "5"
 PROGRAMS = ("802", "812", "814", "838", "857", "871")  # small ones: a loop, a tf.function, layers, plain variables
-LEAST_PLACED = 0.6  # the share, as measured: to be raised, never lowered
-MOST_WRONG = 2  # as measured (a cut that is the last thing before the target is called a constant): to become 0
+LEAST_PLACED = 1.0  # the share, as measured: never to be lowered
 
 
 @pytest.mark.slow
-def test_a_sample_is_placed(tmp_path: Path) -> None:
+def test_a_sample_is_placed_and_none_of_it_is_explained_wrongly(tmp_path: Path) -> None:
     programs = [str(file) for number in PROGRAMS for file in GALLERY.glob(f"{number}_*.py")]
     into = tmp_path / "rows.json"
     command = [sys.executable, "-m", "tests.mutants", "--seed", SEED, "--each", "2", "--tries", "4", "--jobs", "2"]
@@ -35,5 +34,5 @@ def test_a_sample_is_placed(tmp_path: Path) -> None:
     rows = json.loads(into.read_text(encoding="utf-8"))
     counts = Counter(row["verdict"] for row in rows)
     assert len(rows) >= len(programs), done.stdout
-    assert counts["wrong"] <= MOST_WRONG, done.stdout
+    assert counts["wrong"] == 0, done.stdout
     assert counts["placed"] / len(rows) >= LEAST_PLACED, done.stdout

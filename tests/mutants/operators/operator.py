@@ -13,6 +13,7 @@ class Harm(StrEnum):
     """What the oracle has to see in a mutant and not in the healthy program."""
 
     NONE = "a gradient is None"
+    REFUSED = "the request for a gradient raises"
     ZERO = "a gradient is zero in every step"
     NONFINITE = "a gradient is NaN or Inf"
     UNMOVED = "a variable that moved does not move"

@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from ..code import MAIN, Code, called, last_line
+from ..code import MAIN, Code, called, last_line, tape_name
 from .operator import Change, Harm, Operator
 
 LOST = (Harm.NONE, Harm.ZERO)
@@ -31,7 +31,7 @@ AROUND: dict[str, tuple[str, tuple[str, ...], tuple[Harm, ...]]] = {
     "poisson": (
         "tf.random.poisson([], tf.abs({}))",
         ("non-reparameterised-sample", "no-registered-gradient"),
-        (*LOST, Harm.DIED),
+        (*LOST, Harm.REFUSED),
     ),
     "sqrt": ("tf.sqrt(tf.nn.relu({}))", ("nan-sqrt", "nan-norm", "nan-std"), (Harm.NONFINITE,)),
     "log": ("tf.math.log(tf.nn.relu({}))", ("nan-log",), (Harm.NONFINITE,)),
@@ -65,8 +65,12 @@ def values(code: Code) -> Iterator[ast.Call | ast.BinOp]:
     for node in ast.walk(code.tree):
         match node:
             case ast.Assign(targets=[ast.Name()], value=value) | ast.Return(value=value):
-                if value is not None and _is_in_a_step(code, node) and not _is_gradient(value):
-                    yield from (each for each in ast.walk(value) if each is value or _is_own_call(each))  # type: ignore[misc]
+                if value is not None and _is_in_a_step(code, node) and not _is_after_backward(code, node):
+                    yield from (
+                        each
+                        for each in ast.walk(value)
+                        if (each is value and not _is_builtin(each)) or _is_own_call(each)
+                    )  # type: ignore[misc]
 
 
 def _is_in_a_step(code: Code, node: ast.AST) -> bool:
@@ -76,16 +80,30 @@ def _is_in_a_step(code: Code, node: ast.AST) -> bool:
     return any(isinstance(each, ast.With | ast.For) for each in code.above(node))
 
 
-def _is_gradient(value: ast.expr) -> bool:
-    """Whether a value comes after the backward pass: nothing flows back through it."""
-    return any(called(each, "gradient", "jacobian", "batch_jacobian") for each in ast.walk(value))
+def _is_after_backward(code: Code, statement: ast.stmt) -> bool:
+    """Whether a statement has a gradient or comes after one, outside of any tape: nothing flows back through it."""
+    if any(tape_name(each) for each in code.above(statement)):
+        return False
+    requests = [
+        each
+        for each in ast.walk(code.function_of(statement) or code.tree)
+        if isinstance(each, ast.Call) and called(each, "gradient", "jacobian", "batch_jacobian")
+    ]
+    return any(
+        each.lineno <= last_line(statement) and code.function_of(each) is code.function_of(statement)
+        for each in requests
+    )
+
+
+def _is_builtin(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and hasattr(builtins, node.func.id)
 
 
 def _is_own_call(node: ast.AST) -> bool:
     """Whether it is a call of an object of the program, such as a layer, and not of a module."""
     match node:
         case ast.Call(func=ast.Name(id=name)):
-            return not hasattr(builtins, name) and not name[0].isupper()
+            return not _is_builtin(node) and not name[0].isupper()
         case ast.Call(func=ast.Attribute(value=ast.Name(id="self"))):
             return True
     return False
