@@ -34,6 +34,7 @@ class CustomGradient:
     probes: tuple[Probe, ...] = ()  # of some elements; none of an argument that the function gives back as it is
     factors: tuple[float, ...] = ()  # constants in the formula; -1 for each change of sign
     bounded: bool = False  # the formula clips, compares, selects or stops
+    ignores_upstream: bool = False  # it never reads the gradient that came in, which was not one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

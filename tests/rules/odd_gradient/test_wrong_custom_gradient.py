@@ -64,3 +64,14 @@ def test_is_a_note_when_it_may_be_meant(meant: Recording) -> None:
 )
 def test_silent_when_the_formula_is_right_or_plainly_a_surrogate(pairs: tuple[tuple[float, float], ...]) -> None:
     assert not diagnostics(tried(*pairs))
+
+
+def test_fires_when_the_gradient_that_comes_in_is_left_out_even_of_a_flat_function() -> None:
+    found = one(tried((1.0, 0.0), (1.0, 0.0), ignores_upstream=True))
+
+    assert (found.code, found.severity) == ("WG310", Severity.ERROR)
+    assert "leaves out the gradient that comes in" in found.message
+
+
+def test_silent_on_a_flat_function_with_a_gradient_of_its_own() -> None:
+    assert codes(tried((1.0, 0.0), (1.0, 0.0))) == []

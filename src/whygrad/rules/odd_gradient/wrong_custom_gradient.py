@@ -67,6 +67,9 @@ def wrong_custom_gradient(recording: Recording) -> Iterator[Finding]:
     meant, it is a note.
     """
     for event in recording.events_of(CustomGradient):
+        if event.ignores_upstream:
+            yield _unchained(event)
+            continue
         probes = [
             p for p in event.probes if min(abs(p.stated), abs(p.measured)) > _FLAT * max(abs(p.stated), abs(p.measured))
         ]
@@ -75,6 +78,15 @@ def wrong_custom_gradient(recording: Recording) -> Iterator[Finding]:
             wrong = [probe for probe in mine if _is_wrong(probe)]
             if 2 * len(wrong) > len(mine):
                 yield _finding(event, mine, max(wrong, key=lambda probe: abs(probe.stated - probe.measured)))
+
+
+def _unchained(event: CustomGradient) -> Finding:
+    return Finding(
+        message=f"the custom gradient of `{event.function}` leaves out the gradient that comes in: whatever the loss is, "
+        "it gives the same",
+        primary=None if event.where is None else Label(event.where, "never reads what it is given"),
+        help="multiply what you return by the argument of the gradient function: `return upstream * ...`",
+    )
 
 
 def _is_wrong(probe: Probe) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dis
+import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterable
@@ -138,7 +140,7 @@ def _meet(recorder: Recorder, record: OpRecord, backward: Any, made: tuple[int, 
     code = _users_code(backward, depth=3)
     if code is None or file_owner(code.co_filename) is not CodeOwner.USER or recorder.spy is not None or not made:
         return None
-    call = CustomCall(str(record.custom), _span(code), made, graph)
+    call = CustomCall(str(record.custom), _span(code), made, graph, _ignores_arguments(code))
     if not recorder.custom_calls.wants(call) or (graph is None and not recorder.paused):
         return None
     recorder.spy = call.note_op if graph is None else None
@@ -165,6 +167,15 @@ def _span(code: CodeType | None) -> SourceSpan | None:
         return None
     last = max((line for _, _, line in code.co_lines() if line), default=code.co_firstlineno)
     return SourceSpan(code.co_filename, code.co_firstlineno, end_line=last)
+
+
+def _ignores_arguments(code: CodeType) -> bool:
+    """Whether a function has arguments and reads none of them."""
+    flags = (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS)
+    count = code.co_argcount + code.co_kwonlyargcount + sum(bool(code.co_flags & flag) for flag in flags)
+    names = set(code.co_varnames[:count])
+    read = {each.argval for each in dis.get_instructions(code) if each.opname.startswith("LOAD_")}
+    return bool(names) and names.isdisjoint(read) and names.isdisjoint(code.co_cellvars)
 
 
 def _users_code(function: Any, depth: int) -> CodeType | None:

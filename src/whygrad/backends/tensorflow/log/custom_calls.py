@@ -27,6 +27,7 @@ class CustomCall:
     where: SourceSpan | None  # the gradient function
     results: tuple[int, ...]  # tensor ids, as are the arguments
     graph: Any  # None: it ran at once
+    ignores_upstream: bool = False  # the gradient function never looks at what it is given
     arguments: tuple[int, ...] = ()
     upstream: tuple[Any, ...] = ()  # the gradient of each result
     answers: tuple[Any, ...] = ()  # what the formula made of it for each argument

@@ -88,6 +88,7 @@ class Formulas:
         self._histories = histories
         self._known: dict[CustomCall, CustomGradient | None] = {}
         self._replays: dict[int, CompiledReplay] = {}
+        self._weights: dict[CustomCall, list[Array]] = {}
 
     def events(self) -> Iterator[CustomGradient]:
         for calls in list(self._watched.recorder.custom_calls.of.values()):
@@ -114,13 +115,19 @@ class Formulas:
                     probes=probes,
                     factors=(*call.factors, *(-1.0 for _, action in meanings if action is Action.NEGATE)),
                     bounded=any(kind in _BOUNDING for kind, _ in meanings),
+                    ignores_upstream=call.ignores_upstream and self._is_weighted(call),
                 )
         return self._known[call]
+
+    def _is_weighted(self, call: CustomCall) -> bool:
+        """Whether what came in was not one everywhere: only then does it matter that the formula leaves it out."""
+        return any(np.any(weight != 1.0) for weight in self._weights.pop(call, ()))
 
     def _probes(self, call: CustomCall) -> Iterator[Probe]:
         values = call.values if call.graph is None else self._replayed(call)
         ops = _eager_ops(call.forward) if call.graph is None else _traced_ops(call, values)
         weighed = _Weighed(call, ops, values)
+        self._weights[call] = weighed.weights
         for position, (number, answer) in enumerate(zip(call.arguments, call.answers, strict=False)):
             base, stated = array_of(values.get(number)), array_of(_value(answer, values))
             if base is None or stated is None or base.dtype.name not in _DTYPES or base.shape != stated.shape:
