@@ -24,6 +24,7 @@ class FailureKind(StrEnum):
     VARIABLE_IN_TRACE = "variable-in-trace"  # a function made a variable when it was traced again
     SPARSE_AS_DENSE = "sparse-as-dense"
     SHAPES_DIFFER = "shapes-differ"  # values of different shapes were to be added up, or one put in place of the other
+    LABELS_LARGER = "labels-larger"  # a loss was given labels with more axes than predictions
     LENGTHS_DIFFER = "lengths-differ"  # lists of different lengths were gone through together
     WRAPPED_VARIABLE = "wrapped-variable"  # a tape was to watch a wrapper instead of the variable in it
     VARIABLE_CALLED = "variable-called"  # `variable.value()`

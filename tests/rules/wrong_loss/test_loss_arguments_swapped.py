@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
-from whygrad.graph import OpKind
+from whygrad.diagnostics import Severity
+from whygrad.graph import Failure, OpKind
 
 
 def test_fires_when_the_labels_are_trained_and_the_predictions_are_data() -> None:
@@ -57,3 +58,22 @@ def test_silent_when_nothing_that_is_asked_for_enters_it() -> None:
     metric = g.op(OpKind.CROSS_ENTROPY, (g.constant(), other), where=at(5))
 
     assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (w, metric)), sources=[w])) == []
+
+
+def test_likely_when_the_program_died_of_labels_with_more_axes_than_predictions() -> None:
+    text = (
+        "`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: labels.shape=(40, 2) and logits.shape=(40,)"
+    )
+    failure = Failure(type_name="ValueError", message=text, where=at(7))
+    found = one(GraphBuilder().finish(failure=failure))
+
+    assert (found.code, found.severity, found.certain) == ("WG704", Severity.WARNING, False)
+    assert found.primary is not None
+    assert found.primary.span == at(7)
+
+
+def test_silent_when_the_program_died_of_labels_with_too_few_axes() -> None:
+    text = "Argument `output` must have rank. Received: target.shape=(40,), output.shape=(40, 2, 3)"
+    failure = Failure(type_name="ValueError", message=text, where=at(7))
+
+    assert codes(GraphBuilder().finish(failure=failure)) == []

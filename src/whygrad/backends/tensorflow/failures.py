@@ -52,6 +52,7 @@ _GONE: Final = (
     re.compile(r"No module named '(?P<home>[\w.]+)\.(?P<name>\w+)'"),
 )
 _TOO_MANY: Final = re.compile(r"(\w+\.\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but \d+ w")
+_LABELLED: Final = re.compile(r"(?:labels|target)\.shape=\(([^)]*)\).*?(?:logits|output)\.shape=\(([^)]*)\)")
 _ASKING: Final = "tensorflow.python.eager.backprop.GradientTape."
 _SPARSE: Final = "IndexedSlices"
 _MISUSE: Final = ("TypeError", "AttributeError", "ValueError")
@@ -101,7 +102,13 @@ def _kind(failure: Failure) -> FailureKind | None:
         return FailureKind.SPARSE_AS_DENSE
     if failure.type_name == "LookupError":
         return FailureKind.NO_DERIVATIVE
+    if (shapes := _LABELLED.search(failure.message)) is not None and _axes(shapes[1]) > _axes(shapes[2]):
+        return FailureKind.LABELS_LARGER
     return next((kind for kind, sign in SIGNS if re.search(sign, failure.message)), None)
+
+
+def _axes(shape: str) -> int:
+    return len([side for side in shape.split(",") if side.strip()])
 
 
 def _is_of_keras(failure: Failure) -> bool:

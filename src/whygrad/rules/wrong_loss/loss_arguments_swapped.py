@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Op, OpKind, Recording, Request, TensorId
+from whygrad.graph import FailureKind, Op, OpKind, Recording, Request, TensorId
 from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import steps_of
+
+_ORDER: Final = "the first argument is the label, the second the prediction"
+_HELP: Final = "name the arguments: `labels=..., logits=...`, or `loss(y_true, y_pred)`"
 
 
 @rule("WG704", "loss-arguments-swapped", severity=Severity.ERROR, since="0.1.0")
@@ -44,6 +48,15 @@ def loss_arguments_swapped(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Losses that are the same both ways round (squared and absolute error) are not reported.
     """
+    failure = recording.failure
+    if failure is not None and failure.kind is FailureKind.LABELS_LARGER and failure.where is not None:
+        yield Finding(
+            message="labels and predictions are likely exchanged: what stands for the labels has more axes than what "
+            "stands for the predictions",
+            primary=Label(failure.where, _ORDER),
+            help=_HELP,
+            certain=False,
+        )
     for request in recording.requests:
         index = index_of(request.graph)
         for op in request.graph.ops:
@@ -55,8 +68,8 @@ def loss_arguments_swapped(recording: Recording) -> Iterator[Finding]:
             ):
                 yield Finding(
                     message="labels and predictions are exchanged: the labels are trained, the predictions are constant",
-                    primary=Label(op.where, "the first argument is the label, the second the prediction"),
-                    help="name the arguments: `labels=..., logits=...`, or `loss(y_true, y_pred)`",
+                    primary=Label(op.where, _ORDER),
+                    help=_HELP,
                     steps=steps_of(recording, [request]),
                 )
 
