@@ -22,6 +22,7 @@ class FailureKind(StrEnum):
     SYMBOLIC_INPUT = "symbolic-input"  # a function was given a tensor that has no value
     STATE_ADDED_LATE = "state-added-late"  # a layer made a variable or layer when it was called
     VARIABLE_IN_TRACE = "variable-in-trace"  # a function made a variable when it was traced again
+    VARIABLE_OF_TRACED = "variable-of-traced"  # a variable was to hold a value that only the traced function has
     SPARSE_AS_DENSE = "sparse-as-dense"
     SHAPES_DIFFER = "shapes-differ"  # values of different shapes were to be added up, or one put in place of the other
     LABELS_LARGER = "labels-larger"  # a loss was given labels with more axes than predictions

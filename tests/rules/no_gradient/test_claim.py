@@ -80,3 +80,21 @@ def test_an_optimizer_left_without_gradients_in_a_converted_function_is_recognis
     failure = Failure(type_name="ValueError", message=told)
 
     assert codes(p.g.finish(loss=p.other, where=at(3), sources=[p.w], failure=failure)) == [ROUNDED]
+
+
+def test_zeros_that_were_asked_for_hide_no_request_that_gets_nothing_else() -> None:
+    g = GraphBuilder()
+    w, v = g.variable("w"), g.variable("v")
+    stopped = g.op(OpKind.STOP, (g.op(OpKind.SMOOTH, (w, v)),), where=at(3))
+    both = g.finish(loss=g.op(OpKind.SMOOTH, (stopped,)), missing=(), zero=(w, v), zeros_accepted=True)
+
+    assert codes(both) == ["WG103"]
+
+
+def test_silent_on_zeros_that_were_asked_for_beside_a_gradient() -> None:
+    g = GraphBuilder()
+    w, v = g.variable("w"), g.variable("v")
+    stopped = g.op(OpKind.STOP, (w,), where=at(3))
+    one_of_two = g.finish(loss=g.op(OpKind.SMOOTH, (stopped, v)), missing=(), zero=(w,), zeros_accepted=True)
+
+    assert codes(one_of_two) == []

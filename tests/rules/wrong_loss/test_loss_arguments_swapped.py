@@ -61,9 +61,7 @@ def test_silent_when_nothing_that_is_asked_for_enters_it() -> None:
 
 
 def test_likely_when_the_program_died_of_labels_with_more_axes_than_predictions() -> None:
-    text = (
-        "`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: labels.shape=(40, 2) and logits.shape=(40,)"
-    )
+    text = "`labels.shape.rank` must equal `logits.shape.rank - 1`: labels.shape=(40, 2) and logits.shape=(40,)"
     failure = Failure(type_name="ValueError", message=text, where=at(7))
     found = one(GraphBuilder().finish(failure=failure))
 

@@ -41,3 +41,13 @@ def test_silent_when_nothing_failed() -> None:
     g.variable("w", created=at(6))
 
     assert codes(g.finish()) == []
+
+
+def test_fires_when_a_variable_is_made_of_a_traced_value() -> None:
+    message = "Argument `initial_value` (Tensor(...)) could not be lifted out of a `tf.function`."
+    found = one(GraphBuilder().finish(failure=Failure(type_name="ValueError", message=message, where=at(6))))
+
+    assert (found.code, found.message) == (
+        "WG204",
+        "a variable is made of a value that is computed while a function is traced",
+    )

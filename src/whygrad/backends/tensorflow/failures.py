@@ -17,6 +17,7 @@ SIGNS: Final[tuple[tuple[FailureKind, str], ...]] = (
     (FailureKind.VARIABLE_IN_TRACE, r"tf\.function only supports singleton tf\.Variables"),
     (FailureKind.VARIABLE_IN_TRACE, r"tried to create variables on non-first call"),
     (FailureKind.VARIABLE_IN_TRACE, r"tf\.function-decorated function tried to create variables"),
+    (FailureKind.VARIABLE_OF_TRACED, r"could not be lifted out of a `tf\.function`"),
     (FailureKind.SYMBOLIC_SOURCE, r"Passed in object .*<KerasTensor"),
     (FailureKind.WRAPPED_VARIABLE, r"^Passed in object <Variable"),
     (FailureKind.SYMBOLIC_INPUT, r"A KerasTensor cannot be used as input to a TensorFlow function"),

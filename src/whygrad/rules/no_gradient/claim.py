@@ -8,7 +8,7 @@ from whygrad.diagnostics import Label, Severity
 from whygrad.graph import FailureKind, Recording, Request, Source, VariableId
 from whygrad.graph.questions.query import Cut, Reason, index_of
 from whygrad.graph.questions.terms import terms_of
-from whygrad.rules.no_gradient.missing import ABSENT, MissingCut, missing_of
+from whygrad.rules.no_gradient.missing import ABSENT, MissingCut, gives_nothing, missing_of
 from whygrad.rules.rule import Finding
 from whygrad.rules.wording import listing, names_of, steps_of
 from whygrad.source import SourceSpan
@@ -68,7 +68,7 @@ def is_deliberate(recording: Recording, request: Request, sources: Iterable[Sour
     """Whether nobody misses these gradients; not where they were all that was asked for, or something broke for want of them."""
     sources = tuple(sources)
     if request.zeros_accepted:
-        return True
+        return not gives_nothing(request)
     if _is_fatal(recording, request) or _is_update_without(recording, request, sources):
         return False
     in_vain = len(request.sources) > 1 and _is_all_absent(request)

@@ -144,12 +144,25 @@ def _lost_in_terms(recording: Recording, request: Request) -> Missing:
 
 
 def _is_lost(recording: Recording, request: Request, source: Source, index: Index) -> bool:
-    """Whether no gradient came back; zeros that stand for None are none."""
-    if source.outcome in ABSENT or not request.zeros_given:
-        return source.outcome in ABSENT
-    alive = index.open_behind(request.targets, request.tape)
-    is_reached = any(tensor in alive for tensor in index.starts(source))
-    return not is_reached or _unwatched(recording, request, source, index) is not None
+    """Whether no gradient came back; zeros that stand for None are none, if nobody asked for them or there are no others."""
+    if source.outcome in ABSENT:
+        return True
+    if request.zeros_accepted:
+        return gives_nothing(request) and is_connected(index, index.behind(request.targets), source)
+    if not request.zeros_given:
+        return False
+    return not _is_reached(index, request, source) or _unwatched(recording, request, source, index) is not None
+
+
+def gives_nothing(request: Request) -> bool:
+    """Whether the target reaches none of several variables that were asked for."""
+    index = index_of(request.graph)
+    asked = [source for source in request.sources if source.variable is not None]
+    return len(asked) > 1 and not request.graph.truncated and not any(_is_reached(index, request, s) for s in asked)
+
+
+def _is_reached(index: Index, request: Request, source: Source) -> bool:
+    return not index.open_behind(request.targets, request.tape).isdisjoint(index.starts(source))
 
 
 def _is_broken(request: Request) -> bool:

@@ -54,6 +54,12 @@ def variable_created_in_tf_function(recording: Recording) -> Iterator[Finding]:
     Reported when TensorFlow raises; a creation that TensorFlow tolerates is not.
     """
     failure = recording.failure
+    if failure is not None and failure.kind is FailureKind.VARIABLE_OF_TRACED:
+        yield Finding(
+            message="a variable is made of a value that is computed while a function is traced",
+            primary=None if failure.where is None else Label(failure.where, "creates a variable while tracing"),
+            help="use the value itself; a variable that is to keep it is made once, outside, and assigned to here",
+        )
     if failure is None or failure.kind is not FailureKind.VARIABLE_IN_TRACE:
         return
     yield Finding(
