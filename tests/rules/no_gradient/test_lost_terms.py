@@ -147,3 +147,24 @@ def test_silent_on_a_loss_that_is_all_penalties() -> None:
     both = c.plus(c.square(c.encoder), c.square(c.g.op(OpKind.ROUND, (c.encoder,))))
 
     assert codes(c.g.finish(loss=both, sources=[c.encoder])) == []
+
+
+def test_silent_on_a_value_that_goes_straight_through_into_a_sum() -> None:
+    c = Coder()
+    rounded = c.g.op(OpKind.ROUND, (c.code,), shape=(8, 4))
+    apart = c.g.op(OpKind.ELEMENTWISE, (rounded, c.code), action=Action.SUBTRACT, shape=(8, 4))
+    straight = c.plus(c.code, c.g.op(OpKind.STOP, (apart,), shape=(8, 4)))
+
+    assert codes(c.g.finish(loss=c.mean(straight), sources=[c.encoder])) == []
+
+
+def test_silent_on_a_draw_whose_score_is_weighed_with_what_came_of_it() -> None:
+    c = Coder()
+    sample = c.g.op(OpKind.SAMPLE, (c.code,), shape=(8, 4))
+    cost = c.error(sample)
+    score = c.mean(c.g.op(OpKind.ELEMENTWISE, (c.code, sample), action=Action.MULTIPLY, shape=(8, 4)))
+    weighed = c.g.op(
+        OpKind.ELEMENTWISE, (score, c.g.op(OpKind.STOP, (cost,), shape=())), action=Action.MULTIPLY, shape=()
+    )
+
+    assert codes(c.g.finish(loss=c.plus(cost, weighed))) == []

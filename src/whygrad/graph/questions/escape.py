@@ -49,7 +49,7 @@ def _unlinked(request: Request, index: Index) -> Iterator[tuple[Source, tuple[Te
     leaving = index.behind(left)
     for source in there:
         if terms.is_only_penalised(source):
-            yield source, terms.beside_penalties, True
+            yield source, terms.beside_penalties, terms.has_data
         elif not leaving.isdisjoint(index.starts(source)):
             yield from ((source, (tensor,), False) for tensor in terms.beside_penalties)
 

@@ -111,8 +111,28 @@ class Terms:
         return [*found, (penalties[0].whole, penalties)] if penalties else found
 
     @property
+    def has_data(self) -> bool:
+        """Whether anything but weights and numbers enters the terms."""
+        return any(not self._data.isdisjoint(self._index.behind_to((t.tensor,), self._starts)) for t in self.all)
+
+    @property
     def beside_penalties(self) -> tuple[TensorId, ...]:
         return tuple(term.tensor for term in self.all if not term.is_penalty)
+
+    def stands_in_for(self, other: Term, op: Op, term: Term) -> bool:
+        """Whether another term makes up for what an op cuts off: it weighs the score of a draw with what came of it, or
+        the term itself only corrects the value of the other, as straight-through ways do."""
+        behind = self._index.behind((term.tensor,))
+        onwards = self._index.ahead(self._index.results(op)) & behind
+        stopped = {
+            op.inputs[0]
+            for each in self.all
+            for op in self._index.makers.get(each.tensor, ())
+            if op.kind is OpKind.STOP and each.part_of == term.part_of
+        }
+        if other.part_of == term.part_of and other.tensor in stopped:
+            return True  # `hard + (soft - stop(soft))`
+        return other.tensor in behind or not onwards.isdisjoint(self._index.behind((other.tensor,)))
 
     def goes_through_a_layer(self, op: Op, term: Term, *, picking: bool) -> bool:
         """Whether the result of an op goes on to the term through a product with weights that were asked for.

@@ -47,6 +47,8 @@ class LostTerm:
         terms, term = terms_of(request), self.terms[0]
         if cut.reason in _MEANT and self.is_fitted:
             return False
+        if any(terms.stands_in_for(other, cut.op, term) for other in self.training):
+            return False
         if terms.goes_through_a_layer(cut.op, term, picking=not self.is_fitted):
             return True
         return not terms.trains_any(term, asked=cut.reason not in _MEANT)
