@@ -83,9 +83,9 @@ class GraphWriter:
         site = _Site(OpRecord(0, "Leaf", (), ()), None, frozenset())
         for outside, inside in self._scope.passed:
             if compat.tensor_id(inside) in used and compat.tensor_id(inside) not in made:
-                self._append(
-                    site, OpKind.MOVE, (outside,), (compat.tensor_id(inside),), (Flow.CARRIED,), name="Captured"
-                )
+                taken = site._replace(tapes=frozenset({self._tape}))  # the same tensor by another name
+                ends = (outside,), (compat.tensor_id(inside),)
+                self._append(taken, OpKind.MOVE, *ends, (Flow.CARRIED,), name="Captured")
                 used.add(TensorId(outside))
                 made.add(TensorId(compat.tensor_id(inside)))
         for number in sorted(used - made):
