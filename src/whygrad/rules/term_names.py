@@ -36,7 +36,8 @@ def listed_terms(groups: Groups, shared: Set[SourceSpan | None]) -> str:
 
 
 def _name(span: SourceSpan | None, group: Sequence[Term], shared: Set[SourceSpan | None]) -> str:
-    return _NATURE[group[0].is_penalty] if span in shared else text_of(span)
+    several = group[0].is_penalty and len({term.whole for term in group}) > 1
+    return _NATURE[group[0].is_penalty] if several or span in shared else text_of(span)
 
 
 def training_of_terms(request: Request) -> Iterator[TermTraining]:
