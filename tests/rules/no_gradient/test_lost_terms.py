@@ -168,3 +168,10 @@ def test_silent_on_a_draw_whose_score_is_weighed_with_what_came_of_it() -> None:
     )
 
     assert codes(c.g.finish(loss=c.plus(cost, weighed))) == []
+
+
+def test_fires_though_the_prior_takes_the_very_code_that_is_cut_off() -> None:
+    c = Coder()
+    error = c.error(c.g.op(OpKind.STOP, (c.code,), shape=(8, 4)))
+
+    assert codes(c.g.finish(loss=c.plus(error, c.mean(c.code)))) == ["WG103"]

@@ -132,7 +132,8 @@ class Terms:
         }
         if other.part_of == term.part_of and other.tensor in stopped:
             return True  # `hard + (soft - stop(soft))`
-        return other.tensor in behind or not onwards.isdisjoint(self._index.behind((other.tensor,)))
+        is_stopped = any(maker.kind is OpKind.STOP for maker in self._index.makers.get(term.tensor, ()))
+        return (is_stopped and other.tensor in behind) or not onwards.isdisjoint(self._index.behind((other.tensor,)))
 
     def goes_through_a_layer(self, op: Op, term: Term, *, picking: bool) -> bool:
         """Whether the result of an op goes on to the term through a product with weights that were asked for.
