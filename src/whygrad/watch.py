@@ -17,9 +17,9 @@ from whygrad.backends.children import Children, leave
 from whygrad.backends.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import NotCallableError, UsageError
-from whygrad.graph import Failure, Ledger, Outcome, Recording, Request, Source
+from whygrad.graph import Failure, Ledger, Recording, Request, Source
 from whygrad.graph.questions.escape import with_escapes
-from whygrad.graph.recording import used_variables
+from whygrad.graph.recording import ABSENT, used_variables
 from whygrad.graph.sources import with_sources
 from whygrad.notice import warn
 from whygrad.report import LossReach, Report, TermReach
@@ -261,7 +261,7 @@ def _reach(recording: Recording, request: Request) -> LossReach:
     names: dict[bool, list[str]] = {True: [], False: []}
     for source in request.sources:
         if source.tensor is not None or source.variable in recording.variables:
-            got = source.outcome not in (Outcome.MISSING, Outcome.FAILED)
+            got = source.outcome not in ABSENT
             variable = None if source.variable is None else recording.variables[source.variable]
             names[got].append(name_of(recording, request, source) if variable is None else variable.name)
     return LossReach(

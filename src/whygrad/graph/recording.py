@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from whygrad.graph.event import Event
 from whygrad.graph.failure import Failure
@@ -25,6 +25,9 @@ class Outcome(StrEnum):
     ZERO = "zero"  # every element was exactly zero
     NONFINITE = "nonfinite"
     FAILED = "failed"  # the request raised
+
+
+ABSENT: Final = (Outcome.MISSING, Outcome.FAILED)
 
 
 class NotATensor(StrEnum):

@@ -7,19 +7,11 @@ from typing import Final
 
 from whygrad.graph.node import Action, Op, OpKind, TensorId
 from whygrad.graph.questions.query import Index
-from whygrad.graph.recording import Outcome, Request, Source
+from whygrad.graph.questions.zeros import TOTALS, Zeroed, only_through
+from whygrad.graph.recording import Request
 
 NEAR: Final = 4  # ops, between a total and the quotient that divides by it
-_TOTALS: Final = (Action.SUM, Action.MEAN)
 _Axes = frozenset[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Conserved:
-    """A total that does not move, and the sources that enter the target through it alone."""
-
-    op: Op
-    sources: tuple[Source, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +20,15 @@ class _Normalised:
     squares: bool  # the sum of its squares is always the same; else its own sum
 
 
-def conserved_totals(request: Request, index: Index) -> list[Conserved]:
+def conserved_totals(request: Request, index: Index) -> list[Zeroed]:
     """Sources whose every way to the target goes through what is normalised and then added up again."""
     found = []
     for op in request.graph.ops:
         kept = _normalised(index, op) if request.tape in op.tapes else None
         totals = [] if kept is None else _totals(index, request, op, kept)
         if totals:
-            around = index.open_behind(request.targets, request.tape, avoiding=set(op.outputs))
-            through = index.open_behind(op.inputs, request.tape)
-            given = [s for s in request.sources if s.outcome in (Outcome.PRESENT, Outcome.ZERO)]
-            starts = [(source, set(index.starts(source))) for source in given]
-            dead = tuple(source for source, own in starts if own & through and not own & around)
-            found += [Conserved(totals[0], dead)] if dead else []
+            dead = only_through(op, request, index)
+            found += [Zeroed(totals[0], dead)] if dead else []
     return found
 
 
@@ -74,7 +62,7 @@ def _total_before(index: Index, tensor: TensorId) -> tuple[Op | None, Op | None]
     root = None
     for _ in range(NEAR):
         op = next(iter(index.makers.get(tensor, ())), None)
-        if op is None or not op.inputs or op.action in _TOTALS:
+        if op is None or not op.inputs or op.action in TOTALS:
             return (op if op is not None and op.inputs else None), root
         if op.kind is OpKind.SQRT and root is None:
             root = op
@@ -103,7 +91,7 @@ def _totals(index: Index, request: Request, op: Op, kept: _Normalised) -> list[O
         for user, position in index.users.get(tensor, ()):
             if behind.isdisjoint(user.outputs) or user.kind is OpKind.SHAPE or (position > 0 and _is_squaring(user)):
                 continue
-            if is_ready and user.action in _TOTALS and _covers(index, user, kept.axes):
+            if is_ready and user.action in TOTALS and _covers(index, user, kept.axes):
                 ends.append(user)
             elif not is_ready and _is_squaring(user):
                 todo += [(each, True) for each in user.outputs]

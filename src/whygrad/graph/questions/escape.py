@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from whygrad.graph.node import Departure, Flow, Graph, Op, OpId, OpKind, TensorId
 from whygrad.graph.questions.query import Index, index_of
 from whygrad.graph.questions.terms import terms_of
-from whygrad.graph.recording import Outcome, Recording, Request, Source
+from whygrad.graph.recording import ABSENT, Recording, Request, Source
 from whygrad.source import SourceSpan
 from whygrad.source.slicing import code_tells, exits, feeding_lines
 
@@ -17,19 +18,32 @@ _SOON = 2  # moments after which a value that came in is not taken for the one t
 _UNSEEN = 10**12  # the moment of what was not seen to come in, as a target that no op made
 
 
+_cache: weakref.WeakKeyDictionary[Recording, Recording] = weakref.WeakKeyDictionary()
+
+
 def with_escapes(recording: Recording) -> Recording:
-    """The recording with an inferred FOREIGN op for each source that reaches its targets only through Python."""
-    return replace(recording, requests=tuple(_with_escapes(request) for request in recording.requests))
+    """The recording with an inferred FOREIGN op for each source that reaches its targets only through Python.
+
+    Found once for all who ask.
+    """
+    known = _cache.get(recording)
+    if known is None:
+        known = replace(recording, requests=tuple(_with_escapes(request) for request in recording.requests))
+        _cache[recording] = known
+    return known
 
 
 def _with_escapes(request: Request) -> Request:
     graph, index = request.graph, index_of(request.graph)
     added: list[Op] = []
+    leaves: dict[tuple[TensorId, ...], list[Op]] = {}
     for source, targets, is_lost in _unlinked(request, index):
         starts, behind = set(index.starts(source)), index.behind(targets)
         if not starts or starts & behind:
             continue
-        search = _Search(request, index, list(_leaves(request, index, behind)), index.ahead(starts))
+        if targets not in leaves:
+            leaves[targets] = list(_leaves(request, index, behind))
+        search = _Search(request, index, leaves[targets], index.ahead(starts))
         link = search.link() if is_lost else search.link_under_tape()
         if link is not None and all(op.where != link.where or op.inputs != link.inputs for op in added):
             added.append(replace(link, id=OpId(len(graph.ops) + len(added) + 1)))
@@ -38,9 +52,8 @@ def _with_escapes(request: Request) -> Request:
 
 def _unlinked(request: Request, index: Index) -> Iterator[tuple[Source, tuple[TensorId, ...], bool]]:
     """Sources, and targets that they may have got to through Python; whether no other way trains them."""
-    lost = [source for source in request.sources if source.outcome in (Outcome.MISSING, Outcome.FAILED)]
-    yield from ((source, request.targets, True) for source in lost)
-    there = [source for source in request.sources if source.outcome not in (Outcome.MISSING, Outcome.FAILED)]
+    yield from ((source, request.targets, True) for source in request.sources if source.outcome in ABSENT)
+    there = [source for source in request.sources if source.outcome not in ABSENT]
     terms = terms_of(request)
     if not there or not terms.all:
         return

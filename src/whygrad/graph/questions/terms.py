@@ -8,12 +8,12 @@ from typing import Final
 
 from whygrad.graph.node import Action, Graph, Op, OpKind, Tensor, TensorId
 from whygrad.graph.questions.query import Index, index_of, recorded_starts
+from whygrad.graph.questions.zeros import TOTALS
 from whygrad.graph.recording import Request, Source
 from whygrad.source import SourceSpan
 
 _SUMS: Final = (Action.ADD, Action.SUBTRACT)
-_TOTALS: Final = (Action.SUM, Action.MEAN)
-_FIRST: Final = (*_TOTALS, Action.NEGATE, Action.IDENTITY, Action.PASS_ON, Action.RESHAPE, Action.CONVERT)
+_FIRST: Final = (*TOTALS, Action.NEGATE, Action.IDENTITY, Action.PASS_ON, Action.RESHAPE, Action.CONVERT)
 _QUOTIENTS: Final = (Action.DIVIDE, Action.DIVIDE_NO_NAN)
 _OUTSIDE: Final = (OpKind.NOISE, OpKind.SAMPLE, OpKind.STATE, OpKind.FOREIGN)  # values that no weight alone decides
 _COMPARING: Final = (Action.SUBTRACT, Action.SQUARED_DIFFERENCE, Action.MULTIPLY, *_QUOTIENTS)
@@ -122,18 +122,20 @@ class Terms:
     def stands_in_for(self, other: Term, op: Op, term: Term) -> bool:
         """Whether another term makes up for what an op cuts off: it weighs the score of a draw with what came of it, or
         the term itself only corrects the value of the other, as straight-through ways do."""
-        behind = self._index.behind((term.tensor,))
-        onwards = self._index.ahead(self._index.results(op)) & behind
-        stopped = {
-            op.inputs[0]
-            for each in self.all
-            for op in self._index.makers.get(each.tensor, ())
-            if op.kind is OpKind.STOP and each.part_of == term.part_of
-        }
-        if other.part_of == term.part_of and other.tensor in stopped:
+        if other.part_of == term.part_of and any(
+            self._stopped(each) == other.tensor for each in self.all if each.part_of == term.part_of
+        ):
             return True  # `hard + (soft - stop(soft))`
-        is_stopped = any(maker.kind is OpKind.STOP for maker in self._index.makers.get(term.tensor, ()))
-        return (is_stopped and other.tensor in behind) or not onwards.isdisjoint(self._index.behind((other.tensor,)))
+        behind = self._index.behind((term.tensor,))
+        if self._stopped(term) is not None and other.tensor in behind:
+            return True  # `soft + stop(hard - soft)`
+        onwards = self._index.ahead(self._index.results(op)) & behind
+        return not onwards.isdisjoint(self._index.behind((other.tensor,)))
+
+    def _stopped(self, term: Term) -> TensorId | None:
+        """What a term is the stopped value of."""
+        makers = self._index.makers.get(term.tensor, ())
+        return next((maker.inputs[0] for maker in makers if maker.kind is OpKind.STOP), None)
 
     def goes_through_a_layer(self, op: Op, term: Term, *, picking: bool) -> bool:
         """Whether the result of an op goes on to the term through a product with weights that were asked for.
@@ -262,7 +264,7 @@ def _split(index: Index, tensor: TensorId, dependent: set[TensorId], *, totals: 
     while todo and len(found) <= _MOST_TERMS:
         shown, at = todo.pop()  # a summand as the user has it, and how far it was looked into
         parts = [part for op in index.makers.get(at, ()) for part in _parts(index, op, dependent)]
-        if not totals and any(op.action in _TOTALS or op.action is Action.JOIN for op in index.makers.get(at, ())):
+        if not totals and any(op.action in TOTALS or op.action is Action.JOIN for op in index.makers.get(at, ())):
             parts = []
         if not parts or seen.intersection(parts):
             found.append(shown)

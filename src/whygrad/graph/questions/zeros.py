@@ -13,9 +13,9 @@ from whygrad.graph.recording import Outcome, Request, Source
 
 _THERE: Final = (Outcome.PRESENT, Outcome.ZERO)
 _FLAT: Final = (OpKind.CLIP, OpKind.SELECT, OpKind.SIGN, OpKind.ROUND)  # zero over whole ranges of values
-_TOTALS: Final = (Action.SUM, Action.MEAN)
+TOTALS: Final = (Action.SUM, Action.MEAN)
 _SCALED: Final = (Action.MULTIPLY, Action.DIVIDE)
-_RESHAPING: Final = (*_TOTALS, Action.RESHAPE)  # their other inputs are axes and shapes
+_RESHAPING: Final = (*TOTALS, Action.RESHAPE)  # their other inputs are axes and shapes
 _LINEAR: Final = (*_RESHAPING, *_SCALED, Action.NEGATE, Action.IDENTITY, Action.ADD, Action.SUBTRACT)
 
 
@@ -57,21 +57,27 @@ def zeroed_by_factor(request: Request, index: Index) -> list[ZeroFactor]:
     return []
 
 
+def only_through(op: Op, request: Request, index: Index) -> tuple[Source, ...]:
+    """The sources that have a gradient and enter the target through the result of this op alone."""
+    around = index.open_behind(request.targets, request.tape, avoiding=set(op.outputs))
+    through = index.open_behind(op.inputs, request.tape)
+    return tuple(
+        s
+        for s in request.sources
+        if s.outcome in _THERE and (starts := set(index.starts(s))) & through and not starts & around
+    )
+
+
 def zeroed_by_softmax(request: Request, index: Index) -> list[Zeroed]:
     """A softmax of which only the sum enters the target: that is one, whatever goes in."""
     found = []
     for op in request.graph.ops:
         if op.action is not Action.SOFTMAX or request.tape not in op.tapes or not _is_only_summed(index, request, op):
             continue
-        around = index.open_behind(request.targets, request.tape, avoiding=set(op.outputs))
-        through = index.open_behind(op.inputs, request.tape)
-        dead = tuple(
-            s
-            for s in request.sources
-            if s.outcome in _THERE and (starts := set(index.starts(s))) & through and not starts & around
-        )
+        dead = only_through(op, request, index)
         if dead:
-            totals = [each for each in request.graph.ops if each.action in _TOTALS and set(each.outputs) & around]
+            around = index.open_behind(request.targets, request.tape, avoiding=set(op.outputs))
+            totals = [each for each in request.graph.ops if each.action in TOTALS and set(each.outputs) & around]
             found.append(Zeroed(totals[-1] if totals else op, dead))
     return found
 
@@ -83,7 +89,7 @@ def _is_only_summed(index: Index, request: Request, op: Op) -> bool:
         for user, position in index.users.get(todo.pop(), ()):
             if not set(user.outputs) & behind or user.kind is OpKind.SHAPE:
                 continue
-            summed = summed or user.action in _TOTALS
+            summed = summed or user.action in TOTALS
             if user.action not in _LINEAR or not _is_linear_in(index, user, position):
                 return False
             todo.extend(user.outputs)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.objects import Call, ObjectCalled, Trained
-from whygrad.rules.no_gradient.missing import ABSENT
+from whygrad.graph.recording import ABSENT
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import also_at, listing
 from whygrad.source import SourceSpan

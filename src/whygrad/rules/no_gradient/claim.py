@@ -8,7 +8,8 @@ from whygrad.diagnostics import Label, Severity
 from whygrad.graph import FailureKind, Recording, Request, Source, VariableId
 from whygrad.graph.questions.query import Cut, Reason, index_of
 from whygrad.graph.questions.terms import terms_of
-from whygrad.rules.no_gradient.missing import ABSENT, MissingCut, gives_nothing, missing_of
+from whygrad.graph.recording import ABSENT
+from whygrad.rules.no_gradient.missing import MissingCut, gives_nothing, missing_of
 from whygrad.rules.rule import Finding
 from whygrad.rules.wording import listing, names_of, steps_of
 from whygrad.source import SourceSpan

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
-from whygrad.rules.no_gradient.missing import ABSENT, is_beside_trainable
+from whygrad.graph.recording import ABSENT
+from whygrad.rules.no_gradient.missing import is_beside_trainable
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import steps_of
 

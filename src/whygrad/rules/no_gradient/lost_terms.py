@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from whygrad.graph import Outcome, Request, Source, TensorId
+from whygrad.graph import Request, Source, TensorId
 from whygrad.graph.questions.query import Cut, Reason
 from whygrad.graph.questions.terms import Term, Terms, terms_of
+from whygrad.graph.recording import ABSENT
 from whygrad.rules.term_names import listed_terms
 
 # Cuts that are nothing odd where another term fits the source to data: targets, samples, values of an earlier pass.
@@ -56,7 +57,7 @@ class LostTerm:
 
 def lost_terms(request: Request, sources: Iterable[Source]) -> Iterator[LostTerm]:
     terms = terms_of(request)
-    there = [s for s in sources if s.outcome in (Outcome.PRESENT, Outcome.ZERO, Outcome.NONFINITE)]
+    there = [s for s in sources if s.outcome not in ABSENT]
     if not there or not terms.all:
         return
     others = tuple(term for term in terms.all if not term.is_penalty)

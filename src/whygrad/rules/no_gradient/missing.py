@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from whygrad.graph import FailureKind, Lapse, Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable
 from whygrad.graph.objects import AttributeSet
 from whygrad.graph.questions.query import Cut, CutGroup, Index, Reason, cut_groups, index_of, is_connected, later_cuts
+from whygrad.graph.recording import ABSENT
 from whygrad.rules.no_gradient.lost_terms import LostTerm, lost_terms
 from whygrad.source import SourceSpan
-
-ABSENT = (Outcome.MISSING, Outcome.FAILED)
 
 
 @dataclass(frozen=True, slots=True)

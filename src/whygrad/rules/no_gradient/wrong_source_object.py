@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import FailureKind, NotATensor, Op, OpKind, Recording, Request, Source
 from whygrad.graph.questions.query import Index, index_of
-from whygrad.rules.no_gradient.missing import ABSENT, Unconnected, is_explained, missing_of
+from whygrad.graph.recording import ABSENT
+from whygrad.rules.no_gradient.missing import Unconnected, is_explained, missing_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import also_at, listing, name_of, source_expression, steps_of
 from whygrad.source import SourceSpan

@@ -9,7 +9,7 @@ from typing import Final
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Action, Op, OpId, OpKind, Outcome, Recording, Request, Source
 from whygrad.graph.questions.cancellation import DIFFERENCES
-from whygrad.graph.questions.conserved import Conserved, conserved_totals
+from whygrad.graph.questions.conserved import conserved_totals
 from whygrad.graph.questions.query import Index, Reason, index_of
 from whygrad.graph.questions.zeros import (
     Suspects,
@@ -184,7 +184,7 @@ def _by_factor(recording: Recording, request: Request, index: Index, factor: Zer
     )
 
 
-def _conserved(recording: Recording, request: Request, total: Conserved) -> Finding:
+def _conserved(recording: Recording, request: Request, total: Zeroed) -> Finding:
     names, where = names_of(recording, request, total.sources), total.op.where
     return Finding(
         message=f"the gradient of {listing(names)} is zero up to rounding: what {text_of(where)} adds up was normalised "

@@ -70,7 +70,7 @@ class StepNumbers:
 
     def sizes(self, entry: RequestEntry) -> Sizes:
         """What is known of the steps of a request."""
-        place = self.places.get(_key(entry))
+        place = self.places.get(key_of(entry))
         found: Sizes | None = None if place is None else self._hooks.safely(self._sizes, entry, place)
         return Sizes() if found is None else found
 
@@ -123,7 +123,7 @@ class StepNumbers:
         return Means(tf.float32, True, tf.convert_to_tensor(self.one))
 
     def _place(self, ticket: Ticket, gradients: Sequence[Any], kind: Any) -> Place | None:
-        entry, key = ticket.entry, _key(ticket.entry)
+        entry, key = ticket.entry, key_of(ticket.entry)
         if key not in self.places:
             positions = [i for i, gradient in enumerate(gradients) if self._is_followed(entry, i, gradient)]
             full = len(self.places) >= _MOST_PLACES or len(positions) > _MOST_VARIABLES
@@ -176,7 +176,8 @@ class StepNumbers:
         return Sizes(tuple(map(int, steps)), ran, found)
 
 
-def _key(entry: RequestEntry) -> Key:
+def key_of(entry: RequestEntry) -> Key:
+    """The same for requests of one place that ask for the same variables."""
     return (entry.place, entry.compiled, tuple(source.variable for source in entry.sources))
 
 

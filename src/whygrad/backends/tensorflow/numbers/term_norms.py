@@ -15,6 +15,7 @@ from whygrad.backends.tensorflow.log.requests import RequestEntry, Requests, Tic
 from whygrad.backends.tensorflow.log.tapes import Tapes
 from whygrad.backends.tensorflow.measure.finite import square_sum
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable, keep_with_graph
+from whygrad.backends.tensorflow.numbers.step_numbers import Key, key_of
 from whygrad.graph import Request, Source, TapeId, TensorId, TermNumbers, VariableId
 from whygrad.graph.questions.terms import terms_of
 
@@ -22,7 +23,6 @@ _FIRST: Final = 16  # eager steps that are all measured; after them those whose 
 _MOST_TENSORS: Final = 1 << 17
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Key = tuple[Any, ...]
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class TermNorms:
         self._measured(ticket, lambda rows: self._trace(self._place(ticket.entry), rows))
 
     def of(self, entry: RequestEntry) -> TermNumbers | None:
-        place = self._places.get(_key(entry))
+        place = self._places.get(key_of(entry))
         if place is None or place.squares is None:
             return None
         sums = np.asarray(place.squares, np.float64)
@@ -74,7 +74,7 @@ class TermNorms:
         )
 
     def _place(self, entry: RequestEntry) -> _Place:
-        return self._places.setdefault(_key(entry), _Place())
+        return self._places.setdefault(key_of(entry), _Place())
 
     def _measured(self, ticket: Ticket, take: Callable[[list[list[Any]]], None]) -> None:
         def measure() -> None:
@@ -145,7 +145,3 @@ def _symbolic_square(gradient: Any) -> Any:
         return tf.constant(0.0)
     values = tf.convert_to_tensor(gradient)
     return tf.cast(tf.reduce_sum(tf.square(tf.abs(values))), tf.float32)
-
-
-def _key(entry: RequestEntry) -> Key:
-    return (entry.place, entry.compiled, tuple(source.variable for source in entry.sources))
