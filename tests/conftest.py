@@ -122,11 +122,3 @@ def kit(request: pytest.FixtureRequest) -> Iterator[Any]:
     kit.keras.backend.set_floatx("float64")
     yield kit
     kit.keras.backend.set_floatx(before)
-
-
-@pytest.fixture(autouse=True)
-def functions_are_compiled() -> None:
-    """A test that lets functions run eagerly and does not take it back changes what the next one sees."""
-    tensorflow = sys.modules.get("tensorflow")
-    if tensorflow is not None and tensorflow.config.functions_run_eagerly():
-        tensorflow.config.run_functions_eagerly(False)

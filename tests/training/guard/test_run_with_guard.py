@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import whygrad as wg
 from whygrad.watch import watch
 
 pytestmark = pytest.mark.tensorflow
@@ -86,3 +87,20 @@ def test_keeping_everything_changes_nothing(program: str, tf: Any, keras: Any, t
     assert len(found) == 1
     for one, other in zip(bare["left"], kept["left"], strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_a_guard_of_another_model_does_not_stop_the_watching_of_a_compiled_step(tf: Any, keras: Any) -> None:
+    w, other = tf.Variable([1.0, 1.0]), tf.Variable([1.0])
+    guarded = wg.guard(keras.optimizers.SGD(0.1))
+    guarded.apply_gradients([(tf.constant([1.0]), other)])
+
+    @tf.function
+    def step(x: Any) -> None:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.sqrt(w * x))
+        w.assign_sub(tape.gradient(loss, w))
+
+    with watch() as watched:
+        step(tf.constant([1.0, 1.0]))
+        step(tf.constant([0.0, 1.0]))
+    assert [each.rule for each in watched.report().diagnostics] == ["nan-sqrt"]

@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import tensorflow as tf
 
+from whygrad.backends.tensorflow import compat
+
 REMEMBERED: Final = 64  # bad steps
 NAMED: Final = 3  # variables in a message
 
@@ -17,8 +19,8 @@ _LIVING: weakref.WeakSet[GuardRecord] = weakref.WeakSet()
 
 
 def held_back() -> int:
-    """How many bad steps all guards of the program have seen so far."""
-    return sum(int(record.count.numpy()) for record in _LIVING)
+    """How many bad steps all guards of the program have seen so far; may be asked while a graph is traced."""
+    return sum(compat.value_now(record.count) or 0 for record in _LIVING)
 
 
 @dataclass(frozen=True, slots=True)
