@@ -57,6 +57,7 @@ class Pair:
             scale=label.scale,
             mean=label.is_mean,
             stale=self.stale or never_set_back,
+            aged=label.aged,
             same_place=label.asked is not None and len(tapes) == len(label.requests),
             summed=span(label.summed),
             mixed=span(label.mixed),
