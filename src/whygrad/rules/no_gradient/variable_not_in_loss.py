@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Op, OpKind, Recording, Request, Source
+from whygrad.graph.questions.terms import terms_of
 from whygrad.rules.no_gradient.claim import is_deliberate
 from whygrad.rules.no_gradient.missing import Unconnected, is_explained, missing_of
 from whygrad.rules.rule import Finding, rule
@@ -49,6 +51,19 @@ def variable_not_in_loss(recording: Recording) -> Iterator[Finding]:
         sources = tuple(s for s in loose.sources if s.variable is not None and not is_explained(recording, loose, s))
         for part in _by_fate(recording, loose, sources):
             yield _finding(recording, loose, part)
+    for request in recording.requests:
+        terms = terms_of(request)
+        left = (
+            tuple(s for s in request.sources if terms.all and terms.is_left_to_penalties(s)) if terms.has_data else ()
+        )
+        if left:
+            found = _finding(recording, Unconnected(request, left), left)
+            names, them = listing(found.variables), "it" if len(left) == 1 else "them"
+            message = f"only a penalty on weights trains {names}: nothing else in the loss depends on {them}"
+            sure = request.compiled  # in eager code another step may use it: heads that take turns
+            yield replace(
+                found, message=message, severity=found.severity or (Severity.WARNING if sure else Severity.NOTE)
+            )
 
 
 def _by_fate(recording: Recording, loose: Unconnected, sources: tuple[Source, ...]) -> Iterator[tuple[Source, ...]]:
