@@ -6,6 +6,8 @@ from typing import Final
 
 from whygrad.diagnostics import Word
 
+MODULES: Final = {"tf": "tensorflow", "keras": "keras"}  # what the first names below stand for
+
 WORDS: Final[dict[Word, str]] = {
     Word.FRAMEWORK: "TensorFlow",
     Word.TAPE: "tf.GradientTape",
