@@ -83,18 +83,22 @@ def _against_ending(before: Sighting, after: Sighting) -> Iterator[str]:
 
 
 def _against_gradients(before: Sighting, after: Sighting, finding: Diagnostic) -> Iterator[str]:
-    for name in finding.variables:
-        state = after.gradients.get(name)
-        if state is not None and state is not GradientState.GOOD and _is_worse_than_good(before, name):
-            yield f"`{name}` still gets a gradient that is {state.value}" if state.value != "none" else f"`{name}` still gets no gradient"
+    states = {name: after.gradients[name] for name in finding.variables if name in after.gradients}
+    lost = {name: state for name, state in states.items() if not _was_good(before, name)}
+    none_is_good = bool(states) and GradientState.GOOD not in states.values()
+    for name, state in lost.items():
+        if state is GradientState.NONE:
+            yield f"`{name}` still gets no gradient"
+        elif state is GradientState.NONFINITE or (state is GradientState.ZERO and none_is_good):
+            yield f"`{name}` still gets a gradient that is {state.value}"
     for name, state in after.gradients.items():
         known = before.gradients.get(name)
         if name not in finding.variables and known is GradientState.GOOD and state is not GradientState.GOOD:
             yield f"`{name}` has lost its gradient"
 
 
-def _is_worse_than_good(before: Sighting, name: str) -> bool:
-    return before.gradients.get(name) is not GradientState.GOOD
+def _was_good(before: Sighting, name: str) -> bool:
+    return before.gradients.get(name) is GradientState.GOOD
 
 
 def _against_loss(after: Sighting) -> Iterator[str]:
@@ -119,15 +123,19 @@ def _evidence(before: Sighting, after: Sighting, finding: Diagnostic, *, quiet: 
     if before.losses and after.losses:
         count = min(len(before.losses), len(after.losses))
         shown = [f"{_number(losses[0])} to {_number(losses[count - 1])}" for losses in (before.losses, after.losses)]
-        yield f"the loss over {count} steps: before {shown[0]}, after {shown[1]}"
+        yield f"the loss over {_steps(count)}: before {shown[0]}, after {shown[1]}"
 
 
 def _endings(before: Sighting, after: Sighting) -> str:
     same = before.ending == after.ending
-    steps = f" ({after.steps} steps)" if after.steps else ""
+    steps = f" ({_steps(after.steps)})" if after.steps else ""
     if same:
         return f"the program {after.ending.shown} as before{steps}"
     return f"the program {after.ending.shown}{steps}; before, it {before.ending.shown}"
+
+
+def _steps(count: int) -> str:
+    return "1 step" if count == 1 else f"{count} steps"
 
 
 def _number(value: float) -> str:
