@@ -114,8 +114,9 @@ def _ending(error: BaseException | None) -> Ending:
     if isinstance(error, SystemExit):
         code = error.code
         return Ending(status=0 if code is None else code if isinstance(code, int) else 1)
-    text = " ".join(f"{type(error).__name__}: {error}".split())
-    return Ending(status=1, error=text[:_MAX_ERROR])
+    said = [line.strip() for line in str(error).splitlines() if line.strip()]
+    text = (said[-1] if said[:1] == ["in user code:"] else " ".join(said)).removeprefix(f"{type(error).__name__}: ")
+    return Ending(status=1, error=f"{type(error).__name__}: {text}"[:_MAX_ERROR])
 
 
 def main() -> None:

@@ -166,6 +166,8 @@ def unstopped(at: SourceSpan | None) -> Iterator[Fix]:
     if last_name(call.func) != "stop_gradient":
         return
     value = call.args[0]
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub):  # the correction of a straight-through estimator
+        return
     yield Fix(
         title=f"let the gradient pass to `{text_at(module, value)}`",
         edits=(replaced(module, call, operand_text(module, value)),),

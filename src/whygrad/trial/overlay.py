@@ -7,9 +7,11 @@ import importlib.machinery
 import importlib.util
 import linecache
 import os
+import re
 import sys
 import types
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 Overlay = Mapping[str, str]  # the absolute path of a file -> its text
 
@@ -57,9 +59,19 @@ def install(overlay: Overlay) -> None:
     if not overlay:
         return
     sys.meta_path.insert(0, OverlayFinder(overlay))
-    for file, text in overlay.items():
-        lines = [line + "\n" for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
-        linecache.cache[file] = (len(text), None, lines, file)  # no time of change: it is not read again
+    read = linecache.updatecache
+    lines = {file: re.findall(r"[^\n]*\n|[^\n]+\Z", re.sub(r"\r\n?", "\n", text)) for file, text in overlay.items()}
+
+    def updatecache(filename: str, module_globals: dict[str, Any] | None = None) -> list[str]:
+        """A framework that compiles functions from their source has the cache read files again."""
+        if filename not in lines:
+            return read(filename, module_globals)
+        linecache.cache[filename] = (len(overlay[filename]), None, lines[filename], filename)
+        return lines[filename]
+
+    linecache.updatecache = updatecache
+    for file in overlay:
+        updatecache(file)
 
 
 def compile_text(text: str, file: str) -> types.CodeType:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from whygrad.diagnostics import Diagnostic
 from whygrad.trial.sighting import GradientState, Sighting
 
+_BAD = (GradientState.NONE, GradientState.NONFINITE)
 _NAMED = 3  # variables that evidence lists by name
 
 
@@ -93,7 +94,7 @@ def _against_gradients(before: Sighting, after: Sighting, finding: Diagnostic) -
             yield f"`{name}` still gets a gradient that is {state.value}"
     for name, state in after.gradients.items():
         known = before.gradients.get(name)
-        if name not in finding.variables and known is GradientState.GOOD and state is not GradientState.GOOD:
+        if name not in finding.variables and known is GradientState.GOOD and state in _BAD:
             yield f"`{name}` has lost its gradient"
 
 
