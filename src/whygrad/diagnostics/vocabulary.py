@@ -103,6 +103,8 @@ class Word(Enum):
     RANGE = "range"
     SHAPE = "shape"
     FLOAT64 = "float64"
+    SIZE = "size"
+    LAYER = "layer"
     STRAIGHT_THROUGH_ROUND = "straight_through_round"
     STRAIGHT_THROUGH_ONEHOT = "straight_through_onehot"
 

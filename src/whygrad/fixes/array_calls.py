@@ -215,7 +215,10 @@ class Translation:
         dot, file, comma = column - len(function.attr) - 1, start.file, ", " if call.args or call.keywords else ""
         lines = source_lines(file)
         bare = start.line == value.line and value.last_line == line
-        if bare and (lines[line - 1][start.column : value.column], lines[line - 1][value.end_column : dot]) == ("(", ")"):
+        if bare and (lines[line - 1][start.column : value.column], lines[line - 1][value.end_column : dot]) == (
+            "(",
+            ")",
+        ):
             begin, end = value.column, value.end_column  # its parentheses are those of the call now
         else:
             begin, end = start.column, dot
@@ -235,7 +238,9 @@ class Translation:
 
     def _is_list(self, value: ast.expr) -> bool:
         scope = self._module.scope(value)
-        made = [n for n in ast.walk(scope) if isinstance(n, ast.Assign) and isinstance(n.value, (ast.List, ast.ListComp))]
+        made = [
+            n for n in ast.walk(scope) if isinstance(n, ast.Assign) and isinstance(n.value, (ast.List, ast.ListComp))
+        ]
         return any(ast.unparse(target) == ast.unparse(value) for node in made for target in node.targets)
 
     def _around(self, call: ast.Call, value: ast.expr, before: str, after: str) -> None:

@@ -76,9 +76,21 @@ FUNCTIONS: Final[dict[str, Same]] = {
     "floor": Same(Word.FLOOR),
     "ceil": Same(Word.CEIL),
 }
-METHODS: Final = ("sum", "mean", "std", "var", "max", "min", "prod", "all", "any", "reshape", "transpose", "dot", "cumsum")
+METHODS: Final = (
+    "sum",
+    "mean",
+    "std",
+    "var",
+    "max",
+    "min",
+    "prod",
+    "all",
+    "any",
+    "reshape",
+    "transpose",
+    "dot",
+    "cumsum",
+)
 LEAVING: Final = ("numpy", "item", "tolist", "copy")  # methods that give the same values to Python
 DTYPES: Final = {"float32": Word.FLOAT32, "float64": Word.FLOAT64}
 RETURNING: Final = ("constant", "convert_to_tensor", "Variable")  # make a constant of what they are given
-
-

@@ -107,18 +107,24 @@ def _longer(
     module: Module, block: ast.With, after: Sequence[ast.stmt], outside: ast.stmt, asking: ast.stmt | None
 ) -> Iterator[Fix]:
     """The statements after a block, up to the one that asks, belong to it."""
-    end = next((i for i, each in enumerate(after) if asking is not None and (each is asking or asking in ast.walk(each))), None)
+    end = next(
+        (i for i, each in enumerate(after) if asking is not None and (each is asking or asking in ast.walk(each))), None
+    )
     taken = list(after[:end]) if end else [each for each in after if each.lineno <= outside.lineno]
     if not taken or not all(has_own_lines(module, each) for each in taken):
         return
     first, last = taken[0].lineno, taken[-1].end_lineno or taken[-1].lineno
-    first = (block.end_lineno or block.lineno) + 1 if _only_remarks(module, (block.end_lineno or 0) + 1, first) else first
+    first = (
+        (block.end_lineno or block.lineno) + 1 if _only_remarks(module, (block.end_lineno or 0) + 1, first) else first
+    )
     edits = tuple(shifted(module, first, last, indent_of(module, block), indentation_inside(module, block)))
     yield Fix(title=f"move {_shown(module, taken)} into the `with` block", edits=edits, safety=FixSafety.SAFE)
 
 
 def _only_remarks(module: Module, first: int, end: int) -> bool:
-    return all(not line.strip() or line.lstrip().startswith("#") for line in source_lines(module.file)[first - 1 : end - 1])
+    return all(
+        not line.strip() or line.lstrip().startswith("#") for line in source_lines(module.file)[first - 1 : end - 1]
+    )
 
 
 def _earlier(module: Module, block: ast.With, before: Sequence[ast.stmt]) -> Iterator[Fix]:

@@ -82,11 +82,7 @@ class _Spelling:
 def _name_of(module: Module, target: str) -> str | None:
     """The name that a module goes by in a file: `import a.b as c`, `from a import b`."""
     for node in module.tree.body:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.name == target:
-                    return alias.asname or alias.name
-        elif isinstance(node, ast.ImportFrom):
+        if isinstance(node, ast.Import) or isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 if alias.name == target:
                     return alias.asname or alias.name

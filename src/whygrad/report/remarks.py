@@ -11,7 +11,6 @@ from whygrad.source import SourceSpan, shown_file
 _NAMED = 8  # variables that are listed by name
 
 
-
 class Remark(NamedTuple):
     kind: str  # note, help or more
     text: str

@@ -28,7 +28,9 @@ class Finding:
     steps: Steps = field(default_factory=Steps)
     severity: Severity | None = None
     certain: bool = True
-    fixes: Callable[[], Iterable[Fix]] = tuple  # the least intrusive first; built when asked for, worded as all texts are
+    fixes: Callable[[], Iterable[Fix]] = (
+        tuple  # the least intrusive first; built when asked for, worded as all texts are
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,9 @@ class Changes:
         """A unified diff of all files, as `patch` reads it."""
         earlier = {} if since is None else since.texts
         return "".join(
-            line for file in sorted(self.texts) for line in self._diff_of(file, earlier.get(file, self.before[file].text))
+            line
+            for file in sorted(self.texts)
+            for line in self._diff_of(file, earlier.get(file, self.before[file].text))
         )
 
     def _diff_of(self, file: str, before: str) -> Iterator[str]:

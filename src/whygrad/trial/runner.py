@@ -51,7 +51,9 @@ class Runner:
         if self.folder is None:
             return order
         here, there = os.getcwd() + os.sep, self.folder + os.sep
-        overlay = {there + file.removeprefix(here): text for file, text in order.overlay.items() if file.startswith(here)}
+        overlay = {
+            there + file.removeprefix(here): text for file, text in order.overlay.items() if file.startswith(here)
+        }
         script = there + order.script.removeprefix(here) if order.script.startswith(here) else order.script
         return replace(order, overlay=overlay, script=script)
 

@@ -77,7 +77,10 @@ def _against_ending(before: Sighting, after: Sighting) -> Iterator[str]:
         yield "the changed program could not be watched"
     elif after.ending.late and not before.ending.late:
         yield "the changed program took too long"
-    elif after.ending.status and (after.ending.error, after.ending.status) != (before.ending.error, before.ending.status):
+    elif after.ending.status and (after.ending.error, after.ending.status) != (
+        before.ending.error,
+        before.ending.status,
+    ):
         yield f"the changed program {after.ending.shown}"
     if before.steps and not after.steps:
         yield "the changed program asks for no gradient"

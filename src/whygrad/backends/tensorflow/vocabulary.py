@@ -104,4 +104,6 @@ WORDS: Final[dict[Word, str]] = {
     Word.FLOAT64: "tf.float64",
     Word.STRAIGHT_THROUGH_ROUND: "wg.sampling.straight_through_round",
     Word.STRAIGHT_THROUGH_ONEHOT: "wg.sampling.straight_through_onehot",
+    Word.SIZE: "tf.size",
+    Word.LAYER: "keras.layers.Layer",
 }

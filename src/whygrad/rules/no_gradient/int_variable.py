@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
+from whygrad.fixes.variables import floating
 from whygrad.graph import Recording
 from whygrad.graph.recording import ABSENT
 from whygrad.rules.no_gradient.missing import is_beside_trainable
@@ -57,4 +59,5 @@ def int_variable(recording: Recording) -> Iterator[Finding]:
                 related=() if request.where is None else (Label(request.where, "gradient asked for here"),),
                 help=f"make it a floating-point variable: `{Word.VARIABLE}(1.0)` or `dtype={Word.FLOAT32}`",
                 steps=steps_of(recording, [request]),
+                fixes=partial(floating, variable.created),
             )

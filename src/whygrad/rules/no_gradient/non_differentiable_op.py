@@ -48,7 +48,12 @@ def non_differentiable_op(recording: Recording) -> Iterator[Finding]:
     A cut inside a compiled library function is placed at the call of that function.
     """
     yield from claim(
-        recording, lambda each: _is_mine(each) and not _is_of_integers(each), because=_because, label=_label, help=_help, fixes=_fixes
+        recording,
+        lambda each: _is_mine(each) and not _is_of_integers(each),
+        because=_because,
+        label=_label,
+        help=_help,
+        fixes=_fixes,
     )
     yield from claim(
         recording,

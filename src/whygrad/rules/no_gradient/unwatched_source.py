@@ -7,6 +7,7 @@ from functools import partial
 
 from whygrad.diagnostics import Fix, Label, Severity, Word
 from whygrad.fixes.tapes import watched
+from whygrad.fixes.variables import thawed
 from whygrad.graph import Recording
 from whygrad.rules.no_gradient.missing import Unwatched, missing_of
 from whygrad.rules.rule import Finding, rule
@@ -64,6 +65,8 @@ def _fixes(recording: Recording, unwatched: Unwatched, name: str) -> Iterator[Fi
     tape = recording.tapes.get(unwatched.request.tape)
     if tape is not None:
         late = tape.watched[0] if unwatched.first_use is not None and len(tape.watched) == 1 else None
+        variable = recording.variables.get(unwatched.source.variable) if unwatched.source.variable is not None else None
+        yield from thawed(None if variable is None else variable.created)
         yield from watched(tape.entered, name, late)
 
 
