@@ -2,8 +2,8 @@
 
 python -O benchmarks/fixes.py [--sample N] [--seed S] [--json FILE] [--diffs] [FOLDER or FILES ...]
 
-The programs assert their own symptoms, which a fix removes: `-O` leaves assertions out. Each run is a fork of this process,
-which has imported the framework, so that a run takes a second and not five.
+The programs assert their own symptoms, which a fix removes: `-O` leaves assertions out. Each run is a fork of this
+process, which has imported the framework, so that a run takes a second and not five.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from whygrad.cli.fix_child import Performance
+from whygrad.cli.fixing.child import Performance
 from whygrad.errors import UsageError
 from whygrad.trial.changes import Changes
 from whygrad.trial.order import Order

@@ -34,9 +34,7 @@ class WatchOptions:
     find_nan: bool = False  # keep what every compiled step needs to be replayed, whatever it costs
     keep: str | None = None  # the folder in which steps that go bad are kept; None: nowhere
     terms: bool = False  # measure what each term of a loss gives to each variable, by one more backward pass a term
-    on_step: Callable[[float | None], None] | None = (
-        None  # called at each request or compiled call, with the loss if seen
-    )
+    on_step: Callable[[float | None], None] | None = None  # at each request or compiled call, with the loss if seen
     on_optimizer: Callable[[Any, Any], None] | None = None  # given the hooks and a class of optimizers, before ours
 
 

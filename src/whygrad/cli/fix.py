@@ -46,7 +46,7 @@ def command(
     Nothing is written without --apply or --interactive. Everything after SCRIPT belongs to the script. A run is stopped
     as soon as it has shown enough. The exit status is 0 where nothing is left to fix, 1 where something is.
     """
-    from whygrad.cli.fixing import Plan, execute
+    from whygrad.cli.fixing.session import Plan, execute
     from whygrad.trial.order import Order
 
     given = args[1:] if args[:1] == ("--",) else args

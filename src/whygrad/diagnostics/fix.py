@@ -9,7 +9,7 @@ from whygrad.source import SourceSpan
 
 
 class FixSafety(StrEnum):
-    """`safe`: all else that the program computes stays; `unsafe`: some values change; `display-only`: to be read only."""
+    """`safe`: all else that is computed stays; `unsafe`: values change; `display-only`: to be read, not tried."""
 
     SAFE = "safe"
     UNSAFE = "unsafe"

@@ -8,9 +8,9 @@ from typing import Final
 
 from whygrad.diagnostics import Edit, Fix, FixSafety, Word
 from whygrad.fixes.array_words import DTYPES, FUNCTIONS, LEAVING, METHODS, RETURNING
-from whygrad.fixes.rewriting import argument, operand_text, replaced, text_at, with_argument
+from whygrad.fixes.rewriting import argument, expression_at, operand_text, replaced, text_at, with_argument
 from whygrad.source import SourceSpan, source_lines
-from whygrad.source.module import Module, last_name, located
+from whygrad.source.module import Module, last_name
 
 _FACTS: Final = ("shape", "ndim", "size", "dtype")  # attributes that no gradient goes through
 _LISTS: Final = (ast.List, ast.Tuple, ast.ListComp, ast.Attribute)
@@ -21,8 +21,8 @@ _MAX_FUNCTIONS: Final = 8
 
 def without_arrays(left: SourceSpan | None) -> Iterator[Fix]:
     """The value that leaves at a span stays a tensor, and so does all that is computed from it."""
-    found = located(left)
-    if found is None or not isinstance(found[1], ast.expr):
+    found = expression_at(left)
+    if found is None:
         return
     module, node = found
     edits = Translation(module, node).edits()
@@ -213,12 +213,9 @@ class Translation:
         start, value, opened = (self._module.span(each) for each in (call, function.value, function))
         line, column = opened.end_line or opened.line, opened.end_column or 0
         dot, file, comma = column - len(function.attr) - 1, start.file, ", " if call.args or call.keywords else ""
-        lines = source_lines(file)
-        bare = start.line == value.line and value.last_line == line
-        if bare and (lines[line - 1][start.column : value.column], lines[line - 1][value.end_column : dot]) == (
-            "(",
-            ")",
-        ):
+        text = source_lines(file)[line - 1]
+        around = text[start.column : value.column], text[value.end_column : dot]
+        if start.line == value.line and value.last_line == line and around == ("(", ")"):
             begin, end = value.column, value.end_column  # its parentheses are those of the call now
         else:
             begin, end = start.column, dot
@@ -237,11 +234,10 @@ class Translation:
             self._around(call, value, "", "")
 
     def _is_list(self, value: ast.expr) -> bool:
-        scope = self._module.scope(value)
-        made = [
-            n for n in ast.walk(scope) if isinstance(n, ast.Assign) and isinstance(n.value, (ast.List, ast.ListComp))
-        ]
-        return any(ast.unparse(target) == ast.unparse(value) for node in made for target in node.targets)
+        name = ast.unparse(value)
+        bound = [n for n in ast.walk(self._module.scope(value)) if isinstance(n, ast.Assign)]
+        made = [n.value for n in bound if name in {ast.unparse(target) for target in n.targets}]
+        return any(isinstance(each, (ast.List, ast.ListComp)) for each in made)
 
     def _around(self, call: ast.Call, value: ast.expr, before: str, after: str) -> None:
         """What is inside a call, in place of the call."""

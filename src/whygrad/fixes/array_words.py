@@ -15,7 +15,6 @@ class Same:
     word: Word
     add: str = ""
     unless: tuple[int, str] | None = None  # position and name of the argument that makes `add` needless
-    renamed: tuple[tuple[str, str], ...] = ()
 
 
 FUNCTIONS: Final[dict[str, Same]] = {
@@ -37,7 +36,7 @@ FUNCTIONS: Final[dict[str, Same]] = {
     "power": Same(Word.POWER),
     "maximum": Same(Word.MAXIMUM),
     "minimum": Same(Word.MINIMUM),
-    "clip": Same(Word.CLIP, renamed=(("a_min", "clip_value_min"), ("a_max", "clip_value_max"))),
+    "clip": Same(Word.CLIP),
     "where": Same(Word.WHERE),
     "sum": Same(Word.SUM),
     "mean": Same(Word.MEAN),
@@ -57,7 +56,7 @@ FUNCTIONS: Final[dict[str, Same]] = {
     "array": Same(Word.TO_DENSE),
     "asarray": Same(Word.TO_DENSE),
     "reshape": Same(Word.RESHAPE),
-    "transpose": Same(Word.TRANSPOSE, renamed=(("axes", "perm"),)),
+    "transpose": Same(Word.TRANSPOSE),
     "expand_dims": Same(Word.EXPAND),
     "squeeze": Same(Word.SQUEEZE),
     "matmul": Same(Word.MATRIX_PRODUCT),
@@ -76,20 +75,8 @@ FUNCTIONS: Final[dict[str, Same]] = {
     "floor": Same(Word.FLOOR),
     "ceil": Same(Word.CEIL),
 }
-METHODS: Final = (
-    "sum",
-    "mean",
-    "std",
-    "var",
-    "max",
-    "min",
-    "prod",
-    "all",
-    "any",
-    "reshape",
-    "transpose",
-    "dot",
-    "cumsum",
+METHODS: Final = frozenset(
+    ["sum", "mean", "std", "var", "max", "min", "prod", "all", "any", "reshape", "transpose", "dot", "cumsum"]
 )
 LEAVING: Final = ("numpy", "item", "tolist", "copy")  # methods that give the same values to Python
 DTYPES: Final = {"float32": Word.FLOAT32, "float64": Word.FLOAT64}

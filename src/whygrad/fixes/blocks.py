@@ -12,7 +12,6 @@ from whygrad.fixes.rewriting import (
     indent_of,
     indentation_inside,
     inserted_at,
-    inserted_before,
     moved_lines,
     replaced,
     shifted,
@@ -107,24 +106,14 @@ def _longer(
     module: Module, block: ast.With, after: Sequence[ast.stmt], outside: ast.stmt, asking: ast.stmt | None
 ) -> Iterator[Fix]:
     """The statements after a block, up to the one that asks, belong to it."""
-    end = next(
-        (i for i, each in enumerate(after) if asking is not None and (each is asking or asking in ast.walk(each))), None
-    )
+    asks = [asking is not None and asking in ast.walk(each) for each in after]
+    end = asks.index(True) if any(asks) else None
     taken = list(after[:end]) if end else [each for each in after if each.lineno <= outside.lineno]
     if not taken or not all(has_own_lines(module, each) for each in taken):
         return
-    first, last = taken[0].lineno, taken[-1].end_lineno or taken[-1].lineno
-    first = (
-        (block.end_lineno or block.lineno) + 1 if _only_remarks(module, (block.end_lineno or 0) + 1, first) else first
-    )
+    first, last = (block.end_lineno or block.lineno) + 1, taken[-1].end_lineno or taken[-1].lineno
     edits = tuple(shifted(module, first, last, indent_of(module, block), indentation_inside(module, block)))
     yield Fix(title=f"move {_shown(module, taken)} into the `with` block", edits=edits, safety=FixSafety.SAFE)
-
-
-def _only_remarks(module: Module, first: int, end: int) -> bool:
-    return all(
-        not line.strip() or line.lstrip().startswith("#") for line in source_lines(module.file)[first - 1 : end - 1]
-    )
 
 
 def _earlier(module: Module, block: ast.With, before: Sequence[ast.stmt]) -> Iterator[Fix]:
@@ -230,21 +219,6 @@ def without_statement(at: SourceSpan | None) -> Iterator[Fix]:
     first, last = statement.lineno, statement.end_lineno or statement.lineno
     edit = replaced(module, statement, "pass") if alone else deleted_lines(module, first, last)
     yield Fix(title=f"leave out `{' '.join(text_at(module, statement).split())}`", edits=(edit,))
-
-
-def called_before(module: Module, statement: ast.stmt, text: str) -> Edit:
-    """A line of its own before a statement."""
-    return inserted_before(module, statement, text)
-
-
-def name_of_block(module: Module, node: ast.AST) -> str | None:
-    """The name that the nearest `with ... as name` around a node, or at it, gives."""
-    for each in (node, *module.ancestors(node)):
-        if isinstance(each, ast.With):
-            for item in each.items:
-                if isinstance(item.optional_vars, ast.Name):
-                    return item.optional_vars.id
-    return None
 
 
 def call_of_head(at: SourceSpan | None) -> tuple[Module, ast.Call, ast.With] | None:

@@ -13,6 +13,7 @@ from whygrad.source.module import Module, last_name, located
 
 _EXPONENTS: Final = "20.0"  # the largest exponent that is left: e**20 is 5e8, and its square still fits
 _FAR_BELOW: Final = "-1e9"
+_MINUS_INFINITY: Final = ("float('-inf')", "-float('inf')", "-np.inf", "-math.inf", "-numpy.inf")
 
 
 def logarithm(at: SourceSpan | None, small: str) -> Iterator[Fix]:
@@ -117,16 +118,12 @@ def finite_mask(at: SourceSpan | None) -> Iterator[Fix]:
     found = located(at)
     if found is None:
         return
-    module, node = found
-    edits = []
-    for each in ast.walk(module.tree):
-        text = ast.unparse(each) if isinstance(each, (ast.UnaryOp, ast.Call)) else ""
-        if text.replace("'", '"') in ('float("-inf")', '-float("inf")') or text in (
-            "-np.inf",
-            "-math.inf",
-            "-numpy.inf",
-        ):
-            edits.append(replaced(module, each, _FAR_BELOW))  # type: ignore[arg-type]
+    module = found[0]
+    edits = [
+        replaced(module, each, _FAR_BELOW)
+        for each in ast.walk(module.tree)
+        if isinstance(each, (ast.UnaryOp, ast.Call)) and ast.unparse(each) in _MINUS_INFINITY
+    ]
     if edits:
         yield Fix(title=f"mask with `{_FAR_BELOW}` instead of minus infinity", edits=tuple(edits))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from whygrad.diagnostics import Edit, Fix, FixSafety, Word
 from whygrad.fixes.rewriting import (
     argument,
+    call_at,
     has_own_lines,
     inserted_after,
     operand_text,
@@ -23,8 +24,8 @@ def in_training_mode(calls: Iterable[SourceSpan | None]) -> Iterator[Fix]:
     """Calls of a network say `training=True`."""
     edits = list[Edit]()
     for span in dict.fromkeys(calls):
-        found = located(span)
-        if found is None or not isinstance(found[1], ast.Call):
+        found = call_at(span)
+        if found is None:
             continue
         module, call = found
         flag = argument(call, None, "training")
@@ -35,8 +36,8 @@ def in_training_mode(calls: Iterable[SourceSpan | None]) -> Iterator[Fix]:
 
 def exchanged(at: SourceSpan | None) -> Iterator[Fix]:
     """The first two arguments of a call change places."""
-    found = located(at)
-    if found is None or not isinstance(found[1], ast.Call):
+    found = call_at(at)
+    if found is None:
         return
     module, call = found
     pair = call.args[:2] if len(call.args) >= 2 else [keyword.value for keyword in call.keywords[:2]]
@@ -75,10 +76,8 @@ def with_own_terms(asked: SourceSpan | None, called: SourceSpan | None, returned
         module, target = request[0], request[1].args[0]
         bound = _last_binding(module, request[1], ast.unparse(target))
         if isinstance(target, ast.Name) and bound is not None and has_own_lines(module, bound):
-            text = f"{target.id} += {Word.ADD_ALL}({name}.losses)"
-            yield Fix(
-                title="add the terms that the network has collected", edits=(inserted_after(module, bound, text),)
-            )
+            edit = inserted_after(module, bound, f"{target.id} += {Word.ADD_ALL}({name}.losses)")
+            yield Fix(title="add the terms that the network has collected", edits=(edit,))
     made = located(returned)
     statement = None if made is None else made[0].statement(made[1])
     if made is not None and isinstance(statement, ast.Return) and statement.value is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from whygrad.diagnostics import Edit
 from whygrad.source import SourceSpan, source_lines
-from whygrad.source.module import Module
+from whygrad.source.module import Module, located
 
 _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant, ast.List, ast.Dict, ast.Set, ast.ListComp)
 INDENT = "    "
@@ -157,6 +157,18 @@ def _after_parentheses(module: Module, node: ast.expr, end: tuple[int, int]) -> 
     while text[column : column + 1] == ")" and (line, column) < end:
         column += 1
     return line, column
+
+
+def expression_at(span: SourceSpan | None) -> tuple[Module, ast.expr] | None:
+    """The expression at a span, and the file it is in."""
+    found = located(span)
+    return None if found is None or not isinstance(found[1], ast.expr) else (found[0], found[1])
+
+
+def call_at(span: SourceSpan | None) -> tuple[Module, ast.Call] | None:
+    """The call at a span, and the file it is in."""
+    found = located(span)
+    return None if found is None or not isinstance(found[1], ast.Call) else (found[0], found[1])
 
 
 def argument(call: ast.Call, position: int | None, *names: str) -> ast.expr | None:

@@ -1,4 +1,4 @@
-"""The words of a framework in a fix, spelled as the user's file names its modules; an import that is missing is added."""
+"""The words of a framework in a fix, as the user's file names its modules; an import that is missing is added."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class _Spelling:
 def _name_of(module: Module, target: str) -> str | None:
     """The name that a module goes by in a file: `import a.b as c`, `from a import b`."""
     for node in module.tree.body:
-        if isinstance(node, ast.Import) or isinstance(node, ast.ImportFrom):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
                 if alias.name == target:
                     return alias.asname or alias.name

@@ -7,18 +7,17 @@ from collections.abc import Iterator
 from typing import Final
 
 from whygrad.diagnostics import Fix, Word
-from whygrad.fixes.rewriting import argument, in_parentheses, operand_text, replaced, text_at
+from whygrad.fixes.rewriting import argument, call_at, expression_at, in_parentheses, operand_text, replaced, text_at
 from whygrad.source import SourceSpan
-from whygrad.source.module import Module, last_name, located
+from whygrad.source.module import Module, last_name
 
-_SIMPLE: Final = (ast.Name, ast.Attribute, ast.Constant, ast.Subscript)
 _INDEX: Final = ("argmax", "argmin")
 
 
 def rounded(at: SourceSpan | None) -> Iterator[Fix]:
     """`round(x)` becomes `x + stop_gradient(round(x) - x)`; and else `x` itself."""
-    found = located(at)
-    if found is None or not isinstance(found[1], ast.Call) or not found[1].args:
+    found = call_at(at)
+    if found is None or not found[1].args:
         return
     module, call = found
     value = call.args[0]
@@ -32,8 +31,8 @@ def rounded(at: SourceSpan | None) -> Iterator[Fix]:
 
 def uncast(at: SourceSpan | None) -> Iterator[Fix]:
     """A cast to a type without a gradient: the way there and back is passed straight through, or left out."""
-    found = located(at)
-    if found is None or not isinstance(found[1], ast.Call) or last_name(found[1].func) not in ("cast", "astype"):
+    found = call_at(at)
+    if found is None or last_name(found[1].func) not in ("cast", "astype"):
         return
     module, call = found
     value = call.args[0] if last_name(call.func) == "cast" else getattr(call.func, "value", None)
@@ -76,12 +75,11 @@ def _enclosing_cast(module: Module, node: ast.expr) -> ast.Call | None:
 
 def compared(at: SourceSpan | None) -> Iterator[Fix]:
     """`cast(a > b)` gets the gradient of `sigmoid(a - b)`."""
-    found = located(at)
+    found = expression_at(at)
     if found is None:
         return
     module, node = found
-    sides = _sides(module, node)
-    hard = None if not isinstance(node, ast.expr) else _enclosing_cast(module, node)
+    sides, hard = _sides(module, node), _enclosing_cast(module, node)
     if sides is None or hard is None:
         return
     soft = f"{Word.SIGMOID}({sides[0]} - {sides[1]})"
@@ -105,8 +103,8 @@ def _sides(module: Module, node: ast.AST) -> tuple[str, str] | None:
 
 def positions(at: SourceSpan | None) -> Iterator[Fix]:
     """`one_hot(argmax(x))` gets the gradient of the softmax; `cast(argmax(x))` becomes the mean position under it."""
-    found = located(at)
-    if found is None or not isinstance(found[1], ast.Call):
+    found = call_at(at)
+    if found is None:
         return
     module, call = found
     hard = call if last_name(call.func) == "one_hot" else None
@@ -159,8 +157,8 @@ def _taken_by(module: Module, node: ast.expr, name: str) -> ast.Call | None:
 
 def unstopped(at: SourceSpan | None) -> Iterator[Fix]:
     """`stop_gradient(x)` becomes `x`."""
-    found = located(at)
-    if found is None or not isinstance(found[1], ast.Call) or len(found[1].args) != 1 or found[1].keywords:
+    found = call_at(at)
+    if found is None or len(found[1].args) != 1 or found[1].keywords:
         return
     module, call = found
     if last_name(call.func) != "stop_gradient":

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from whygrad.diagnostics import Edit, Fix, FixSafety, Word
 from whygrad.fixes.rewriting import (
     INDENT,
     argument,
+    call_at,
     has_own_lines,
     indent_of,
     inserted_before,
@@ -60,32 +61,40 @@ def _assign(module: Module, target: ast.expr, value: ast.expr) -> str:
     return f"{text_at(module, target)}.{Word.ASSIGN}({text_at(module, value)})"
 
 
-def floating(made: SourceSpan | None) -> Iterator[Fix]:
-    """A variable of integers becomes one of floating-point numbers."""
-    found = located(made)
-    if found is None or not isinstance(found[1], ast.Call):
+def floating(made: Iterable[SourceSpan | None]) -> Iterator[Fix]:
+    """Variables of integers become variables of floating-point numbers, all of them together."""
+    places = [list(_floating(span)) for span in dict.fromkeys(made)]
+    if places and all(places):
+        what = "it a floating-point variable" if len(places) == 1 else "them floating-point variables"
+        yield Fix(title=f"make {what}", edits=tuple(each[0] for each in places))
+        if any(len(each) > 1 for each in places):
+            yield Fix(title=f"make {what}", edits=tuple(each[-1] for each in places))
+
+
+def _floating(made: SourceSpan | None) -> Iterator[Edit]:
+    """The edit that makes a variable a floating-point one; and another way, where there is one."""
+    found = call_at(made)
+    if found is None:
         return
     module, call = found
     dtype = argument(call, None, "dtype")
     value = argument(call, 0, "initial_value", "initializer")
     if isinstance(dtype, ast.Constant):
-        edit = replaced(module, dtype, '"float32"')
+        yield replaced(module, dtype, '"float32"')
     elif dtype is not None:
-        edit = replaced(module, dtype, f"{Word.FLOAT32}")
+        yield replaced(module, dtype, f"{Word.FLOAT32}")
     elif isinstance(value, ast.Constant) and isinstance(value.value, int):
-        edit = replaced(module, value, f"{text_at(module, value)}.0")
+        yield replaced(module, value, f"{text_at(module, value)}.0")
     else:
-        edit = with_argument(module, call, f"dtype={Word.FLOAT32}")
-    yield Fix(title="make it a floating-point variable", edits=(edit,))
-    if value is not None and dtype is None and not isinstance(value, ast.Constant):
-        text = f"{Word.CAST}({text_at(module, value)}, {Word.FLOAT32})"
-        yield Fix(title="make it a floating-point variable", edits=(replaced(module, value, text),))
+        yield with_argument(module, call, f"dtype={Word.FLOAT32}")
+        if value is not None:
+            yield replaced(module, value, f"{Word.CAST}({text_at(module, value)}, {Word.FLOAT32})")
 
 
-def tracked(made: SourceSpan | None, owned_by: str = "") -> Iterator[Fix]:
+def tracked(made: SourceSpan | None) -> Iterator[Fix]:
     """A variable of a class that its framework keeps no track of is made as one that it does."""
-    found = located(made)
-    if found is None or not isinstance(found[1], ast.Call):
+    found = call_at(made)
+    if found is None:
         return
     module, call = found
     owner = next((each for each in module.ancestors(call) if isinstance(each, ast.ClassDef)), None)
@@ -93,12 +102,8 @@ def tracked(made: SourceSpan | None, owned_by: str = "") -> Iterator[Fix]:
         return
     edits = list[Edit]()
     for each in ast.walk(owner):
-        if (
-            isinstance(each, ast.Call)
-            and last_name(each.func) == "Variable"
-            and ast.unparse(each.func) == ast.unparse(call.func)
-        ):
-            edits += _tracked(module, each)
+        if isinstance(each, ast.Call) and ast.unparse(each.func) == ast.unparse(call.func):
+            edits += _tracked(module, each) if last_name(each.func) == "Variable" else ()
     base = _rebased(module, owner)
     title = f"make it a variable that `{owner.name}` keeps track of"
     if edits and not base:
@@ -140,9 +145,8 @@ def _rebased(module: Module, owner: ast.ClassDef) -> list[Edit]:
 def rebased(file: str, owner: str, word: Word) -> Iterator[Fix]:
     """A class that is derived from the framework's plainest one is derived from another."""
     module = module_of(file)
-    classes = (
-        [] if module is None else [n for n in ast.walk(module.tree) if isinstance(n, ast.ClassDef) and n.name == owner]
-    )
+    nodes = [] if module is None else list(ast.walk(module.tree))
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef) and node.name == owner]
     if module is None or len(classes) != 1:
         return
     edits = tuple(replaced(module, base, f"{word}") for base in classes[0].bases if last_name(base) == "Module")

@@ -9,10 +9,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from whygrad.errors import UsageError
 from whygrad.source.text import SourceSpan
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")  # as Python's universal line ends
+
+
+class EditError(ValueError):
+    """Edits that cannot be made together, or not in this text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ def read_source(file: str) -> FileText:
 
 
 def edited(text: str, edits: Iterable[tuple[SourceSpan, str]]) -> str:
-    """The text after all edits, whose places are those of the text before; a `UsageError` where two overlap.
+    """The text after all edits, whose places are those of the text before; an `EditError` where two overlap.
 
     A new line ends as most lines of the text do. Insertions at one place keep their order.
     """
@@ -50,7 +53,7 @@ def edited(text: str, edits: Iterable[tuple[SourceSpan, str]]) -> str:
     pieces, position = list[str](), 0
     for start, end, new in placed:
         if start < position:
-            raise UsageError("two edits of a fix overlap")
+            raise EditError("two edits of a fix overlap")
         pieces += (text[position:start], new.replace("\n", end_of_line))
         position = end
     return "".join([*pieces, text[position:]])
@@ -71,21 +74,21 @@ def _starts(text: str) -> list[int]:
 def _range(starts: list[int], text: str, span: SourceSpan) -> tuple[int, int]:
     end_line = span.line if span.end_line is None else span.end_line
     if span.column is None or span.end_column is None:
-        raise UsageError("an edit needs the columns of its place")
+        raise EditError("an edit needs the columns of its place")
     start, end = _offset(starts, text, span.line, span.column), _offset(starts, text, end_line, span.end_column)
     if end < start:
-        raise UsageError("an edit ends before it begins")
+        raise EditError("an edit ends before it begins")
     return start, end
 
 
 def _offset(starts: list[int], text: str, line: int, column: int) -> int:
     """The line after the last one is the end of the text."""
     if not 1 <= line <= len(starts):
-        raise UsageError(f"an edit lies at line {line} of a text that has {len(starts) - 1}")
+        raise EditError(f"an edit lies at line {line} of a text that has {len(starts) - 1}")
     offset = starts[line - 1] + column
     limit = starts[line] if line < len(starts) else starts[-1]
     if offset > limit:
-        raise UsageError(f"an edit lies behind the end of line {line}")
+        raise EditError(f"an edit lies behind the end of line {line}")
     return offset
 
 

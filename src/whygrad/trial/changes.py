@@ -30,18 +30,18 @@ class Changes:
             if not replace(before[file], text=texts[file]).matches(recorded.get(file, "")):
                 raise UsageError(f"`{shown_file(file)}` is not what it was when it ran")
             own = [(edit.span, edit.text) for edit in fix.edits if edit.span.file == file]
-            texts[file] = edited(texts[file], own)
-            _check_syntax(file, texts[file])
+            try:
+                texts[file] = edited(texts[file], own)
+                compile(texts[file], file, "exec", dont_inherit=True)
+            except (SyntaxError, ValueError) as error:
+                raise UsageError(f"the changed text cannot be made: {error}") from error
         return Changes(before, texts)
 
     def diff(self, since: Changes | None = None) -> str:
         """A unified diff of all files, as `patch` reads it."""
         earlier = {} if since is None else since.texts
-        return "".join(
-            line
-            for file in sorted(self.texts)
-            for line in self._diff_of(file, earlier.get(file, self.before[file].text))
-        )
+        known = {file: earlier.get(file, self.before[file].text) for file in sorted(self.texts)}
+        return "".join(line for file, before in known.items() for line in self._diff_of(file, before))
 
     def _diff_of(self, file: str, before: str) -> Iterator[str]:
         name = shown_file(file)
@@ -61,10 +61,3 @@ def _read(file: str) -> FileText:
         return read_source(file)
     except (OSError, SyntaxError, UnicodeError) as error:
         raise UsageError(f"cannot read `{shown_file(file)}`: {error}") from error
-
-
-def _check_syntax(file: str, text: str) -> None:
-    try:
-        compile(text, file, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError) as error:
-        raise UsageError(f"the changed text does not compile: {error}") from error

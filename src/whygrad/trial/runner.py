@@ -19,7 +19,7 @@ from whygrad.errors import UsageError
 from whygrad.trial.order import Order, dump_order
 from whygrad.trial.sighting import Ending, Sighting, load
 
-CHILD: Final = "whygrad.cli.fix_child"
+CHILD: Final = "whygrad.cli.fixing.child"
 _LAST_WORDS: Final = 20.0  # seconds that a run may take to say what it has seen after it was told to end
 _LOOK: Final = 0.05  # seconds between two looks at it
 _TAIL: Final = 2000  # characters of what a process printed last, in which its trouble is looked for
@@ -51,9 +51,7 @@ class Runner:
         if self.folder is None:
             return order
         here, there = os.getcwd() + os.sep, self.folder + os.sep
-        overlay = {
-            there + file.removeprefix(here): text for file, text in order.overlay.items() if file.startswith(here)
-        }
+        overlay = {file.replace(here, there, 1): text for file, text in order.overlay.items()}
         script = there + order.script.removeprefix(here) if order.script.startswith(here) else order.script
         return replace(order, overlay=overlay, script=script)
 

@@ -23,9 +23,7 @@ def scratch_copy(folder: str) -> Iterator[str]:
         folders[:] = [name for name in folders if name not in _LEFT_OUT]
         size += sum(os.lstat(os.path.join(root, name)).st_size for name in files)
         if size > MAX_SIZE:
-            raise UsageError(
-                f"`{folder}` is too big to be copied", help="run without --scratch, or in a smaller folder"
-            )
+            raise UsageError(f"`{folder}` is too big to be copied", help="run without --scratch")
     with tempfile.TemporaryDirectory(prefix="whygrad-scratch-") as above:
         copy = os.path.join(os.path.realpath(above), os.path.basename(folder) or "folder")
         shutil.copytree(folder, copy, symlinks=True, ignore=shutil.ignore_patterns(*_LEFT_OUT))

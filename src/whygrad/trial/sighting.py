@@ -33,6 +33,10 @@ class Ending:
     stopped: bool = False  # by us, before it had ended
     late: bool = False  # it was ended because it took too long
 
+    def is_like(self, other: Ending) -> bool:
+        """Whether both ended by themselves in the same way."""
+        return (self.error, self.status) == (other.error, other.status)
+
     @property
     def shown(self) -> str:
         if self.late:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from whygrad.diagnostics import Diagnostic
 from whygrad.trial.sighting import GradientState, Sighting
 
+_NOTHING = (None, GradientState.NONE, GradientState.ZERO)
 _BAD = (GradientState.NONE, GradientState.NONFINITE)
 _NAMED = 3  # variables that evidence lists by name
 
@@ -63,13 +64,14 @@ def _new(before: Sighting, after: Sighting, finding: Diagnostic) -> list[Diagnos
 
 def _same_place(before: Sighting, finding: Diagnostic, after: Sighting, other: Diagnostic) -> bool:
     same_names = set(finding.variables) & set(other.variables) or not finding.variables
-    return signature(before, finding) == signature(after, other) or bool(same_names and _same_line(finding, other))
+    return signature(before, finding) == signature(after, other) or bool(same_names and _same_start(finding, other))
 
 
-def _same_line(one: Diagnostic, other: Diagnostic) -> bool:
+def _same_start(one: Diagnostic, other: Diagnostic) -> bool:
     if one.primary is None or other.primary is None:
         return one.primary is other.primary
-    return one.primary.span.line == other.primary.span.line
+    here, there = one.primary.span, other.primary.span
+    return (here.line, here.column) == (there.line, there.column)
 
 
 def _against_ending(before: Sighting, after: Sighting) -> Iterator[str]:
@@ -77,10 +79,7 @@ def _against_ending(before: Sighting, after: Sighting) -> Iterator[str]:
         yield "the changed program could not be watched"
     elif after.ending.late and not before.ending.late:
         yield "the changed program took too long"
-    elif after.ending.status and (after.ending.error, after.ending.status) != (
-        before.ending.error,
-        before.ending.status,
-    ):
+    elif after.ending.status and not after.ending.is_like(before.ending):
         yield f"the changed program {after.ending.shown}"
     if before.steps and not after.steps:
         yield "the changed program asks for no gradient"
@@ -93,7 +92,7 @@ def _against_gradients(before: Sighting, after: Sighting, finding: Diagnostic) -
     for name, state in lost.items():
         if state is GradientState.NONE:
             yield f"`{name}` still gets no gradient"
-        elif state is GradientState.NONFINITE or (state is GradientState.ZERO and none_is_good):
+        elif state is GradientState.NONFINITE or (none_is_good and before.gradients.get(name) in _NOTHING):
             yield f"`{name}` still gets a gradient that is {state.value}"
     for name, state in after.gradients.items():
         known = before.gradients.get(name)

@@ -1,12 +1,13 @@
 """One run of the user's program for `whygrad fix`, in a process of its own: watched, stopped early, told in a file.
 
-Run as `python -m whygrad.cli.fix_child ORDER RESULT`.
+Run as `python -m whygrad.cli.fixing.child ORDER RESULT`.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -94,10 +95,10 @@ class Performance:
         os._exit(0)  # taking a framework down takes longer than most programs
 
 
-def _sources(diagnostics: tuple[Diagnostic, ...], texts: object) -> dict[str, str]:
+def _sources(diagnostics: tuple[Diagnostic, ...], texts: Mapping[str, str]) -> dict[str, str]:
     spans = [each.primary.span for each in diagnostics if each.primary is not None]
     spans += [edit.span for each in diagnostics for fix in each.fixes for edit in fix.edits]
-    return {file: texts[file] for file in dict.fromkeys(span.file for span in spans) if file in texts}  # type: ignore
+    return {file: texts[file] for file in dict.fromkeys(span.file for span in spans) if file in texts}
 
 
 def _selection(order: Order) -> Selection:

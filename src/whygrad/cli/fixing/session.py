@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from whygrad.backends import require_framework
 from whygrad.cli.complaint import complain
-from whygrad.cli.fix_output import JsonAnswer, TextAnswer
-from whygrad.cli.progress import Progress
+from whygrad.cli.fixing.answer import JsonAnswer, TextAnswer
+from whygrad.cli.fixing.progress import Progress
 from whygrad.errors import UsageError
 from whygrad.trial.changes import Changes
 from whygrad.trial.order import Order
