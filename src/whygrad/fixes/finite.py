@@ -76,7 +76,7 @@ def _calls(at: SourceSpan | None, *names: str) -> Iterator[tuple[Module, ast.Cal
         yield module, calls[0]
 
 
-def quotient(at: SourceSpan | None, small: str) -> Iterator[Fix]:
+def quotient(at: SourceSpan | None, small: str = "1e-8") -> Iterator[Fix]:
     """`a / b` is zero where b is zero; or b is kept away from zero."""
     found = located(at)
     match None if found is None else found[1]:
