@@ -23,7 +23,10 @@ HEAD = "import numpy as np\nimport tensorflow as tf\n"
         ("y = tf.constant(float(«x.numpy()»))", "y = x"),
         ("y = «x.numpy()».astype('float32')", "y = tf.cast(x, tf.float32)"),
         ("y = np.concatenate([«x.numpy()», z])", "y = tf.concat([x, z], axis=0)"),
-        ("y = np.mean(\n    «x.numpy()»,  # größe\n    axis=0,\n)", "y = tf.reduce_mean(\n    x,  # größe\n    axis=0,\n)"),
+        (
+            "y = np.mean(\n    «x.numpy()»,  # größe\n    axis=0,\n)",
+            "y = tf.reduce_mean(\n    x,  # größe\n    axis=0,\n)",
+        ),
         ("y = «model.predict(x, verbose=0)» - z", "y = model(x, training=True) - z"),
         ("y = tf.constant([«float(a)», 2.0])", "y = tf.convert_to_tensor([a, 2.0])"),
     ],

@@ -19,7 +19,11 @@ HEAD = "import tensorflow as tf\n"
         (straight_through.rounded, "y = 2 * «tf.floor(a + b)»", None),
         (straight_through.uncast, "y = tf.cast(«tf.cast(x, tf.int32)», tf.float32)", None),
         (straight_through.unstopped, "y = f(«tf.stop_gradient(x)»)", "y = f(x)"),
-        (tapes.persistent, "with «tf.GradientTape()» as t:\n    pass", "with tf.GradientTape(persistent=True) as t:\n    pass"),
+        (
+            tapes.persistent,
+            "with «tf.GradientTape()» as t:\n    pass",
+            "with tf.GradientTape(persistent=True) as t:\n    pass",
+        ),
         (variables.assigned_in_place, "w = «w - r * g»", "w.assign(w - r * g)"),
         (variables.assigned_in_place, "w -= «r * g»  # step", "w.assign_sub(r * g)  # step"),
         (variables.assigned_in_place, "a, b = «a - g», b - h", "a.assign(a - g)\nb.assign(b - h)"),
@@ -94,5 +98,6 @@ def test_the_terms_of_a_network_are_added_where_the_loss_is_bound() -> None:
         return losses.with_own_terms(asked, called, None)
 
     assert first(code, added) == (
-        HEAD + "with tape() as t:\n    loss = mse(y, net(x))  # data\n    loss += tf.add_n(net.losses)\ng = t.gradient(loss, ws)\n"
+        HEAD
+        + "with tape() as t:\n    loss = mse(y, net(x))  # data\n    loss += tf.add_n(net.losses)\ng = t.gradient(loss, ws)\n"
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from report.samples import CUT, HELP, TRAIN, diagnostic, in_memory, lines, span, write
-from whygrad.diagnostics import Fix, FixSafety, Label, Severity, Steps
+from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.report import render_diagnostic
 from whygrad.source import SourceSpan
 

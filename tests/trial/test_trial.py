@@ -44,7 +44,9 @@ def finding(file: str, line: int, *fixes: Fix, code: str = "WG101", variables: t
     )
 
 
-def seen(file: str, *found: Diagnostic, state: GradientState = GradientState.NONE, text: str = TEXT, **more) -> Sighting:  # type: ignore[no-untyped-def]
+def seen(
+    file: str, *found: Diagnostic, state: GradientState = GradientState.NONE, text: str = TEXT, **more
+) -> Sighting:  # type: ignore[no-untyped-def]
     recorded = "\n".join(line.rstrip("\r\n") for line in text.splitlines())
     options = {"steps": 3, "losses": (1.0, 0.5, 0.25), "sources": {file: recorded}, **more}
     return Sighting(diagnostics=found, gradients={"w": state}, **options)

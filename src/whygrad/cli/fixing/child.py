@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +25,7 @@ from whygrad.watch import Run, explain_recording, watch
 
 _GRACE: Final = 2  # steps that are run after a certain finding was seen
 _KEPT_LOSSES: Final = 64
+_LOOK: Final = 0.5  # seconds between two looks at the process that asked
 _MAX_ERROR: Final = 300  # characters of an exception's text
 
 
@@ -120,9 +123,17 @@ def _ending(error: BaseException | None) -> Ending:
     return Ending(status=1, error=f"{type(error).__name__}: {text}"[:_MAX_ERROR])
 
 
+def _end_with(parent: int) -> None:
+    """Where the process that asked for the run is gone, nobody needs it any more."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    os._exit(1)
+
+
 def main() -> None:
     if not sys.flags.safe_path:
         del sys.path[0]
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     order, result = (Path(word) for word in sys.argv[1:3])
     Performance(load_order(order.read_text(encoding="utf-8")), result).play()
 
