@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from whygrad.backends import Watcher, WatchOptions, replay_step, words_of
+from whygrad.backends import Watcher, WatchOptions, modules_of, replay_step, words_of
 from whygrad.backends.children import MODULE as CHILDREN_OF
 from whygrad.backends.children import Children, leave
 from whygrad.backends.failure import describe_failure
@@ -30,7 +30,6 @@ from whygrad.rules import all_rules, diagnose
 from whygrad.rules.term_names import TermTraining, training_of_terms
 from whygrad.rules.wording import name_of, target_expression
 from whygrad.source import refresh_sources, texts_of
-from whygrad.termination import at_termination
 from whygrad.training.guard.every_optimizer import Guards
 
 if TYPE_CHECKING:
@@ -162,6 +161,7 @@ def watch(
     guard: str | None = None,
     keep: str | None = None,
     terms: bool = False,
+    on_step: Callable[[float | None], None] | None = None,
 ) -> Iterator[Run]:
     """Watch a stretch of code. Nothing it computes changes; afterwards `run.report()` says what was found.
 
@@ -170,11 +170,12 @@ def watch(
     value that is not finite is found for certain. `guard`: hold back updates that are not finite, as `whygrad.guard`
     does with this mode; this one does change what is computed. `keep`: a folder in which a step that goes bad is kept
     for `whygrad replay`. `terms`: measure how much each term of a loss gives to each layer, by one more backward pass a
-    term; the values of the program stay as they are.
+    term; the values of the program stay as they are. `on_step` is called at each gradient that is asked for and each
+    call of a compiled function, with the loss where it can be seen.
     """
     guards = None if guard is None else Guards(guard)
     on_optimizer = None if guards is None else guards.install
-    options = WatchOptions(find_nan=find_nan, keep=keep, terms=terms, on_optimizer=on_optimizer)
+    options = WatchOptions(find_nan=find_nan, keep=keep, terms=terms, on_step=on_step, on_optimizer=on_optimizer)
     run = Run(selection, on_certain, name, folder, options, guards)
     run._start()
     try:
@@ -209,25 +210,25 @@ def explain(step: Callable[..., Any], *args: Any, terms: bool = False, **kwargs:
 
 
 def run_child(process: Any, folder: str) -> None:
-    """Run a child process under a capture of its own, which leaves its recording in a folder, also when killed."""
+    """Run a child process under a capture of its own, which leaves its recording in a folder when it ends by itself.
+
+    One that is killed leaves none. To say something before SIGTERM ends it would need a handler in Python, and a worker
+    that waits for a lock just then would never get to it: the pool that ends its workers would wait for ever.
+    """
     for outer in _runs:  # of the parent, if it was forked
         outer._leave_hooks()
     run = Run(None, None)
 
-    def leave_recording() -> None:
+    run._start()
+    try:
+        type(process).run(process)
+    except BaseException as error:
+        run.failed(error)
+        raise
+    finally:
         run._leave_hooks()
         with contextlib.suppress(Exception):
             leave(run.recording(), folder)
-
-    run._start()
-    with at_termination(leave_recording):
-        try:
-            type(process).run(process)
-        except BaseException as error:
-            run.failed(error)
-            raise
-        finally:
-            leave_recording()
 
 
 _runs: list[Run] = []  # that watch now
@@ -254,7 +255,8 @@ def replay(path: str) -> Recording:
 
 def diagnosed(recording: Recording, selection: Selection | None = None) -> tuple[Diagnostic, ...]:
     """What all rules say of a recording, in the words of its framework."""
-    return diagnose(recording, all_rules(), selection, words_of(recording.framework))
+    framework = recording.framework
+    return diagnose(recording, all_rules(), selection, words_of(framework), modules_of(framework))
 
 
 def _reach(recording: Recording, request: Request) -> LossReach:

@@ -26,9 +26,12 @@ def train(n):
 if __name__ == "__main__":
     how, what = sys.argv[1:]
     context = multiprocessing.get_context(how)
-    if what == "pool":
+    if what in ("pool", "terminated pool"):
         with context.Pool(1) as pool:
             assert pool.map(train, [1]) == [1]
+            if what == "pool":
+                pool.close()
+                pool.join()
     else:
         child = context.Process(target=train, args=(1,))
         child.start()
@@ -62,9 +65,10 @@ def test_what_is_found_in_a_child_process_is_in_the_report(tmp_path: Path, how: 
     assert (report["run"]["requests"], report["run"]["children_not_watched"]) == (1, 0)
 
 
-def test_a_child_that_was_killed_is_said_to_be_not_watched(tmp_path: Path) -> None:
+@pytest.mark.parametrize("what", ["kill", "terminated pool"])
+def test_a_child_that_was_killed_is_said_to_be_not_watched(tmp_path: Path, what: str) -> None:
     (tmp_path / "train.py").write_text(CHILDREN)
-    done = whygrad(tmp_path, "run", "--no-keep", "train.py", "spawn", "kill")
+    done = whygrad(tmp_path, "run", "--no-keep", "train.py", "spawn", what)
 
     assert "1 child process not watched" in done.err.splitlines()[-1]
 
