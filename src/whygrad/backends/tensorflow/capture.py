@@ -99,14 +99,15 @@ class Capture:
 
     @cached_property
     def histories(self) -> StepHistories:
-        every_call = self.options.find_nan
-        return StepHistories(
+        made = StepHistories(
             self.recorder,
             self.variables,
             self._scaled,
             lambda bad: self.compiled_steps.went_bad(bad),
-            every_call=every_call,
+            every_call=self.options.find_nan,
         )
+        made.on_step.append(self.keras.step_ran)
+        return made
 
     @cached_property
     def update_watch(self) -> UpdateWatch:
@@ -136,6 +137,7 @@ class Capture:
         """Who hears of what."""
         recorder, requests, updates = self.recorder, self.requests, self.updates
         self.hooks.on_thread = recorder.change_thread
+        self.keras.on_tap = lambda holder: self.histories.taps.numbers.add(compat.tensor_id(holder))
         recorder.still_needed = self.tapes.still_needed
         recorder.on_write = updates.wrote
         recorder.on_settled.append(self.numbers.look_again)

@@ -38,6 +38,7 @@ class UpdateEntry:
     averages: int = 1  # calls that the optimizer takes the mean of
     counter: Any = None  # the variable that it counts its updates in, kept: it may be asked after the optimizer is gone
     iterations: int | None = None  # updates that it had made before; None: not known
+    rate: float | None = None  # of the first of them
     count: int = 1
 
 
@@ -88,6 +89,8 @@ class Updates:
         if self._keep(update):
             update.counter = optimizer.iterations
             update.iterations = self._counted(update.counter)
+            with recorder.pausing():
+                update.rate = compat.rate_now(optimizer)
         inputs = [tensor for g in gradients if (tensor := compat.id_of(getattr(g, "values", g))) is not None]
         record = recorder.add_virtual("ApplyGradients", inputs, (), place, graph)
         record.attrs = tuple(pair.variable for pair in pairs if not pair.missing)

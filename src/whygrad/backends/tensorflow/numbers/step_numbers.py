@@ -45,6 +45,7 @@ class Sizes:
 
     steps: tuple[int, ...] = ()
     ran: int = 0
+    losses: tuple[float, ...] = ()
     of: Mapping[int, GradientNumbers] = field(default_factory=dict)
 
 
@@ -86,7 +87,7 @@ class StepNumbers:
         held = [gradients[i] for i in place.positions]
         if any(gradient is None for gradient in held):
             return
-        place.numbers.add([squares[i] for i in place.positions], held)
+        place.numbers.add([squares[i] for i in place.positions], held, ticket.raw_targets)
         turn = place.numbers.turn
         if not turn & (turn - 1):
             self._look(ticket.entry, place, late=turn > _LATE)
@@ -102,7 +103,10 @@ class StepNumbers:
             return
         if any(gradients[i] is None for i in place.positions):  # they were there in an earlier trace
             return
-        place.numbers.write([gradients[i] for i in place.positions], means)
+        targets = [target for target in ticket.raw_targets if compat.is_tensor(target)]
+        if not targets:
+            return
+        place.numbers.write([gradients[i] for i in place.positions], targets, means)
         self._look(ticket.entry, place)
 
     def means(self, frame: Any) -> Means | None:
@@ -173,7 +177,7 @@ class StepNumbers:
                 activation=activation,
                 activated=where,
             )
-        return Sizes(tuple(map(int, steps)), ran, found)
+        return Sizes(tuple(map(int, steps)), ran, tuple(norms[:, -1].tolist()), found)
 
 
 def key_of(entry: RequestEntry) -> Key:

@@ -1,0 +1,70 @@
+"""What the classes and settings of Keras layers say, in words that every framework shares."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from whygrad.backends.tensorflow.keras.inspection import listed, path_of
+from whygrad.graph.learning import Activation, LayerFacts, LayerKind
+from whygrad.source import SourceSpan
+
+_BY_NAME: Final = {
+    "linear": Activation.LINEAR,
+    "sigmoid": Activation.SIGMOID,
+    "softmax": Activation.SOFTMAX,
+    "tanh": Activation.TANH,
+    "relu": Activation.RELU,
+}
+_KINDS: Final[dict[LayerKind, str]] = {
+    LayerKind.DENSE: "Dense EinsumDense",
+    LayerKind.RECURRENT: "LSTM GRU SimpleRNN RNN Bidirectional ConvLSTM1D ConvLSTM2D ConvLSTM3D",
+    LayerKind.EMBEDDING: "Embedding",
+    LayerKind.DROPOUT: "Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D AlphaDropout GaussianDropout",
+    LayerKind.NORMALISATION: "BatchNormalization SyncBatchNormalization LayerNormalization GroupNormalization "
+    "UnitNormalization RMSNormalization Normalization SpectralNormalization",
+    LayerKind.SCALING: "Rescaling",
+    LayerKind.ARRANGING: "Reshape Flatten Permute RepeatVector Cropping1D Cropping2D Cropping3D MaxPooling1D "
+    "MaxPooling2D MaxPooling3D AveragePooling1D AveragePooling2D AveragePooling3D GlobalMaxPooling1D "
+    "GlobalMaxPooling2D GlobalMaxPooling3D GlobalAveragePooling1D GlobalAveragePooling2D GlobalAveragePooling3D "
+    "UpSampling1D UpSampling2D UpSampling3D Identity",
+    LayerKind.ACTIVATION: "Activation Softmax ReLU LeakyReLU PReLU ELU ThresholdedReLU",
+}
+_KIND_OF: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()}
+_BY_CLASS: Final = {"Softmax": Activation.SOFTMAX, "ReLU": Activation.RELU}
+
+
+def facts_of(layer: Any, units: int | None, made: SourceSpan | None, into: int | None, *, shared: bool) -> LayerFacts:
+    """What is known of a layer that was called."""
+    inner = getattr(layer, "layer", None) if type(layer).__name__ == "TimeDistributed" else layer
+    name = type(inner).__name__
+    own = type(inner).__module__.split(".")[0] in ("keras", "tf_keras")
+    kind = _KIND_OF.get(name, LayerKind.OTHER) if own else LayerKind.OTHER
+    if own and kind is LayerKind.OTHER and "Conv" in name:
+        kind = LayerKind.CONVOLUTION
+    rate = getattr(inner, "rate", 0.0)
+    return LayerFacts(
+        name=path_of(layer),
+        kind=kind,
+        type_name=name,
+        activation=_activation(inner, name) if own else Activation.OTHER,
+        units=units,
+        made=made,
+        into=into,
+        rate=float(rate) if isinstance(rate, (int, float)) and kind is LayerKind.DROPOUT else 0.0,
+        shared=shared,
+        has_weights=bool(listed(layer, "trainable_variables")),
+    )
+
+
+def _activation(layer: Any, name: str) -> Activation:
+    given = getattr(layer, "activation", None)
+    if name == "ReLU" and (getattr(layer, "negative_slope", 0) or getattr(layer, "max_value", None)):
+        return Activation.OTHER
+    if name in _BY_CLASS:
+        return _BY_CLASS[name]
+    if given is None:
+        known = _KIND_OF.get(name) is not LayerKind.ACTIVATION
+        return Activation.LINEAR if known else Activation.OTHER
+    own = str(getattr(given, "__module__", "")).split(".")[0] in ("keras", "tf_keras", "tensorflow")
+    called = getattr(given, "__name__", "") if own else ""
+    return _BY_NAME.get(called, Activation.OTHER)

@@ -1,0 +1,239 @@
+"""What trainings compare: each loss object that is called under a tape, with its targets and predictions.
+
+A compiled step leaves them in variables of ours, which share their buffers. They are looked at after the steps 1, 2, 4,
+8 and so on, and at the end: in between nothing is read.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any, Final
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.keras.data_facts import GivenData
+from whygrad.backends.tensorflow.keras.inspection import path_of
+from whygrad.backends.tensorflow.keras.layer_chain import LayerChain
+from whygrad.backends.tensorflow.keras.trainings import Trainings
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.measure.array_values import joined, values_of
+from whygrad.backends.tensorflow.measure.finite import array_of
+from whygrad.graph.learning import Activation, LayerFacts, LayerKind, LossKind, Objective, Values
+from whygrad.observe.place import Place, span
+from whygrad.source.position import CodeOwner, owner_of
+
+_MOST: Final = 64  # losses
+_MOST_LOOKS: Final = 24  # that are kept of the predictions of one
+_KINDS: Final[dict[LossKind, str]] = {
+    LossKind.BINARY: "binary_crossentropy binary_focal_crossentropy",
+    LossKind.CATEGORICAL: "categorical_crossentropy categorical_focal_crossentropy",
+    LossKind.SPARSE: "sparse_categorical_crossentropy",
+    LossKind.REGRESSION: "mean_squared_error mean_absolute_error mean_absolute_percentage_error huber log_cosh "
+    "mean_squared_logarithmic_error",
+    LossKind.HINGE: "hinge squared_hinge",
+}
+_KIND_OF: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()}
+_OPS: Final = {
+    "Softmax": Activation.SOFTMAX,
+    "Sigmoid": Activation.SIGMOID,
+    "Tanh": Activation.TANH,
+    "Relu": Activation.RELU,
+    "BiasAdd": Activation.LINEAR,
+    "MatMul": Activation.LINEAR,
+}
+_PASSING: Final = ("Reshape", "Identity", "Squeeze", "ExpandDims", "Cast", "StopGradient", "Transpose")
+
+
+@dataclass(slots=True)
+class _Site:
+    """One loss, and what was seen of it."""
+
+    loss: LossKind
+    name: str
+    from_logits: bool
+    place: Place
+    compiled: bool
+    model: Any  # weakly
+    trained: Place
+    layers: tuple[LayerFacts, ...]
+    activation: Activation
+    targets: Values
+    predictions: list[Values] = field(default_factory=list)
+    inputs: tuple[Values, ...] = ()
+    taps: list[tuple[Any, Any, tuple[Any, ...]]] = field(default_factory=list)  # targets, predictions, inputs
+    turn: int = 0
+
+    def look(self, targets: Any, prediction: Any, inputs: list[Any]) -> None:
+        known, predicted = values_of(targets), values_of(prediction)
+        if known is not None:
+            self.targets = joined(self.targets, known)
+        if predicted is not None:
+            self.predictions[min(len(self.predictions), _MOST_LOOKS) :] = [predicted]
+        if not self.inputs:
+            self.inputs = tuple(each for array in inputs if (each := values_of(array)) is not None)
+
+
+class Objectives:
+    def __init__(
+        self, recorder: Recorder, chain: LayerChain, trainings: Trainings, on_tap: Callable[[Any], None]
+    ) -> None:
+        self._recorder = recorder
+        self._chain = chain
+        self._trainings = trainings
+        self._sites: dict[tuple[Any, ...], _Site] = {}
+        self._given: weakref.WeakKeyDictionary[Any, GivenData] = weakref.WeakKeyDictionary()
+        self._on_tap = on_tap
+        self._turn = 0
+
+    def began(self, model: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """A model is about to be trained on these data."""
+        if method == "fit":
+            self._given.setdefault(model, GivenData()).look(args, kwargs)
+
+    def compared(self, loss: Any, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """A loss object is about to be called."""
+        recorder = self._recorder
+        given = {**dict(zip(("y_true", "y_pred"), args, strict=False)), **kwargs}
+        target, prediction = given.get("y_true"), given.get("y_pred")
+        if recorder.paused or not recorder.tapes or compat.id_of(prediction) is None:
+            return
+        place, graph = recorder.place_at(frame), compat.current_graph()
+        compiled = owner_of(frame.f_code) is not CodeOwner.USER
+        key = (place, type(loss), id(loss) if compiled else 0)
+        site = self._sites.get(key)
+        if site is None:
+            if len(self._sites) >= _MOST:
+                return
+            site = self._sites[key] = self._met(loss, place, target, prediction, graph, compiled=compiled)
+        if graph is not None:
+            self._tap(site, graph, target, prediction, frame)
+            return
+        site.turn += 1
+        if not site.turn & (site.turn - 1):
+            arrays = [each for tensor in self._chain.inputs() if (each := _array(tensor)) is not None]
+            site.look(_array(target), _array(prediction), arrays)
+
+    def _met(self, loss: Any, place: Place, target: Any, prediction: Any, graph: Any, *, compiled: bool) -> _Site:
+        name, own = _name_of(loss)
+        layers = self._chain.behind(prediction)
+        running = self._trainings.running[-1] if self._trainings.running else None
+        model = self._chain.model() if running is None else running[0]
+        return _Site(
+            loss=_KIND_OF.get(name, LossKind.OTHER) if own else LossKind.OTHER,
+            name=name,
+            from_logits=bool(getattr(loss, "from_logits", False)),
+            place=place,
+            compiled=compiled and running is not None,
+            model=None if model is None else weakref.ref(model),
+            trained=None if running is None else running[1],
+            layers=layers,
+            activation=self._activation(layers, prediction, graph),
+            targets=_static(target),
+            predictions=[],
+        )
+
+    def _activation(self, layers: tuple[LayerFacts, ...], prediction: Any, graph: Any) -> Activation:
+        """Of the layer that made the predictions, else by the op that did."""
+        last = next((each for each in layers if each.kind not in (LayerKind.DROPOUT, LayerKind.ARRANGING)), None)
+        if last is not None and last.kind is not LayerKind.OTHER:
+            return last.activation
+        maker, number = self._recorder.observed.maker_in(graph), compat.id_of(prediction)
+        while number is not None:
+            made: Any = maker(number)
+            kind = "" if made is None else made.type
+            if kind in _PASSING and made.inputs:
+                number = made.inputs[0]
+                continue
+            return _OPS.get(kind, Activation.OTHER)
+        return Activation.OTHER
+
+    def _tap(self, site: _Site, graph: Any, target: Any, prediction: Any, frame: FrameType) -> None:
+        how = compat.tracing(frame)
+        tensors = [target, prediction, *self._chain.inputs()]
+        if how.foreign or how.compiled or compat.replicas() > 1 or not all(map(_is_numeric, tensors[:2])):
+            return
+        with self._recorder.pausing(), compat.unrecorded():
+            holders = [compat.tap(graph, each) for each in tensors if _is_numeric(each) and _is_in(each, graph)]
+        for holder in holders:
+            self._on_tap(holder)
+        if len(holders) >= 2:
+            site.taps[-3:] = [*site.taps[-3:], (holders[0], holders[1], tuple(holders[2:]))]
+
+    def step_ran(self) -> None:
+        """A compiled training step is over."""
+        self._turn += 1
+        if not self._turn & (self._turn - 1):
+            self._look_again()
+
+    def _look_again(self) -> None:
+        with self._recorder.pausing():
+            for site in self._sites.values():
+                for target, prediction, inputs in site.taps:
+                    arrays = [_left_in(holder) for holder in (target, prediction, *inputs)]
+                    site.look(*arrays[:2], arrays[2:])
+
+    def facts(self) -> Iterator[Objective]:
+        """Every loss that was called, as it is known by now."""
+        self._look_again()
+        for site in self._sites.values():
+            model = None if site.model is None else site.model()
+            given = GivenData() if model is None else self._given.get(model, GivenData())
+            compiled = None if model is None or not site.compiled else self._trainings.compiled_as(model)
+            alone = (
+                sum(other.model == site.model and other.trained == site.trained for other in self._sites.values()) == 1
+            )
+            yield Objective(
+                loss=site.loss,
+                name=site.name,
+                from_logits=site.from_logits,
+                where=span(site.place) if compiled is None else compiled.where,
+                compiled=compiled is not None,
+                model="" if model is None else path_of(model),
+                trained=span(site.trained),
+                layers=site.layers,
+                activation=site.activation,
+                targets=joined(given.targets, site.targets) if alone and given.targets else site.targets,
+                predictions=tuple(site.predictions),
+                inputs=given.inputs or site.inputs,
+                missed=given.missed,
+                metrics=() if compiled is None else compiled.metrics,
+                steps=max(site.turn, self._turn if site.taps else 0),
+            )
+
+
+def _name_of(loss: Any) -> tuple[str, bool]:
+    """What a loss is called, and whether it is the framework's own."""
+    function = getattr(loss, "fn", None)
+    home = type(loss) if function is None else function
+    own = str(getattr(home, "__module__", "")).split(".")[0] in ("keras", "tf_keras")
+    return str(getattr(home, "__name__", type(loss).__name__)), own
+
+
+def _is_numeric(tensor: Any) -> bool:
+    dtype = getattr(tensor, "dtype", None)
+    return compat.is_tensor(tensor) and dtype is not None and (dtype.is_floating or dtype.is_integer or dtype.is_bool)
+
+
+def _is_in(tensor: Any, graph: Any) -> bool:
+    return getattr(tensor, "graph", None) is graph
+
+
+def _array(thing: Any) -> Any:
+    return array_of(thing) if compat.id_of(thing) is not None else thing
+
+
+def _left_in(holder: Any) -> Any:
+    """What a step left in a variable of ours; None: it has not run."""
+    try:
+        return array_of(compat.read_handle(holder))
+    except Exception:  # the branch that writes it was not taken
+        return None
+
+
+def _static(target: Any) -> Values:
+    """What is known of targets before the step runs."""
+    shape, dtype = getattr(target, "shape", None), getattr(target, "dtype", None)
+    rank = None if shape is None else getattr(shape, "rank", len(shape))
+    return Values(shape=() if rank is None else tuple(shape), dtype=str(getattr(dtype, "name", dtype or "")))
