@@ -118,6 +118,7 @@ class Objective:
     name: str  # of the loss
     from_logits: bool = False
     where: SourceSpan | None = None  # where the loss is given, or called
+    made: SourceSpan | None = None  # where the loss object was made
     compiled: bool = False  # it was given to `compile`, not called by user code
     model: str = ""
     trained: SourceSpan | None = None  # where the training was started

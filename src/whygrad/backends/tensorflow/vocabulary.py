@@ -64,4 +64,9 @@ WORDS: Final[dict[Word, str]] = {
     Word.CROSS_ENTROPY: "tf.nn.softmax_cross_entropy_with_logits",
     Word.GLOBAL_NORM: "tf.linalg.global_norm",
     Word.LOSS_SCALER: "keras.optimizers.LossScaleOptimizer",
+    Word.BINARY_CROSS_ENTROPY: "binary_crossentropy",
+    Word.CATEGORICAL_CROSS_ENTROPY: "categorical_crossentropy",
+    Word.SPARSE_CROSS_ENTROPY: "sparse_categorical_crossentropy",
+    Word.SQUARED_ERROR: "mse",
+    Word.FROM_LOGITS: "from_logits=True",
 }

@@ -50,6 +50,7 @@ def install(hooks: Hooks, facts: KerasFacts, module: ModuleType) -> None:
     for method in ("fit", "train_on_batch"):
         replace(model, method, _training(hooks, facts, method))
     replace(module.losses.Loss, "__call__", _method(hooks, before=lambda *it: facts.loss_called(*it)))
+    replace(module.losses.Loss, "__init__", _method(hooks, before=lambda *it: facts.objectives.loss_made(*it)))
     if hasattr(module, "Variable"):  # of Keras 3, around one of TensorFlow's; tf_keras has no class of its own
         replace(module.Variable, "__init__", _method(hooks, after=facts.variable_made))
     if module.__name__ == "keras":  # tf_keras shares its `__setattr__` with everything that TensorFlow tracks

@@ -54,6 +54,7 @@ class _Site:
     name: str
     from_logits: bool
     place: Place
+    made: Place
     compiled: bool
     model: Any  # weakly
     trained: Place
@@ -83,9 +84,13 @@ class Objectives:
         self._chain = chain
         self._trainings = trainings
         self._sites: dict[tuple[Any, ...], _Site] = {}
+        self.made: weakref.WeakKeyDictionary[Any, Place] = weakref.WeakKeyDictionary()  # loss objects
         self._given: weakref.WeakKeyDictionary[Any, GivenData] = weakref.WeakKeyDictionary()
         self._on_tap = on_tap
         self._turn = 0
+
+    def loss_made(self, loss: Any, frame: FrameType, *_: Any) -> None:
+        self.made[loss] = self._recorder.place_at(frame)
 
     def began(self, model: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A model is about to be trained on these data."""
@@ -125,6 +130,7 @@ class Objectives:
             name=name,
             from_logits=bool(getattr(loss, "from_logits", False)),
             place=place,
+            made=self.made.get(loss),
             compiled=compiled and running is not None,
             model=None if model is None else weakref.ref(model),
             trained=None if running is None else running[1],
@@ -189,6 +195,7 @@ class Objectives:
                 name=site.name,
                 from_logits=site.from_logits,
                 where=span(site.place) if compiled is None else compiled.where,
+                made=span(site.made),
                 compiled=compiled is not None,
                 model="" if model is None else path_of(model),
                 trained=span(site.trained),

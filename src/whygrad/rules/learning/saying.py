@@ -1,0 +1,76 @@
+"""How findings about a loss, its targets and the last layer are put: where they point, and what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.graph import Recording
+from whygrad.graph.learning import LayerFacts, Objective, Values
+from whygrad.graph.questions.misfit import Found, Misfit, misfits
+from whygrad.rules.rule import Finding
+from whygrad.source import SourceSpan, source_text
+from whygrad.source.arguments import argument_span
+
+_LOSS_AT: Final = 1  # the position of the loss among the arguments of `compile`
+
+
+def found_of(recording: Recording, *wanted: Misfit) -> Iterator[Found]:
+    """The misfits of these kinds."""
+    return (found for found in misfits(recording) if found.misfit in wanted)
+
+
+def loss_place(objective: Objective) -> SourceSpan | None:
+    """Where the loss is chosen: in `compile`, or where the loss object was made."""
+    if not objective.compiled:
+        return objective.made or objective.where
+    given = argument_span(objective.where, "loss", _LOSS_AT)
+    named = given is not None and (source_text(given) or "").isidentifier()
+    return objective.made if named and objective.made is not None else given or objective.where
+
+
+def said(
+    found: Found,
+    message: str,
+    *,
+    label: str,
+    help: str,
+    at_loss: bool = False,
+    severity: Severity | None = None,
+    notes: tuple[str, ...] = (),
+    certain: bool = True,
+) -> Finding:
+    """A finding that points at the layer to change, or at the loss."""
+    objective = found.objective
+    layer = None if found.layer is None else found.layer.made
+    loss = loss_place(objective)
+    first, second = (loss, layer) if at_loss or layer is None else (layer, loss)
+    other = "the output comes from here" if first == loss else f"compared by `{objective.name}` here"
+    return Finding(
+        message=message,
+        primary=None if first is None else Label(first, label),
+        related=() if second is None or second == first else (Label(second, other),),
+        notes=notes,
+        help=help,
+        severity=severity,
+        steps=Steps(max(1, objective.steps), max(1, objective.steps)),
+        certain=certain,
+    )
+
+
+def output_name(layer: LayerFacts | None, objective: Objective) -> str:
+    """`dense_2`, by the last part of its path; the model, where no layer is known."""
+    name = objective.model if layer is None else layer.name
+    return f"`{name.rpartition('/')[2]}`" if name else "the model"
+
+
+def stretch(values: Values) -> str:
+    """From where to where numbers go."""
+    return f"{values.minimum:.4g} to {values.maximum:.4g}"
+
+
+def shape_text(values: Values) -> str:
+    """`(N, 3)`: the first axis is the batch."""
+    rest = "".join(f", {'?' if length is None else length}" for length in values.shape[1:])
+    return f"(N{rest or ','})"
