@@ -66,6 +66,7 @@ class Values:
     ones: tuple[int, int] | None = None  # in a row of zeros and ones: the fewest and the most; None: other numbers too
     alike: bool = False  # every row is the same
     constant: int = 0  # features that are the same in every row
+    spread: float = 0.0  # the largest difference between two rows in one feature
     scales: tuple[float, float] = (0.0, 0.0)  # the size of a feature that is not constant: the smallest, the largest
 
     @property
@@ -101,12 +102,14 @@ class LayerFacts:
     rate: float = 0.0  # of what is dropped
     shared: bool = False  # it feeds others too
     has_weights: bool = False
+    unsettled: float = 0.0  # of moving averages: the share of their first value that is still in them
+    off: float = 0.0  # how far these averages are from those of the batches, in deviations
 
 
 class Missed(StrEnum):
     """How data disagree with what they were handed in for."""
 
-    TARGETS_AS_INPUTS = "targets-as-inputs"  # the same array
+    TARGETS_AS_INPUTS = "targets-as-inputs"  # a column of the inputs is the targets
     VALIDATION_IN_TRAINING = "validation-in-training"  # the same rows
 
 
@@ -129,9 +132,9 @@ class Objective:
     inputs: tuple[Values, ...] = ()
     missed: tuple[Missed, ...] = ()
     metrics: tuple[str, ...] = ()
-    rate: float | None = None  # the learning rate at first
-    optimizer: str = ""
-    epochs: int = 0
+    weighted: bool = False  # examples or classes have weights
+    whole: bool = False  # the targets are known as a whole, not by some batches
+    evaluated: bool = False  # the model was used outside of training
     steps: int = 0
 
     @property

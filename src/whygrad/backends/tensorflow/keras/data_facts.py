@@ -27,6 +27,7 @@ class GivenData:
         self.inputs: tuple[Values, ...] = ()
         self.targets: Values | None = None  # of a model with one output
         self.missed: tuple[Missed, ...] = ()
+        self.weighted = self.validated = False
         self._looks = 0
         self._seen: tuple[int, int] = (0, 0)
 
@@ -39,7 +40,9 @@ class GivenData:
         inputs, targets = list(_arrays(x)), list(_arrays(y))
         self.inputs = tuple(each for array in inputs if (each := values_of(array)) is not None)
         self.targets = values_of(targets[0]) if len(targets) == 1 else None
+        self.weighted |= given.get("class_weight") is not None or given.get("sample_weight") is not None
         validation = given.get("validation_data")
+        self.validated |= validation is not None or bool(given.get("validation_split"))
         beside = list(_arrays(validation[0])) if isinstance(validation, (list, tuple)) and validation else []
         found = []
         if len(inputs) == 1 and len(targets) == 1 and _holds(inputs[0], targets[0]):
@@ -87,7 +90,7 @@ def _shares_rows(inputs: Array, validation: Array) -> bool:
     """Whether every row of the validation data is one of the inputs, and they are rows of many numbers."""
     if inputs.shape[1:] != validation.shape[1:] or inputs.dtype != validation.dtype or len(validation) < _FEW:
         return False
-    if inputs is validation or len(inputs) > _MOST_ROWS or inputs.dtype.kind != "f" or inputs[0].size < 2:
+    if len(inputs) > _MOST_ROWS or inputs.dtype.kind != "f" or inputs[0].size < 2:
         return False
     known = {row.tobytes() for row in inputs}
     return len(known) > len(inputs) // 2 and all(row.tobytes() in known for row in validation[:_MOST_ROWS])

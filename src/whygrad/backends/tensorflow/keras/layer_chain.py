@@ -69,11 +69,8 @@ class LayerChain:
     def model(self) -> Any:
         return None if self.entered is None else self.entered[0]()
 
-    def behind(self, tensor: Any) -> tuple[LayerFacts, ...]:
-        """The layers that made a tensor, each after the one it feeds."""
-        return tuple(self._behind(tensor))
-
-    def _behind(self, tensor: Any) -> Iterator[LayerFacts]:
+    def behind(self, tensor: Any) -> Iterator[tuple[Any, LayerFacts]]:
+        """The layers that made a tensor, weakly, each after the one it feeds."""
         waiting: list[tuple[int, int | None]] = [(compat.tensor_id(tensor), None)]
         seen: set[int] = set()
         position = 0
@@ -85,6 +82,6 @@ class LayerChain:
                 continue
             seen.add(number)
             shared = self._uses.get(number, 0) > 1
-            yield facts_of(layer, call.units, span(self._made_at(layer)), into, shared=shared)
+            yield call.layer, facts_of(layer, call.units, span(self._made_at(layer)), into, shared=shared)
             waiting += [(each, position) for each in call.given]
             position += 1

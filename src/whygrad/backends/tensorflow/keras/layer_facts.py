@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
+
+import numpy as np
 
 from whygrad.backends.tensorflow.keras.inspection import listed, path_of
 from whygrad.graph.learning import Activation, LayerFacts, LayerKind
@@ -30,6 +33,7 @@ _KINDS: Final[dict[LayerKind, str]] = {
     LayerKind.ACTIVATION: "Activation Softmax ReLU LeakyReLU PReLU ELU ThresholdedReLU",
 }
 _KIND_OF: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()}
+_SETTLED: Final = 0.05  # the share of its first value that may be left in an average
 _BY_CLASS: Final = {"Softmax": Activation.SOFTMAX, "ReLU": Activation.RELU}
 
 
@@ -54,6 +58,24 @@ def facts_of(layer: Any, units: int | None, made: SourceSpan | None, into: int |
         shared=shared,
         has_weights=bool(listed(layer, "trainable_variables")),
     )
+
+
+def settled(layer: Any, facts: LayerFacts, steps: int) -> LayerFacts:
+    """The same of a layer with moving averages, with how far these are from what the batches had.
+
+    After n steps an average is `m^n * first + (1 - m^n) * mean`, so that the mean of the batches can be told from it.
+    """
+    momentum = getattr(layer, "momentum", None)
+    mean, variance = getattr(layer, "moving_mean", None), getattr(layer, "moving_variance", None)
+    if not isinstance(momentum, float) or mean is None or variance is None or not steps > 0:
+        return facts
+    rest = momentum**steps
+    if not _SETTLED < rest < 1:
+        return facts
+    average, square = np.asarray(mean.numpy(), np.float64), np.asarray(variance.numpy(), np.float64)
+    true, width = average / (1 - rest), np.sqrt(np.maximum((square - rest) / (1 - rest), 1e-6))
+    off = np.maximum(np.abs(true - average) / width, np.abs(np.log(width / np.sqrt(np.maximum(square, 1e-12)))))
+    return replace(facts, unsettled=rest, off=float(np.median(off)))
 
 
 def _activation(layer: Any, name: str) -> Activation:

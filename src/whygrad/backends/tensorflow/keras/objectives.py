@@ -16,6 +16,7 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras.data_facts import GivenData
 from whygrad.backends.tensorflow.keras.inspection import path_of
 from whygrad.backends.tensorflow.keras.layer_chain import LayerChain
+from whygrad.backends.tensorflow.keras.layer_facts import settled
 from whygrad.backends.tensorflow.keras.trainings import Trainings
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.measure.array_values import joined, values_of
@@ -58,7 +59,7 @@ class _Site:
     compiled: bool
     model: Any  # weakly
     trained: Place
-    layers: tuple[LayerFacts, ...]
+    layers: tuple[tuple[Any, LayerFacts], ...]  # each with the layer itself, weakly
     activation: Activation
     targets: Values
     predictions: list[Values] = field(default_factory=list)
@@ -85,12 +86,17 @@ class Objectives:
         self._trainings = trainings
         self._sites: dict[tuple[Any, ...], _Site] = {}
         self.made: weakref.WeakKeyDictionary[Any, Place] = weakref.WeakKeyDictionary()  # loss objects
+        self._evaluated: weakref.WeakSet[Any] = weakref.WeakSet()
         self._given: weakref.WeakKeyDictionary[Any, GivenData] = weakref.WeakKeyDictionary()
         self._on_tap = on_tap
         self._turn = 0
 
     def loss_made(self, loss: Any, frame: FrameType, *_: Any) -> None:
         self.made[loss] = self._recorder.place_at(frame)
+
+    def evaluated(self, model: Any, *_: Any) -> None:
+        """A model is used outside of training."""
+        self._evaluated.add(model)
 
     def began(self, model: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A model is about to be trained on these data."""
@@ -122,7 +128,7 @@ class Objectives:
 
     def _met(self, loss: Any, place: Place, target: Any, prediction: Any, graph: Any, *, compiled: bool) -> _Site:
         name, own = _name_of(loss)
-        layers = self._chain.behind(prediction)
+        layers = tuple(self._chain.behind(prediction))
         running = self._trainings.running[-1] if self._trainings.running else None
         model = self._chain.model() if running is None else running[0]
         return _Site(
@@ -135,12 +141,12 @@ class Objectives:
             model=None if model is None else weakref.ref(model),
             trained=None if running is None else running[1],
             layers=layers,
-            activation=self._activation(layers, prediction, graph),
+            activation=self._activation([facts for _, facts in layers], prediction, graph),
             targets=_static(target),
             predictions=[],
         )
 
-    def _activation(self, layers: tuple[LayerFacts, ...], prediction: Any, graph: Any) -> Activation:
+    def _activation(self, layers: list[LayerFacts], prediction: Any, graph: Any) -> Activation:
         """Of the layer that made the predictions, else by the op that did."""
         last = next((each for each in layers if each.kind not in (LayerKind.DROPOUT, LayerKind.ARRANGING)), None)
         if last is not None and last.kind is not LayerKind.OTHER:
@@ -183,13 +189,13 @@ class Objectives:
     def facts(self) -> Iterator[Objective]:
         """Every loss that was called, as it is known by now."""
         self._look_again()
-        for site in self._sites.values():
+        for position, site in enumerate(self._sites.values()):
+            steps = max(site.turn, self._turn if site.taps else 0)
             model = None if site.model is None else site.model()
             given = GivenData() if model is None else self._given.get(model, GivenData())
             compiled = None if model is None or not site.compiled else self._trainings.compiled_as(model)
-            alone = (
-                sum(other.model == site.model and other.trained == site.trained for other in self._sites.values()) == 1
-            )
+            beside = [other for other in self._sites.values() if other.model == site.model]
+            alone = sum(other.trained == site.trained for other in beside) == 1
             yield Objective(
                 loss=site.loss,
                 name=site.name,
@@ -199,15 +205,24 @@ class Objectives:
                 compiled=compiled is not None,
                 model="" if model is None else path_of(model),
                 trained=span(site.trained),
-                layers=site.layers,
+                layers=tuple(settled(layer(), facts, steps) for layer, facts in site.layers),
                 activation=site.activation,
                 targets=joined(given.targets, site.targets) if alone and given.targets else site.targets,
                 predictions=tuple(site.predictions),
                 inputs=given.inputs or site.inputs,
                 missed=given.missed,
-                metrics=() if compiled is None else compiled.metrics,
-                steps=max(site.turn, self._turn if site.taps else 0),
+                metrics=() if compiled is None else tuple(_own(compiled.metrics, site, position)),
+                weighted=given.weighted,
+                whole=alone and given.targets is not None,
+                evaluated=model in self._evaluated or given.validated,
+                steps=steps,
             )
+
+
+def _own(metrics: tuple[tuple[str, str], ...], site: _Site, position: int) -> Iterator[str]:
+    """The metrics of one output."""
+    last = site.layers[0][1].name.rpartition("/")[2] if site.layers else ""
+    return (name for output, name in metrics if output in ("", last, str(position)))
 
 
 def _name_of(loss: Any) -> tuple[str, bool]:

@@ -66,7 +66,7 @@ class Trainings:
                     has_loss=kwargs.get("loss", args[1] if len(args) > 1 else None) is not None,
                     metrics_as_weights=len(args) > 2 and compat.weighs_third(model) and _are_metrics(args[2]),
                     trainable=self._trainable(model) if listed(model, "variables") else None,
-                    metrics=_names(kwargs.get("metrics")),
+                    metrics=tuple(_metrics(kwargs.get("metrics"))),
                     optimizer=number,
                     stateful=stateful,
                 )
@@ -159,10 +159,14 @@ def _are_metrics(given: Any) -> bool:
     return bool(values) and all(isinstance(each, str) or callable(each) for each in values)
 
 
-def _names(metrics: Any) -> tuple[str, ...]:
-    """What metrics are called, those of all outputs together."""
-    found = (str(getattr(each, "name", None) or getattr(each, "__name__", each)) for each in compat.flatten(metrics))
-    return () if metrics is None else tuple(found)
+def _metrics(given: Any) -> Iterator[tuple[str, str]]:
+    """What metrics are called, each with the output that it is for."""
+    if isinstance(given, (list, tuple)) and any(isinstance(each, (list, tuple)) for each in given):
+        given = {str(number): each for number, each in enumerate(given)}
+    parts = given if isinstance(given, dict) else {"": given}
+    for output, metrics in parts.items():
+        for each in compat.flatten(metrics) if metrics is not None else ():
+            yield str(output), str(getattr(each, "name", None) or getattr(each, "__name__", each))
 
 
 def _epochs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:

@@ -48,7 +48,8 @@ def _looked_at(known: Values, sample: Array) -> Values:
     features = sample.reshape(len(sample), -1)[:, :_MOST_FEATURES]
     with np.errstate(all="ignore"):
         largest = np.abs(features).max(0)
-        varies = (features.max(0) - features.min(0)) > _CLOSE * np.maximum(largest, 1e-30)
+        spread = features.max(0) - features.min(0)
+        varies = spread > _CLOSE * np.maximum(largest, 1e-30)
         sums = lines.sum(1)
     binary = bool(np.isin(lines, (0.0, 1.0)).all())
     ones = lines.sum(1)
@@ -66,6 +67,7 @@ def _looked_at(known: Values, sample: Array) -> Values:
         ones=(int(ones.min()), int(ones.max())) if binary else None,
         alike=len(sample) > 1 and not bool(varies.any()),
         constant=int((~varies).sum()) if len(sample) > 1 else 0,
+        spread=float(np.nanmax(spread)) if np.isfinite(spread).any() else 0.0,
         scales=(float(largest[varies].min()), float(largest[varies].max())) if varies.any() else (0.0, 0.0),
     )
 

@@ -172,6 +172,7 @@ class StepNumbers:
                 order=order,
                 units=size or None,
                 silent=int(np.sum(mine < steps[len(steps) // 2])) if size and len(steps) > 1 else None,
+                weight=self.stillness.norms.get(number),
                 moved=self.stillness.has_moved(number),
                 blank=self.stillness.is_blank(number),
                 activation=activation,
