@@ -29,9 +29,13 @@ class LayerKind(StrEnum):
     DROPOUT = "dropout"
     NORMALISATION = "normalisation"  # of a batch, of a layer, of the data
     SCALING = "scaling"  # by constants
-    ARRANGING = "arranging"  # the same numbers in another shape, or the largest of them
+    ARRANGING = "arranging"  # the same numbers in another shape
+    POOLING = "pooling"  # the largest numbers of several, or their mean
     ACTIVATION = "activation"
     OTHER = "other"
+
+
+PASSING = (LayerKind.DROPOUT, LayerKind.ARRANGING, LayerKind.POOLING)  # what goes in bounds what comes out
 
 
 class LossKind(StrEnum):
@@ -140,8 +144,7 @@ class Objective:
     @property
     def output(self) -> LayerFacts | None:
         """The layer that gives the predictions their last activation, or their last map."""
-        own = (each for each in self.layers if each.kind not in (LayerKind.DROPOUT, LayerKind.ARRANGING))
-        return next(own, None)
+        return next((each for each in self.layers if each.kind not in PASSING), None)
 
     @property
     def predicted(self) -> Values:

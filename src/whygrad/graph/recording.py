@@ -122,6 +122,7 @@ class Update:
     unknown: tuple[VariableId, ...] = ()  # variables the optimizer was not built for
     runs: int | None = None  # compiled: how often it ran; None: as often as it was seen
     rate: float | None = None  # the learning rate at first; None: not known
+    adaptive: bool = False  # a step is as long whatever the size of the gradient
     averages: int = 1  # calls that the optimizer itself takes the mean of before it updates
 
     @property

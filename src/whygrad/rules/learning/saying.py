@@ -9,6 +9,8 @@ from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
 from whygrad.graph.learning import LayerFacts, Objective, Values
 from whygrad.graph.questions.misfit import Found, Misfit, misfits
+from whygrad.graph.questions.progress import last_loss, of_constant, request_of
+from whygrad.graph.questions.stall import Stall, stalls
 from whygrad.rules.rule import Finding
 from whygrad.source import SourceSpan, source_text
 from whygrad.source.arguments import argument_span
@@ -28,6 +30,27 @@ def loss_place(objective: Objective) -> SourceSpan | None:
     given = argument_span(objective.where, "loss", _LOSS_AT)
     named = given is not None and (source_text(given) or "").isidentifier()
     return objective.made if named and objective.made is not None else given or objective.where
+
+
+def data_place(objective: Objective, name: str, position: int) -> Label | None:
+    """The argument of the training that holds these data; the training, or the loss, where it is not known."""
+    given = argument_span(objective.trained, name, position)
+    where = given or objective.trained or objective.where
+    return None if where is None else Label(where, "these data" if given is not None else "trained here")
+
+
+def stalled_by(recording: Recording, wanted: Stall) -> Iterator[Objective]:
+    """The trainings that this keeps from learning."""
+    return (found.objective for found in stalls(recording) if found.stall is wanted)
+
+
+def progress_notes(recording: Recording, objective: Objective) -> tuple[str, ...]:
+    """What the loss came to, against that of a constant answer."""
+    request, constant = request_of(recording, objective), of_constant(objective)
+    if request is None or constant is None:
+        return ()
+    end = last_loss(request)
+    return (f"after {request.ran} steps the loss is {end:.4g}; the same answer for every input has {constant:.4g}",)
 
 
 def said(

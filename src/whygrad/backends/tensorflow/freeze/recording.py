@@ -183,6 +183,7 @@ def _updates(recorder: Recorder, updates: Updates) -> Iterator[Update]:
             unknown=tuple(map(VariableId, entry.unknown)),
             runs=_runs(recorder.ledger, entry) if entry.traced else None,
             rate=entry.rate,
+            adaptive=entry.adaptive,
             averages=entry.averages,
         )
 

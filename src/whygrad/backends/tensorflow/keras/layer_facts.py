@@ -26,10 +26,11 @@ _KINDS: Final[dict[LayerKind, str]] = {
     LayerKind.NORMALISATION: "BatchNormalization SyncBatchNormalization LayerNormalization GroupNormalization "
     "UnitNormalization RMSNormalization Normalization SpectralNormalization",
     LayerKind.SCALING: "Rescaling",
-    LayerKind.ARRANGING: "Reshape Flatten Permute RepeatVector Cropping1D Cropping2D Cropping3D MaxPooling1D "
+    LayerKind.ARRANGING: "Reshape Flatten Permute RepeatVector Cropping1D Cropping2D Cropping3D UpSampling1D "
+    "UpSampling2D UpSampling3D Identity",
+    LayerKind.POOLING: "MaxPooling1D "
     "MaxPooling2D MaxPooling3D AveragePooling1D AveragePooling2D AveragePooling3D GlobalMaxPooling1D "
-    "GlobalMaxPooling2D GlobalMaxPooling3D GlobalAveragePooling1D GlobalAveragePooling2D GlobalAveragePooling3D "
-    "UpSampling1D UpSampling2D UpSampling3D Identity",
+    "GlobalMaxPooling2D GlobalMaxPooling3D GlobalAveragePooling1D GlobalAveragePooling2D GlobalAveragePooling3D",
     LayerKind.ACTIVATION: "Activation Softmax ReLU LeakyReLU PReLU ELU ThresholdedReLU",
 }
 _KIND_OF: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()}
@@ -80,7 +81,7 @@ def settled(layer: Any, facts: LayerFacts, steps: int) -> LayerFacts:
 
 def _activation(layer: Any, name: str) -> Activation:
     given = getattr(layer, "activation", None)
-    if name == "ReLU" and (getattr(layer, "negative_slope", 0) or getattr(layer, "max_value", None)):
+    if name == "ReLU" and (getattr(layer, "negative_slope", None) or getattr(layer, "max_value", None)):
         return Activation.OTHER
     if name in _BY_CLASS:
         return _BY_CLASS[name]

@@ -21,7 +21,7 @@ from whygrad.backends.tensorflow.keras.trainings import Trainings
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.measure.array_values import joined, values_of
 from whygrad.backends.tensorflow.measure.finite import array_of
-from whygrad.graph.learning import Activation, LayerFacts, LayerKind, LossKind, Objective, Values
+from whygrad.graph.learning import PASSING, Activation, LayerFacts, LayerKind, LossKind, Objective, Values
 from whygrad.observe.place import Place, span
 from whygrad.source.position import CodeOwner, owner_of
 
@@ -148,7 +148,7 @@ class Objectives:
 
     def _activation(self, layers: list[LayerFacts], prediction: Any, graph: Any) -> Activation:
         """Of the layer that made the predictions, else by the op that did."""
-        last = next((each for each in layers if each.kind not in (LayerKind.DROPOUT, LayerKind.ARRANGING)), None)
+        last = next((each for each in layers if each.kind not in PASSING), None)
         if last is not None and last.kind is not LayerKind.OTHER:
             return last.activation
         maker, number = self._recorder.observed.maker_in(graph), compat.id_of(prediction)
@@ -184,7 +184,7 @@ class Objectives:
             for site in self._sites.values():
                 for target, prediction, inputs in site.taps:
                     arrays = [_left_in(holder) for holder in (target, prediction, *inputs)]
-                    site.look(*arrays[:2], arrays[2:])
+                    site.look(arrays[0], arrays[1], arrays[2:])
 
     def facts(self) -> Iterator[Objective]:
         """Every loss that was called, as it is known by now."""
@@ -256,6 +256,7 @@ def _left_in(holder: Any) -> Any:
 
 def _static(target: Any) -> Values:
     """What is known of targets before the step runs."""
-    shape, dtype = getattr(target, "shape", None), getattr(target, "dtype", None)
-    rank = None if shape is None else getattr(shape, "rank", len(shape))
-    return Values(shape=() if rank is None else tuple(shape), dtype=str(getattr(dtype, "name", dtype or "")))
+    shape: Any = getattr(target, "shape", None)
+    dtype = getattr(target, "dtype", None)
+    known = shape is not None and getattr(shape, "rank", 0) is not None
+    return Values(shape=tuple(shape) if known else (), dtype=str(getattr(dtype, "name", dtype or "")))

@@ -39,6 +39,7 @@ class UpdateEntry:
     counter: Any = None  # the variable that it counts its updates in, kept: it may be asked after the optimizer is gone
     iterations: int | None = None  # updates that it had made before; None: not known
     rate: float | None = None  # of the first of them
+    adaptive: bool = False  # it divides by the size that gradients had
     count: int = 1
 
 
@@ -90,7 +91,7 @@ class Updates:
             update.counter = optimizer.iterations
             update.iterations = self._counted(update.counter)
             with recorder.pausing():
-                update.rate = compat.rate_now(optimizer)
+                update.rate, update.adaptive = compat.rate_now(optimizer), is_adaptive(optimizer)
         inputs = [tensor for g in gradients if (tensor := compat.id_of(getattr(g, "values", g))) is not None]
         record = recorder.add_virtual("ApplyGradients", inputs, (), place, graph)
         record.attrs = tuple(pair.variable for pair in pairs if not pair.missing)
@@ -203,6 +204,11 @@ def is_frozen(entry: VariableEntry) -> bool:
 def is_stateful(optimizer: Any) -> bool:
     """Whether it keeps more than its counters: momentum, moments."""
     return any(getattr(optimizer, name, None) for name in ("momentum", "beta_1", "rho", "initial_accumulator_value"))
+
+
+def is_adaptive(optimizer: Any) -> bool:
+    """Whether it divides the gradient by the size that gradients had of late."""
+    return any(getattr(optimizer, name, None) for name in ("beta_2", "rho", "initial_accumulator_value"))
 
 
 def _name(optimizer: Any) -> str:

@@ -1,0 +1,74 @@
+"""Whether the steps of an optimizer fit the weights they move, by what was measured at the first of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from whygrad.graph.questions.progress import LEAST_STEPS, last_loss, losses
+from whygrad.graph.recording import Recording, Request, Update
+
+_FIRST: Final = 5  # steps that are looked at
+_TOO_LARGE: Final = 1.0  # a step, against the weights: one that is as long as they are leaves nothing of them
+_FITTING: Final = 3e-3  # the same: trainings that learn move their weights by a thousandth to a hundredth a step
+_GAINED: Final = 0.9  # of the first loss: a training that is below has gained something
+_TOO_SMALL: Final = 0.01  # of the loss, that all steps together can take away at best
+_MOMENTUM: Final = 10.0  # how much longer momentum makes the steps of the usual size
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """The learning rate of a training, and what it does to the weights."""
+
+    request: Request
+    update: Update
+    rate: float
+    step: float  # the length of a step, as a share of that of the weights
+    reach: float  # how much all steps together can lower the loss at best, as a share of it
+    fitting: float  # a rate that would fit
+
+
+def rate_of(recording: Recording, request: Request) -> Rate | None:
+    """None where the rate, the weights or the gradients are not known."""
+    asked = {source.variable for source in request.sources}
+    update = next(
+        (e for e in recording.updates if e.rate and any(p.variable in asked for p in e.pairs) and not e.averages > 1),
+        None,
+    )
+    found = [s for s in request.sources if s.numbers is not None and s.numbers.weight and s.variable is not None]
+    known = losses(request)
+    if update is None or not update.rate or not found or not known:
+        return None
+    weights = math.hypot(*(source.numbers.weight or 0.0 for source in found if source.numbers is not None))
+    sizes = [math.prod(n or 1 for n in recording.variables[s.variable].shape or ()) for s in found if s.variable]
+    elements = math.sqrt(sum(sizes))
+    norms = [math.hypot(*column) for column in zip(*(s.numbers.norms for s in found if s.numbers), strict=False)]
+    norms = [norm for norm in norms if math.isfinite(norm)]
+    if not norms or not weights:
+        return None
+    early = sorted(norms[:_FIRST])[len(norms[:_FIRST]) // 2]
+    length = elements if update.adaptive else early
+    longest = max(norms)
+    gain = update.rate * request.ran * longest * (elements if update.adaptive else _MOMENTUM * longest)
+    return Rate(
+        request,
+        update,
+        update.rate,
+        update.rate * length / weights,
+        gain / max(abs(known[0]), 1e-30),
+        _FITTING * weights / max(length, 1e-30),
+    )
+
+
+def is_too_large(rate: Rate) -> bool:
+    """Whether a step is longer than the weights are, and the loss has gained nothing, or is lost."""
+    first, lost = losses(rate.request)[0], any(not math.isfinite(each) for each in rate.request.losses)
+    return rate.step >= _TOO_LARGE and (
+        lost or (rate.request.ran >= _FIRST and last_loss(rate.request) >= _GAINED * first)
+    )
+
+
+def is_too_small(rate: Rate) -> bool:
+    """Whether all steps together cannot change the loss, although there is a gradient."""
+    return 0 < rate.reach < _TOO_SMALL and rate.request.ran >= LEAST_STEPS

@@ -1,0 +1,171 @@
+"""Why a training whose output, loss and labels fit does not learn all the same: data, rates, layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Final
+
+from whygrad.graph.learning import CROSS_ENTROPIES, Activation, LayerFacts, LayerKind, LossKind, Objective, Values
+from whygrad.graph.questions.misfit import misfits, units_of
+from whygrad.graph.questions.progress import (
+    LEAST_STEPS,
+    no_better_than_constant,
+    of_constant,
+    request_of,
+    stands_still,
+)
+from whygrad.graph.questions.rates import is_too_large, is_too_small, rate_of
+from whygrad.graph.recording import Recording
+
+LARGE: Final = 100.0  # a magnitude of inputs or targets; initial weights expect something around one
+_ALIKE: Final = 1e-3  # of the range of the targets: outputs that differ by less are the same
+_RARE: Final = 0.1  # the share of a class that a constant answer does without
+_LEAST_ROWS: Final = 8  # of a batch whose outputs are compared
+_LINEAR: Final = (LayerKind.DENSE, LayerKind.CONVOLUTION)
+_LETTING: Final = (LayerKind.DROPOUT, LayerKind.ARRANGING, LayerKind.SCALING, LayerKind.ACTIVATION)
+
+
+class Stall(Enum):
+    """What keeps a training from learning; in the order in which one explains another."""
+
+    FRACTIONS_INTO_EMBEDDING = auto()
+    CONSTANT_TARGETS = auto()
+    UNSCALED_INPUTS = auto()
+    UNSCALED_TARGETS = auto()
+    RATE_TOO_LARGE = auto()
+    RATE_TOO_SMALL = auto()
+    LINEAR_STACK = auto()
+    COLLAPSED = auto()
+    ONE_ANSWER = auto()  # a rare class is never answered
+
+
+@dataclass(frozen=True, slots=True)
+class Stalled:
+    """A training that does not learn."""
+
+    objective: Objective
+    stall: Stall
+
+
+def stalls(recording: Recording) -> Iterator[Stalled]:
+    """The first reason of each training that has no misfit."""
+    unfit = {id(found.objective) for found in misfits(recording)}
+    for objective in recording.objectives:
+        if id(objective) in unfit:
+            continue
+        for stall, applies in _CHECKS:
+            if applies(recording, objective):
+                yield Stalled(objective, stall)
+                break
+
+
+def entries(objective: Objective) -> list[LayerFacts]:
+    """The layers that are given the inputs, those passed over that only arrange them."""
+    fed = {each.into for each in objective.layers}
+    found = [each for at, each in enumerate(objective.layers) if at not in fed]
+    for at, layer in enumerate(found):
+        while layer.kind in (LayerKind.ARRANGING, LayerKind.POOLING, LayerKind.DROPOUT) and layer.into is not None:
+            layer = objective.layers[layer.into]
+        found[at] = layer
+    return found
+
+
+def linear_stack(objective: Objective) -> list[LayerFacts]:
+    """The layers of a network in which nothing bends: several maps in a row that are one together; else none."""
+    way = objective.layers
+    maps = [each for each in reversed(way) if each.kind in _LINEAR]
+    in_a_row = all(each.into == (at - 1 if at else None) and not each.shared for at, each in enumerate(way))
+    hidden = [each for each in way if each is not objective.output]
+    plain = all(each.kind in (*_LINEAR, *_LETTING) and each.activation is Activation.LINEAR for each in hidden)
+    return maps if in_a_row and plain and len(maps) > 1 else []
+
+
+def _fractions(recording: Recording, objective: Objective) -> bool:
+    embeds = any(each.kind is LayerKind.EMBEDDING for each in entries(objective))
+    fed = [each for each in objective.inputs if each.is_known]
+    return embeds and len(fed) == 1 and not fed[0].whole and not fed[0].nonfinite
+
+
+def _constant_targets(recording: Recording, objective: Objective) -> bool:
+    """Of all data, of a loss for classes: what is trained against itself is told apart elsewhere."""
+    targets = objective.targets
+    same = targets.is_known and targets.rows >= 2 * _LEAST_ROWS and (targets.distinct == 1 or targets.alike)
+    return objective.whole and same and objective.loss in CROSS_ENTROPIES
+
+
+def _unscaled_inputs(recording: Recording, objective: Objective) -> bool:
+    plain = (LayerKind.DENSE, LayerKind.CONVOLUTION, LayerKind.RECURRENT)
+    normal = any(each.kind in (LayerKind.NORMALISATION, LayerKind.SCALING) for each in objective.layers)
+    if normal or not objective.layers or any(each.kind not in plain for each in entries(objective)):
+        return False
+    return any(is_large(each) for each in objective.inputs) and _gets_nowhere(recording, objective)
+
+
+def _unscaled_targets(recording: Recording, objective: Objective) -> bool:
+    distance = objective.loss is LossKind.REGRESSION and is_large(objective.targets)
+    return distance and no_better_than_constant(recording, objective)
+
+
+def is_large(values: Values) -> bool:
+    return values.is_known and max(abs(values.minimum), abs(values.maximum)) >= LARGE
+
+
+def _gets_nowhere(recording: Recording, objective: Objective) -> bool:
+    if of_constant(objective) is not None:
+        return no_better_than_constant(recording, objective)
+    request = request_of(recording, objective)
+    return request is not None and request.ran >= LEAST_STEPS and stands_still(request)
+
+
+def _too_large(recording: Recording, objective: Objective) -> bool:
+    request = request_of(recording, objective)
+    rate = None if request is None else rate_of(recording, request)
+    return rate is not None and is_too_large(rate)
+
+
+def _too_small(recording: Recording, objective: Objective) -> bool:
+    request = request_of(recording, objective)
+    rate = None if request is None else rate_of(recording, request)
+    return rate is not None and is_too_small(rate)
+
+
+def _linear(recording: Recording, objective: Objective) -> bool:
+    return bool(linear_stack(objective)) and no_better_than_constant(recording, objective)
+
+
+def _collapsed(recording: Recording, objective: Objective) -> bool:
+    late, targets = objective.predictions[-2:], objective.targets
+    if objective.steps < LEAST_STEPS or len(late) < 2 or not targets.is_known or targets.spread <= 0:
+        return False
+    varied = any(not each.alike for each in objective.inputs if each.is_known)
+    return varied and all(
+        each.rows >= _LEAST_ROWS and not each.nonfinite and each.spread <= _ALIKE * targets.spread for each in late
+    )
+
+
+def _one_answer(recording: Recording, objective: Objective) -> bool:
+    """The rare class of two is there, and no output of the last looks is on its side."""
+    targets, late = objective.targets, objective.predictions[-3:]
+    judged = objective.loss is LossKind.BINARY and not objective.from_logits and units_of(objective) == 1
+    if not judged or objective.weighted or not targets.is_binary or not 0 < targets.mean < 1 or len(late) < 3:
+        return False
+    if objective.steps < LEAST_STEPS or sum(each.rows for each in late) < 4 * _LEAST_ROWS / _RARE:
+        return False
+    rare_yes = targets.mean <= _RARE and all(each.maximum < 0.5 for each in late)
+    rare_no = targets.mean >= 1 - _RARE and all(each.minimum > 0.5 for each in late)
+    return objective.whole and (rare_yes or rare_no)
+
+
+_CHECKS: Final[tuple[tuple[Stall, Callable[[Recording, Objective], bool]], ...]] = (
+    (Stall.FRACTIONS_INTO_EMBEDDING, _fractions),
+    (Stall.CONSTANT_TARGETS, _constant_targets),
+    (Stall.UNSCALED_INPUTS, _unscaled_inputs),
+    (Stall.UNSCALED_TARGETS, _unscaled_targets),
+    (Stall.RATE_TOO_LARGE, _too_large),
+    (Stall.RATE_TOO_SMALL, _too_small),
+    (Stall.LINEAR_STACK, _linear),
+    (Stall.COLLAPSED, _collapsed),
+    (Stall.ONE_ANSWER, _one_answer),
+)
