@@ -10,7 +10,8 @@ from whygrad.graph.recording import Recording, Request
 from whygrad.source.module import in_one_function
 
 LEAST_STEPS: Final = 20  # fewer say nothing about what is learned
-_NO_BETTER: Final = 0.93  # of the loss of a constant answer: less than this has learned something
+NO_BETTER: Final = 0.93  # of the loss of a constant answer: less than this has learned something
+_FAR: Final = 10.0  # times the loss of a constant answer
 _SAME: Final = 0.97  # of an earlier loss: less than this is falling
 _NEXT_TO_NOTHING: Final = 0.1  # of the first loss: a training that got there is done
 _MAE_OF_DEVIATION: Final = 0.6  # the mean absolute deviation is a larger share of the deviation, whatever is spread how
@@ -28,7 +29,13 @@ def _near(asked: list[Request], objective: Objective) -> Request | None:
     where = objective.where
     near = [each for each in asked if where and each.where and in_one_function(where, each.where)]
     found = near or asked
-    return found[0] if len(found) == 1 else None
+    return found[0] if len({each.where for each in found}) == 1 else None
+
+
+def is_trained_by(recording: Recording, objective: Objective, request: Request) -> bool:
+    """Whether these gradients train this loss."""
+    own = request_of(recording, objective)
+    return own is not None and own.where == request.where
 
 
 def losses(request: Request) -> list[float]:
@@ -61,12 +68,19 @@ def of_constant(objective: Objective) -> float | None:
     return None
 
 
-def no_better_than_constant(recording: Recording, objective: Objective) -> bool:
-    """Whether a training of enough steps has a loss that one answer for every input would have too."""
+def no_better_than_constant(recording: Recording, objective: Objective, share: float = NO_BETTER) -> bool:
+    """Whether a training of enough steps has a loss that one answer for every input would have too, but for a share."""
     request, constant = request_of(recording, objective), of_constant(objective)
     if request is None or constant is None or request.ran < LEAST_STEPS:
         return False
-    return not last_loss(request) < _NO_BETTER * constant
+    return not last_loss(request) < share * constant
+
+
+def starts_far_off(recording: Recording, objective: Objective) -> bool:
+    """Whether the first loss is many times that of a constant answer: the outputs are that far from the targets."""
+    request, constant = request_of(recording, objective), of_constant(objective)
+    known = [] if request is None else losses(request)
+    return bool(known) and constant is not None and known[0] > _FAR * constant
 
 
 def is_done(request: Request) -> bool:

@@ -9,8 +9,10 @@ from typing import Final
 from whygrad.graph.questions.progress import LEAST_STEPS, last_loss, losses
 from whygrad.graph.recording import Recording, Request, Update
 
-_FIRST: Final = 5  # steps that are looked at
-_TOO_LARGE: Final = 1.0  # a step, against the weights: one that is as long as they are leaves nothing of them
+_FEW: Final = 5  # steps; so few say nothing about what was gained
+_TOO_LARGE: Final = 0.3  # a step, against the weights: three of them leave nothing of what the weights were
+_LOSING: Final = 0.1  # the same, where the loss is lost
+_LOST: Final = 100.0  # times the first loss
 _FITTING: Final = 3e-3  # the same: trainings that learn move their weights by a thousandth to a hundredth a step
 _GAINED: Final = 0.9  # of the first loss: a training that is below has gained something
 _TOO_SMALL: Final = 0.01  # of the loss, that all steps together can take away at best
@@ -47,8 +49,7 @@ def rate_of(recording: Recording, request: Request) -> Rate | None:
     norms = [norm for norm in norms if math.isfinite(norm)]
     if not norms or not weights:
         return None
-    early = sorted(norms[:_FIRST])[len(norms[:_FIRST]) // 2]
-    length = elements if update.adaptive else early
+    length = elements if update.adaptive else norms[0]
     longest = max(norms)
     gain = update.rate * request.ran * longest * (elements if update.adaptive else _MOMENTUM * longest)
     return Rate(
@@ -62,11 +63,11 @@ def rate_of(recording: Recording, request: Request) -> Rate | None:
 
 
 def is_too_large(rate: Rate) -> bool:
-    """Whether a step is longer than the weights are, and the loss has gained nothing, or is lost."""
-    first, lost = losses(rate.request)[0], any(not math.isfinite(each) for each in rate.request.losses)
-    return rate.step >= _TOO_LARGE and (
-        lost or (rate.request.ran >= _FIRST and last_loss(rate.request) >= _GAINED * first)
-    )
+    """Whether a step is about as long as the weights are, and the loss has gained nothing, or is lost."""
+    first, end = losses(rate.request)[0], last_loss(rate.request)
+    lost = any(not math.isfinite(each) for each in rate.request.losses) or end > _LOST * abs(first)
+    gained = rate.request.ran < _FEW or end < _GAINED * first
+    return (rate.step >= _LOSING and lost) or (rate.step >= _TOO_LARGE and not gained)
 
 
 def is_too_small(rate: Rate) -> bool:

@@ -15,6 +15,7 @@ from whygrad.graph.questions.progress import (
     of_constant,
     request_of,
     stands_still,
+    starts_far_off,
 )
 from whygrad.graph.questions.rates import is_too_large, is_too_small, rate_of
 from whygrad.graph.recording import Recording
@@ -22,6 +23,8 @@ from whygrad.graph.recording import Recording
 LARGE: Final = 100.0  # a magnitude of inputs or targets; initial weights expect something around one
 _ALIKE: Final = 1e-3  # of the range of the targets: outputs that differ by less are the same
 _RARE: Final = 0.1  # the share of a class that a constant answer does without
+_FLAT: Final = (Activation.SIGMOID, Activation.TANH)  # for large numbers
+_LEAST_RARE: Final = 5  # examples of a rare class that were there to be answered
 _LEAST_ROWS: Final = 8  # of a batch whose outputs are compared
 _LINEAR: Final = (LayerKind.DENSE, LayerKind.CONVOLUTION)
 _LETTING: Final = (LayerKind.DROPOUT, LayerKind.ARRANGING, LayerKind.SCALING, LayerKind.ACTIVATION)
@@ -41,6 +44,9 @@ class Stall(Enum):
     ONE_ANSWER = auto()  # a rare class is never answered
 
 
+_RATES: Final = (Stall.RATE_TOO_LARGE, Stall.RATE_TOO_SMALL)
+
+
 @dataclass(frozen=True, slots=True)
 class Stalled:
     """A training that does not learn."""
@@ -50,15 +56,21 @@ class Stalled:
 
 
 def stalls(recording: Recording) -> Iterator[Stalled]:
-    """The first reason of each training that has no misfit."""
-    unfit = {id(found.objective) for found in misfits(recording)}
-    for objective in recording.objectives:
-        if id(objective) in unfit:
-            continue
-        for stall, applies in _CHECKS:
-            if applies(recording, objective):
-                yield Stalled(objective, stall)
-                break
+    """The first reason of each training that has no misfit; a rate is not to blame where another loss has a reason."""
+    unfit = {id(found.objective): found.objective for found in misfits(recording)}
+    fit = [each for each in recording.objectives if id(each) not in unfit]
+    found = [first for each in fit if (first := _first(recording, each)) is not None]
+    explained = {_training(each) for each in unfit.values()}
+    explained |= {_training(each.objective) for each in found if each.stall not in _RATES}
+    return (each for each in found if each.stall not in _RATES or _training(each.objective) not in explained)
+
+
+def _first(recording: Recording, objective: Objective) -> Stalled | None:
+    return next((Stalled(objective, stall) for stall, applies in _CHECKS if applies(recording, objective)), None)
+
+
+def _training(objective: Objective) -> object:
+    return objective.trained or id(objective)
 
 
 def entries(objective: Objective) -> list[LayerFacts]:
@@ -100,7 +112,10 @@ def _unscaled_inputs(recording: Recording, objective: Objective) -> bool:
     normal = any(each.kind in (LayerKind.NORMALISATION, LayerKind.SCALING) for each in objective.layers)
     if normal or not objective.layers or any(each.kind not in plain for each in entries(objective)):
         return False
-    return any(is_large(each) for each in objective.inputs) and _gets_nowhere(recording, objective)
+    if not any(is_large(each) for each in objective.inputs):
+        return False
+    flat = all(each.activation in _FLAT or each.kind is LayerKind.RECURRENT for each in entries(objective))
+    return flat or _gets_nowhere(recording, objective) or starts_far_off(recording, objective)
 
 
 def _unscaled_targets(recording: Recording, objective: Objective) -> bool:
@@ -151,7 +166,8 @@ def _one_answer(recording: Recording, objective: Objective) -> bool:
     judged = objective.loss is LossKind.BINARY and not objective.from_logits and units_of(objective) == 1
     if not judged or objective.weighted or not targets.is_binary or not 0 < targets.mean < 1 or len(late) < 3:
         return False
-    if objective.steps < LEAST_STEPS or sum(each.rows for each in late) < 4 * _LEAST_ROWS / _RARE:
+    rare = min(targets.mean, 1 - targets.mean) * sum(each.rows for each in late)
+    if objective.steps < LEAST_STEPS or rare < _LEAST_RARE:
         return False
     rare_yes = targets.mean <= _RARE and all(each.maximum < 0.5 for each in late)
     rare_no = targets.mean >= 1 - _RARE and all(each.minimum > 0.5 for each in late)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from whygrad.diagnostics import Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.questions.misfit import Found, Misfit, units_of
+from whygrad.graph.questions.progress import no_better_than_constant
 from whygrad.rules.learning.saying import found_of, said, stretch
 from whygrad.rules.rule import Finding, rule
+
+_HARDLY: Final = 0.85  # of the loss of a constant answer: a distance that is still above is hardly learned
 
 
 @rule("WG807", "loss-does-not-fit-task", severity=Severity.WARNING, since="0.2.0")
@@ -54,6 +58,9 @@ def loss_does_not_fit_task(recording: Recording) -> Iterator[Finding]:
     """
     for found in found_of(recording, *_SAID):
         yield _SAID[found.misfit](found)
+    for found in found_of(recording, Misfit.DISTANCE_ON_CLASSES):
+        stuck = no_better_than_constant(recording, found.objective, _HARDLY)
+        yield replace(_distance(found), severity=Severity.WARNING if stuck else Severity.NOTE)
 
 
 def _continuous(found: Found) -> Finding:
@@ -103,7 +110,6 @@ def _distance(found: Found) -> Finding:
         label="a loss for plain numbers",
         help=f"`{Word.CATEGORICAL_CROSS_ENTROPY}`",
         at_loss=True,
-        severity=Severity.NOTE,
     )
 
 
@@ -111,5 +117,4 @@ _SAID: Final[dict[Misfit, Callable[[Found], Finding]]] = {
     Misfit.CONTINUOUS_IN_CROSS_ENTROPY: _continuous,
     Misfit.ONE_UNIT_CATEGORICAL: _one_class,
     Misfit.BINARY_OVER_CLASSES: _binary_over_classes,
-    Misfit.DISTANCE_ON_CLASSES: _distance,
 }

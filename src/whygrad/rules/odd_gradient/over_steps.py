@@ -15,6 +15,8 @@ from whygrad.graph import Action, GradientNumbers, Op, OpKind, Recording, Reques
 from whygrad.graph.nonfinite import Nonfinite, Scaled
 from whygrad.graph.questions.conserved import conserved_totals
 from whygrad.graph.questions.feeding import norm_before
+from whygrad.graph.questions.misfit import misfits
+from whygrad.graph.questions.progress import is_trained_by, stands_still
 from whygrad.graph.questions.query import index_of
 from whygrad.graph.questions.zeros import zeroed_by_softmax
 from whygrad.graph.series import RECTIFIED, SATURATING, TrackSeries, VariableInfo, VariableSeries
@@ -91,14 +93,38 @@ def silent_layers(
 ) -> Iterator[Finding]:
     """Layers with one of these activations that pass no gradient at all, or hardly any by a check."""
     bad = {event.when.request for event in recording.events_of(Nonfinite) if not event.when.went_on}
+    unfit = [found.objective for found in misfits(recording)]
+    said = set[str]()
     for request, group in measured(recording):
         if request.where in bad:  # a unit whose input is NaN passes nothing back either
             continue
-        found = silenced(group)
-        if found is None:
-            yield from _hardly_any(recording, request, group, check)
-        elif found[0].numbers.activation in activations:
-            yield _none_at_all(request, *found, how, help)
+        if any(is_trained_by(recording, objective, request) for objective in unfit):  # a note there
+            continue
+        for finding in _silent_in(recording, request, group, activations, check, how, help):
+            if finding.message not in said:
+                said.add(finding.message)
+                yield finding
+
+
+def _silent_in(
+    recording: Recording,
+    request: Request,
+    group: list[Followed],
+    activations: frozenset[str],
+    check: Check,
+    how: str,
+    help: str,
+) -> Iterator[Finding]:
+    """Of one request. Units that are silent while the loss falls do no harm: that is a note."""
+    found = silenced(group)
+    if found is None:
+        findings = list(_hardly_any(recording, request, group, check))
+    else:
+        layer, zero = found
+        findings = [_none_at_all(request, layer, zero, how, help)] if layer.numbers.activation in activations else []
+    harmless = bool(request.losses) and not stands_still(request)
+    for finding in findings:
+        yield replace(finding, severity=Severity.NOTE) if harmless else finding
 
 
 def _none_at_all(request: Request, layer: Followed, zero: Sequence[Followed], how: str, help: str) -> Finding:

@@ -90,6 +90,7 @@ class Objectives:
         self._given: weakref.WeakKeyDictionary[Any, GivenData] = weakref.WeakKeyDictionary()
         self._on_tap = on_tap
         self._turn = 0
+        self._looked = True  # since the last step
 
     def loss_made(self, loss: Any, frame: FrameType, *_: Any) -> None:
         self.made[loss] = self._recorder.place_at(frame)
@@ -176,10 +177,14 @@ class Objectives:
     def step_ran(self) -> None:
         """A compiled training step is over."""
         self._turn += 1
+        self._looked = False
         if not self._turn & (self._turn - 1):
             self._look_again()
 
     def _look_again(self) -> None:
+        if self._looked:
+            return
+        self._looked = True
         with self._recorder.pausing():
             for site in self._sites.values():
                 for target, prediction, inputs in site.taps:
