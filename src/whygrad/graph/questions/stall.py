@@ -11,6 +11,8 @@ from whygrad.graph.learning import CROSS_ENTROPIES, Activation, LayerFacts, Laye
 from whygrad.graph.questions.misfit import misfits, units_of
 from whygrad.graph.questions.progress import (
     LEAST_STEPS,
+    last_loss,
+    losses,
     no_better_than_constant,
     of_constant,
     request_of,
@@ -21,6 +23,7 @@ from whygrad.graph.questions.rates import is_too_large, is_too_small, rate_of
 from whygrad.graph.recording import Recording
 
 LARGE: Final = 100.0  # a magnitude of inputs or targets; initial weights expect something around one
+_GROWN: Final = 1.5  # times the first loss; batches differ by less
 _ALIKE: Final = 1e-3  # of the range of the targets: outputs that differ by less are the same
 _RARE: Final = 0.1  # the share of a class that a constant answer does without
 _FLAT: Final = (Activation.SIGMOID, Activation.TANH)  # for large numbers
@@ -44,6 +47,7 @@ class Stall(Enum):
     ONE_ANSWER = auto()  # a rare class is never answered
 
 
+DIVERGING: Final = (Stall.UNSCALED_INPUTS, Stall.UNSCALED_TARGETS, Stall.RATE_TOO_LARGE)  # that let a loss grow
 _RATES: Final = (Stall.RATE_TOO_LARGE, Stall.RATE_TOO_SMALL)
 
 
@@ -119,8 +123,12 @@ def _unscaled_inputs(recording: Recording, objective: Objective) -> bool:
 
 
 def _unscaled_targets(recording: Recording, objective: Objective) -> bool:
+    """The loss has not grown: then the steps are too long, not the way to go."""
+    request = request_of(recording, objective)
     distance = objective.loss is LossKind.REGRESSION and is_large(objective.targets)
-    return distance and no_better_than_constant(recording, objective)
+    if request is None or not distance or not no_better_than_constant(recording, objective):
+        return False
+    return last_loss(request) <= _GROWN * losses(request)[0]
 
 
 def is_large(values: Values) -> bool:

@@ -122,7 +122,7 @@ def _silent_in(
     else:
         layer, zero = found
         findings = [_none_at_all(request, layer, zero, how, help)] if layer.numbers.activation in activations else []
-    harmless = bool(request.losses) and not stands_still(request)
+    harmless = how == "dead" and bool(request.losses) and not stands_still(request)
     for finding in findings:
         yield replace(finding, severity=Severity.NOTE) if harmless else finding
 

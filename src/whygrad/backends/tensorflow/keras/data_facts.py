@@ -46,7 +46,7 @@ class GivenData:
         beside = list(_arrays(validation[0])) if isinstance(validation, (list, tuple)) and validation else []
         found = []
         if len(inputs) == 1 and len(targets) == 1 and _holds(inputs[0], targets[0]):
-            found.append(Missed.TARGETS_AS_INPUTS)
+            found.append(Missed.TARGETS_AS_INPUTS if _of_one_table(x, y) else Missed.TARGETS_AMONG_INPUTS)
         if len(inputs) == 1 and len(beside) == 1 and _shares_rows(inputs[0], beside[0]):
             found.append(Missed.VALIDATION_IN_TRAINING)
         self.missed = tuple(found)
@@ -72,6 +72,14 @@ def _arrays(data: Any) -> Iterator[Array]:
         elif all(hasattr(each, "shape") for each in data):
             for each in data:
                 yield from _arrays(each)
+
+
+def _of_one_table(x: Any, y: Any) -> bool:
+    """Whether both are parts of a table that is neither; targets made of the inputs are a toy's."""
+    root = getattr(x, "base", None)
+    return (root is not None and getattr(y, "base", None) is root) or any(
+        "pandas" in type(e).__module__ for e in (x, y)
+    )
 
 
 def _holds(inputs: Array, targets: Array) -> bool:
