@@ -229,7 +229,7 @@ class Capture:
         if self.term_norms is not None:
             self.term_norms.keep(outputs)
         if op_type in TELLING:
-            self.keras.losses.note_function(frame, graph)
+            self.keras.losses.note_function(op_type.decode() if isinstance(op_type, bytes) else op_type, frame, graph)
         if graph is not None and op_type in TAPPED and self.keras.running:
             self.histories.taps.put(graph, outputs)
 

@@ -65,6 +65,7 @@ class Found:
     objective: Objective
     misfit: Misfit
     layer: LayerFacts | None  # the one to change, where it is a layer
+    recording: Recording
 
 
 def misfits(recording: Recording) -> Iterator[Found]:
@@ -73,7 +74,7 @@ def misfits(recording: Recording) -> Iterator[Found]:
         for misfit, applies in _CHECKS:
             if applies(objective, recording):
                 layer = one_unit_softmax(objective) if misfit is Misfit.ONE_UNIT_SOFTMAX else objective.output
-                yield Found(objective, misfit, layer)
+                yield Found(objective, misfit, layer, recording)
                 break
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Recording
+from whygrad.graph import Recording, Request
 from whygrad.graph.questions.progress import last_loss, losses, request_of
-from whygrad.graph.questions.rates import Rate, rate_of
+from whygrad.graph.questions.rates import Rate, is_too_large, is_too_small, rate_of
 from whygrad.graph.questions.stall import Stall
 from whygrad.rules.learning.saying import stalled_by
 from whygrad.rules.odd_gradient.over_steps import always, asked
@@ -54,14 +54,25 @@ def learning_rate(recording: Recording) -> Iterator[Finding]:
     The rate is read at the first update, the weights when they are first seen. Optimizers that take the mean of several
     calls are not judged. `whygrad.suggest_learning_rate` tries rates out, and says which range lowers the loss.
     """
-    seen = set()
+    said = set[int]()
+    for request in _judged(recording):
+        rate = rate_of(recording, request)
+        if rate is None or id(rate.update) in said or not (is_too_large(rate) or is_too_small(rate)):
+            continue
+        said.add(id(rate.update))
+        yield _too_large(rate) if is_too_large(rate) else _too_small(rate)
+
+
+def _judged(recording: Recording) -> Iterator[Request]:
+    """The requests of trainings that nothing else explains, and those whose loss is the user's own."""
     for stall in (Stall.RATE_TOO_LARGE, Stall.RATE_TOO_SMALL):
         for objective in stalled_by(recording, stall):
             request = request_of(recording, objective)
-            rate = None if request is None else rate_of(recording, request)
-            if rate is not None and id(rate.update) not in seen:
-                seen.add(id(rate.update))
-                yield _too_large(rate) if stall is Stall.RATE_TOO_LARGE else _too_small(rate)
+            if request is not None:
+                yield request
+    known = [found for each in recording.objectives if (found := request_of(recording, each)) is not None]
+    places = {each.where for each in known}
+    yield from (each for each in recording.requests if each.losses and each.where not in places)
 
 
 def _too_large(rate: Rate) -> Finding:

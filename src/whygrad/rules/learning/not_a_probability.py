@@ -79,9 +79,9 @@ def _finding(found: Found) -> Finding:
     if found.misfit is Misfit.PROBABILITY_AS_LOGIT:
         return said(
             found,
-            f"the probabilities of {name} go through a second {kind.value}: `{Word.FROM_LOGITS}` takes them for logits",
-            label="the loss applies the activation itself",
-            help=f"no activation in the last layer, or no `{Word.FROM_LOGITS}`",
+            f"the probabilities of {name} go through a second {end}: `{objective.name}` takes them for logits",
+            label="this loss applies the activation itself",
+            help=f"no activation in the last layer, or a loss that takes probabilities (no `{Word.FROM_LOGITS}`)",
             at_loss=True,
         )
     return said(

@@ -11,6 +11,7 @@ from whygrad.graph.learning import LayerFacts, Objective, Values
 from whygrad.graph.questions.misfit import Found, Misfit, misfits
 from whygrad.graph.questions.progress import last_loss, of_constant, request_of
 from whygrad.graph.questions.stall import Stall, stalls
+from whygrad.rules.odd_gradient.over_steps import all_zero, followed, silenced
 from whygrad.rules.rule import Finding
 from whygrad.source import SourceSpan, source_text
 from whygrad.source.arguments import argument_span
@@ -74,12 +75,23 @@ def said(
         message=message,
         primary=None if first is None else Label(first, label),
         related=() if second is None or second == first else (Label(second, other),),
-        notes=notes,
+        notes=(*notes, *_consequences(found)),
         help=help,
         severity=severity,
         steps=Steps(max(1, objective.steps), max(1, objective.steps)),
         certain=certain,
     )
+
+
+def _consequences(found: Found) -> Iterator[str]:
+    """What else was seen of the same training, and follows from it."""
+    request = request_of(found.recording, found.objective)
+    group = [] if request is None else followed(found.recording, request)
+    wall = silenced(group)
+    if wall is not None:
+        yield f"no gradient passes `{wall[0].layer}`: a consequence"
+    elif all_zero(group):
+        yield "every gradient is zero: a consequence"
 
 
 def output_name(layer: LayerFacts | None, objective: Objective) -> str:

@@ -52,7 +52,7 @@ class KerasFacts:
 
     @cached_property
     def losses(self) -> Losses:
-        return Losses(self._recorder, self._frameworks)
+        return Losses(self._recorder, self._frameworks, lambda *it: self.objectives.called(*it))
 
     @cached_property
     def objectives(self) -> Objectives:

@@ -28,9 +28,10 @@ from whygrad.source.position import CodeOwner, owner_of
 _MOST: Final = 64  # losses
 _MOST_LOOKS: Final = 24  # that are kept of the predictions of one
 _KINDS: Final[dict[LossKind, str]] = {
-    LossKind.BINARY: "binary_crossentropy binary_focal_crossentropy",
-    LossKind.CATEGORICAL: "categorical_crossentropy categorical_focal_crossentropy",
-    LossKind.SPARSE: "sparse_categorical_crossentropy",
+    LossKind.BINARY: "binary_crossentropy binary_focal_crossentropy sigmoid_cross_entropy_with_logits "
+    "weighted_cross_entropy_with_logits",
+    LossKind.CATEGORICAL: "categorical_crossentropy categorical_focal_crossentropy softmax_cross_entropy_with_logits",
+    LossKind.SPARSE: "sparse_categorical_crossentropy sparse_softmax_cross_entropy_with_logits",
     LossKind.REGRESSION: "mean_squared_error mean_absolute_error mean_absolute_percentage_error huber log_cosh "
     "mean_squared_logarithmic_error",
     LossKind.HINGE: "hinge squared_hinge",
@@ -47,15 +48,21 @@ _OPS: Final = {
 _PASSING: Final = ("Reshape", "Identity", "Squeeze", "ExpandDims", "Cast", "StopGradient", "Transpose")
 
 
+@dataclass(frozen=True, slots=True)
+class _Loss:
+    kind: LossKind
+    name: str
+    from_logits: bool
+    made: Place
+    compiled: bool  # it is called by the framework
+
+
 @dataclass(slots=True)
 class _Site:
     """One loss, and what was seen of it."""
 
-    loss: LossKind
-    name: str
-    from_logits: bool
+    loss: _Loss
     place: Place
-    made: Place
     compiled: bool
     model: Any  # weakly
     trained: Place
@@ -89,6 +96,7 @@ class Objectives:
         self._evaluated: weakref.WeakSet[Any] = weakref.WeakSet()
         self._given: weakref.WeakKeyDictionary[Any, GivenData] = weakref.WeakKeyDictionary()
         self._on_tap = on_tap
+        self._last: int | None = None  # the prediction that a loss function was called with
         self._turn = 0
         self._looked = True  # since the last step
 
@@ -106,19 +114,35 @@ class Objectives:
 
     def compared(self, loss: Any, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A loss object is about to be called."""
-        recorder = self._recorder
         given = {**dict(zip(("y_true", "y_pred"), args, strict=False)), **kwargs}
-        target, prediction = given.get("y_true"), given.get("y_pred")
+        compiled = owner_of(frame.f_code) is not CodeOwner.USER
+        key = (type(loss), id(loss) if compiled else 0)
+        name, own = _name_of(loss)
+        kind = _KIND_OF.get(name, LossKind.OTHER) if own else LossKind.OTHER
+        of_logits = bool(getattr(loss, "from_logits", False))
+        given_to = _Loss(kind, name, of_logits, self.made.get(loss), compiled)
+        self._compare(key, given_to, given.get("y_true"), given.get("y_pred"), frame)
+
+    def called(self, name: str, of_logits: bool, target: Any, prediction: Any, frame: FrameType) -> None:
+        """User code called a loss function of the framework's; `frame` is the user's."""
+        if compat.id_of(prediction) == self._last:  # another op of the same call
+            return
+        self._last = compat.id_of(prediction)
+        name = name.removesuffix("_v2")
+        loss = _Loss(_KIND_OF.get(name, LossKind.OTHER), name, of_logits, None, compiled=False)
+        self._compare((name,), loss, target, prediction, frame)
+
+    def _compare(self, key: tuple[Any, ...], loss: _Loss, target: Any, prediction: Any, frame: FrameType) -> None:
+        recorder = self._recorder
         if recorder.paused or not recorder.tapes or compat.id_of(prediction) is None:
             return
         place, graph = recorder.place_at(frame), compat.current_graph()
-        compiled = owner_of(frame.f_code) is not CodeOwner.USER
-        key = (place, type(loss), id(loss) if compiled else 0)
+        key = (place, *key)
         site = self._sites.get(key)
         if site is None:
             if len(self._sites) >= _MOST:
                 return
-            site = self._sites[key] = self._met(loss, place, target, prediction, graph, compiled=compiled)
+            site = self._sites[key] = self._met(loss, place, target, prediction, graph)
         if graph is not None:
             self._tap(site, graph, target, prediction, frame)
             return
@@ -127,24 +151,19 @@ class Objectives:
             arrays = [each for tensor in self._chain.inputs() if (each := _array(tensor)) is not None]
             site.look(_array(target), _array(prediction), arrays)
 
-    def _met(self, loss: Any, place: Place, target: Any, prediction: Any, graph: Any, *, compiled: bool) -> _Site:
-        name, own = _name_of(loss)
+    def _met(self, loss: _Loss, place: Place, target: Any, prediction: Any, graph: Any) -> _Site:
         layers = tuple(self._chain.behind(prediction))
         running = self._trainings.running[-1] if self._trainings.running else None
         model = self._chain.model() if running is None else running[0]
         return _Site(
-            loss=_KIND_OF.get(name, LossKind.OTHER) if own else LossKind.OTHER,
-            name=name,
-            from_logits=bool(getattr(loss, "from_logits", False)),
+            loss=loss,
             place=place,
-            made=self.made.get(loss),
-            compiled=compiled and running is not None,
+            compiled=loss.compiled and running is not None,
             model=None if model is None else weakref.ref(model),
             trained=None if running is None else running[1],
             layers=layers,
             activation=self._activation([facts for _, facts in layers], prediction, graph),
             targets=_static(target),
-            predictions=[],
         )
 
     def _activation(self, layers: list[LayerFacts], prediction: Any, graph: Any) -> Activation:
@@ -202,11 +221,11 @@ class Objectives:
             beside = [other for other in self._sites.values() if other.model == site.model]
             alone = sum(other.trained == site.trained for other in beside) == 1
             yield Objective(
-                loss=site.loss,
-                name=site.name,
-                from_logits=site.from_logits,
+                loss=site.loss.kind,
+                name=site.loss.name,
+                from_logits=site.loss.from_logits,
                 where=span(site.place) if compiled is None else compiled.where,
-                made=span(site.made),
+                made=span(site.loss.made),
                 compiled=compiled is not None,
                 model="" if model is None else path_of(model),
                 trained=span(site.trained),
