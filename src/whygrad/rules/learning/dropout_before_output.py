@@ -8,7 +8,7 @@ from typing import Final
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
 from whygrad.graph.learning import LayerFacts, LayerKind, LossKind, Objective
-from whygrad.graph.questions.misfit import units_of
+from whygrad.graph.questions.misfit import misfits, units_of
 from whygrad.rules.learning.saying import output_name
 from whygrad.rules.rule import Finding, rule
 
@@ -58,7 +58,8 @@ def dropout_before_output(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     A dropout of half or less before a number is a note; before classes nothing is said.
     """
-    for objective in recording.objectives:
+    unfit = {id(found.objective) for found in misfits(recording)}
+    for objective in (each for each in recording.objectives if id(each) not in unfit):
         last = objective.layers[0] if objective.layers else None
         if (
             last is not None
