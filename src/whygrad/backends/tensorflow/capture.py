@@ -106,7 +106,7 @@ class Capture:
             lambda bad: self.compiled_steps.went_bad(bad),
             every_call=self.options.find_nan,
         )
-        made.on_step.append(self.keras.step_ran)
+        made.on_step += [self.keras.step_ran, self.numbers.step_ran]
         return made
 
     @cached_property

@@ -23,9 +23,12 @@ def one_unit_softmax(recording: Recording) -> Iterator[Finding]:
 
     ## Example
     ```python
+    import warnings
+
     import keras
     import numpy as np
 
+    warnings.simplefilter("ignore")  # Keras 3 warns of it as well
     keras.utils.set_random_seed(0)
     x = np.random.normal(size=(64, 4))
     y = (x[:, 0] > 0).astype("float32")

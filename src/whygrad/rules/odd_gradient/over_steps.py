@@ -18,6 +18,7 @@ from whygrad.graph.questions.feeding import norm_before
 from whygrad.graph.questions.misfit import misfits
 from whygrad.graph.questions.progress import is_trained_by, stands_still
 from whygrad.graph.questions.query import index_of
+from whygrad.graph.questions.stall import Stall, stalls
 from whygrad.graph.questions.zeros import zeroed_by_softmax
 from whygrad.graph.series import RECTIFIED, SATURATING, TrackSeries, VariableInfo, VariableSeries
 from whygrad.rules.odd_gradient.series import Check
@@ -94,6 +95,7 @@ def silent_layers(
     """Layers with one of these activations that pass no gradient at all, or hardly any by a check."""
     bad = {event.when.request for event in recording.events_of(Nonfinite) if not event.when.went_on}
     unfit = [found.objective for found in misfits(recording)]
+    unfit += [found.objective for found in stalls(recording) if found.stall is Stall.UNSCALED_INPUTS]
     said = set[str]()
     for request, group in measured(recording):
         if request.where in bad:  # a unit whose input is NaN passes nothing back either

@@ -57,6 +57,7 @@ class StepNumbers:
     places: dict[Key, Place | None] = field(default_factory=dict)  # None: nothing to follow there
     stillness: Stillness = field(default_factory=Stillness)
     one: Any = None  # a variable of ours that holds 1
+    _steps_ran: int = 0
     _hooks: Hooks = field(default_factory=Hooks)
 
     def ran(self, ticket: Ticket, gradients: Sequence[Any], squares: Sequence[float]) -> None:
@@ -74,6 +75,13 @@ class StepNumbers:
         place = self.places.get(key_of(entry))
         found: Sizes | None = None if place is None else self._hooks.safely(self._sizes, entry, place)
         return Sizes() if found is None else found
+
+    def step_ran(self) -> None:
+        """A compiled step is over; of the first, the variables that it made have their first values now."""
+        self._steps_ran += 1
+        if self._steps_ran == 1:
+            with self.recorder.pausing():
+                self._hooks.safely(self.stillness.weigh)
 
     def look_again(self) -> None:
         """Compare the variables that have not moved with what they were at first."""

@@ -20,7 +20,7 @@ class Stillness:
         self._still: set[int] = set()  # at a late look
         self._entries: dict[int, VariableEntry] = {}
         self._blank: set[int] = set()
-        self.norms: dict[int, float] = {}  # of each variable when it was first looked at
+        self.norms: dict[int, float] = {}  # of each variable when it was first seen with a value
 
     def look(self, entry: VariableEntry, *, late: bool = False) -> None:
         """Compare a variable with what it was at first; `late` says that steps enough to move it have run since."""
@@ -31,14 +31,22 @@ class Stillness:
             return
         mark, norm = seen
         self._entries[entry.id] = entry
-        self.norms.setdefault(entry.id, norm)
-        if norm == 0:
+        if norm:
+            self.norms.setdefault(entry.id, norm)
+        else:
             self._blank.add(entry.id)
         if self._first.setdefault(entry.id, mark) != mark:
             self._moved.add(entry.id)
             self._entries.pop(entry.id)
         elif late:
             self._still.add(entry.id)
+
+    def weigh(self) -> None:
+        """Take the norms of variables that had no value yet when they were first looked at."""
+        for entry in [each for each in self._entries.values() if each.id not in self.norms]:
+            seen = _fingerprint(entry)
+            if seen is not None and seen[1]:
+                self.norms[entry.id] = seen[1]
 
     def look_again(self) -> None:
         """Compare all that have not moved."""
