@@ -114,7 +114,6 @@ class Missed(StrEnum):
     """How data disagree with what they were handed in for."""
 
     TARGETS_AS_INPUTS = "targets-as-inputs"  # both are taken from one table, and the inputs hold the targets
-    TARGETS_AMONG_INPUTS = "targets-among-inputs"  # a column of the inputs is the targets, which may be made of it
     VALIDATION_IN_TRAINING = "validation-in-training"  # the same rows
 
 

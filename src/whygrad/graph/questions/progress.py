@@ -12,7 +12,7 @@ from whygrad.source.module import in_one_function
 LEAST_STEPS: Final = 20  # fewer say nothing about what is learned
 NO_BETTER: Final = 0.93  # of the loss of a constant answer: less than this has learned something
 _FAR: Final = 10.0  # times the loss of a constant answer
-_SAME: Final = 0.9  # of an earlier loss: less than this is falling
+_SAME: Final = 0.95  # of an earlier loss: less than this is falling
 _NEXT_TO_NOTHING: Final = 0.1  # of the first loss: a training that got there is done
 _MAE_OF_DEVIATION: Final = 0.6  # the mean absolute deviation is a larger share of the deviation, whatever is spread how
 
@@ -90,10 +90,10 @@ def is_done(request: Request) -> bool:
 
 
 def stands_still(request: Request) -> bool:
-    """Whether the loss is the same in the last quarter of the steps as in the second; not where it is done falling."""
+    """Whether the loss is the same in the last quarter of the steps as in the one before; not where it is done."""
     found = losses(request)
     if len(found) < 4 or is_done(request):
         return False
     quarter = len(found) // 4
-    earlier = found[quarter : 2 * quarter]
+    earlier = found[-2 * quarter : -quarter]
     return last_loss(request) >= _SAME * sum(earlier) / len(earlier)

@@ -56,13 +56,11 @@ def validation_leaks_into_training(recording: Recording) -> Iterator[Finding]:
                 primary=data_place(objective, "validation_data", 9),
                 help="train on the rows that are not in the validation data",
             )
-        if Missed.TARGETS_AS_INPUTS in objective.missed or Missed.TARGETS_AMONG_INPUTS in objective.missed:
-            made_of = Missed.TARGETS_AS_INPUTS not in objective.missed
+        if Missed.TARGETS_AS_INPUTS in objective.missed:
             yield Finding(
                 message="a column of the inputs is the targets themselves: the answer is given away",
                 primary=data_place(objective, "x", 0),
                 help="leave the column of the targets out of the inputs",
-                severity=Severity.NOTE if made_of else None,
             )
 
 

@@ -45,8 +45,8 @@ class GivenData:
         self.validated |= validation is not None or bool(given.get("validation_split"))
         beside = list(_arrays(validation[0])) if isinstance(validation, (list, tuple)) and validation else []
         found = []
-        if len(inputs) == 1 and len(targets) == 1 and _holds(inputs[0], targets[0]):
-            found.append(Missed.TARGETS_AS_INPUTS if _of_one_table(x, y) else Missed.TARGETS_AMONG_INPUTS)
+        if len(inputs) == 1 and len(targets) == 1 and _of_one_table(x, y) and _holds(inputs[0], targets[0]):
+            found.append(Missed.TARGETS_AS_INPUTS)
         if len(inputs) == 1 and len(beside) == 1 and _shares_rows(inputs[0], beside[0]):
             found.append(Missed.VALIDATION_IN_TRAINING)
         self.missed = tuple(found)
