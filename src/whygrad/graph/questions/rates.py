@@ -15,7 +15,8 @@ _LOSING: Final = 0.1  # the same, where the loss is lost
 _LOST: Final = 100.0  # times the first loss
 _FITTING: Final = 3e-3  # the same: trainings that learn move their weights by a thousandth to a hundredth a step
 _GAINED: Final = 0.9  # of the first loss: a training that is below has gained something
-_TOO_SMALL: Final = 0.01  # of the loss, that all steps together can take away at best
+_TOO_SMALL: Final = 0.15  # of the loss, that all steps together can take away at best; they take far less
+_UNMOVED: Final = 0.95  # of the first loss: a training that is above has not moved
 _MOMENTUM: Final = 10.0  # how much longer momentum makes the steps of the usual size
 
 
@@ -51,7 +52,8 @@ def rate_of(recording: Recording, request: Request) -> Rate | None:
         return None
     length = elements if update.adaptive else norms[0]
     longest = max(norms)
-    gain = update.rate * request.ran * longest * (elements if update.adaptive else _MOMENTUM * longest)
+    momentum = _MOMENTUM if update.stateful else 1.0
+    gain = update.rate * request.ran * longest * (elements if update.adaptive else momentum * longest)
     return Rate(
         request,
         update,
@@ -70,6 +72,12 @@ def is_too_large(rate: Rate) -> bool:
     return (rate.step >= _LOSING and lost) or (rate.step >= _TOO_LARGE and not gained)
 
 
+def is_long(rate: Rate) -> bool:
+    """Whether a few steps leave nothing of what the weights were."""
+    return rate.step >= _TOO_LARGE
+
+
 def is_too_small(rate: Rate) -> bool:
     """Whether all steps together cannot change the loss, although there is a gradient."""
-    return 0 < rate.reach < _TOO_SMALL and rate.request.ran >= LEAST_STEPS
+    unmoved = last_loss(rate.request) >= _UNMOVED * losses(rate.request)[0]
+    return 0 < rate.reach < _TOO_SMALL and unmoved and rate.request.ran >= LEAST_STEPS

@@ -19,10 +19,11 @@ from whygrad.graph.questions.progress import (
     stands_still,
     starts_far_off,
 )
-from whygrad.graph.questions.rates import is_too_large, is_too_small, rate_of
+from whygrad.graph.questions.rates import is_long, is_too_large, is_too_small, rate_of
 from whygrad.graph.recording import Recording
 
 LARGE: Final = 100.0  # a magnitude of inputs or targets; initial weights expect something around one
+_STRAIGHT: Final = 0.8  # of the loss of a constant answer: a straight line that is above has not separated much
 _GROWN: Final = 1.5  # times the first loss; batches differ by less
 _ALIKE: Final = 1e-3  # of the range of the targets: outputs that differ by less are the same
 _RARE: Final = 0.1  # the share of a class that a constant answer does without
@@ -145,7 +146,9 @@ def _gets_nowhere(recording: Recording, objective: Objective) -> bool:
 def _too_large(recording: Recording, objective: Objective) -> bool:
     request = request_of(recording, objective)
     rate = None if request is None else rate_of(recording, request)
-    return rate is not None and is_too_large(rate)
+    if rate is None:
+        return False
+    return is_too_large(rate) or (is_long(rate) and no_better_than_constant(recording, objective))
 
 
 def _too_small(recording: Recording, objective: Objective) -> bool:
@@ -155,7 +158,7 @@ def _too_small(recording: Recording, objective: Objective) -> bool:
 
 
 def _linear(recording: Recording, objective: Objective) -> bool:
-    return bool(linear_stack(objective)) and no_better_than_constant(recording, objective)
+    return bool(linear_stack(objective)) and no_better_than_constant(recording, objective, _STRAIGHT)
 
 
 def _collapsed(recording: Recording, objective: Objective) -> bool:

@@ -13,6 +13,7 @@ from whygrad.rules.learning.saying import output_name
 from whygrad.rules.rule import Finding, rule
 
 _MOST: Final = 0.5  # of what goes into an output that is to be a number: more is noise of the size of the number
+_MOST_OF_ANY: Final = 0.7  # of what goes into any output
 
 
 @rule("WG812", "dropout-before-output", severity=Severity.WARNING, since="0.2.0")
@@ -56,7 +57,7 @@ def dropout_before_output(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    A dropout of half or less before a number is a note; before classes nothing is said.
+    Said from more than half on before a number, from more than 0.7 on before classes.
     """
     unfit = {id(found.objective) for found in misfits(recording)}
     for objective in (each for each in recording.objectives if id(each) not in unfit):
@@ -77,15 +78,20 @@ def dropout_before_output(recording: Recording) -> Iterator[Finding]:
             )
             continue
         before = _before_output(objective)
-        if before is not None and objective.loss is LossKind.REGRESSION and units_of(objective) == 1:
+        number = objective.loss is LossKind.REGRESSION and units_of(objective) == 1
+        if (
+            before is not None
+            and objective.loss is not LossKind.OTHER
+            and before.rate > (_MOST if number else _MOST_OF_ANY)
+        ):
             yield _finding(
                 objective,
                 before,
-                f"{output_name(before, objective)} drops {before.rate:.0%} of what the one number of "
+                f"{output_name(before, objective)} drops {before.rate:.0%} of what the output of "
                 f"{output_name(objective.output, objective)} is made of: its noise is "
                 f"{(before.rate / (1 - before.rate)) ** 0.5 if before.rate < 1 else 99:.1f} times each term",
                 "a smaller rate, or a dropout further from the output",
-                Severity.WARNING if before.rate > _MOST else Severity.NOTE,
+                Severity.WARNING,
             )
 
 

@@ -113,7 +113,9 @@ def _binary_on_classes(found: Found) -> Finding:
         found,
         f"`{objective.name}` takes labels of 0 and 1, and is given class numbers from {stretch(targets)}",
         label="a label above 1 has no probability: the loss falls without end",
-        help=f"`{Word.SPARSE_CROSS_ENTROPY}`, with {count} units and `softmax` in the last layer",
+        help="labels of 0 and 1"
+        if targets.distinct == 2
+        else f"`{Word.SPARSE_CROSS_ENTROPY}`, with {count} units and `softmax` in the last layer",
         at_loss=True,
     )
 

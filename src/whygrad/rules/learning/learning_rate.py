@@ -55,24 +55,26 @@ def learning_rate(recording: Recording) -> Iterator[Finding]:
     calls are not judged. `whygrad.suggest_learning_rate` tries rates out, and says which range lowers the loss.
     """
     said = set[int]()
-    for request in _judged(recording):
+    for request, large in _judged(recording):
         rate = rate_of(recording, request)
-        if rate is None or id(rate.update) in said or not (is_too_large(rate) or is_too_small(rate)):
-            continue
-        said.add(id(rate.update))
-        yield _too_large(rate) if is_too_large(rate) else _too_small(rate)
+        if rate is not None and id(rate.update) not in said:
+            said.add(id(rate.update))
+            yield _too_large(rate) if large else _too_small(rate)
 
 
-def _judged(recording: Recording) -> Iterator[Request]:
-    """The requests of trainings that nothing else explains, and those whose loss is the user's own."""
-    for stall in (Stall.RATE_TOO_LARGE, Stall.RATE_TOO_SMALL):
+def _judged(recording: Recording) -> Iterator[tuple[Request, bool]]:
+    """Requests whose rate is too large, or too small, of trainings that nothing else explains; also where the loss is
+    the user's own."""
+    for large, stall in ((True, Stall.RATE_TOO_LARGE), (False, Stall.RATE_TOO_SMALL)):
         for objective in stalled_by(recording, stall):
             request = request_of(recording, objective)
             if request is not None:
-                yield request
-    known = [found for each in recording.objectives if (found := request_of(recording, each)) is not None]
-    places = {each.where for each in known}
-    yield from (each for each in recording.requests if each.losses and each.where not in places)
+                yield request, large
+    known = {found.where for each in recording.objectives if (found := request_of(recording, each)) is not None}
+    for request in recording.requests:
+        rate = rate_of(recording, request) if request.losses and request.where not in known else None
+        if rate is not None and (is_too_large(rate) or is_too_small(rate)):
+            yield request, is_too_large(rate)
 
 
 def _too_large(rate: Rate) -> Finding:

@@ -67,7 +67,7 @@ def said(
 ) -> Finding:
     """A finding that points at the layer to change, or at the loss."""
     objective = found.objective
-    layer = None if found.layer is None else found.layer.made
+    layer = None if found.layer is None else found.layer.activated or found.layer.made
     loss = loss_place(objective)
     first, second = (loss, layer) if at_loss or layer is None else (layer, loss)
     other = "the output comes from here" if first == loss else f"compared by `{objective.name}` here"

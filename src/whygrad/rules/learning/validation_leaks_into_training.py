@@ -52,7 +52,7 @@ def validation_leaks_into_training(recording: Recording) -> Iterator[Finding]:
     for objective in _once(recording):
         if Missed.VALIDATION_IN_TRAINING in objective.missed:
             yield Finding(
-                message="every row of the validation data is trained on as well: the validation tells nothing new",
+                message="rows of the validation data are trained on as well: the validation tells nothing new",
                 primary=data_place(objective, "validation_data", 9),
                 help="train on the rows that are not in the validation data",
             )

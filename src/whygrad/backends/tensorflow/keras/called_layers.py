@@ -122,6 +122,11 @@ class CalledLayers:
             found += [] if frame is None else [self._recorder.place_of(frame)]
         return tuple(found)
 
+    def is_used_apart(self, layer: Any) -> bool:
+        """Whether user code has called a layer outside of a tape, and not in training mode."""
+        called = self.by_layer.get(layer)
+        return called is not None and any(not taped and not training for _, taped, training in called.calls)
+
     def gave(self, layer: Any, args: Any, kwargs: Any, result: Any, around: tuple[str, ...] | None) -> None:
         """A layer call gave a result."""
         if not self._recorder.paused:

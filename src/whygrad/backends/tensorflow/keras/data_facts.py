@@ -15,6 +15,7 @@ from whygrad.graph.learning import Missed, Values
 
 _MOST_ROWS: Final = 1 << 16  # of which it is known whether they are in the validation data too
 _MOST_LOOKS: Final = 8  # calls of `fit` for one model
+_SHARED: Final = 0.2  # of the validation rows
 _FEW: Final = 16  # rows; so few may be the same by chance
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -95,10 +96,12 @@ def _holds(inputs: Array, targets: Array) -> bool:
 
 
 def _shares_rows(inputs: Array, validation: Array) -> bool:
-    """Whether every row of the validation data is one of the inputs, and they are rows of many numbers."""
+    """Whether rows of the validation data are among the inputs, and too many for it to be chance."""
     if inputs.shape[1:] != validation.shape[1:] or inputs.dtype != validation.dtype or len(validation) < _FEW:
         return False
-    if len(inputs) > _MOST_ROWS or inputs.dtype.kind != "f" or inputs[0].size < 2:
+    width = inputs[0].size
+    if len(inputs) > _MOST_ROWS or inputs.dtype.kind not in "fiu" or width < (2 if inputs.dtype.kind == "f" else 8):
         return False
     known = {row.tobytes() for row in inputs}
-    return len(known) > len(inputs) // 2 and all(row.tobytes() in known for row in validation[:_MOST_ROWS])
+    shared = sum(row.tobytes() in known for row in validation[:_MOST_ROWS])
+    return len(known) > len(inputs) // 2 and shared >= _SHARED * min(len(validation), _MOST_ROWS)

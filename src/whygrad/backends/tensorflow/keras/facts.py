@@ -56,7 +56,8 @@ class KerasFacts:
 
     @cached_property
     def objectives(self) -> Objectives:
-        return Objectives(self._recorder, self.called_at.chain, self.trainings, self.on_tap)
+        called = self.called_at
+        return Objectives(self._recorder, called.chain, self.trainings, self.on_tap, called.is_used_apart)
 
     def training_began(self, model: Any, method: str, args: Any, kwargs: Any, frame: FrameType) -> None:
         self.trainings.began(model, method, args, kwargs, frame)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.keras.layer_facts import facts_of
-from whygrad.graph.learning import LayerFacts
+from whygrad.backends.tensorflow.keras.layer_facts import activation_of, bends, facts_of, is_own
+from whygrad.graph.learning import Activation, LayerFacts
+from whygrad.observe.fact import Maker, OpFact
 from whygrad.observe.place import Place, span
 
 _MOST_CALLS: Final = 4096  # the oldest half is forgotten then
 _MOST_LAYERS: Final = 256  # behind one tensor
+_MOST_OPS: Final = 24  # between two layers
 _MOST_AT_ONCE: Final = 8192  # calls outside of functions; after them nothing new is learned of their layers
 
 
@@ -69,19 +71,58 @@ class LayerChain:
     def model(self) -> Any:
         return None if self.entered is None else self.entered[0]()
 
-    def behind(self, tensor: Any) -> Iterator[tuple[Any, LayerFacts]]:
-        """The layers that made a tensor, weakly, each after the one it feeds."""
+    def behind(self, tensor: Any, maker: Maker) -> Iterator[tuple[Any, LayerFacts]]:
+        """The layers that made a tensor, weakly, each after the one it feeds; ops between them are passed through."""
         waiting: list[tuple[int, int | None]] = [(compat.tensor_id(tensor), None)]
         seen: set[int] = set()
         position = 0
         while waiting and position < _MOST_LAYERS:
             number, into = waiting.pop(0)
-            call = self._calls.get(number)
-            layer = None if call is None else call.layer()
-            if call is None or layer is None or number in seen:
-                continue
-            seen.add(number)
-            shared = self._uses.get(number, 0) > 1
-            yield call.layer, facts_of(layer, call.units, span(self._made_at(layer)), into, shared=shared)
-            waiting += [(each, position) for each in call.given]
-            position += 1
+            for found, applied in self._layers_at(number, maker):
+                call = self._calls[found]
+                layer = call.layer()
+                if layer is None or found in seen:
+                    continue
+                seen.add(found)
+                shared = self._uses.get(found, 0) > 1
+                facts = facts_of(layer, call.units, span(self._made_at(layer)), into, shared=shared)
+                yield call.layer, _after(facts, applied)
+                waiting += [(each, position) for each in call.given]
+                position += 1
+
+    def _layers_at(self, number: int, maker: Maker) -> list[tuple[int, OpFact | None]]:
+        """The calls that gave a tensor, each with the activation after it; inside of a layer of the user's own, its."""
+        call = self._calls.get(number)
+        layer = None if call is None else call.layer()
+        if call is not None and layer is not None and is_own(layer):
+            return [(number, None)]
+        inner = list(self._through_ops(number, maker))
+        return inner or ([] if call is None else [(number, None)])
+
+    def _through_ops(self, number: int, maker: Maker) -> Iterator[tuple[int, OpFact | None]]:
+        """Layers of the framework whose results ops made into this tensor, and the last op that bends on the way."""
+        waiting: list[tuple[int, OpFact | None]] = [(number, None)]
+        seen = {number}
+        for _ in range(_MOST_OPS):
+            if not waiting:
+                return
+            here, applied = waiting.pop(0)
+            op = maker(here)
+            for before in () if op is None else op.inputs:
+                if before in seen or op is None:
+                    continue
+                seen.add(before)
+                bending = applied or (op if bends(op) else None)
+                call = self._calls.get(before)
+                layer = None if call is None else call.layer()
+                if layer is not None and is_own(layer):
+                    yield before, bending
+                else:
+                    waiting.append((before, bending))
+
+
+def _after(facts: LayerFacts, op: OpFact | None) -> LayerFacts:
+    """A layer with the activation that an op applies to its result; what has one keeps its own."""
+    if op is None or facts.activation is not Activation.LINEAR:
+        return facts
+    return replace(facts, activation=activation_of(op), activated=span(op.place))

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from whygrad.backends.tensorflow.keras.inspection import listed, path_of
+from whygrad.backends.tensorflow.keras.inspection import all_layers, listed, path_of
 from whygrad.graph.learning import Activation, LayerFacts, LayerKind
+from whygrad.observe.fact import OpFact
 from whygrad.source import SourceSpan
 
 _BY_NAME: Final = {
@@ -36,6 +37,36 @@ _KINDS: Final[dict[LayerKind, str]] = {
 _KIND_OF: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 _SETTLED: Final = 0.05  # the share of its first value that may be left in an average
 _BY_CLASS: Final = {"Softmax": Activation.SOFTMAX, "ReLU": Activation.RELU}
+
+
+_OPS: Final = {
+    "Softmax": Activation.SOFTMAX,
+    "Sigmoid": Activation.SIGMOID,
+    "Tanh": Activation.TANH,
+    "Relu": Activation.RELU,
+}
+_STRAIGHT_OPS: Final = (
+    "Reshape Identity Squeeze ExpandDims Cast StopGradient Transpose AddV2 Add BiasAdd ConcatV2 Pack MatMul "
+    "StridedSlice Mean Sum Shape GatherV2 EnsureShape"
+)
+_STRAIGHT: Final = frozenset(_STRAIGHT_OPS.split(" "))
+
+
+def activation_of(op: OpFact) -> Activation:
+    """The activation that an op is."""
+    return _OPS.get(getattr(op, "type", ""), Activation.OTHER)
+
+
+def bends(op: OpFact) -> bool:
+    """Whether an op does more than arrange, add up and map its inputs."""
+    return getattr(op, "type", "") not in _STRAIGHT
+
+
+def is_own(layer: Any) -> bool:
+    """Whether it is a layer of the framework's that has no other layers inside; a model of the user's is none."""
+    inner = type(layer).__name__ in ("TimeDistributed", "Bidirectional")
+    own = type(layer).__module__.split(".")[0] in ("keras", "tf_keras")
+    return own and (inner or len(all_layers(layer)) == 1)
 
 
 def facts_of(layer: Any, units: int | None, made: SourceSpan | None, into: int | None, *, shared: bool) -> LayerFacts:

@@ -16,12 +16,13 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras.data_facts import GivenData
 from whygrad.backends.tensorflow.keras.inspection import path_of
 from whygrad.backends.tensorflow.keras.layer_chain import LayerChain
-from whygrad.backends.tensorflow.keras.layer_facts import settled
+from whygrad.backends.tensorflow.keras.layer_facts import activation_of, bends, settled
 from whygrad.backends.tensorflow.keras.trainings import Trainings
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.measure.array_values import joined, values_of
 from whygrad.backends.tensorflow.measure.finite import array_of
 from whygrad.graph.learning import PASSING, Activation, LayerFacts, LayerKind, LossKind, Objective, Values
+from whygrad.observe.fact import Maker
 from whygrad.observe.place import Place, span
 from whygrad.source.position import CodeOwner, owner_of
 
@@ -37,15 +38,6 @@ _KINDS: Final[dict[LossKind, str]] = {
     LossKind.HINGE: "hinge squared_hinge",
 }
 _KIND_OF: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()}
-_OPS: Final = {
-    "Softmax": Activation.SOFTMAX,
-    "Sigmoid": Activation.SIGMOID,
-    "Tanh": Activation.TANH,
-    "Relu": Activation.RELU,
-    "BiasAdd": Activation.LINEAR,
-    "MatMul": Activation.LINEAR,
-}
-_PASSING: Final = ("Reshape", "Identity", "Squeeze", "ExpandDims", "Cast", "StopGradient", "Transpose")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +61,7 @@ class _Site:
     layers: tuple[tuple[Any, LayerFacts], ...]  # each with the layer itself, weakly
     activation: Activation
     targets: Values
+    shape: Values  # of the predictions, before any was looked at
     predictions: list[Values] = field(default_factory=list)
     inputs: tuple[Values, ...] = ()
     taps: list[tuple[Any, Any, tuple[Any, ...]]] = field(default_factory=list)  # targets, predictions, inputs
@@ -86,8 +79,14 @@ class _Site:
 
 class Objectives:
     def __init__(
-        self, recorder: Recorder, chain: LayerChain, trainings: Trainings, on_tap: Callable[[Any], None]
+        self,
+        recorder: Recorder,
+        chain: LayerChain,
+        trainings: Trainings,
+        on_tap: Callable[[Any], None],
+        used_apart: Callable[[Any], bool],
     ) -> None:
+        self._used_apart = used_apart  # whether user code calls a model outside of training
         self._recorder = recorder
         self._chain = chain
         self._trainings = trainings
@@ -106,6 +105,9 @@ class Objectives:
     def evaluated(self, model: Any, *_: Any) -> None:
         """A model is used outside of training."""
         self._evaluated.add(model)
+
+    def _is_evaluated(self, model: Any) -> bool:
+        return model in self._evaluated or self._used_apart(model)
 
     def began(self, model: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A model is about to be trained on these data."""
@@ -152,7 +154,8 @@ class Objectives:
             site.look(_array(target), _array(prediction), arrays)
 
     def _met(self, loss: _Loss, place: Place, target: Any, prediction: Any, graph: Any) -> _Site:
-        layers = tuple(self._chain.behind(prediction))
+        maker = self._recorder.observed.maker_in(graph)
+        layers = tuple(self._chain.behind(prediction, maker))
         running = self._trainings.running[-1] if self._trainings.running else None
         model = self._chain.model() if running is None else running[0]
         return _Site(
@@ -162,24 +165,20 @@ class Objectives:
             model=None if model is None else weakref.ref(model),
             trained=None if running is None else running[1],
             layers=layers,
-            activation=self._activation([facts for _, facts in layers], prediction, graph),
+            activation=self._activation([facts for _, facts in layers], prediction, maker),
             targets=_static(target),
+            shape=_static(prediction),
         )
 
-    def _activation(self, layers: list[LayerFacts], prediction: Any, graph: Any) -> Activation:
+    def _activation(self, layers: list[LayerFacts], prediction: Any, maker: Maker) -> Activation:
         """Of the layer that made the predictions, else by the op that did."""
         last = next((each for each in layers if each.kind not in PASSING), None)
         if last is not None and last.kind is not LayerKind.OTHER:
             return last.activation
-        maker, number = self._recorder.observed.maker_in(graph), compat.id_of(prediction)
-        while number is not None:
-            made: Any = maker(number)
-            kind = "" if made is None else made.type
-            if kind in _PASSING and made.inputs:
-                number = made.inputs[0]
-                continue
-            return _OPS.get(kind, Activation.OTHER)
-        return Activation.OTHER
+        op = maker(compat.tensor_id(prediction))
+        while op is not None and op.inputs and not bends(op):
+            op = maker(op.inputs[0])
+        return Activation.OTHER if op is None else activation_of(op)
 
     def _tap(self, site: _Site, graph: Any, target: Any, prediction: Any, frame: FrameType) -> None:
         how = compat.tracing(frame)
@@ -232,13 +231,15 @@ class Objectives:
                 layers=tuple(settled(layer(), facts, steps) for layer, facts in site.layers),
                 activation=site.activation,
                 targets=joined(given.targets, site.targets) if alone and given.targets else site.targets,
-                predictions=tuple(site.predictions),
+                predictions=tuple(site.predictions) or (site.shape,),
                 inputs=given.inputs or site.inputs,
                 missed=given.missed,
                 metrics=() if compiled is None else tuple(_own(compiled.metrics, site, position)),
                 weighted=given.weighted,
                 whole=alone and given.targets is not None,
-                evaluated=model in self._evaluated or given.validated,
+                evaluated=model in self._evaluated
+                or given.validated
+                or (model is not None and self._used_apart(model)),
                 steps=steps,
             )
 
