@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from whygrad.graph.questions.progress import LEAST_STEPS, last_loss, losses
-from whygrad.graph.recording import Recording, Request, Update
+from whygrad.graph.recording import Recording, Request, Source, Update
 
 _FEW: Final = 5  # steps; so few say nothing about what was gained
 _TOO_LARGE: Final = 0.3  # a step, against the weights: three of them leave nothing of what the weights were
@@ -39,10 +39,14 @@ def rate_of(recording: Recording, request: Request) -> Rate | None:
         (e for e in recording.updates if e.rate and any(p.variable in asked for p in e.pairs) and not e.averages > 1),
         None,
     )
-    found = [s for s in request.sources if s.numbers is not None and s.numbers.weight and s.variable is not None]
+    found = [
+        s for s in request.sources if s.numbers is not None and s.variable is not None and _is_kernel(recording, s)
+    ]
     known = losses(request)
     if update is None or not update.rate or not found or not known:
         return None
+    if not all(source.numbers is not None and source.numbers.weight for source in found):
+        return None  # one of them starts at zero: what is a long step for it, is not known
     weights = math.hypot(*(source.numbers.weight or 0.0 for source in found if source.numbers is not None))
     sizes = [math.prod(n or 1 for n in recording.variables[s.variable].shape or ()) for s in found if s.variable]
     elements = math.sqrt(sum(sizes))
@@ -62,6 +66,11 @@ def rate_of(recording: Recording, request: Request) -> Rate | None:
         gain / max(abs(known[0]), 1e-30),
         _FITTING * weights / max(length, 1e-30),
     )
+
+
+def _is_kernel(recording: Recording, source: Source) -> bool:
+    """A matrix or more: biases start at zero, and may go anywhere."""
+    return source.variable is not None and len(recording.variables[source.variable].shape or ()) > 1
 
 
 def is_too_large(rate: Rate) -> bool:

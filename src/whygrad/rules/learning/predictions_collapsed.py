@@ -10,7 +10,7 @@ from whygrad.graph.learning import Objective
 from whygrad.graph.questions.progress import request_of
 from whygrad.graph.questions.stall import Stall
 from whygrad.rules.learning.saying import data_place, output_name, progress_notes, stalled_by
-from whygrad.rules.odd_gradient.over_steps import followed, silenced, track_of
+from whygrad.rules.odd_gradient.over_steps import blank_kernels, followed, silenced, track_of
 from whygrad.rules.odd_gradient.series import find_vanishing
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing
@@ -71,7 +71,7 @@ def predictions_collapsed(recording: Recording) -> Iterator[Finding]:
         group = [] if request is None else followed(recording, request)
         if silenced(group) is not None or (request is not None and any(find_vanishing(track_of(request, group)))):
             continue  # said there
-        blank = tuple(each.name for each in group if each.numbers.blank and len(each.variable.shape or ()) > 1)
+        blank = tuple(each.name for each in blank_kernels(group))
         made = None if objective.output is None else objective.output.made
         yield _finding(
             recording,

@@ -72,12 +72,17 @@ def measured(recording: Recording, least: int = LEAST) -> Iterator[tuple[Request
             yield request, followed(recording, request)
 
 
+def blank_kernels(group: Sequence[Followed]) -> list[Followed]:
+    """Matrices that are zero in all elements, and have been: behind one of them every gradient is zero."""
+    return [each for each in group if each.numbers.blank and len(each.variable.shape or ()) > 1]
+
+
 def silenced(group: Sequence[Followed]) -> tuple[Followed, list[Followed]] | None:
     """The layer that lets no gradient through, and all that gets none for it; None: there is none.
 
     Its bias gets exactly zero at every step, the next bias does not: so the gradient ends at its activation.
     """
-    if not group or len(group[0].numbers.norms) < LEAST:
+    if not group or len(group[0].numbers.norms) < LEAST or blank_kernels(group):
         return None
     biases = [each for each in group if each.numbers.units]
     for number, bias in reversed(list(enumerate(biases[:-1]))):

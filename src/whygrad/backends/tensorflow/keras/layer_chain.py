@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.keras.layer_facts import activation_of, bends, facts_of, is_own
+from whygrad.backends.tensorflow.keras.layer_facts import activation_of, bends, facts_of, is_own, units_of
 from whygrad.graph.learning import Activation, LayerFacts
 from whygrad.observe.fact import Maker, OpFact
 from whygrad.observe.place import Place, span
@@ -54,9 +54,7 @@ class LayerChain:
         for tensor in compat.flatten(result):
             number = compat.id_of(tensor)
             if number is not None and number not in self._calls and number not in numbers:
-                shape = getattr(tensor, "shape", None)
-                units = shape[-1] if shape is not None and shape.rank else None
-                self._calls[number] = _Call(weakref.ref(layer), numbers, units)
+                self._calls[number] = _Call(weakref.ref(layer), numbers, units_of(layer, tensor))
                 fresh = True
         for number in numbers if fresh else ():
             self._uses[number] = self._uses.get(number, 0) + 1
@@ -125,4 +123,7 @@ def _after(facts: LayerFacts, op: OpFact | None) -> LayerFacts:
     """A layer with the activation that an op applies to its result; what has one keeps its own."""
     if op is None or facts.activation is not Activation.LINEAR:
         return facts
-    return replace(facts, activation=activation_of(op), activated=span(op.place))
+    shape = op.outputs[0].shape
+    activation = activation_of(op)
+    units = shape[-1] if activation is Activation.SOFTMAX and shape else facts.units
+    return replace(facts, activation=activation, activated=span(op.place), units=units)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras.inspection import all_layers, listed, path_of
 from whygrad.graph.learning import Activation, LayerFacts, LayerKind
 from whygrad.observe.fact import OpFact
@@ -60,6 +61,13 @@ def activation_of(op: OpFact) -> Activation:
 def bends(op: OpFact) -> bool:
     """Whether an op does more than arrange, add up and map its inputs."""
     return getattr(op, "type", "") not in _STRAIGHT
+
+
+def units_of(layer: Any, result: Any) -> int | None:
+    """The elements of a result along the axis that its layer works on; None: not known."""
+    shape = compat.shape_of(result)
+    axis = getattr(layer, "axis", -1) if type(layer).__name__ == "Softmax" else -1
+    return shape[axis] if shape and isinstance(axis, int) and -len(shape) <= axis < len(shape) else None
 
 
 def is_own(layer: Any) -> bool:

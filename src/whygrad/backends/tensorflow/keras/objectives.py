@@ -178,7 +178,9 @@ class Objectives:
         op = maker(compat.tensor_id(prediction))
         while op is not None and op.inputs and not bends(op):
             op = maker(op.inputs[0])
-        return Activation.OTHER if op is None else activation_of(op)
+        shape = None if op is None else op.outputs[0].shape
+        same = shape is not None and shape[-1:] == (compat.shape_of(prediction) or ())[-1:]  # the same axis is the last
+        return Activation.OTHER if op is None or not same else activation_of(op)
 
     def _tap(self, site: _Site, graph: Any, target: Any, prediction: Any, frame: FrameType) -> None:
         how = compat.tracing(frame)
