@@ -228,7 +228,7 @@ class Capture:
         self.recorder.on_op(op_type, inputs, attrs, outputs, graph, frame)
         if self.term_norms is not None:
             self.term_norms.keep(outputs)
-        if op_type in TELLING:
+        if op_type in TELLING and self.recorder.tapes:
             self.keras.losses.note_function(op_type.decode() if isinstance(op_type, bytes) else op_type, frame, graph)
         if graph is not None and op_type in TAPPED and self.keras.running:
             self.histories.taps.put(graph, outputs)

@@ -7,8 +7,8 @@ from typing import Final
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
-from whygrad.graph.learning import CROSS_ENTROPIES, LossKind
-from whygrad.graph.questions.misfit import are_continuous, misfits
+from whygrad.graph.learning import LossKind, Objective
+from whygrad.graph.questions.misfit import are_continuous, misfits, units_of
 from whygrad.rules.learning.saying import output_name
 from whygrad.rules.rule import Finding, rule
 from whygrad.source.arguments import argument_span
@@ -52,18 +52,42 @@ def metric_not_of_this_output(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Only accuracies on targets that are plain numbers are told.
+    Only accuracies are told, of those that Keras has. Other metrics may be looked at out of curiosity.
     """
     unfit = {id(found.objective) for found in misfits(recording)}
     for objective in recording.objectives:
-        wrong = [each for each in objective.metrics if each.lower() in _HITS]
-        numbers = objective.loss is LossKind.REGRESSION and are_continuous(objective.targets)
-        if not wrong or not numbers or id(objective) in unfit or objective.loss in CROSS_ENTROPIES:
+        if id(objective) in unfit:
+            continue
+        wrong = next((each for each in objective.metrics if _why(each.lower(), objective)), None)
+        if wrong is None:
             continue
         where = argument_span(objective.where, "metrics", _METRICS_AT) or objective.where
+        why, instead = _why(wrong.lower(), objective) or ("", "")
         yield Finding(
-            message=f"`{wrong[0]}` counts exact hits, and the targets of {output_name(objective.output, objective)} are plain "
-            "numbers: it stays at 0 however good the model is",
-            primary=None if where is None else Label(where, "a metric for classes"),
-            help="a metric that measures a distance: `mae`, `mse`",
+            message=f"`{wrong}` {why}",
+            primary=None if where is None else Label(where, "not a metric for this output"),
+            help=instead,
         )
+
+
+def _why(metric: str, objective: Objective) -> tuple[str, str] | None:
+    """What a metric does with the targets of an output, and which one fits; None: it fits, as far as is known."""
+    targets, units = objective.targets, units_of(objective) or 0
+    name = output_name(objective.output, objective)
+    if metric in _HITS and objective.loss is LossKind.REGRESSION and are_continuous(targets):
+        return (
+            f"counts exact hits, and the targets of {name} are plain numbers: it stays at 0 however good the model is",
+            "a metric that measures a distance: `mae`, `mse`",
+        )
+    if metric == "binary_accuracy" and objective.loss is LossKind.CATEGORICAL and units > 2 and targets.is_one_hot:
+        return (
+            f"counts each of the {units} outputs of {name} by itself: answering no to all classes is {1 - 1 / units:.0%} right",
+            "`categorical_accuracy`",
+        )
+    if metric == "categorical_accuracy" and objective.loss is LossKind.SPARSE and units > 1:
+        return f"takes one-hot rows, and the targets of {name} are class numbers", "`sparse_categorical_accuracy`"
+    if metric == "sparse_categorical_accuracy" and objective.loss is LossKind.CATEGORICAL and targets.is_one_hot:
+        return f"takes class numbers, and the targets of {name} are one-hot rows", "`categorical_accuracy`"
+    if metric in ("categorical_accuracy", "sparse_categorical_accuracy") and units == 1:
+        return f"compares the largest of several outputs, and {name} has one: it is always right", "`binary_accuracy`"
+    return None

@@ -16,10 +16,13 @@ from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.source.position import CodeOwner, owner_of
 
 _OVER_CLASSES: Final = ("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
-_TELLING: Final = ("Log", "Log1p", *_OVER_CLASSES)  # all of these functions run one of them
+_LOGARITHMS: Final = ("Log", "Log1p")
+_TELLING: Final = (*_LOGARITHMS, *_OVER_CLASSES, "Square", "Abs")  # all of these functions run one of them
 TELLING: Final = frozenset({*_TELLING, *(name.encode() for name in _TELLING)})
 _FUNCTIONS: Final = {
     "losses": (
+        "mean_squared_error",
+        "mean_absolute_error",
         "sparse_categorical_crossentropy",
         "categorical_crossentropy",
         "binary_crossentropy",
@@ -95,7 +98,7 @@ class Losses:
             return
         label, prediction = (found.f_locals.get(name) for name in found.f_code.co_varnames[:2])
         self._tell(found, label, prediction, frame)
-        if op_type in _OVER_CLASSES:  # the op itself says which is which
+        if op_type not in _LOGARITHMS:  # a distance has no order, and other ops say themselves which is which
             return
         ids = [compat.id_of(tensor) for tensor in (prediction, label)]
         place = recorder.place_of(frame)
