@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording, Request
 from whygrad.graph.questions.progress import last_loss, losses, request_of
 from whygrad.graph.questions.rates import Rate, is_too_large, is_too_small, rate_of
 from whygrad.graph.questions.stall import Stall
-from whygrad.rules.learning.saying import stalled_by
+from whygrad.rules.learning.saying import stalled_by, trained_variables
 from whygrad.rules.odd_gradient.over_steps import always, asked
 from whygrad.rules.rule import Finding, rule
 
@@ -59,7 +60,8 @@ def learning_rate(recording: Recording) -> Iterator[Finding]:
         rate = rate_of(recording, request)
         if rate is not None and id(rate.update) not in said:
             said.add(id(rate.update))
-            yield _too_large(rate) if large else _too_small(rate)
+            found = _too_large(rate) if large else _too_small(rate)
+            yield replace(found, variables=trained_variables(recording, request))
 
 
 def _judged(recording: Recording) -> Iterator[tuple[Request, bool]]:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Steps
-from whygrad.graph import Recording
+from whygrad.graph import Recording, Request
 from whygrad.graph.learning import LayerFacts, Objective, Values
 from whygrad.graph.questions.misfit import Found, Misfit, misfits
 from whygrad.graph.questions.progress import last_loss, of_constant, request_of
 from whygrad.graph.questions.stall import Stall, stalls
 from whygrad.rules.odd_gradient.over_steps import all_zero, followed, silenced
 from whygrad.rules.rule import Finding
+from whygrad.rules.wording import names_of
 from whygrad.source import SourceSpan, source_text
 from whygrad.source.arguments import argument_span
 
@@ -67,6 +68,7 @@ def said(
 ) -> Finding:
     """A finding that points at the layer to change, or at the loss."""
     objective = found.objective
+    further, variables = _consequence(found)
     layer = None if found.layer is None else found.layer.activated or found.layer.made
     loss = loss_place(objective)
     first, second = (loss, layer) if at_loss or layer is None else (layer, loss)
@@ -75,7 +77,8 @@ def said(
         message=message,
         primary=None if first is None else Label(first, label),
         related=() if second is None or second == first else (Label(second, other),),
-        notes=(*notes, *_consequences(found)),
+        variables=variables,
+        notes=(*notes, *further),
         help=help,
         severity=severity,
         steps=Steps(max(1, objective.steps), max(1, objective.steps)),
@@ -83,15 +86,23 @@ def said(
     )
 
 
-def _consequences(found: Found) -> Iterator[str]:
-    """What else was seen of the same training, and follows from it."""
+def _consequence(found: Found) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What else was seen of the same training and follows from it: notes, and the variables that stand still."""
     request = request_of(found.recording, found.objective)
     group = [] if request is None else followed(found.recording, request)
     wall = silenced(group)
     if wall is not None:
-        yield f"no gradient passes `{wall[0].layer}`: a consequence"
-    elif all_zero(group):
-        yield "every gradient is zero: a consequence"
+        return (f"no gradient passes `{wall[0].layer}`: a consequence",), tuple(each.name for each in wall[1])
+    if all_zero(group):
+        return ("every gradient is zero: a consequence",), tuple(each.name for each in group)
+    return (), ()
+
+
+def trained_variables(recording: Recording, request: Request | None) -> tuple[str, ...]:
+    """The names of what a request trains."""
+    return (
+        () if request is None else names_of(recording, request, [s for s in request.sources if s.variable is not None])
+    )
 
 
 def output_name(layer: LayerFacts | None, objective: Objective) -> str:

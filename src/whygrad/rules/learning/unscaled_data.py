@@ -7,8 +7,17 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
 from whygrad.graph.learning import LayerKind, Objective
+from whygrad.graph.questions.progress import request_of
 from whygrad.graph.questions.stall import Stall, entries, is_large
-from whygrad.rules.learning.saying import data_place, loss_place, output_name, progress_notes, stalled_by, stretch
+from whygrad.rules.learning.saying import (
+    data_place,
+    loss_place,
+    output_name,
+    progress_notes,
+    stalled_by,
+    stretch,
+    trained_variables,
+)
 from whygrad.rules.rule import Finding, rule
 
 
@@ -82,6 +91,7 @@ def _finding(recording: Recording, objective: Objective, message: str, place: La
         message=message,
         primary=place,
         related=() if loss is None or (place and loss == place.span) else (Label(loss, "compared here"),),
+        variables=trained_variables(recording, request_of(recording, objective)),
         notes=progress_notes(recording, objective),
         help=help,
         steps=Steps(max(1, objective.steps), max(1, objective.steps)),
