@@ -148,6 +148,12 @@ def test_a_run_that_died_of_its_labels_is_explained_once() -> None:
     assert codes(replace_failure(recording, failure)) == ["WG806"]
 
 
+def test_a_refusal_that_no_shape_explains_is_told_all_the_same() -> None:
+    failure = Failure(type_name="InvalidArgumentError", message="", where=at(9), kind=FailureKind.LABELS_MISFIT)
+
+    assert codes(Recording(failure=failure)) == ["WG806"]
+
+
 def replace_failure(recording: Recording, failure: Failure) -> Recording:
     return replace(recording, failure=failure)
 
