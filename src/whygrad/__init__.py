@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from whygrad.training.deduplicate import deduplicate
     from whygrad.training.gradient_check.check import check_gradient
     from whygrad.training.guard.guard import guard
+    from whygrad.training.learning_rate import suggest_learning_rate
     from whygrad.training.monitor.monitor import Monitor
     from whygrad.training.summary.in_graph import print_summary
     from whygrad.training.summary.summarize import summarize
@@ -33,6 +34,7 @@ _HOMES = {
     "Monitor": f"{_TRAINING}.monitor.monitor",
     "Summary": f"{_TRAINING}.summary.table",
     "print_summary": f"{_TRAINING}.summary.in_graph",
+    "suggest_learning_rate": f"{_TRAINING}.learning_rate",
     "summarize": f"{_TRAINING}.summary.summarize",
     "guard": f"{_TRAINING}.guard.guard",
     "verify_accumulation": f"{_TRAINING}.accumulation.verify",
@@ -59,6 +61,7 @@ __all__ = [
     "guard",
     "print_summary",
     "sampling",
+    "suggest_learning_rate",
     "summarize",
     "verify_accumulation",
     "watch",

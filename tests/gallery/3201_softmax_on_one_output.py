@@ -1,6 +1,6 @@
 # case: softmax_on_one_output
 # verdict: bug; static: yes
-# cause: zero-gradient-op
+# cause: one-unit-softmax | zero-gradient-op
 # expect_line: 21
 # expect_variables: dense/*, dense_1/* (gradient exactly 0)
 # symptom_today: UserWarning of Keras about a softmax over an axis of size 1; the loss is constant

@@ -1,6 +1,6 @@
 # case: softmax_over_a_single_unit
 # verdict: bug; static: no
-# cause: zero-gradient-op
+# cause: one-unit-softmax | zero-gradient-op
 # expect_line: 21 25
 # expect_variables: *
 # symptom_today: silent: every prediction is 1.0, every gradient is exactly zero

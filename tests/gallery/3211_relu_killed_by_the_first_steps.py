@@ -1,6 +1,6 @@
 # case: relu_killed_by_the_first_steps
 # verdict: bug; static: no
-# cause: dead-units|exploding-gradient
+# cause: dead-units | exploding-gradient | learning-rate
 # expect_line: 20 23 24
 # expect_variables: hidden/* (no unit is ever active again)
 # symptom_today: silent: the first batches blow up, then no hidden unit is active and only the last bias moves

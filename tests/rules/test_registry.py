@@ -24,6 +24,7 @@ FAMILIES = {
     "accumulation": "WG5",
     "edits": "WG6",
     "wrong_loss": "WG7",
+    "learning": "WG8",
 }
 OF_EVERY_FAMILY = "keras"  # the room of rules about Keras objects; what two of them share stands beside them
 

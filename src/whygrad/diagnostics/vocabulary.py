@@ -105,6 +105,11 @@ class Word(Enum):
     FLOAT64 = "float64"
     SIZE = "size"
     LAYER = "layer"
+    BINARY_CROSS_ENTROPY = "binary cross-entropy"
+    CATEGORICAL_CROSS_ENTROPY = "cross-entropy of rows"
+    SPARSE_CROSS_ENTROPY = "cross-entropy of class numbers"
+    SQUARED_ERROR = "squared error"
+    FROM_LOGITS = "from logits"  # the argument of a loss
 
     def __format__(self, spec: str) -> str:
         """A mark in the text, which `worded` replaces: what the user wrote, braces and all, stays as it is."""

@@ -23,6 +23,7 @@ class GradientNumbers:
     order: int = 0  # of the variable in the forward pass
     units: int | None = None  # elements that were followed one by one; None: none
     silent: int | None = None  # of these, without a gradient in the last half of the steps that were kept
+    weight: float | None = None  # the norm of the variable when it was first looked at; None: not known
     moved: bool | None = None  # whether the variable ever changed its value; None: not known
     blank: bool = False  # every element of the variable is zero, and has been all the time
     activation: str = ""  # that the variable goes into; empty: none, or not known

@@ -89,6 +89,7 @@ class Compiled:
     model: str
     where: SourceSpan | None
     has_loss: bool
+    metrics: tuple[tuple[str, str], ...] = ()  # the output, by name or number, and the metric; "": of every output
     metrics_as_weights: bool = False  # metrics were given by position where the weights of losses are expected
     trainable: Variables | None = ()  # None: it had no variables yet
     optimizer: int = 0  # which one; 0: none

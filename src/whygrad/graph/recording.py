@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 
 from whygrad.graph.event import Event
 from whygrad.graph.failure import Failure
+from whygrad.graph.learning import Objective
 from whygrad.graph.ledger import Ledger
 from whygrad.graph.node import Graph, Lapse, OpKind, Tape, TapeId, TensorId, Variable, VariableId
 from whygrad.graph.numbers import GradientNumbers, TermNumbers
@@ -73,6 +74,7 @@ class Request:
     error: Failure | None = None  # the exception the request raised
     steps: tuple[int, ...] = ()  # that were kept of those that ran, counted from 0
     ran: int = 0  # steps that were counted; 0: they were not
+    losses: tuple[float, ...] = ()  # the target at the steps that were kept
     of_terms: TermNumbers | None = None  # measured on request only
     lapses: tuple[Lapse, ...] = ()  # of its tape
     watched: frozenset[TensorId] = frozenset()  # tensors that its tape was told to watch
@@ -120,6 +122,8 @@ class Update:
     made: SourceSpan | None = None  # where the optimizer was made
     unknown: tuple[VariableId, ...] = ()  # variables the optimizer was not built for
     runs: int | None = None  # compiled: how often it ran; None: as often as it was seen
+    rate: float | None = None  # the learning rate at first; None: not known
+    adaptive: bool = False  # a step is as long whatever the size of the gradient
     averages: int = 1  # calls that the optimizer itself takes the mean of before it updates
 
     @property
@@ -135,6 +139,7 @@ class Recording:
     variables: Mapping[VariableId, Variable] = field(default_factory=dict)
     tapes: Mapping[TapeId, Tape] = field(default_factory=dict)
     events: tuple[Event, ...] = ()
+    objectives: tuple[Objective, ...] = ()
     holders: Mapping[str, frozenset[VariableId]] = field(default_factory=dict)  # layer -> what it tracks
     failure: Failure | None = None
     ledger: Ledger = field(default_factory=Ledger)

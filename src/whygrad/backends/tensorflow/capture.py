@@ -102,14 +102,15 @@ class Capture:
 
     @cached_property
     def histories(self) -> StepHistories:
-        every_call = self.options.find_nan
-        return StepHistories(
+        made = StepHistories(
             self.recorder,
             self.variables,
             self._scaled,
             lambda bad: self.compiled_steps.went_bad(bad),
-            every_call=every_call,
+            every_call=self.options.find_nan,
         )
+        made.on_step += [self.keras.step_ran, self.numbers.step_ran]
+        return made
 
     @cached_property
     def update_watch(self) -> UpdateWatch:
@@ -139,6 +140,7 @@ class Capture:
         """Who hears of what."""
         recorder, requests, updates = self.recorder, self.requests, self.updates
         self.hooks.on_thread = recorder.change_thread
+        self.keras.on_tap = lambda holder: self.histories.taps.numbers.add(compat.tensor_id(holder))
         recorder.still_needed = self.tapes.still_needed
         recorder.on_write = updates.wrote
         recorder.on_settled.append(self.numbers.look_again)
@@ -229,8 +231,8 @@ class Capture:
         self.recorder.on_op(op_type, inputs, attrs, outputs, graph, frame)
         if self.term_norms is not None:
             self.term_norms.keep(outputs)
-        if op_type in TELLING:
-            self.keras.losses.note_function(frame, graph)
+        if op_type in TELLING and self.recorder.tapes:
+            self.keras.losses.note_function(op_type.decode() if isinstance(op_type, bytes) else op_type, frame, graph)
         if graph is not None and op_type in TAPPED and self.keras.running:
             self.histories.taps.put(graph, outputs)
 

@@ -28,6 +28,13 @@ SIGNS: Final[tuple[tuple[FailureKind, str], ...]] = (
     (FailureKind.OLD_MODEL_NAME, r"must end in `\.keras`|Invalid filepath extension for saving"),
     (FailureKind.VARIABLE_CALLED, r"'ResourceVariable' object is not callable"),
     (FailureKind.LIST_CALLED, r"'list' object is not callable"),
+    (
+        FailureKind.LABELS_MISFIT,
+        r"Arguments? `target` and `output` must have the same|Argument `output` must have rank",
+    ),
+    (FailureKind.LABELS_MISFIT, r"Received a label value of -?\d+ which is outside|`labels\.shape` must equal"),
+    (FailureKind.LABELS_MISFIT, r"logits and labels must (be|have)"),
+    (FailureKind.SHAPES_DIFFER, r"Shapes \(.*\) and \(.*\) are incompatible"),
     (FailureKind.SHAPES_DIFFER, r"Cannot update variable with shape|: Shape mismatch\.|Incompatible shapes: \["),
     (FailureKind.SHAPES_DIFFER, r"must have the same size and shape|Dimension \d+ in both shapes must be equal"),
     (FailureKind.MISSING_USED, r"'NoneType'|None values not supported|convert a value \(None\)"),

@@ -104,4 +104,9 @@ WORDS: Final[dict[Word, str]] = {
     Word.FLOAT64: "tf.float64",
     Word.SIZE: "tf.size",
     Word.LAYER: "keras.layers.Layer",
+    Word.BINARY_CROSS_ENTROPY: "binary_crossentropy",
+    Word.CATEGORICAL_CROSS_ENTROPY: "categorical_crossentropy",
+    Word.SPARSE_CROSS_ENTROPY: "sparse_categorical_crossentropy",
+    Word.SQUARED_ERROR: "mse",
+    Word.FROM_LOGITS: "from_logits=True",
 }

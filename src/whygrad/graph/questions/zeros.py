@@ -137,8 +137,15 @@ class Suspects:
             return True
         if op.kind not in _FLAT and not is_constant(self._index, op):
             return False
+        if op.kind is OpKind.SELECT and self._is_by_chance(op):
+            return False
         present = (source for source in self._request.sources if source.outcome is Outcome.PRESENT)
         return not any(self._carry_all(self._index.starts(source), (op,)) for source in present)
+
+    def _is_by_chance(self, op: Op) -> bool:
+        """A choice that noise makes, as a dropout does, lets some elements through in every step."""
+        chosen = self._index.behind(op.inputs[:1])
+        return any(maker.kind is OpKind.NOISE for tensor in chosen for maker in self._index.makers.get(tensor, ()))
 
     def _carry_all(self, starts: Iterable[TensorId], ops: tuple[Op, ...]) -> bool:
         """Whether every way from the starts to the target goes through one of these ops."""

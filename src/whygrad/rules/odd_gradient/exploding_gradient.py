@@ -9,6 +9,7 @@ from dataclasses import replace
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import Scaled, Stage
+from whygrad.graph.questions.stall import DIVERGING, stalls
 from whygrad.rules.nonfinite.birth import births, expression, finding, seen
 from whygrad.rules.odd_gradient.over_steps import (
     LEAST,
@@ -69,6 +70,8 @@ def exploding_gradient(recording: Recording) -> Iterator[Finding]:
     Growth is told from a thousandfold on, over ten steps or more; a size of its own from 1e9 per element on. Where a
     value that is not finite, or a normalisation near zero, was found as well, that is reported and not this.
     """
+    if any(found.stall in DIVERGING for found in stalls(recording)):  # said there
+        return
     yield from _diverged(recording)
     if any(True for _ in seen(recording, Stage.BORN, Stage.ENTERED, Stage.UNPLACED)):
         return

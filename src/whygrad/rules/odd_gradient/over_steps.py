@@ -15,7 +15,10 @@ from whygrad.graph import Action, GradientNumbers, Op, OpKind, Recording, Reques
 from whygrad.graph.nonfinite import Nonfinite, Scaled
 from whygrad.graph.questions.conserved import conserved_totals
 from whygrad.graph.questions.feeding import norm_before
+from whygrad.graph.questions.misfit import misfits
+from whygrad.graph.questions.progress import is_trained_by, stands_still
 from whygrad.graph.questions.query import index_of
+from whygrad.graph.questions.stall import Stall, stalls
 from whygrad.graph.questions.terms import terms_of
 from whygrad.graph.questions.zeros import zeroed_by_softmax
 from whygrad.graph.series import RECTIFIED, SATURATING, TrackSeries, VariableInfo, VariableSeries
@@ -70,12 +73,17 @@ def measured(recording: Recording, least: int = LEAST) -> Iterator[tuple[Request
             yield request, followed(recording, request)
 
 
+def blank_kernels(group: Sequence[Followed]) -> list[Followed]:
+    """Matrices that are zero in all elements, and have been: behind one of them every gradient is zero."""
+    return [each for each in group if each.numbers.blank and len(each.variable.shape or ()) > 1]
+
+
 def silenced(group: Sequence[Followed]) -> tuple[Followed, list[Followed]] | None:
     """The layer that lets no gradient through, and all that gets none for it; None: there is none.
 
     Its bias gets exactly zero at every step, the next bias does not: so the gradient ends at its activation.
     """
-    if not group or len(group[0].numbers.norms) < LEAST:
+    if not group or len(group[0].numbers.norms) < LEAST or blank_kernels(group):
         return None
     biases = [each for each in group if each.numbers.units]
     for number, bias in reversed(list(enumerate(biases[:-1]))):
@@ -92,16 +100,41 @@ def silent_layers(
 ) -> Iterator[Finding]:
     """Layers with one of these activations that pass no gradient at all, or hardly any by a check."""
     bad = {event.when.request for event in recording.events_of(Nonfinite) if not event.when.went_on}
+    unfit = [found.objective for found in misfits(recording)]
+    unfit += [found.objective for found in stalls(recording) if found.stall is Stall.UNSCALED_INPUTS]
+    said = set[str]()
     for request, group in measured(recording):
         if request.where in bad:  # a unit whose input is NaN passes nothing back either
             continue
         terms = terms_of(request)
         group = [each for each in group if not terms.is_only_penalised(each.source)]  # the data's way is cut elsewhere
-        found = silenced(group)
-        if found is None:
-            yield from _hardly_any(recording, request, group, check)
-        elif found[0].numbers.activation in activations:
-            yield _none_at_all(request, *found, how, help)
+        if any(is_trained_by(recording, objective, request) for objective in unfit):  # a note there
+            continue
+        for finding in _silent_in(recording, request, group, activations, check, how, help):
+            if finding.message not in said:
+                said.add(finding.message)
+                yield finding
+
+
+def _silent_in(
+    recording: Recording,
+    request: Request,
+    group: list[Followed],
+    activations: frozenset[str],
+    check: Check,
+    how: str,
+    help: str,
+) -> Iterator[Finding]:
+    """Of one request. Units that are silent while the loss falls do no harm: that is a note."""
+    found = silenced(group)
+    if found is None:
+        findings = list(_hardly_any(recording, request, group, check))
+    else:
+        layer, zero = found
+        findings = [_none_at_all(request, layer, zero, how, help)] if layer.numbers.activation in activations else []
+    harmless = how == "dead" and bool(request.losses) and not stands_still(request)
+    for finding in findings:
+        yield replace(finding, severity=Severity.NOTE) if harmless else finding
 
 
 def _none_at_all(request: Request, layer: Followed, zero: Sequence[Followed], how: str, help: str) -> Finding:

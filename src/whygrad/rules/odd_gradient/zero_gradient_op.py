@@ -10,6 +10,8 @@ from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Action, Op, OpId, OpKind, Outcome, Recording, Request, Source
 from whygrad.graph.questions.cancellation import DIFFERENCES
 from whygrad.graph.questions.conserved import conserved_totals
+from whygrad.graph.questions.misfit import misfits
+from whygrad.graph.questions.progress import is_trained_by
 from whygrad.graph.questions.query import Index, Reason, index_of
 from whygrad.graph.questions.zeros import (
     Suspects,
@@ -62,8 +64,10 @@ def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
     all gradients of a step are zero. A factor that is zero is looked for from the second step on, and in compiled
     steps only among constants.
     """
+    unfit = [found.objective for found in misfits(recording)]
     for request in recording.requests:
-        yield from _zeros(recording, request)
+        if not any(is_trained_by(recording, objective, request) for objective in unfit):  # else a note there
+            yield from _zeros(recording, request)
     yield from claim(
         recording,
         lambda missing: missing.cut.reason is Reason.ZERO,

@@ -9,6 +9,7 @@ from typing import Final
 from whygrad.diagnostics import Label, Severity
 from whygrad.fixes.losses import exchanged
 from whygrad.graph import FailureKind, Op, OpKind, Recording, Request, TensorId
+from whygrad.graph.questions.misfit import misfits
 from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import steps_of
@@ -51,7 +52,8 @@ def loss_arguments_swapped(recording: Recording) -> Iterator[Finding]:
     Losses that are the same both ways round (squared and absolute error) are not reported.
     """
     failure = recording.failure
-    if failure is not None and failure.kind is FailureKind.LABELS_LARGER and failure.where is not None:
+    larger = failure is not None and failure.kind is FailureKind.LABELS_LARGER
+    if larger and failure is not None and failure.where is not None and not any(misfits(recording)):
         yield Finding(
             message="labels and predictions are likely exchanged: what stands for the labels has more axes than what "
             "stands for the predictions",

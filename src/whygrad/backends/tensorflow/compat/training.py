@@ -45,6 +45,16 @@ def value_now(counter: Any) -> int | None:
         return None
 
 
+def rate_now(optimizer: Any) -> float | None:
+    """The learning rate of an optimizer, also while a graph is traced; None where it cannot be read."""
+    try:
+        with tf.init_scope():
+            rate = native(optimizer.learning_rate)
+            return float(rate.numpy() if hasattr(rate, "numpy") else rate)
+    except Exception:  # a schedule of the user's own that fails outside of the step, a copy on each device
+        return None
+
+
 def build(optimizer: Any, variables: Iterable[Any]) -> None:
     """Create an optimizer's slots now: inside the branch of a graph Keras 3 would leave them uninitialised."""
     with tf.init_scope():

@@ -77,6 +77,7 @@ class Freezer:
                 variables=variables,
                 tapes={TapeId(number): _tape(facts) for number, facts in self.requests.tape_facts.items()},
                 events=tuple(self.events()),
+                objectives=keras.objectives_seen(),
                 holders=_holders(keras, book),
                 failure=None if failure is None else completed(classify(failure)),
                 ledger=_ledger(recorder.ledger, variables),
@@ -137,6 +138,7 @@ def _request(entry: RequestEntry, sizes: Sizes, of_terms: TermNumbers | None) ->
         error=None if entry.error is None else failure_of(entry.error),
         steps=sizes.steps,
         ran=sizes.ran,
+        losses=sizes.losses,
         of_terms=of_terms,
         lapses=entry.lapses,
         watched=entry.watched,
@@ -180,6 +182,8 @@ def _updates(recorder: Recorder, updates: Updates) -> Iterator[Update]:
             order=entry.order,
             unknown=tuple(map(VariableId, entry.unknown)),
             runs=_runs(recorder.ledger, entry) if entry.traced else None,
+            rate=entry.rate,
+            adaptive=entry.adaptive,
             averages=entry.averages,
         )
 

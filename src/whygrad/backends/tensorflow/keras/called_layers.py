@@ -16,6 +16,7 @@ from whygrad.backends.tensorflow.keras.inspection import (
     path_of,
     regularisers,
 )
+from whygrad.backends.tensorflow.keras.layer_chain import LayerChain
 from whygrad.backends.tensorflow.log.autograph import caller_of
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.variables import VariableBook
@@ -59,6 +60,7 @@ class CalledLayers:
         self.by_layer: weakref.WeakKeyDictionary[Any, CalledLayer] = weakref.WeakKeyDictionary()
         self._all: list[CalledLayer] = []
         self._places: set[Place] = set()
+        self.chain = LayerChain(self.made_at)
         self._losses_read: weakref.WeakSet[Any] = weakref.WeakSet()  # under a tape
         self._losses_added: weakref.WeakSet[Any] = weakref.WeakSet()
 
@@ -119,6 +121,16 @@ class CalledLayers:
             frame = user_frame(frame.f_back)
             found += [] if frame is None else [self._recorder.place_of(frame)]
         return tuple(found)
+
+    def is_used_apart(self, layer: Any) -> bool:
+        """Whether user code has called a layer outside of a tape, and not in training mode."""
+        called = self.by_layer.get(layer)
+        return called is not None and any(not taped and not training for _, taped, training in called.calls)
+
+    def gave(self, layer: Any, args: Any, kwargs: Any, result: Any, around: tuple[str, ...] | None) -> None:
+        """A layer call gave a result."""
+        if not self._recorder.paused:
+            self.chain.called(layer, args, kwargs, result, outermost=not around)
 
     def left(self, around: tuple[str, ...] | None) -> None:
         if around is not None:

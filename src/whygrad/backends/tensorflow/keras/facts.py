@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from types import FrameType, ModuleType
 from typing import Any
@@ -13,11 +13,13 @@ from whygrad.backends.tensorflow.keras.attributes import Attributes
 from whygrad.backends.tensorflow.keras.called_layers import CalledLayers
 from whygrad.backends.tensorflow.keras.lists import ListReads
 from whygrad.backends.tensorflow.keras.losses import Losses
+from whygrad.backends.tensorflow.keras.objectives import Objectives
 from whygrad.backends.tensorflow.keras.trainings import OptimizerFacts, Trainings
 from whygrad.backends.tensorflow.listen.foreign_body import Bodies
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.graph import Event
+from whygrad.graph.learning import Objective
 from whygrad.observe.place import Place
 
 
@@ -29,6 +31,7 @@ class KerasFacts:
         self._optimizer = optimizer
         self._frameworks: list[ModuleType] = []
         self.running: list[tuple[Any, Place]] = []  # models being trained, and where
+        self.on_tap: Callable[[Any], None] = lambda handle: None  # told of each variable that a step leaves values in
         self.made_variables: dict[int, tuple[weakref.ref[Any], Place]] = {}  # that get their values later
 
     @cached_property
@@ -49,7 +52,20 @@ class KerasFacts:
 
     @cached_property
     def losses(self) -> Losses:
-        return Losses(self._recorder, self._frameworks)
+        return Losses(self._recorder, self._frameworks, lambda *it: self.objectives.called(*it))
+
+    @cached_property
+    def objectives(self) -> Objectives:
+        called = self.called_at
+        return Objectives(self._recorder, called.chain, self.trainings, self.on_tap, called.is_used_apart)
+
+    def training_began(self, model: Any, method: str, args: Any, kwargs: Any, frame: FrameType) -> None:
+        self.trainings.began(model, method, args, kwargs, frame)
+        self.objectives.began(model, method, args, kwargs)
+
+    def loss_called(self, loss: Any, frame: FrameType, args: Any, kwargs: Any) -> None:
+        self.objectives.compared(loss, frame, args, kwargs)
+        self.losses.note_object(loss, frame, args, kwargs)
 
     def _made(self, *names: str) -> Iterator[Any]:
         return (vars(self)[name] for name in names if name in vars(self))
@@ -106,6 +122,14 @@ class KerasFacts:
     def list_was_used(self, value: Any) -> None:
         for lists in self._made("lists"):
             lists.was_handed_on(value)
+
+    def step_ran(self) -> None:
+        """A compiled training step is over."""
+        for objectives in self._made("objectives"):
+            objectives.step_ran()
+
+    def objectives_seen(self) -> tuple[Objective, ...]:
+        return tuple(each for part in self._made("objectives") for each in part.facts())
 
     def events(self) -> Iterator[Event]:
         for part in self._made("lists", "attributes", "trainings", "called_at"):

@@ -45,11 +45,14 @@ def install(hooks: Hooks, facts: KerasFacts, module: ModuleType) -> None:
     replace(layer, "losses", _reading(hooks, "losses", lambda *it: facts.called_at.losses_were_read(*it)))
     replace(layer, "add_loss", _method(hooks, before=lambda *it: facts.called_at.loss_was_added(*it)))
     replace(model, "compile", _method(hooks, after=lambda *it: facts.trainings.compiled(*it)))
+    for method in ("evaluate", "predict"):
+        replace(model, method, _method(hooks, before=lambda *it: facts.objectives.evaluated(*it)))
     for method in ("predict", "predict_on_batch"):
         replace(model, method, _method(hooks, before=lambda *it: facts.predicted_from(*it)))
     for method in ("fit", "train_on_batch"):
         replace(model, method, _training(hooks, facts, method))
-    replace(module.losses.Loss, "__call__", _method(hooks, before=lambda *it: facts.losses.note_object(*it)))
+    replace(module.losses.Loss, "__call__", _method(hooks, before=lambda *it: facts.loss_called(*it)))
+    replace(module.losses.Loss, "__init__", _method(hooks, before=lambda *it: facts.objectives.loss_made(*it)))
     if hasattr(module, "Variable"):  # of Keras 3, around one of TensorFlow's; tf_keras has no class of its own
         replace(module.Variable, "__init__", _method(hooks, after=facts.variable_made))
     if module.__name__ == "keras":  # tf_keras shares its `__setattr__` with everything that TensorFlow tracks
@@ -128,7 +131,9 @@ def _calling(hooks: Hooks, facts: KerasFacts, enter: Note) -> Wrap:
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             around = hooks.safely(enter, self, args, kwargs, sys._getframe(1))
             try:
-                return original(self, *args, **kwargs)
+                result = original(self, *args, **kwargs)
+                hooks.safely(facts.called_at.gave, self, args, kwargs, result, around)
+                return result
             finally:
                 hooks.safely(facts.called_at.left, around)
 
@@ -140,7 +145,7 @@ def _calling(hooks: Hooks, facts: KerasFacts, enter: Note) -> Wrap:
 def _training(hooks: Hooks, facts: KerasFacts, method: str) -> Wrap:
     def wrap(original: Any) -> Any:
         def train(self: Any, *args: Any, **kwargs: Any) -> Any:
-            hooks.safely(facts.trainings.began, self, method, args, kwargs, sys._getframe(1))
+            hooks.safely(facts.training_began, self, method, args, kwargs, sys._getframe(1))
             try:
                 return original(self, *args, **kwargs)
             except Exception as error:

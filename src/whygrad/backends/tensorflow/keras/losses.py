@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import weakref
+from collections.abc import Callable
 from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
@@ -14,25 +15,40 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.source.position import CodeOwner, owner_of
 
-TELLING: Final = frozenset({"Log", "Log1p", b"Log", b"Log1p"})  # ops that all of these functions run
+_OVER_CLASSES: Final = ("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
+_LOGARITHMS: Final = ("Log", "Log1p")
+_TELLING: Final = (*_LOGARITHMS, *_OVER_CLASSES, "Square", "Abs")  # all of these functions run one of them
+TELLING: Final = frozenset({*_TELLING, *(name.encode() for name in _TELLING)})
 _FUNCTIONS: Final = {
     "losses": (
+        "mean_squared_error",
+        "mean_absolute_error",
+        "sparse_categorical_crossentropy",
         "categorical_crossentropy",
         "binary_crossentropy",
         "categorical_focal_crossentropy",
         "binary_focal_crossentropy",
         "poisson",
     ),
-    "ops": ("categorical_crossentropy", "binary_crossentropy"),
-    "backend": ("categorical_crossentropy", "binary_crossentropy"),
-    "nn": ("sigmoid_cross_entropy_with_logits", "weighted_cross_entropy_with_logits"),
+    "ops": ("categorical_crossentropy", "binary_crossentropy", "sparse_categorical_crossentropy"),
+    "backend": ("categorical_crossentropy", "binary_crossentropy", "sparse_categorical_crossentropy"),
+    "nn": (
+        "sigmoid_cross_entropy_with_logits",
+        "weighted_cross_entropy_with_logits",
+        "softmax_cross_entropy_with_logits",
+        "sparse_softmax_cross_entropy_with_logits",
+    ),
 }  # all of them take the label first and the prediction second
 _MAX_FRAMES: Final = 48
 
 
+OnFunction = Callable[[str, bool, Any, Any, FrameType], None]  # name, whether of logits, label, prediction
+
+
 class Losses:
-    def __init__(self, recorder: Recorder, frameworks: list[ModuleType]) -> None:
+    def __init__(self, recorder: Recorder, frameworks: list[ModuleType], on_function: OnFunction) -> None:
         self._recorder = recorder
+        self._on_function = on_function
         self.seen: weakref.WeakSet[Any] = weakref.WeakSet()  # loss objects
         self._functions: dict[int, CodeType] = {}  # by their identity: a frame is compared with them at every logarithm
         self._objects: dict[int, CodeType] = {}  # how a loss object is called: the hook on it knows the arguments
@@ -62,7 +78,12 @@ class Losses:
         name = f"LossCall:{getattr(function, '__name__', type(loss).__name__) if own else 'function'}"
         recorder.add_virtual(name, filter(None, ids), (), recorder.place_at(frame), compat.current_graph())
 
-    def note_function(self, frame: FrameType | None, graph: Any) -> None:
+    def _tell(self, function: FrameType, label: Any, prediction: Any, frame: FrameType) -> None:
+        name = function.f_code.co_name
+        of_logits = "_with_logits" in name or bool(function.f_locals.get("from_logits", False))
+        self._on_function(name, of_logits, label, prediction, frame)
+
+    def note_function(self, op_type: str, frame: FrameType | None, graph: Any) -> None:
         """Log the call of a loss function that an op was run for, unless a loss object made it."""
         recorder = self._recorder
         found: FrameType | None = None
@@ -76,6 +97,9 @@ class Losses:
         if found is None or frame is None:
             return
         label, prediction = (found.f_locals.get(name) for name in found.f_code.co_varnames[:2])
+        self._tell(found, label, prediction, frame)
+        if op_type not in _LOGARITHMS:  # a distance has no order, and other ops say themselves which is which
+            return
         ids = [compat.id_of(tensor) for tensor in (prediction, label)]
         place = recorder.place_of(frame)
         if None not in ids and self._last != (place, *ids):

@@ -66,6 +66,7 @@ class Trainings:
                     has_loss=kwargs.get("loss", args[1] if len(args) > 1 else None) is not None,
                     metrics_as_weights=len(args) > 2 and compat.weighs_third(model) and _are_metrics(args[2]),
                     trainable=self._trainable(model) if listed(model, "variables") else None,
+                    metrics=tuple(_metrics(kwargs.get("metrics"))),
                     optimizer=number,
                     stateful=stateful,
                 )
@@ -126,6 +127,11 @@ class Trainings:
             note(model)
         self._recorder.ledger.steps_per_run = 1
 
+    def compiled_as(self, model: Any) -> Compiled | None:
+        """How a model was compiled last."""
+        number = self._last.get(model)
+        return None if number is None else self._compiled[number]
+
     def running_step(self) -> tuple[Any, Any] | None:
         """The model in training and its compiled step, if that has been traced: then it reads no flags any more."""
         if not self.running or compat.current_graph() is not None:
@@ -151,6 +157,16 @@ def _are_metrics(given: Any) -> bool:
     """Names or objects, where numbers would be weights."""
     values = given if isinstance(given, (list, tuple)) else [given]
     return bool(values) and all(isinstance(each, str) or callable(each) for each in values)
+
+
+def _metrics(given: Any) -> Iterator[tuple[str, str]]:
+    """What metrics are called, each with the output that it is for."""
+    if isinstance(given, (list, tuple)) and any(isinstance(each, (list, tuple)) for each in given):
+        given = {str(number): each for number, each in enumerate(given)}
+    parts = given if isinstance(given, dict) else {"": given}
+    for output, metrics in parts.items():
+        for each in compat.flatten(metrics) if metrics is not None else ():
+            yield str(output), str(getattr(each, "name", None) or getattr(each, "__name__", each))
 
 
 def _epochs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:

@@ -38,6 +38,8 @@ class UpdateEntry:
     averages: int = 1  # calls that the optimizer takes the mean of
     counter: Any = None  # the variable that it counts its updates in, kept: it may be asked after the optimizer is gone
     iterations: int | None = None  # updates that it had made before; None: not known
+    rate: float | None = None  # of the first of them
+    adaptive: bool = False  # it divides by the size that gradients had
     count: int = 1
 
 
@@ -88,6 +90,8 @@ class Updates:
         if self._keep(update):
             update.counter = optimizer.iterations
             update.iterations = self._counted(update.counter)
+            with recorder.pausing():
+                update.rate, update.adaptive = compat.rate_now(optimizer), is_adaptive(optimizer)
         inputs = [tensor for g in gradients if (tensor := compat.id_of(getattr(g, "values", g))) is not None]
         record = recorder.add_virtual("ApplyGradients", inputs, (), place, graph)
         record.attrs = tuple(pair.variable for pair in pairs if not pair.missing)
@@ -201,6 +205,11 @@ def is_frozen(entry: VariableEntry) -> bool:
 def is_stateful(optimizer: Any) -> bool:
     """Whether it keeps more than its counters: momentum, moments."""
     return any(getattr(optimizer, name, None) for name in ("momentum", "beta_1", "rho", "initial_accumulator_value"))
+
+
+def is_adaptive(optimizer: Any) -> bool:
+    """Whether it divides the gradient by the size that gradients had of late."""
+    return any(getattr(optimizer, name, None) for name in ("beta_2", "rho", "initial_accumulator_value"))
 
 
 def _name(optimizer: Any) -> str:

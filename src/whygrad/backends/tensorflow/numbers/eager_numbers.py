@@ -20,15 +20,15 @@ class EagerNumbers:
         self.units = tuple(units)
         self._turn = 0
         self._steps = np.full(ROWS, -1)
-        self._rows = np.full((ROWS, count), np.nan)
+        self._rows = np.full((ROWS, count + 1), np.nan)
         self._last = np.full(sum(units), -1)
 
     @property
     def turn(self) -> int:
         return self._turn
 
-    def add(self, squares: Sequence[float], gradients: Sequence[Any]) -> None:
-        """Note one step: sums of squares, and the gradients themselves."""
+    def add(self, squares: Sequence[float], gradients: Sequence[Any], targets: Sequence[Any]) -> None:
+        """Note one step: sums of squares, the gradients themselves, and what they are the gradients of."""
         turn, self._turn = self._turn, self._turn + 1
         if not is_kept(turn):
             return
@@ -39,7 +39,8 @@ class EagerNumbers:
             values[i] = _peak(gradients[i]) ** 2
         with np.errstate(all="ignore"):
             norms = np.sqrt(values)
-        self._rows[row] = np.where(np.isfinite(norms), norms, np.nan)
+        self._rows[row, :-1] = np.where(np.isfinite(norms), norms, np.nan)
+        self._rows[row, -1] = sum(float(np.sum(array)) for each in targets if (array := array_of(each)) is not None)
         start = 0
         for gradient, size in zip(gradients, self.units, strict=True):
             if size:
@@ -49,7 +50,7 @@ class EagerNumbers:
                 start += size
 
     def read(self) -> tuple[int, Array, Array, Array]:
-        """(steps done, steps kept, norms, the last kept step at which each unit had a gradient)."""
+        """(steps done, steps kept, norms and the loss, the last kept step at which each unit had a gradient)."""
         there = self._steps >= 0
         order = np.argsort(self._steps[there], kind="stable")
         return self._turn, self._steps[there][order], self._rows[there][order], self._last

@@ -45,6 +45,7 @@ class Sizes:
 
     steps: tuple[int, ...] = ()
     ran: int = 0
+    losses: tuple[float, ...] = ()
     of: Mapping[int, GradientNumbers] = field(default_factory=dict)
 
 
@@ -56,6 +57,7 @@ class StepNumbers:
     places: dict[Key, Place | None] = field(default_factory=dict)  # None: nothing to follow there
     stillness: Stillness = field(default_factory=Stillness)
     one: Any = None  # a variable of ours that holds 1
+    _steps_ran: int = 0
     _hooks: Hooks = field(default_factory=Hooks)
 
     def ran(self, ticket: Ticket, gradients: Sequence[Any], squares: Sequence[float]) -> None:
@@ -74,6 +76,13 @@ class StepNumbers:
         found: Sizes | None = None if place is None else self._hooks.safely(self._sizes, entry, place)
         return Sizes() if found is None else found
 
+    def step_ran(self) -> None:
+        """A compiled step is over; of the first, the variables that it made have their first values now."""
+        self._steps_ran += 1
+        if self._steps_ran == 1:
+            with self.recorder.pausing():
+                self._hooks.safely(self.stillness.weigh)
+
     def look_again(self) -> None:
         """Compare the variables that have not moved with what they were at first."""
         with self.recorder.pausing():
@@ -86,7 +95,7 @@ class StepNumbers:
         held = [gradients[i] for i in place.positions]
         if any(gradient is None for gradient in held):
             return
-        place.numbers.add([squares[i] for i in place.positions], held)
+        place.numbers.add([squares[i] for i in place.positions], held, ticket.raw_targets)
         turn = place.numbers.turn
         if not turn & (turn - 1):
             self._look(ticket.entry, place, late=turn > _LATE)
@@ -102,7 +111,10 @@ class StepNumbers:
             return
         if any(gradients[i] is None for i in place.positions):  # they were there in an earlier trace
             return
-        place.numbers.write([gradients[i] for i in place.positions], means)
+        targets = [target for target in ticket.raw_targets if compat.is_tensor(target)]
+        if not targets:
+            return
+        place.numbers.write([gradients[i] for i in place.positions], targets, means)
         self._look(ticket.entry, place)
 
     def means(self, frame: Any) -> Means | None:
@@ -168,12 +180,13 @@ class StepNumbers:
                 order=order,
                 units=size or None,
                 silent=int(np.sum(mine < steps[len(steps) // 2])) if size and len(steps) > 1 else None,
+                weight=self.stillness.norms.get(number),
                 moved=self.stillness.has_moved(number),
                 blank=self.stillness.is_blank(number),
                 activation=activation,
                 activated=where,
             )
-        return Sizes(tuple(map(int, steps)), ran, found)
+        return Sizes(tuple(map(int, steps)), ran, tuple(norms[:, -1].tolist()), found)
 
 
 def key_of(entry: RequestEntry) -> Key:

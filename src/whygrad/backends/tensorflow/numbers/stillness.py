@@ -5,6 +5,8 @@ from __future__ import annotations
 import zlib
 from typing import Any
 
+import numpy as np
+
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.variables import VariableEntry
 
@@ -18,6 +20,7 @@ class Stillness:
         self._still: set[int] = set()  # at a late look
         self._entries: dict[int, VariableEntry] = {}
         self._blank: set[int] = set()
+        self.norms: dict[int, float] = {}  # of each variable when it was first seen with a value
 
     def look(self, entry: VariableEntry, *, late: bool = False) -> None:
         """Compare a variable with what it was at first; `late` says that steps enough to move it have run since."""
@@ -26,15 +29,24 @@ class Stillness:
         seen = _fingerprint(entry)
         if seen is None:
             return
-        mark, blank = seen
+        mark, norm = seen
         self._entries[entry.id] = entry
-        if blank:
+        if norm:
+            self.norms.setdefault(entry.id, norm)
+        else:
             self._blank.add(entry.id)
         if self._first.setdefault(entry.id, mark) != mark:
             self._moved.add(entry.id)
             self._entries.pop(entry.id)
         elif late:
             self._still.add(entry.id)
+
+    def weigh(self) -> None:
+        """Take the norms of variables that had no value yet when they were first looked at."""
+        for entry in [each for each in self._entries.values() if each.id not in self.norms]:
+            seen = _fingerprint(entry)
+            if seen is not None and seen[1]:
+                self.norms[entry.id] = seen[1]
 
     def look_again(self) -> None:
         """Compare all that have not moved."""
@@ -52,8 +64,8 @@ class Stillness:
         return number in self._blank and number not in self._moved
 
 
-def _fingerprint(entry: VariableEntry) -> tuple[int, bool] | None:
-    """A number for the value of a variable, and whether it is all zeros; None where it cannot be had."""
+def _fingerprint(entry: VariableEntry) -> tuple[int, float] | None:
+    """A number for the value of a variable, and its norm, zero only where it is all zeros; None: it cannot be had."""
     variable: Any = None if entry.reference is None else entry.reference()
     if variable is None:
         return None
@@ -61,6 +73,7 @@ def _fingerprint(entry: VariableEntry) -> tuple[int, bool] | None:
         with compat.eager_scope():
             value = variable.numpy()
         mark = zlib.crc32(value.tobytes() if value.nbytes < 64 else memoryview(value).cast("B"))
-        return mark, not value.any()
+        wide = value.astype(np.float64, copy=False).reshape(-1)
+        return mark, float(np.sqrt(wide @ wide)) or float(value.any())
     except Exception:  # not initialised yet, on a device that is gone, of a dtype without bytes
         return None

@@ -30,15 +30,15 @@ class TracedNumbers:
     def __init__(self, count: int, units: Sequence[int]) -> None:
         self.units = tuple(units)  # elements of each gradient that is followed element by element; 0: not followed
         self._turn = hidden_variable(0, dtype=tf.int64, name="turn")
-        self._rows = hidden_variable(np.full((ROWS + 1, _PARTS + count), np.nan, "float32"), name="norms")
+        self._rows = hidden_variable(np.full((ROWS + 1, _PARTS + count + 1), np.nan, "float32"), name="norms")
         self._last = hidden_variable(np.full(sum(units), -1), dtype=tf.int32, name="units") if sum(units) else None
 
     @property
     def variables(self) -> list[Any]:
         return [each for each in (self._turn, self._rows, self._last) if each is not None]
 
-    def write(self, gradients: Sequence[Any], means: Means) -> None:
-        """Add the ops that measure these gradients to the graph that is being traced.
+    def write(self, gradients: Sequence[Any], targets: Sequence[Any], means: Means) -> None:
+        """Add the ops that measure these gradients, and what they are the gradients of, to the graph that is traced.
 
         XLA would move what only a branch uses into the branch, and then round differently outside of it: it measures
         every step, and the steps that are not kept go to a row that nobody reads.
@@ -48,11 +48,12 @@ class TracedNumbers:
         turn = tf.identity(self._turn)
         kept = is_kept(turn)
         if means.compiled:
-            self._keep(turn, kept, [means.apart(g) for g in gradients], _norms_by_xla(gradients, means))
+            row = tf.concat([_norms_by_xla(gradients, means), _total(targets, means)], 0)
+            self._keep(turn, kept, [means.apart(g) for g in gradients], row)
         else:
 
             def measure() -> Tensor:
-                self._keep(turn, None, gradients, _norms(gradients, means))
+                self._keep(turn, None, gradients, tf.concat([_norms(gradients, means), _total(targets, means)], 0))
                 return tf.constant(True)
 
             tf.cond(kept, measure, lambda: tf.constant(False))
@@ -70,13 +71,19 @@ class TracedNumbers:
             self._last.assign(tf.where(alive, tf.cast(turn, tf.int32), self._last))
 
     def read(self) -> tuple[int, Array, Array, Array]:
-        """(steps done, steps kept, norms, the last kept step at which each unit had a gradient)."""
+        """(steps done, steps kept, norms and the loss, the last kept step at which each unit had a gradient)."""
         rows = self._rows.numpy()[:ROWS]
         rows = rows[~np.isnan(rows[:, 0])]
         steps = (rows[:, 0].astype(np.float64) * _SPLIT + rows[:, 1]).astype(np.int64)
         order = np.argsort(steps, kind="stable")
         last = np.zeros(0, np.int32) if self._last is None else self._last.numpy()
         return int(self._turn.numpy()), steps[order], rows[order, _PARTS:].astype(np.float64), last
+
+
+def _total(targets: Sequence[Any], means: Means) -> Tensor:
+    """[1]: the sum of what was differentiated."""
+    parts = [tf.reduce_sum(tf.cast(means.apart(target), tf.float32)) for target in targets]
+    return tf.reshape(tf.add_n(parts), [1])
 
 
 def _norms(gradients: Sequence[Any], means: Means) -> Tensor:

@@ -56,6 +56,7 @@ class StepHistories:
         self._idle: weakref.WeakSet[Any] = weakref.WeakSet()
         self.by_graph: dict[int, StepHistory] = {}
         self.taps = Taps()
+        self.on_step: list[Callable[[], None]] = []  # told when a compiled step has run
         self.latest: StepHistory | None = None
         self._held_back = held_back_by_guards()  # bad updates that guards took away before they could show
 
@@ -176,6 +177,8 @@ class StepHistories:
 
     def after(self, history: StepHistory, results: Any, of: str = "call") -> None:
         """Look at the small results: a loss, a few metrics."""
+        for told in self.on_step if of == "call" else ():
+            told()
         bad = {(of, i) for i, result in enumerate(results or ()) if not _is_fine(result)} - history.harmless
         held_back, self._held_back = self._held_back, held_back_by_guards()
         if not bad and self._held_back <= held_back:

@@ -1,0 +1,107 @@
+"""What `fit` is given: inputs, targets and validation data, where they are arrays that can be looked at as they lie."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.measure.array_values import values_of
+from whygrad.backends.tensorflow.measure.finite import array_of
+from whygrad.graph.learning import Missed, Values
+
+_MOST_ROWS: Final = 1 << 16  # of which it is known whether they are in the validation data too
+_MOST_LOOKS: Final = 8  # calls of `fit` for one model
+_SHARED: Final = 0.2  # of the validation rows
+_FEW: Final = 16  # rows; so few may be the same by chance
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class GivenData:
+    """The data of one model."""
+
+    def __init__(self) -> None:
+        self.inputs: tuple[Values, ...] = ()
+        self.targets: Values | None = None  # of a model with one output
+        self.missed: tuple[Missed, ...] = ()
+        self.weighted = self.validated = False
+        self._looks = 0
+        self._seen: tuple[int, int] = (0, 0)
+
+    def look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        given = {**dict(zip(("x", "y"), args, strict=False)), **kwargs}
+        x, y = given.get("x"), given.get("y")
+        if self._looks >= _MOST_LOOKS or self._seen == (id(x), id(y)):
+            return
+        self._looks, self._seen = self._looks + 1, (id(x), id(y))
+        inputs, targets = list(_arrays(x)), list(_arrays(y))
+        self.inputs = tuple(each for array in inputs if (each := values_of(array)) is not None)
+        self.targets = values_of(targets[0]) if len(targets) == 1 else None
+        self.weighted |= given.get("class_weight") is not None or given.get("sample_weight") is not None
+        validation = given.get("validation_data")
+        self.validated |= validation is not None or bool(given.get("validation_split"))
+        beside = list(_arrays(validation[0])) if isinstance(validation, (list, tuple)) and validation else []
+        found = []
+        if len(inputs) == 1 and len(targets) == 1 and _of_one_table(x, y) and _holds(inputs[0], targets[0]):
+            found.append(Missed.TARGETS_AS_INPUTS)
+        if len(inputs) == 1 and len(beside) == 1 and _shares_rows(inputs[0], beside[0]):
+            found.append(Missed.VALIDATION_IN_TRAINING)
+        self.missed = tuple(found)
+
+
+def _arrays(data: Any) -> Iterator[Array]:
+    """The arrays in what `x` or `y` is; nothing that would have to be gone through for them."""
+    pandas = sys.modules.get("pandas")
+    if isinstance(data, np.ndarray):
+        yield data
+    elif compat.id_of(data) is not None:
+        array = array_of(data)
+        if array is not None:
+            yield array
+    elif pandas is not None and isinstance(data, (pandas.DataFrame, pandas.Series)):
+        yield data.to_numpy()
+    elif isinstance(data, dict):
+        for each in data.values():
+            yield from _arrays(each)
+    elif isinstance(data, (list, tuple)) and data:
+        if isinstance(data[0], (int, float, bool)):
+            yield np.asarray(data)
+        elif all(hasattr(each, "shape") for each in data):
+            for each in data:
+                yield from _arrays(each)
+
+
+def _of_one_table(x: Any, y: Any) -> bool:
+    """Whether both are parts of a table that is neither; targets made of the inputs are a toy's."""
+    root = getattr(x, "base", None)
+    return (root is not None and getattr(y, "base", None) is root) or any(
+        "pandas" in type(e).__module__ for e in (x, y)
+    )
+
+
+def _holds(inputs: Array, targets: Array) -> bool:
+    """Whether a column of the inputs is the targets."""
+    flat = targets.reshape(-1)
+    if inputs.ndim != 2 or len(flat) != len(inputs) or inputs.shape[1] < 2 or len(flat) < _FEW:
+        return False
+    if inputs.dtype.kind not in "fiub" or flat.dtype.kind not in "fiub" or not (flat != flat[0]).any():
+        return False
+    head = flat[:_FEW]
+    same = [column for column in range(inputs.shape[1]) if np.array_equal(inputs[:_FEW, column], head)]
+    return any(np.array_equal(inputs[:, column], flat) for column in same)
+
+
+def _shares_rows(inputs: Array, validation: Array) -> bool:
+    """Whether rows of the validation data are among the inputs, and too many for it to be chance."""
+    if inputs.shape[1:] != validation.shape[1:] or inputs.dtype != validation.dtype or len(validation) < _FEW:
+        return False
+    width = inputs[0].size
+    if len(inputs) > _MOST_ROWS or inputs.dtype.kind not in "fiu" or width < (2 if inputs.dtype.kind == "f" else 8):
+        return False
+    known = {row.tobytes() for row in inputs}
+    shared = sum(row.tobytes() in known for row in validation[:_MOST_ROWS])
+    return len(known) > len(inputs) // 2 and shared >= _SHARED * min(len(validation), _MOST_ROWS)

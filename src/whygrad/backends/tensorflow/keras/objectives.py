@@ -1,0 +1,289 @@
+"""What trainings compare: each loss object that is called under a tape, with its targets and predictions.
+
+A compiled step leaves them in variables of ours, which share their buffers. They are looked at after the steps 1, 2, 4,
+8 and so on, and at the end: in between nothing is read.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any, Final
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.keras.data_facts import GivenData
+from whygrad.backends.tensorflow.keras.inspection import path_of
+from whygrad.backends.tensorflow.keras.layer_chain import LayerChain
+from whygrad.backends.tensorflow.keras.layer_facts import activation_of, bends, settled
+from whygrad.backends.tensorflow.keras.trainings import Trainings
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.measure.array_values import joined, values_of
+from whygrad.backends.tensorflow.measure.finite import array_of
+from whygrad.graph.learning import PASSING, Activation, LayerFacts, LayerKind, LossKind, Objective, Values
+from whygrad.observe.fact import Maker
+from whygrad.observe.place import Place, span
+from whygrad.source.position import CodeOwner, owner_of
+
+_MOST: Final = 64  # losses
+_MOST_LOOKS: Final = 24  # that are kept of the predictions of one
+_KINDS: Final[dict[LossKind, str]] = {
+    LossKind.BINARY: "binary_crossentropy binary_focal_crossentropy sigmoid_cross_entropy_with_logits "
+    "weighted_cross_entropy_with_logits",
+    LossKind.CATEGORICAL: "categorical_crossentropy categorical_focal_crossentropy softmax_cross_entropy_with_logits",
+    LossKind.SPARSE: "sparse_categorical_crossentropy sparse_softmax_cross_entropy_with_logits",
+    LossKind.REGRESSION: "mean_squared_error mean_absolute_error mean_absolute_percentage_error huber log_cosh "
+    "mean_squared_logarithmic_error",
+    LossKind.HINGE: "hinge squared_hinge",
+}
+_KIND_OF: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Loss:
+    kind: LossKind
+    name: str
+    from_logits: bool
+    made: Place
+    compiled: bool  # it is called by the framework
+
+
+@dataclass(slots=True)
+class _Site:
+    """One loss, and what was seen of it."""
+
+    loss: _Loss
+    place: Place
+    compiled: bool
+    model: Any  # weakly
+    trained: Place
+    layers: tuple[tuple[Any, LayerFacts], ...]  # each with the layer itself, weakly
+    activation: Activation
+    targets: Values
+    shape: Values  # of the predictions, before any was looked at
+    predictions: list[Values] = field(default_factory=list)
+    inputs: tuple[Values, ...] = ()
+    taps: list[tuple[Any, Any, tuple[Any, ...]]] = field(default_factory=list)  # targets, predictions, inputs
+    turn: int = 0
+
+    def look(self, targets: Any, prediction: Any, inputs: list[Any]) -> None:
+        known, predicted = values_of(targets), values_of(prediction)
+        if known is not None:
+            self.targets = joined(self.targets, known)
+        if predicted is not None:
+            self.predictions[min(len(self.predictions), _MOST_LOOKS) :] = [predicted]
+        if not self.inputs:
+            self.inputs = tuple(each for array in inputs if (each := values_of(array)) is not None)
+
+
+class Objectives:
+    def __init__(
+        self,
+        recorder: Recorder,
+        chain: LayerChain,
+        trainings: Trainings,
+        on_tap: Callable[[Any], None],
+        used_apart: Callable[[Any], bool],
+    ) -> None:
+        self._used_apart = used_apart  # whether user code calls a model outside of training
+        self._recorder = recorder
+        self._chain = chain
+        self._trainings = trainings
+        self._sites: dict[tuple[Any, ...], _Site] = {}
+        self.made: weakref.WeakKeyDictionary[Any, Place] = weakref.WeakKeyDictionary()  # loss objects
+        self._evaluated: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._given: weakref.WeakKeyDictionary[Any, GivenData] = weakref.WeakKeyDictionary()
+        self._on_tap = on_tap
+        self._last: int | None = None  # the prediction that a loss function was called with
+        self._turn = 0
+        self._looked = True  # since the last step
+
+    def loss_made(self, loss: Any, frame: FrameType, *_: Any) -> None:
+        self.made[loss] = self._recorder.place_at(frame)
+
+    def evaluated(self, model: Any, *_: Any) -> None:
+        """A model is used outside of training."""
+        self._evaluated.add(model)
+
+    def _is_evaluated(self, model: Any) -> bool:
+        return model in self._evaluated or self._used_apart(model)
+
+    def began(self, model: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """A model is about to be trained on these data."""
+        if method == "fit":
+            self._given.setdefault(model, GivenData()).look(args, kwargs)
+
+    def compared(self, loss: Any, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """A loss object is about to be called."""
+        given = {**dict(zip(("y_true", "y_pred"), args, strict=False)), **kwargs}
+        compiled = owner_of(frame.f_code) is not CodeOwner.USER
+        key = (type(loss), id(loss) if compiled else 0)
+        name, own = _name_of(loss)
+        kind = _KIND_OF.get(name, LossKind.OTHER) if own else LossKind.OTHER
+        of_logits = bool(getattr(loss, "from_logits", False))
+        given_to = _Loss(kind, name, of_logits, self.made.get(loss), compiled)
+        self._compare(key, given_to, given.get("y_true"), given.get("y_pred"), frame)
+
+    def called(self, name: str, of_logits: bool, target: Any, prediction: Any, frame: FrameType) -> None:
+        """User code called a loss function of the framework's; `frame` is the user's."""
+        if compat.id_of(prediction) == self._last:  # another op of the same call
+            return
+        self._last = compat.id_of(prediction)
+        name = name.removesuffix("_v2")
+        loss = _Loss(_KIND_OF.get(name, LossKind.OTHER), name, of_logits, None, compiled=False)
+        self._compare((name,), loss, target, prediction, frame)
+
+    def _compare(self, key: tuple[Any, ...], loss: _Loss, target: Any, prediction: Any, frame: FrameType) -> None:
+        recorder = self._recorder
+        if recorder.paused or not recorder.tapes or compat.id_of(prediction) is None:
+            return
+        place, graph = recorder.place_at(frame), compat.current_graph()
+        key = (place, *key)
+        site = self._sites.get(key)
+        if site is None:
+            if len(self._sites) >= _MOST:
+                return
+            site = self._sites[key] = self._met(loss, place, target, prediction, graph)
+        if graph is not None:
+            self._tap(site, graph, target, prediction, frame)
+            return
+        site.turn += 1
+        if not site.turn & (site.turn - 1):
+            arrays = [each for tensor in self._chain.inputs() if (each := _array(tensor)) is not None]
+            site.look(_array(target), _array(prediction), arrays)
+
+    def _met(self, loss: _Loss, place: Place, target: Any, prediction: Any, graph: Any) -> _Site:
+        maker = self._recorder.observed.maker_in(graph)
+        layers = tuple(self._chain.behind(prediction, maker))
+        running = self._trainings.running[-1] if self._trainings.running else None
+        model = self._chain.model() if running is None else running[0]
+        return _Site(
+            loss=loss,
+            place=place,
+            compiled=loss.compiled and running is not None,
+            model=None if model is None else weakref.ref(model),
+            trained=None if running is None else running[1],
+            layers=layers,
+            activation=self._activation([facts for _, facts in layers], prediction, maker),
+            targets=_static(target),
+            shape=_static(prediction),
+        )
+
+    def _activation(self, layers: list[LayerFacts], prediction: Any, maker: Maker) -> Activation:
+        """Of the layer that made the predictions, else by the op that did."""
+        last = next((each for each in layers if each.kind not in PASSING), None)
+        if last is not None and last.kind is not LayerKind.OTHER:
+            return last.activation
+        op = maker(compat.tensor_id(prediction))
+        while op is not None and op.inputs and not bends(op):
+            op = maker(op.inputs[0])
+        shape = None if op is None else op.outputs[0].shape
+        same = shape is not None and shape[-1:] == (compat.shape_of(prediction) or ())[-1:]  # the same axis is the last
+        return Activation.OTHER if op is None or not same else activation_of(op)
+
+    def _tap(self, site: _Site, graph: Any, target: Any, prediction: Any, frame: FrameType) -> None:
+        how = compat.tracing(frame)
+        tensors = [target, prediction, *self._chain.inputs()]
+        if how.foreign or how.compiled or compat.replicas() > 1 or not all(map(_is_numeric, tensors[:2])):
+            return
+        with self._recorder.pausing(), compat.unrecorded():
+            holders = [compat.tap(graph, each) for each in tensors if _is_numeric(each) and _is_in(each, graph)]
+        for holder in holders:
+            self._on_tap(holder)
+        if len(holders) >= 2:
+            site.taps[-3:] = [*site.taps[-3:], (holders[0], holders[1], tuple(holders[2:]))]
+
+    def step_ran(self) -> None:
+        """A compiled training step is over."""
+        self._turn += 1
+        self._looked = False
+        if not self._turn & (self._turn - 1):
+            self._look_again()
+
+    def _look_again(self) -> None:
+        if self._looked:
+            return
+        self._looked = True
+        with self._recorder.pausing():
+            for site in self._sites.values():
+                for target, prediction, inputs in site.taps:
+                    arrays = [_left_in(holder) for holder in (target, prediction, *inputs)]
+                    site.look(arrays[0], arrays[1], arrays[2:])
+
+    def facts(self) -> Iterator[Objective]:
+        """Every loss that was called, as it is known by now."""
+        self._look_again()
+        for position, site in enumerate(self._sites.values()):
+            steps = max(site.turn, self._turn if site.taps else 0)
+            model = None if site.model is None else site.model()
+            given = GivenData() if model is None else self._given.get(model, GivenData())
+            compiled = None if model is None or not site.compiled else self._trainings.compiled_as(model)
+            beside = [other for other in self._sites.values() if other.model == site.model]
+            alone = sum(other.trained == site.trained for other in beside) == 1
+            yield Objective(
+                loss=site.loss.kind,
+                name=site.loss.name,
+                from_logits=site.loss.from_logits,
+                where=span(site.place) if compiled is None else compiled.where,
+                made=span(site.loss.made),
+                compiled=compiled is not None,
+                model="" if model is None else path_of(model),
+                trained=span(site.trained),
+                layers=tuple(settled(layer(), facts, steps) for layer, facts in site.layers),
+                activation=site.activation,
+                targets=joined(given.targets, site.targets) if alone and given.targets else site.targets,
+                predictions=tuple(site.predictions) or (site.shape,),
+                inputs=given.inputs or site.inputs,
+                missed=given.missed,
+                metrics=() if compiled is None else tuple(_own(compiled.metrics, site, position)),
+                weighted=given.weighted,
+                whole=alone and given.targets is not None,
+                evaluated=model in self._evaluated
+                or given.validated
+                or (model is not None and self._used_apart(model)),
+                steps=steps,
+            )
+
+
+def _own(metrics: tuple[tuple[str, str], ...], site: _Site, position: int) -> Iterator[str]:
+    """The metrics of one output."""
+    last = site.layers[0][1].name.rpartition("/")[2] if site.layers else ""
+    return (name for output, name in metrics if output in ("", last, str(position)))
+
+
+def _name_of(loss: Any) -> tuple[str, bool]:
+    """What a loss is called, and whether it is the framework's own."""
+    function = getattr(loss, "fn", None)
+    home = type(loss) if function is None else function
+    own = str(getattr(home, "__module__", "")).split(".")[0] in ("keras", "tf_keras")
+    return str(getattr(home, "__name__", type(loss).__name__)), own
+
+
+def _is_numeric(tensor: Any) -> bool:
+    dtype = getattr(tensor, "dtype", None)
+    return compat.is_tensor(tensor) and dtype is not None and (dtype.is_floating or dtype.is_integer or dtype.is_bool)
+
+
+def _is_in(tensor: Any, graph: Any) -> bool:
+    return getattr(tensor, "graph", None) is graph
+
+
+def _array(thing: Any) -> Any:
+    return array_of(thing) if compat.id_of(thing) is not None else thing
+
+
+def _left_in(holder: Any) -> Any:
+    """What a step left in a variable of ours; None: it has not run."""
+    try:
+        return array_of(compat.read_handle(holder))
+    except Exception:  # the branch that writes it was not taken
+        return None
+
+
+def _static(target: Any) -> Values:
+    """What is known of targets before the step runs."""
+    shape: Any = getattr(target, "shape", None)
+    dtype = getattr(target, "dtype", None)
+    known = shape is not None and getattr(shape, "rank", 0) is not None
+    return Values(shape=tuple(shape) if known else (), dtype=str(getattr(dtype, "name", dtype or "")))

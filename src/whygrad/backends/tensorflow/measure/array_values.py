@@ -1,0 +1,92 @@
+"""What an array of inputs, targets or predictions holds, by a look at a sample of its rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from whygrad.graph.learning import Values
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_MOST_ROWS: Final = 4096
+_MOST_FEATURES: Final = 4096
+_MOST_NUMBERS: Final = 1 << 20  # of a sample
+_MOST_COUNTED: Final = 1 << 16  # of which the different ones are counted
+_CLOSE: Final = 1e-6  # of the largest number: a feature that varies by less is constant up to rounding
+
+
+def values_of(thing: Any) -> Values | None:
+    """The facts of an array, of a list of numbers or of a table; None where it is nothing of the kind."""
+    try:
+        array = np.asarray(thing)
+    except Exception:  # ragged lists, things that refuse to be arrays
+        return None
+    if array.ndim == 0 or not array.size:
+        return None
+    known = Values(shape=tuple(array.shape), dtype=array.dtype.name if array.dtype.kind in "fiub" else array.dtype.kind)
+    if array.dtype.kind == "V":  # bfloat16
+        array = array.astype(np.float32)
+    return _looked_at(known, _sample(array)) if array.dtype.kind in "fiub" else known
+
+
+def _sample(array: Array) -> Array:
+    """Some rows, evenly spread, as `float64`."""
+    across = max(1, array.size // len(array))
+    wanted = max(1, min(_MOST_ROWS if across > 1 else _MOST_NUMBERS, _MOST_NUMBERS // across))
+    return np.asarray(array[:: -(-len(array) // wanted)], np.float64)
+
+
+def _looked_at(known: Values, sample: Array) -> Values:
+    finite = np.isfinite(sample)
+    numbers = sample[finite]
+    if not numbers.size:
+        return replace(known, rows=len(sample), nonfinite=sample.size)
+    lines = sample.reshape(-1, sample.shape[-1] if sample.ndim > 1 else 1)[:_MOST_COUNTED]
+    features = sample.reshape(len(sample), -1)[:, :_MOST_FEATURES]
+    with np.errstate(all="ignore"):
+        largest = np.abs(features).max(0)
+        spread = features.max(0) - features.min(0)
+        varies = spread > _CLOSE * np.maximum(largest, 1e-30)
+        sums = lines.sum(1)
+    binary = bool(np.isin(lines, (0.0, 1.0)).all())
+    ones = lines.sum(1)
+    return replace(
+        known,
+        rows=len(sample),
+        minimum=float(numbers.min()),
+        maximum=float(numbers.max()),
+        mean=float(numbers.mean()),
+        deviation=float(numbers.std()),
+        whole=bool((numbers == np.round(numbers)).all()),
+        distinct=len(np.unique(numbers[:_MOST_COUNTED])),
+        nonfinite=int(sample.size - numbers.size),
+        sums=(float(sums.min()), float(sums.max())),
+        ones=(int(ones.min()), int(ones.max())) if binary else None,
+        alike=len(sample) > 1 and not bool(varies.any()),
+        constant=int((~varies).sum()) if len(sample) > 1 else 0,
+        spread=float(np.nanmax(spread)) if np.isfinite(spread).any() else 0.0,
+        scales=(float(largest[varies].min()), float(largest[varies].max())) if varies.any() else (0.0, 0.0),
+    )
+
+
+def joined(before: Values, now: Values) -> Values:
+    """What is known of both samples of the same thing."""
+    if not before.is_known or not now.is_known:
+        return before if before.is_known else now
+    both = None if before.ones is None or now.ones is None else (before.ones, now.ones)
+    return replace(
+        before,
+        rows=before.rows + now.rows,
+        minimum=min(before.minimum, now.minimum),
+        maximum=max(before.maximum, now.maximum),
+        whole=before.whole and now.whole,
+        distinct=max(before.distinct, now.distinct),
+        nonfinite=before.nonfinite + now.nonfinite,
+        sums=(min(before.sums[0], now.sums[0]), max(before.sums[1], now.sums[1])),
+        ones=None if both is None else (min(each[0] for each in both), max(each[1] for each in both)),
+        alike=before.alike and now.alike,
+        constant=min(before.constant, now.constant),
+    )

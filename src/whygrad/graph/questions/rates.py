@@ -1,0 +1,92 @@
+"""Whether the steps of an optimizer fit the weights they move, by what was measured at the first of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from whygrad.graph.questions.progress import LEAST_STEPS, last_loss, losses
+from whygrad.graph.recording import Recording, Request, Source, Update
+
+_FEW: Final = 5  # steps; so few say nothing about what was gained
+_TOO_LARGE: Final = 0.3  # a step, against the weights: three of them leave nothing of what the weights were
+_LOSING: Final = 0.1  # the same, where the loss is lost
+_LOST: Final = 100.0  # times the first loss
+_FITTING: Final = 3e-3  # the same: trainings that learn move their weights by a thousandth to a hundredth a step
+_GAINED: Final = 0.9  # of the first loss: a training that is below has gained something
+_TOO_SMALL: Final = 0.15  # of the loss, that all steps together can take away at best; they take far less
+_UNMOVED: Final = 0.95  # of the first loss: a training that is above has not moved
+_MOMENTUM: Final = 10.0  # how much longer momentum makes the steps of the usual size
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """The learning rate of a training, and what it does to the weights."""
+
+    request: Request
+    update: Update
+    rate: float
+    step: float  # the length of a step, as a share of that of the weights
+    reach: float  # how much all steps together can lower the loss at best, as a share of it
+    fitting: float  # a rate that would fit
+
+
+def rate_of(recording: Recording, request: Request) -> Rate | None:
+    """None where the rate, the weights or the gradients are not known."""
+    asked = {source.variable for source in request.sources}
+    update = next(
+        (e for e in recording.updates if e.rate and any(p.variable in asked for p in e.pairs) and not e.averages > 1),
+        None,
+    )
+    found = [
+        s for s in request.sources if s.numbers is not None and s.variable is not None and _is_kernel(recording, s)
+    ]
+    known = losses(request)
+    if update is None or not update.rate or not found or not known:
+        return None
+    if not all(source.numbers is not None and source.numbers.weight for source in found):
+        return None  # one of them starts at zero: what is a long step for it, is not known
+    weights = math.hypot(*(source.numbers.weight or 0.0 for source in found if source.numbers is not None))
+    sizes = [math.prod(n or 1 for n in recording.variables[s.variable].shape or ()) for s in found if s.variable]
+    elements = math.sqrt(sum(sizes))
+    norms = [math.hypot(*column) for column in zip(*(s.numbers.norms for s in found if s.numbers), strict=False)]
+    norms = [norm for norm in norms if math.isfinite(norm)]
+    if not norms or not weights:
+        return None
+    length = elements if update.adaptive else norms[0]
+    longest = max(norms)
+    momentum = _MOMENTUM if update.stateful else 1.0
+    gain = update.rate * request.ran * longest * (elements if update.adaptive else momentum * longest)
+    return Rate(
+        request,
+        update,
+        update.rate,
+        update.rate * length / weights,
+        gain / max(abs(known[0]), 1e-30),
+        _FITTING * weights / max(length, 1e-30),
+    )
+
+
+def _is_kernel(recording: Recording, source: Source) -> bool:
+    """A matrix or more: biases start at zero, and may go anywhere."""
+    return source.variable is not None and len(recording.variables[source.variable].shape or ()) > 1
+
+
+def is_too_large(rate: Rate) -> bool:
+    """Whether a step is about as long as the weights are, and the loss has gained nothing, or is lost."""
+    first, end = losses(rate.request)[0], last_loss(rate.request)
+    lost = any(not math.isfinite(each) for each in rate.request.losses) or end > _LOST * abs(first)
+    gained = rate.request.ran < _FEW or end < _GAINED * first
+    return (rate.step >= _LOSING and lost) or (rate.step >= _TOO_LARGE and not gained)
+
+
+def is_long(rate: Rate) -> bool:
+    """Whether a few steps leave nothing of what the weights were."""
+    return rate.step >= _TOO_LARGE
+
+
+def is_too_small(rate: Rate) -> bool:
+    """Whether all steps together cannot change the loss, although there is a gradient."""
+    unmoved = last_loss(rate.request) >= _UNMOVED * losses(rate.request)[0]
+    return 0 < rate.reach < _TOO_SMALL and unmoved and rate.request.ran >= LEAST_STEPS

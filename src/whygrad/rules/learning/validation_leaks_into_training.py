@@ -1,0 +1,69 @@
+"""WG815 validation-leaks-into-training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from whygrad.diagnostics import Severity
+from whygrad.graph import Recording
+from whygrad.graph.learning import Missed, Objective
+from whygrad.rules.learning.saying import data_place
+from whygrad.rules.rule import Finding, rule
+
+
+@rule("WG815", "validation-leaks-into-training", severity=Severity.WARNING, since="0.2.0")
+def validation_leaks_into_training(recording: Recording) -> Iterator[Finding]:
+    """Detects data that give the answer away: validation rows that are trained on, targets among the inputs.
+
+    ## Why it matters
+    A validation tells how the model does on what it has not seen. On rows that it was trained on, it tells how well they
+    are remembered: the number is the training's own, and says nothing when the model is used. A column of the inputs
+    that is the target makes every model perfect, until the day it is asked for what nobody knows yet.
+
+    ## Example
+    ```python
+    import keras
+    import numpy as np
+
+    keras.utils.set_random_seed(0)
+    x = np.random.normal(size=(128, 3)).astype("float32")
+    y = (x[:, 0] > 0).astype("float32")
+    model = keras.Sequential([keras.layers.Dense(8, activation="tanh"), keras.layers.Dense(1, activation="sigmoid")])
+    model.compile(optimizer="adam", loss="binary_crossentropy")
+    model.fit(x, y, validation_data=(x[:32], y[:32]), epochs=3, verbose=0)
+    ```
+
+    ## Use instead
+    ```python
+    import keras
+    import numpy as np
+
+    keras.utils.set_random_seed(0)
+    x = np.random.normal(size=(128, 3)).astype("float32")
+    y = (x[:, 0] > 0).astype("float32")
+    model = keras.Sequential([keras.layers.Dense(8, activation="tanh"), keras.layers.Dense(1, activation="sigmoid")])
+    model.compile(optimizer="adam", loss="binary_crossentropy")
+    model.fit(x[32:], y[32:], validation_data=(x[:32], y[:32]), epochs=3, verbose=0)
+    ```
+
+    ## Known limits
+    Arrays that are handed to `fit` are compared, rows of real numbers alone: whole numbers may well be the same in both.
+    """
+    for objective in _once(recording):
+        if Missed.VALIDATION_IN_TRAINING in objective.missed:
+            yield Finding(
+                message="rows of the validation data are trained on as well: the validation tells nothing new",
+                primary=data_place(objective, "validation_data", 9),
+                help="train on the rows that are not in the validation data",
+            )
+        if Missed.TARGETS_AS_INPUTS in objective.missed:
+            yield Finding(
+                message="a column of the inputs is the targets themselves: the answer is given away",
+                primary=data_place(objective, "x", 0),
+                help="leave the column of the targets out of the inputs",
+            )
+
+
+def _once(recording: Recording) -> Iterator[Objective]:
+    """One loss of each training."""
+    return iter({each.trained: each for each in recording.objectives if each.missed}.values())

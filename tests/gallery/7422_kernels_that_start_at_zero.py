@@ -1,0 +1,24 @@
+# case: kernels_that_start_at_zero
+# verdict: bug; static: no
+# cause: predictions-collapsed | zero-gradient-op
+# expect_line: 19 20 23
+# expect_variables: -
+# symptom_today: silent: the output is the same for every input
+# exit: 0
+# fix: start the kernels at random
+# seen: kernel_initializer='zeros' for reproducible runs
+import keras
+import numpy as np
+
+keras.utils.set_random_seed(22)
+x = np.random.normal(size=(256, 3)).astype("float32")
+y = np.abs(x[:, :1]) - x[:, 1:2]
+start = {"kernel_initializer": "zeros"}
+model = keras.Sequential([
+    keras.Input((3,)),
+    keras.layers.Dense(16, activation="relu", **start),
+    keras.layers.Dense(1, **start),
+])
+model.compile(optimizer="adam", loss="mse")
+model.fit(x, y, epochs=4, verbose=0)
+assert model.predict(x, verbose=0).std() < 1e-6
