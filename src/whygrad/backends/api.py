@@ -13,6 +13,7 @@ class Does(Enum):
     SMOOTH = auto()  # has a derivative, nothing special about it
     MOVE = auto()  # reshapes, slices, joins or passes on
     CONSTANT = auto()  # a value from outside
+    FILLED = auto()  # the same, of a given shape
     SHAPE = auto()  # depends on the shape of its input only
     COMPARE = auto()
     ROUND = auto()

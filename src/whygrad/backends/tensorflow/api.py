@@ -12,7 +12,8 @@ _BY_WHAT: Final[dict[Does, str]] = {
     "tile pad reverse flip roll broadcast_to ensure_shape repeat flatten ravel permute_dimensions swapaxes moveaxis "
     "convert_to_tensor boolean_mask tensor_scatter_nd_update tensor_scatter_nd_add sort diag diag_part matrix_diag "
     "band_part append pack split_v dynamic_partition copy hstack vstack",
-    _D.CONSTANT: "constant zeros ones eye linspace range arange fill full meshgrid constant_initializer",
+    _D.CONSTANT: "constant range arange meshgrid constant_initializer",
+    _D.FILLED: "zeros ones eye linspace fill full",
     _D.SHAPE: "shape size rank zeros_like ones_like shape_n ndim int_shape full_like empty_like sequence_mask",
     _D.COMPARE: "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_not logical_xor "
     "is_nan isnan is_finite isfinite is_inf isinf in_top_k reduce_all reduce_any all any isclose allclose "

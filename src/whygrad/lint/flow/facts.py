@@ -104,6 +104,7 @@ class Holding:
     value: Value
     where: ast.AST
     place: Place
+    time: int
 
 
 @dataclass(slots=True, eq=False)

@@ -297,7 +297,7 @@ class Methods(Objects):
         self.refresh()
         self.added_losses.pop(id(owner), None)
         data = use.arguments[0] if use.arguments and isinstance(use.arguments[0], Node) else self.unknown(where)
-        output = self.call(owner, [data], {}, where)
+        output = self.call(owner, [data], {"training": Literal(True)}, where)
         target = self._compiled_loss(compiled, output, where)
         added = self.added_losses.get(id(owner), [])
         if added and target is not None:

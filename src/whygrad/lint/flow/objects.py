@@ -40,6 +40,8 @@ _WEIGHTS: Final = ("kernel", "bias", "embeddings", "gamma", "beta", "w", "b")
 class Objects(Operations):
     """What classes make."""
 
+    training: Value | None = None  # what the network that is being called was told
+
     def role_of(self, dotted: str) -> Role | None:
         role = self.api.roles.get(dotted)
         if role is not None:
@@ -99,6 +101,15 @@ class Objects(Operations):
     # being called
 
     def call_object(self, made: Object, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Value:
+        """Called with `training=`, a network tells all that it holds."""
+        before = self.training
+        self.training = words.get("training", words.get("**", before))
+        try:
+            return self._called(made, arguments, words, where)
+        finally:
+            self.training = before
+
+    def _called(self, made: Object, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Value:
         if made.klass is not None:
             return self._call_instance(made, arguments, words, where)
         match made.role:
@@ -130,7 +141,7 @@ class Objects(Operations):
     def _layer(self, made: Object, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Value:
         made.called = made.built = True
         result = self.node(Kind.TENSOR, where, Does.LAYER, tuple(arguments), "float")
-        result.callee, result.words = made, words
+        result.callee, result.words = made, self._told(words)
         activation = made.words.get("activation")
         if activation is None and made.short == "Activation" and made.arguments:
             activation = made.arguments[0]
@@ -153,16 +164,17 @@ class Objects(Operations):
             if isinstance(member, Object) and member.role is not Role.INPUT:
                 takes_flag = member.short in self.api.flagged or member.klass is not None
                 value = self.call(member, [value], words if takes_flag else {}, where)
-                if isinstance(value, Node) and value.does is Does.LAYER:
-                    value.words = words
             elif not isinstance(member, Node) or member.does is not Does.CONSTANT:
                 return self._opaque(made, arguments, words, where)
         return value
 
     def _opaque(self, made: Object, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Node:
         result = self.node(Kind.TENSOR, where, Does.LAYER, tuple(arguments), "float")
-        result.callee, result.words = made, words
+        result.callee, result.words = made, self._told(words)
         return result
+
+    def _told(self, words: dict[str, Value]) -> dict[str, Value]:
+        return words if self.training is None else {**words, "training": self.training}
 
     def _replay(self, made: Object, arguments: list[Value], where: ast.Call) -> Value:
         """The graph of a functional network, computed anew for what it is called with."""
@@ -183,7 +195,7 @@ class Objects(Operations):
             return value
         inputs = tuple(self._copied(each, copies, where, depth + 1) for each in value.inputs)
         made = self.node(value.kind, value.where, value.does, inputs, value.dtype)
-        made.callee, made.words, made.name = value.callee, value.words, value.name
+        made.callee, made.words, made.name = value.callee, self._told(value.words), value.name
         if isinstance(made.callee, Object):
             made.callee.called = made.callee.built = True
         copies[id(value)] = made
@@ -280,7 +292,7 @@ class Objects(Operations):
 
     def set_attribute(self, owner: Value, name: str, value: Value, where: ast.stmt) -> None:
         if isinstance(owner, Object):
-            self.facts.holdings.append(Holding(owner, name, value, where, self.place))
+            self.facts.holdings.append(Holding(owner, name, value, where, self.place, self.time))
             if name == "trainable" and isinstance(value, Literal):
                 owner.frozen = value.value is False
             owner.attributes[name] = value

@@ -52,6 +52,7 @@ class Operations(Machine):
         count = times.value if known and isinstance(times, Literal) and isinstance(times.value, int) else 1
         made = Items(items.items * count, where, complete=items.complete and known)
         made.repeated = bool(items.items)
+        self.facts.lists.append(made)
         return made
 
     def mixed(self, operands: tuple[Value, ...]) -> Kind:
@@ -69,7 +70,7 @@ class Operations(Machine):
         inputs = (*arguments, *(value for name, value in words.items() if name not in _SETTINGS))
         if does is Does.CALLS:
             return self._calling(arguments, words, where)
-        if does in (Does.CONSTANT, Does.NOISE) and not _depends(inputs):
+        if does in (Does.CONSTANT, Does.FILLED, Does.NOISE) and not _depends(inputs):
             inputs = ()
         if does is Does.SELECT and len(arguments) == 1 and len(words) == 0:
             does = Does.INDEX
@@ -121,7 +122,7 @@ class Operations(Machine):
 
     def _dtype(self, does: Does, arguments: list[Value], words: dict[str, Value]) -> str | None:
         named = words.get("dtype")
-        if named is None and does in (Does.CAST, Does.CONSTANT, Does.NOISE, Does.SHAPE):
+        if named is None and does in (Does.CAST, Does.CONSTANT, Does.FILLED, Does.NOISE, Does.SHAPE):
             named = next((each for each in arguments[1:] if self.dtype_named(each) is not None), None)
         if named is not None:
             return self.dtype_named(named)

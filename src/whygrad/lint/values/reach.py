@@ -39,7 +39,7 @@ _ENDS: Final = {
     Does.TO_ARRAY: Why.LEFT,
     Does.STATE: Why.STATE,
 }
-_FROM_OUTSIDE: Final = (None, Does.CONSTANT, Does.NOISE, Does.SHAPE, Does.EITHER)
+_FROM_OUTSIDE: Final = (None, Does.CONSTANT, Does.FILLED, Does.NOISE, Does.SHAPE, Does.EITHER)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
