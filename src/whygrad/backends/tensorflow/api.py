@@ -78,8 +78,8 @@ _FUNCTIONS: Final = {name: what for what, names in _BY_WHAT.items() for name in 
 _BY_WHOLE_NAME: Final = {
     "tf.random.gamma": _D.SMOOTH,
     "tf.random.categorical": _D.SAMPLE,
-    "keras.random.gamma": _D.SAMPLE,
-    "keras.random.beta": _D.SAMPLE,
+    "keras.random.gamma": _D.SMOOTH,
+    "keras.random.beta": _D.SMOOTH,
     "keras.random.binomial": _D.SAMPLE,
     "keras.ops.image.affine_transform": _D.INDEX,
     "tf.raw_ops.ImageProjectiveTransformV3": _D.INDEX,

@@ -31,10 +31,11 @@ from whygrad.lint.values.value import (
 class ReturnFlow:
     """What the function that is followed has returned so far."""
 
-    __slots__ = ("klass", "self_", "values", "yields")
+    __slots__ = ("given", "klass", "self_", "values", "yields")
 
     def __init__(self) -> None:
         self.values: list[Value] = []
+        self.given: tuple[Value, ...] = ()
         self.yields: list[Value] = []
         self.klass: Klass | None = None
         self.self_: Value | None = None
@@ -96,6 +97,7 @@ class Calls(Methods):
         self._bind(function, scope, arguments, words, where)
         flow = ReturnFlow()
         flow.klass, flow.self_ = function.owner, function.self_
+        flow.given = (*arguments, *words.values())
         traced = node if function.compiled and place.traced is None else place.traced
         inner = Place(place.loops, (*place.calls, node), traced, place.branch and traced is place.traced)
         before, self.scope = self.scope, scope
@@ -122,18 +124,12 @@ class Calls(Methods):
         return Literal(None, where) if result is None else result
 
     def _custom(self, flow: ReturnFlow, where: ast.Call) -> Value:
-        """A function with a gradient of its own passes on whatever that gives."""
-        inputs = []
-        for each in flow.values:
-            inputs += each.items[:1] if isinstance(each, Items) and each.items else [each]
+        """A function with a gradient of its own passes on to its arguments whatever that gives."""
         if flow.values and isinstance(flow.values[0], Items) and len(flow.values[0].items) > 1:
             inner = flow.values[0].items[1]
             if isinstance(inner, Function):
                 self.reached.add(inner.node)
-        made = self.node(Kind.TENSOR, where, Does.SMOOTH, ())
-        made.kind = Kind.UNKNOWN
-        made.inputs = tuple(inputs)
-        return made
+        return self.node(Kind.TENSOR, where, Does.SMOOTH, flow.given)
 
     def _bind(
         self, function: Function, scope: Scope, arguments: list[Value], words: dict[str, Value], where: ast.Call

@@ -78,7 +78,9 @@ class Methods(Objects):
             return self.child(owner, name, where)
         if name in _CONSTANT_ATTRIBUTES:
             return self.node(Kind.NUMBER, where, Does.SHAPE, ())
-        if name == "T" or (name == "value" and owner.kind is Kind.VARIABLE):
+        if name == "value" and owner.kind is Kind.VARIABLE:
+            return owner
+        if name == "T":
             return self.node(Kind.TENSOR if owner.kind is not Kind.ARRAY else Kind.ARRAY, where, Does.MOVE, (owner,))
         return Method(owner, name, where)
 

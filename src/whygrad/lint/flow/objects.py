@@ -65,6 +65,9 @@ class Objects(Operations):
             made.members = list(given.items) if isinstance(given, Items) and given.complete else None
             made.members = [] if not arguments and "layers" not in words else made.members
             made.built = made.members is None or any(_declares_input(each) for each in made.members)
+            for each in parts(given) if made.built else ():
+                if isinstance(each, Object):
+                    each.built = True
         elif role is Role.NETWORK:
             ends = (*arguments[:2], *(words[w] for w in ("inputs", "outputs") if w in words))
             made.outputs = (ends[0], ends[1]) if len(ends) == 2 and not dotted.startswith("keras.app") else None

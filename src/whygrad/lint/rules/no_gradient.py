@@ -109,8 +109,9 @@ def _of_request(case: Case, request: Request) -> Iterator[Finding]:
             continue
         if found.has(part) or found.unknown:
             continue
-        for cut in found.cuts:
-            if _is_behind(cut, part, request):
+        blamed = [cut for cut in found.cuts if _is_behind(cut, part, request)]
+        for cut in [each for each in blamed if not each.chooses] or blamed:
+            if True:
                 first = origin(cut, part)
                 cuts[id(first)] = cut, first
                 spoken.setdefault(id(first), []).append(_name(case, source, part))

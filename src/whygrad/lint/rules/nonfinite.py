@@ -30,11 +30,11 @@ def unsafe(case: Case) -> Iterator[Finding]:
     seen: set[int] = set()
     for request in case.facts.requests:
         found = reach(request.target, request.tape)
-        for node in found.nodes.values():
+        for node in sorted(found.nodes.values(), key=lambda each: each.does is not Does.SELECT):
             if id(node.where) not in seen and isinstance(node.where, ast.expr):
                 finding = _of_node(case, node)
                 if finding is not None:
-                    seen.add(id(node.where))
+                    seen.update(id(each) for each in ast.walk(node.where))
                     yield finding
 
 
@@ -174,7 +174,7 @@ def _select(case: Case, node: Node) -> Finding | None:
                 primary=case.label(node.where or ast.Pass(), "zero times infinity is NaN, also where the other branch wins"),
                 help=f"make the argument safe first: `{Word.WHERE}(test, x, 1.0)`, and compute the branch from that",
                 certain=False,
-                severity=Severity.WARNING,
+                severity=Severity.NOTE if bad.does is Does.SQRT else Severity.WARNING,
             )
     return None
 

@@ -149,7 +149,7 @@ def not_in_the_loss(case: Case) -> Iterator[Finding]:
 def _is_wanted(source: Node) -> bool:
     if source.group is not None:
         return not source.group.some and isinstance(source.group.owner, Object) and source.group.owner.klass is None
-    return source.kind is Kind.VARIABLE and source.parent is None and source.dtype != "int"
+    return source.kind is Kind.VARIABLE and source.does is not Does.EITHER and source.parent is None and source.dtype != "int"
 
 
 def _is_guess(node: Node) -> bool:

@@ -53,7 +53,7 @@ def _pair(case: Case, update: Update, source: Node, variable: Node) -> Iterator[
                 severity=Severity.ERROR if _has_others(case, variable.group.owner) else Severity.WARNING,
                 certain=_has_others(case, variable.group.owner),
             )
-        elif not same and not related(source.group.owner, variable.group.owner):
+        elif not same and not related(source.group.owner, variable.group.owner) and not _is_synchronised(case):
             both = isinstance(source.group.owner, Object) and isinstance(variable.group.owner, Object)
             yield _mistaken(case, update, source, variable, certain=both)
     elif source.group is None and variable.group is None and source.parent is None and variable.parent is None:
@@ -61,6 +61,13 @@ def _pair(case: Case, update: Update, source: Node, variable: Node) -> Iterator[
             yield _mistaken(case, update, source, variable, certain=True)
     elif _is_attribute(source) and _is_attribute(variable) and source.kind is variable.kind is Kind.VARIABLE:
         yield _mistaken(case, update, source, variable, certain=True)
+
+
+def _is_synchronised(case: Case) -> bool:
+    """Whether networks are copied into one another, so that the gradient of one may be meant for another."""
+    return any(use.method in ("set_weights", "get_weights") for use in case.facts.uses) or bool(
+        [write for write in case.facts.writes if write.method == "assign"]
+    )
 
 
 def _is_attribute(node: Node) -> bool:

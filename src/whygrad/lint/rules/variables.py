@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from whygrad.backends.api import Does, Role
 from whygrad.diagnostics import Severity, Word
 from whygrad.lint.rules.check import Case, Finding, rules
-from whygrad.lint.values.reach import flat, related
-from whygrad.lint.values.value import Items, Kind, Klass, Literal, Node, Object, Value
+from whygrad.lint.values.reach import behind, flat, related
+from whygrad.lint.values.value import Items, Kind, Klass, Literal, Node, Object, Place, Value
 
 NETWORKS = (Role.LAYER, Role.SEQUENTIAL, Role.NETWORK)
 _OWN_LIST = ("trainable_variables", "trainable_weights", "variables", "weights", "_trainable_variables")
@@ -33,7 +33,7 @@ def untracked(case: Case) -> Iterator[Finding]:
             for each in flat(held):
                 if not _is_plain_variable(each) or id(each) in asked | written or id(each.where) in seen:
                     continue
-                if not _is_read(case, each):
+                if not _is_read(case, each) or not isinstance(each, Node) or not _is_initial(each.of):
                     continue
                 seen.add(id(each.where))
                 yield Finding(
@@ -56,6 +56,18 @@ def _is_plain_variable(value: Value) -> bool:
     return isinstance(value, Node) and value.kind is Kind.VARIABLE and value.name == "tf.Variable" and (
         value.trainable is True and value.dtype != "int" and isinstance(value.where, ast.expr)
     )
+
+
+def _is_initial(value: Value | None) -> bool:
+    """Whether a variable begins with what weights begin with, not with data."""
+    if value is None:
+        return True
+    nodes = [each for each in behind(value).nodes.values() if each.does is not Does.EITHER]
+    return all(each.kind not in (Kind.ARRAY, Kind.VARIABLE) and not _is_data(each) for each in nodes)
+
+
+def _is_data(node: Node) -> bool:
+    return node.kind is Kind.UNKNOWN and node.callee is None
 
 
 def _is_read(case: Case, variable: Value) -> bool:
@@ -112,7 +124,7 @@ def made_anew(case: Case) -> Iterator[Finding]:
                 variables=(case.named(variable),),
                 help="make the variable once, outside of the compiled function, and hand it in",
             )
-        elif place.loops and _is_updated_in_turn(case, variable):
+        elif _loops(place) and _is_updated_in_turn(case, variable):
             yield _recreated(case, variable, "made anew in every turn of the loop")
     for made in case.facts.objects:
         function = made.place.function
@@ -136,12 +148,15 @@ def _recreated(case: Case, made: Node | Object, text: str) -> Finding:
 
 def _is_updated_in_turn(case: Case, variable: Node) -> bool:
     assert variable.place is not None
-    loops = variable.place.loops
+    loops = _loops(variable.place)
     for update in case.facts.updates:
-        if any(each is variable for _, each in update.pairs or ()) and len(update.place.loops) <= len(loops):
-            if any(loop not in variable.place.calls for loop in loops):
-                return not any(held.value is variable for held in case.facts.holdings)
+        if any(each is variable for _, each in update.pairs or ()) and len(_loops(update.place)) <= len(loops):
+            return not any(held.value is variable for held in case.facts.holdings)
     return False
+
+
+def _loops(place: Place) -> list[ast.AST]:
+    return [each for each in place.loops if not isinstance(each, ast.comprehension)]
 
 
 def _in_layer(case: Case, function: ast.AST | None) -> bool:

@@ -48,6 +48,7 @@ class Cut:
 
     at: Node
     why: Why
+    chooses: bool = False  # it only says which of several values is taken
 
 
 @dataclass(slots=True, eq=False)
@@ -99,6 +100,9 @@ def reach(target: Value, tape: Tape | None) -> Reach:
         found.nodes[id(value)] = value
         if value.callee is not None:
             found.callees.append(value.callee)
+            found.unknown = found.unknown or is_opaque(value.callee)
+        if value.kind is Kind.VARIABLE and value.of is not None and _is_learned(value.of):
+            found.cuts.append(Cut(value, Why.WRITTEN))
         if value.kind is Kind.UNKNOWN and value.does is not Does.EITHER:
             found.unknown = found.unknown or value.callee is not None
             found.guesses.append(value)
@@ -112,7 +116,7 @@ def _end(node: Node, tape: Tape | None) -> Why | None:
     if node.does in _ENDS and node.does is not None:
         return _ENDS[node.does]
     if node.kind is Kind.VARIABLE:
-        return Why.WRITTEN if node.of is not None and any(_is_computed(each) for each in flat(node.of)) else None
+        return None
     if node.dtype == "int" and node.does is not Does.EITHER and (node.inputs or node.callee is not None):
         return Why.INTEGER
     if tape is None or tape in node.under or node.does is Does.EITHER:
@@ -124,8 +128,17 @@ def _end(node: Node, tape: Tape | None) -> Why | None:
     return Why.UNRECORDED
 
 
-def _is_computed(value: Value) -> bool:
-    return isinstance(value, Node) and (value.callee is not None or (value.does not in _FROM_OUTSIDE))
+def _is_learned(value: Value) -> bool:
+    """Whether a value was computed by a layer or from a variable."""
+    found = behind(value)
+    return bool(found.callees) or any(node.kind is Kind.VARIABLE for node in found.nodes.values())
+
+
+def is_opaque(value: Value) -> bool:
+    """A network that may hold layers which were made elsewhere in the file."""
+    if not isinstance(value, Object) or value.klass is not None or value.members is not None:
+        return False
+    return value.role in (Role.SEQUENTIAL, Role.NETWORK) and bool(value.arguments or value.words)
 
 
 def _onward(node: Node, found: Reach) -> tuple[Value, ...]:
@@ -137,7 +150,8 @@ def _onward(node: Node, found: Reach) -> tuple[Value, ...]:
             for value in chosen:
                 for each in flat(value):
                     if isinstance(each, Node):
-                        found.cuts.append(Cut(each, _ENDS.get(each.does, Why.INTEGER) if each.does else Why.INTEGER))
+                        why = _ENDS.get(each.does, Why.INTEGER) if each.does else Why.INTEGER
+                        found.cuts.append(Cut(each, why, chooses=True))
             return node.inputs[:1] if split else node.inputs[1:]
         case Does.SHAPE:
             return ()
@@ -177,7 +191,7 @@ def behind(value: Value, *, limit: int = 4000) -> Reach:
             found.nodes[id(each)] = each
             if each.callee is not None:
                 found.callees.append(each.callee)
-                found.unknown = found.unknown or each.kind is Kind.UNKNOWN
+                found.unknown = found.unknown or each.kind is Kind.UNKNOWN or is_opaque(each.callee)
             if each.does is not Does.SHAPE:
                 waiting += each.inputs
             if each.kind is Kind.VARIABLE and each.of is not None:
