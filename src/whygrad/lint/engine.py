@@ -16,7 +16,7 @@ from whygrad.backends.api import Api
 from whygrad.diagnostics import Diagnostic, Label, Severity, Words, worded
 from whygrad.lint import rules
 from whygrad.lint.flow.walk import follow
-from whygrad.lint.rules.check import CHECKS, Case, Finding, diagnostics
+from whygrad.lint.rules.check import CHECKS, CODES, Case, Finding, diagnostics
 from whygrad.source import SourceSpan
 from whygrad.source.module import Module
 
@@ -78,6 +78,13 @@ def all_checks() -> tuple[tuple[object, tuple[str, ...]], ...]:
     for module in pkgutil.iter_modules(rules.__path__, prefix=f"{rules.__name__}."):
         importlib.import_module(module.name)
     return tuple(CHECKS)
+
+
+def static_rules() -> dict[str, str]:
+    """The names of all rules that lint knows, by code."""
+    all_checks()
+    own = {"WL000": "unreadable-file", "WL001": "unused-ignore", "WL002": "lint-failure"}
+    return own | {code: name for name, code in sorted(CODES.items(), key=lambda each: each[1])}
 
 
 def _worded(diagnostic: Diagnostic, words: Words) -> Diagnostic:

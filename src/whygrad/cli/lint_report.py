@@ -1,0 +1,71 @@
+"""What lint found, in the form that was asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from whygrad.cli.output import FILE_WIDTH, claim
+from whygrad.diagnostics import Diagnostic, Selection, Severity
+from whygrad.lint.files.discovery import is_excluded
+from whygrad.report import Report, render, terminal_width, wants_color, write_report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which findings are shown, and how."""
+
+    selection: Selection
+    per_file: tuple[tuple[str, Selection], ...] = ()
+    format: str = "text"
+    file: str | None = None
+    statistics: bool = False
+    quiet: bool = False
+
+    def admit(self, file: Path, diagnostic: Diagnostic) -> bool:
+        code, rule = diagnostic.code, diagnostic.rule
+        if not self.selection.admits(code, rule):
+            return False
+        return all(each.admits(code, rule) for pattern, each in self.per_file if is_excluded(file, [pattern]))
+
+
+def deliver(report: Report, wanted: Wanted) -> None:
+    """Write the report: to a file, or to standard output."""
+    if wanted.quiet and wanted.format == "text" and (report.worst or Severity.NOTE) < Severity.WARNING:
+        return
+    rules = _described() if wanted.format == "sarif" else ()
+    if wanted.file is not None:
+        with open(claim(wanted.file), "w", encoding="utf-8") as file:
+            file.write(_text(report, wanted, False, FILE_WIDTH, rules) + "\n")
+        return
+    try:
+        write_report(sys.stdout, _text(report, wanted, wants_color(sys.stdout), terminal_width(sys.stdout), rules))
+    except BrokenPipeError:  # nobody reads on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _text(report: Report, wanted: Wanted, color: bool, width: int, rules: tuple[object, ...]) -> str:
+    if wanted.statistics and wanted.format == "text":
+        return _statistics(report)
+    return render(report, wanted.format, color=color, width=width, rules=rules)  # type: ignore[arg-type]
+
+
+def _statistics(report: Report) -> str:
+    from whygrad.report.summary import summary
+
+    counted = Counter((each.code, each.rule, each.severity.label) for each in report.diagnostics)
+    rows = [f"{count:6}  {code}  {rule} ({severity})" for (code, rule, severity), count in counted.most_common()]
+    return "\n".join([*rows, summary(report)])
+
+
+def _described() -> tuple[object, ...]:
+    """The rules of lint, with the pages of their twins."""
+    from whygrad.lint.pages import static_pages
+
+    return static_pages()
+
+
+__all__ = ["Wanted", "deliver"]
