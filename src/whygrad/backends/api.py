@@ -58,6 +58,7 @@ class Does(Enum):
     CROSS_ENTROPY = auto()  # of labels and logits, in the order that `Api.labels_first` tells
     CLIP_GRADIENTS = auto()
     CALLS = auto()  # calls the function that it is given
+    CALLS_PYTHON = auto()  # the same, as Python each time
     GRADIENTS = auto()  # the result of a gradient request
     LAYER = auto()  # a layer or network that is called
     WRITTEN = auto()  # a variable that was written

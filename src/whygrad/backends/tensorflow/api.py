@@ -21,7 +21,7 @@ _BY_WHAT: Final[dict[Does, str]] = {
     "top_k_categorical_accuracy",
     _D.ROUND: "round rint floor ceil floordiv floor_divide trunc truncatediv",
     _D.SIGN: "sign",
-    _D.INDEX: "argmax argmin argsort arg_max arg_min unique unique_with_counts bincount histogram_fixed_width "
+    _D.INDEX: "argmax argmin argsort arg_max arg_min unique unique_with_counts histogram_fixed_width "
     "histogram_fixed_width_bins bucketize searchsorted digitize count_nonzero confusion_matrix non_max_suppression "
     "listdiff edit_distance nonzero argpartition histogram",
     _D.ONE_HOT: "one_hot to_categorical",
@@ -32,7 +32,7 @@ _BY_WHAT: Final[dict[Does, str]] = {
     _D.SAMPLE: "categorical stateless_categorical poisson stateless_poisson binomial stateless_binomial multinomial "
     "random_categorical",
     _D.FOREIGN: "numpy_function py_func",
-    _D.UNREGISTERED: "adjust_contrast adjust_saturation random_contrast random_saturation adjust_hue random_hue lu logm expm",
+    _D.UNREGISTERED: "adjust_contrast adjust_saturation random_contrast random_saturation adjust_hue random_hue lu logm expm bincount",
     _D.TO_ARRAY: "convert_to_numpy make_ndarray get_value get_static_value",
     _D.SELECT: "where switch select",
     _D.GATHER: "gather gather_nd take embedding_lookup take_along_axis batch_gather",
@@ -64,7 +64,8 @@ _BY_WHAT: Final[dict[Does, str]] = {
     _D.POSITIVE: "softplus cosh epsilon",
     _D.CLIP_GRADIENTS: "clip_by_global_norm clip_by_norm clip_by_average_norm",
     _D.CALLS: "cond while_loop map_fn vectorized_map scan fori_loop foldl foldr recompute_grad map switch_case case "
-    "py_function while_loop_v2 nest_map map_structure",
+    "while_loop_v2 nest_map map_structure",
+    _D.CALLS_PYTHON: "py_function",
     _D.SMOOTH: "tanh matmul tensordot einsum conv2d conv1d conv2d_transpose dot elu selu gelu swish silu leaky_relu erf "
     "sin cos tan atan sinh lgamma digamma mse mae mean_squared_error mean_absolute_error binary_crossentropy "
     "categorical_crossentropy sparse_categorical_crossentropy huber kl_divergence log_cosh cosine_similarity "
@@ -325,6 +326,19 @@ API: Final = Api(
         ),
         (Role.OPTIMIZER, "set_weights"): Gone(
             "an optimizer of Keras 3 has no `set_weights`", "call `load_own_variables`"
+        ),
+        (Role.OPTIMIZER, "get_scaled_loss"): Gone(
+            "a `LossScaleOptimizer` of Keras 3 has no `get_scaled_loss`", "write `scale_loss(loss)`", "scale_loss"
+        ),
+        (Role.OPTIMIZER, "get_unscaled_gradients"): Gone(
+            "a `LossScaleOptimizer` of Keras 3 has no `get_unscaled_gradients`", "leave it out: `apply` unscales them"
+        ),
+        (Role.NETWORK, "add_loss"): Gone(
+            "a functional model of Keras 3 cannot be given a loss of symbolic tensors",
+            "call `self.add_loss` in the `call` of a layer or model of your own",
+        ),
+        (Role.NETWORK, "add_metric"): Gone(
+            "a model of Keras 3 has no `add_metric`", "keep the metric in an attribute, and update it in `train_step`"
         ),
         (Role.OPTIMIZER, "_create_slots"): Gone(
             "an optimizer of Keras 3 has no `_create_slots`", "override `build`, and call `add_variable`"

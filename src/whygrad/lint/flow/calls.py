@@ -99,7 +99,8 @@ class Calls(Methods):
         flow.klass, flow.self_ = function.owner, function.self_
         flow.given = (*arguments, *words.values())
         traced = node if function.compiled and place.traced is None else place.traced
-        inner = Place(place.loops, (*place.calls, node), traced, place.branch and traced is place.traced)
+        branch = place.branch and traced is place.traced
+        inner = Place(place.loops, (*place.calls, node), traced, branch, (*place.sites, where))
         before, self.scope = self.scope, scope
         self.frames.append(flow)
         try:

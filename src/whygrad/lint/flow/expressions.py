@@ -103,6 +103,8 @@ class Expressions(Calls):
     def _unary(self, node: ast.UnaryOp) -> Value:
         value = self.evaluate(node.operand)
         if isinstance(node.op, ast.Not):
+            if isinstance(value, Literal) and isinstance(value.value, bool):
+                return Literal(not value.value, node)
             return self.node(Kind.NUMBER, node, Does.COMPARE, (value,))
         if isinstance(node.op, ast.UAdd):
             return value
@@ -122,7 +124,9 @@ class Expressions(Calls):
         return found or self.unknown(node)
 
     def _choice(self, node: ast.IfExp) -> Value:
-        self.evaluate(node.test)
+        test = self.evaluate(node.test)
+        if isinstance(test, Literal) and isinstance(test.value, bool):
+            return self.evaluate(node.body if test.value else node.orelse)
         return self.join(self.evaluate(node.body), self.evaluate(node.orelse))
 
     def _list(self, node: ast.List | ast.Tuple | ast.Set) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Final
 
 from whygrad.backends.api import Api, Does
@@ -122,11 +123,11 @@ class Machine:
 
     def looping(self, loop: ast.AST) -> Place:
         place = self.place
-        return Place((*place.loops, loop), place.calls, place.traced, place.branch)
+        return replace(place, loops=(*place.loops, loop))
 
     def branching(self) -> Place:
         place = self.place
-        return place if place.branch else Place(place.loops, place.calls, place.traced, True)
+        return place if place.branch else replace(place, branch=True)
 
     def refresh(self) -> None:
         """Which tapes record from now on."""

@@ -281,9 +281,20 @@ class Methods(Objects):
         return Literal(None, where)
 
     def _minimized(self, owner: Object, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Value:
+        """`minimize` opens a tape of its own around the function that it is given."""
         loss = arguments[0] if arguments else words.get("loss")
-        if isinstance(loss, Function):
-            self.call(loss, [], {}, where)
+        sources = arguments[1] if len(arguments) > 1 else words.get("var_list")
+        if not isinstance(loss, Function):
+            return Literal(None, where)
+        tape = Tape(where, persistent=True, watches=True, place=self.place)
+        self.tapes.append(tape)
+        self.refresh()
+        target = self.call(loss, [], {}, where)
+        self.tapes.pop()
+        self.refresh()
+        if sources is not None and not isinstance(sources, Function):
+            listed = list(parts(sources))
+            self.facts.requests.append(Request(target, listed, tape, where, self.place, self.time, "minimize"))
         return Literal(None, where)
 
     def _trained(self, owner: Object, use: Use, where: ast.Call) -> Value:
@@ -316,6 +327,8 @@ class Methods(Objects):
         if compiled is None:
             return None
         loss = compiled.words.get("loss", compiled.arguments[1] if len(compiled.arguments) > 1 else None)
+        if isinstance(loss, (Items, Table)) and all(isinstance(each, Literal) for each in parts(loss)):
+            return self.node(Kind.TENSOR, where, Does.SMOOTH, tuple(parts(output)), "float")
         if isinstance(loss, Literal) and isinstance(loss.value, str):
             return self.node(Kind.TENSOR, where, Does.SMOOTH, (output,), "float")
         if isinstance(loss, (Function, Object, Known)) and not isinstance(output, (Items, Table)):

@@ -207,8 +207,8 @@ class Objects(Operations):
     def _call_instance(self, made: Object, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Value:
         klass = made.klass
         assert klass is not None
-        is_layer = made.role in HOLDERS
-        function = klass.find("call") if is_layer and made.role is not Role.MODULE else klass.find("__call__")
+        has_call = made.role in CALLABLE or made.role is Role.LOSS
+        function = klass.find("call") if has_call else klass.find("__call__")
         function = function if function is not None else klass.find("__call__")
         if made.inside:
             return self._opaque(made, arguments, words, where)
@@ -266,7 +266,7 @@ class Objects(Operations):
             variable.parent, variable.name = made, name
             made.attributes[name] = variable
             return variable
-        if name in ("optimizer", "compiled_loss", "compiled_metrics", "metrics", "losses", "loss", "input", "output"):
+        if name in _HELD:
             return self.child(made, name, where)
         return None
 
@@ -314,6 +314,8 @@ class Objects(Operations):
         return Method(base, name, where)
 
 
+_HELD: Final = ("optimizer", "compiled_loss", "compiled_metrics", "metrics", "losses", "loss", "input", "output")
+_HELD += ("inputs", "outputs")
 _METHODS_OF_ALL: Final = frozenset(("add_weight", "add_loss", "fit", "compile", "build", "apply_gradients", "summary"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Final
 
 from whygrad.backends.api import Does
@@ -68,8 +69,8 @@ class Operations(Machine):
     def compute(self, does: Does, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Value:
         """A function of the framework on its arguments."""
         inputs = (*arguments, *(value for name, value in words.items() if name not in _SETTINGS))
-        if does is Does.CALLS:
-            return self._calling(arguments, words, where)
+        if does in (Does.CALLS, Does.CALLS_PYTHON):
+            return self._calling(arguments, words, where, alone=does is Does.CALLS_PYTHON)
         if does in (Does.CONSTANT, Does.FILLED, Does.NOISE) and not _depends(inputs):
             inputs = ()
         if does is Does.SELECT and len(arguments) == 1 and len(words) == 0:
@@ -82,18 +83,17 @@ class Operations(Machine):
         made.words = words
         return made
 
-    def _calling(self, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Value:
-        """`cond`, `map_fn` and their like call the functions that they are given."""
+    def _calling(self, arguments: list[Value], words: dict[str, Value], where: ast.Call, *, alone: bool) -> Value:
+        """`cond`, `map_fn` and their like call the functions that they are given; `alone`: Python runs them."""
         given = [*arguments, *words.values()]
         rest = tuple(each for each in given if not isinstance(each, (Function, Object)))
         results = []
         for each in given:
             for one in parts(each):
                 if isinstance(one, (Function, Object)):
-                    results.append(self.call(one, self._turn(one, rest, where), {}, where))
-        made = self.node(Kind.TENSOR, where, Does.SMOOTH, (*results, *rest))
-        made.under = made.under if results else made.under
-        return made
+                    with self.inside(replace(self.place, traced=None) if alone else self.place):
+                        results.append(self.call(one, self._turn(one, rest, where), {}, where))
+        return self.node(Kind.TENSOR, where, Does.SMOOTH, tuple(results) if alone and results else (*results, *rest))
 
     def _turn(self, function: Value, rest: tuple[Value, ...], where: ast.Call) -> list[Value]:
         if not isinstance(function, Function):
@@ -161,7 +161,8 @@ def _is_like(value: Value) -> bool:
 
 
 def _depends(inputs: tuple[Value, ...]) -> bool:
-    return any(isinstance(each, Node) and each.kind is not Kind.NUMBER for value in inputs for each in parts(value))
+    nodes = [each for value in inputs for each in parts(value) if isinstance(each, Node)]
+    return any(each.kind is not Kind.NUMBER or each.inputs for each in nodes)
 
 
 def _literal_dtype(arguments: list[Value]) -> str | None:

@@ -91,6 +91,8 @@ class Statements(Expressions):
                 self.bind_target(inner, value, statement)
 
     def _note_rebinding(self, name: str, old: Value | None, value: Value, statement: ast.stmt | None) -> None:
+        if isinstance(old, Items) and isinstance(value, Items) and old.items and value.items and old is not value:
+            old, value = old.items[0], value.items[0]
         if statement is None or not isinstance(old, Node) or old.kind is not Kind.VARIABLE or old is value:
             return
         self.facts.rebindings.append(Rebinding(name, old, value, statement, self.place, self.time))
@@ -139,8 +141,10 @@ class Statements(Expressions):
     # blocks
 
     def _if(self, node: ast.If) -> bool:
-        self.evaluate(node.test)
+        test = self.evaluate(node.test)
         known = _decided(node.test)
+        if known is None and isinstance(test, Literal) and isinstance(test.value, bool):
+            known = test.value
         if known is not None:
             return self.run_block(node.body if known else node.orelse)
         with self.inside(self.branching()):

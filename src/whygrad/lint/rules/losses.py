@@ -120,6 +120,27 @@ def _is_updated(case: Case, sources: list[Value]) -> bool:
     return False
 
 
+def _dead(function: ast.AST) -> list[ast.Assign]:
+    """Assignments to names that nobody reads, other than in such assignments."""
+    assigned = [
+        each
+        for each in ast.walk(function)
+        if isinstance(each, ast.Assign) and len(each.targets) == 1 and isinstance(each.targets[0], ast.Name)
+    ]
+    dead: list[ast.Assign] = []
+    while True:
+        inside = {id(each) for statement in dead for each in ast.walk(statement)}
+        reads = {
+            each.id
+            for each in ast.walk(function)
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and id(each) not in inside
+        }
+        found = [each for each in assigned if isinstance(each.targets[0], ast.Name) and each.targets[0].id not in reads]
+        if len(found) == len(dead):
+            return dead
+        dead = found
+
+
 @rules(missing_loss_term="WL702")
 def missing_term(case: Case) -> Iterator[Finding]:
     """Penalties of layers that the loss of a custom loop leaves out."""
@@ -165,8 +186,7 @@ def noise_unused(case: Case) -> Iterator[Finding]:
         inside = bool(node.under) or getattr(function, "name", "") in ("call", "train_step")
         if not inside or name.startswith("_"):
             continue
-        reads = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
-        if not reads:
+        if parent in _dead(function):
             yield Finding(
                 rule="sampling-noise-unused",
                 message=f"the random draw `{name}` is never used, so the sample is not random",

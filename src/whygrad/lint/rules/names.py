@@ -9,7 +9,7 @@ from whygrad.backends.api import Gone, Role
 from whygrad.diagnostics import Word
 from whygrad.lint.rules.check import Case, Finding, rules
 from whygrad.lint.values.reach import flat
-from whygrad.lint.values.value import Node, Object, Tape
+from whygrad.lint.values.value import Items, Node, Object, Tape
 
 _OF_NETWORKS = (Role.NETWORK, Role.SEQUENTIAL)
 
@@ -23,8 +23,14 @@ def gone(case: Case) -> Iterator[Finding]:
             yield _finding(case, found, use.where)
         if use.call is not None and use.owner is None:
             yield from _arguments(case, use.dotted, use.call)
+        if use.method == "compile" and len(use.arguments) > 2 and isinstance(use.owner, Object) and use.call is not None:
+            if isinstance(use.arguments[2], Items) and not use.owner.dotted.startswith("keras2."):
+                yield _finding(case, _THIRD, use.call.args[2])
         if use.method == "watch" and isinstance(use.owner, Tape) and use.call is not None:
             yield from _watched(case, use.call, [each for value in use.arguments for each in flat(value)])
+
+
+_THIRD = Gone("the third argument of `compile` is no longer the metrics", "name them: `metrics=[...]`")
 
 
 def _gone(case: Case, dotted: str, owner: object, method: str) -> Gone | None:

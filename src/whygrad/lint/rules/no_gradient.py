@@ -10,8 +10,8 @@ from whygrad.backends.api import Does, Role
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.lint.flow.facts import Request
 from whygrad.lint.rules.check import Case, Finding, rules
-from whygrad.lint.values.reach import Cut, Reach, Why, behind, flat, origin, parts_of, reach
-from whygrad.lint.values.value import Function, Items, Kind, Literal, Node, Object, Value
+from whygrad.lint.values.reach import Cut, Reach, Why, behind, flat, origin, parts_of, reach, related
+from whygrad.lint.values.value import Function, Items, Kind, Literal, Node, Object, Place, Tape, Value
 
 _SAYS: Final[dict[Why, tuple[str, str, str, str]]] = {  # rule, message, label, help
     Why.OP: (
@@ -111,10 +111,9 @@ def _of_request(case: Case, request: Request) -> Iterator[Finding]:
             continue
         blamed = [cut for cut in found.cuts if _is_behind(cut, part, request)]
         for cut in [each for each in blamed if not each.chooses] or blamed:
-            if True:
-                first = origin(cut, part)
-                cuts[id(first)] = cut, first
-                spoken.setdefault(id(first), []).append(_name(case, source, part))
+            first = origin(cut, part)
+            cuts[id(first)] = cut, first
+            spoken.setdefault(id(first), []).append(_name(case, source, part))
     for key, (cut, first) in cuts.items():
         yield _cut(case, request, cut, first, spoken[key], found)
     if not cuts:
@@ -172,6 +171,8 @@ def _cut(case: Case, request: Request, cut: Cut, first: Node, names: list[str], 
     shown = tuple(dict.fromkeys(names))
     source = f"`{shown[0]}`" if len(shown) == 1 else f"{len(shown)} variables"
     where = first.where if isinstance(first.where, (ast.expr, ast.stmt)) else request.where
+    if why is Why.UNRECORDED and request.tape is not None and first.place is not None:
+        where = _beside(request.tape, first.place) or where
     return Finding(
         rule=rule,
         message=message.format(source=source),
@@ -182,6 +183,14 @@ def _cut(case: Case, request: Request, cut: Cut, first: Node, names: list[str], 
         certain=not found.guesses,
         severity=Severity.ERROR if not found.guesses else Severity.WARNING,
     )
+
+
+def _beside(tape: Tape, place: Place) -> ast.AST | None:
+    """The call, in the function that opens the tape, in which something happens."""
+    depth = len(tape.place.calls)
+    inside = place.calls[:depth] == tape.place.calls and len(place.sites) > depth
+    site = place.sites[depth] if inside else None
+    return site if isinstance(site, ast.expr) and getattr(site, "args", None) is not None else None
 
 
 def _integer(case: Case, request: Request, variable: Node) -> Finding:
@@ -203,6 +212,8 @@ def _unwatched(case: Case, request: Request, found: Reach) -> Iterator[Finding]:
     if tape is None or tape.kept or request.method == "fit":
         return
     for source in request.sources:
+        if isinstance(source, Node) and source.kind is Kind.VARIABLE and source.does is not Does.EITHER:
+            yield from _variable_unwatched(case, request, source)
         if not isinstance(source, Node) or source.kind is not Kind.TENSOR or source.does is Does.EITHER:
             continue
         watched = [time for value, time in tape.watched if value is source or _holds(value, source)]
@@ -227,6 +238,32 @@ def _unwatched(case: Case, request: Request, found: Reach) -> Iterator[Finding]:
                 related=_first_use(case, users),
                 help=f"move `{Word.WATCH}(...)` before the first use",
             )
+
+
+def _variable_unwatched(case: Case, request: Request, source: Node) -> Iterator[Finding]:
+    """A variable that is not trainable, or any where the tape watches only what it is told."""
+    tape = request.tape
+    assert tape is not None
+    fixed = source.trainable is False and source.group is None
+    if (not fixed and tape.watches is not False) or tape.watches is None:
+        return
+    for value, _ in tape.watched:
+        if value is source or (isinstance(value, Node) and value.kind is Kind.UNKNOWN):
+            return
+        groups = isinstance(value, Node) and value.group is not None and source.group is not None
+        if groups and isinstance(value, Node) and value.group is not None and source.group is not None:
+            if related(value.group.owner, source.group.owner):
+                return
+    name = case.named(source)
+    reason = "it is not trainable" if fixed else "this tape watches only what it is told to"
+    yield Finding(
+        rule="unwatched-source",
+        message=f"no gradient reaches `{name}`: {reason}, and nobody tells it to watch this one",
+        primary=case.label(request.where, "asked for here"),
+        variables=(name,),
+        related=(case.label(source.where, "made here"),) if isinstance(source.where, ast.expr) and fixed else (),
+        help=f"call `{Word.WATCH}(...)` with it before the forward pass, or make it trainable",
+    )
 
 
 def _watch_call(case: Case, request: Request, source: Value) -> ast.AST | None:

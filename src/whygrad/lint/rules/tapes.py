@@ -95,16 +95,17 @@ def asked_of_the_wrong_thing(case: Case) -> Iterator[Finding]:
 
 def _looks_alike(case: Case, request: Request) -> Iterator[Finding]:
     used = behind(request.target)
-    if used.unknown or request.tape is None:
+    if used.unknown or request.tape is None or "unconnected_gradients" in ast.unparse(request.where):
         return
     found = reach(request.target, request.tape)
     for source in request.sources:
         if not isinstance(source, Node) or id(source) in used.nodes or found.has(source):
             continue
         watched = any(value is source for value, _ in request.tape.watched)
-        symbolic = source.name in ("input", "output") and isinstance(source.parent, Object)
+        symbolic = source.name in ("input", "output", "inputs", "outputs") and isinstance(source.parent, Object)
         computed = source.kind is Kind.TENSOR and source.does not in (None, Does.EITHER, Does.GRADIENTS)
         computed = computed and bool(source.inputs or source.callee) and not watched
+        computed = computed or source.kind is Kind.ARRAY
         if symbolic or computed:
             text = "a symbolic tensor, which no call goes through" if symbolic else "made here, not what the loss used"
             where = source.where if isinstance(source.where, ast.expr) else request.where
@@ -122,7 +123,9 @@ def not_in_the_loss(case: Case) -> Iterator[Finding]:
     """Variables that the target does not depend on by any way."""
     for request in case.facts.requests:
         used = behind(request.target)
-        if used.unknown or any(_is_guess(node) for node in used.nodes.values()):
+        if used.unknown or any(_is_guess(node) for node in used.nodes.values()) or _is_custom(case):
+            continue
+        if isinstance(request.target, Object) or any(node.does is Does.TO_ARRAY for node in used.nodes.values()):
             continue
         if any(write.variable in used.nodes.values() for write in case.facts.writes):
             continue
@@ -144,6 +147,17 @@ def not_in_the_loss(case: Case) -> Iterator[Finding]:
                 variables=names,
                 help="use it in the loss, or leave it out of the list",
             )
+
+
+def _is_custom(case: Case) -> bool:
+    """Whether the file has gradients of its own, which may lead anywhere."""
+    return any("custom_gradient" in use.dotted for use in case.facts.uses) or "custom_gradient" in case.module.calls or (
+        any("custom_gradient" in ast.unparse(each) for f in case.module.functions.values() for n in f for each in _decorators(n))
+    )
+
+
+def _decorators(function: ast.AST) -> list[ast.expr]:
+    return list(getattr(function, "decorator_list", []))
 
 
 def _is_wanted(source: Node) -> bool:

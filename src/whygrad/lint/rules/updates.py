@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from whygrad.backends.api import Does
 from whygrad.diagnostics import Severity, Word
-from whygrad.lint.flow.facts import Request, Update
+from whygrad.lint.flow.facts import Rebinding, Request, Update
 from whygrad.lint.rules.check import Case, Finding, rules
 from whygrad.lint.values.reach import behind, reach, related
 from whygrad.lint.values.value import Kind, Node, Object, Value
+from whygrad.source.forgotten_binding import forgotten_in
 
 _SCALING = (Does.MULTIPLY, Does.DIVIDE, Does.NEGATE, Does.CLIP_GRADIENTS)
 
@@ -65,7 +66,7 @@ def _pair(case: Case, update: Update, source: Node, variable: Node) -> Iterator[
 
 def _is_synchronised(case: Case) -> bool:
     """Whether networks are copied into one another, so that the gradient of one may be meant for another."""
-    return any(use.method in ("set_weights", "get_weights") for use in case.facts.uses) or bool(
+    return any(use.method == "set_weights" for use in case.facts.uses) or bool(
         [write for write in case.facts.writes if write.method == "assign"]
     )
 
@@ -120,17 +121,40 @@ def rebound(case: Case) -> Iterator[Finding]:
         if isinstance(change.where, (ast.For, ast.With)) or not change.place.loops:
             continue
         used = behind(value)
+        if id(change.variable) in used.nodes and _is_lost(case, change):
+            yield _rebinding(case, change)
+            continue
         taken = [node for node in used.nodes.values() if node.does is Does.GRADIENTS]
         mine = [node for node in taken if node.of is change.variable or _same_group(node.of, change.variable)]
         if mine and id(change.variable) in used.nodes:
-            name = change.name or ast.unparse(change.where)
-            yield Finding(
-                rule="variable-rebound",
-                message=f"`{name}` is bound to a tensor here, so the variable itself never changes",
-                primary=case.label(change.where, "a new tensor, not an update of the variable"),
-                variables=(name,),
-                help=f"write `{name}.{Word.ASSIGN_SUB}(...)`, which changes the variable in place",
-            )
+            yield _rebinding(case, change)
+
+
+def _is_lost(case: Case, change: Rebinding) -> bool:
+    """Whether nobody reads what the name is bound to; or the next turn needs the variable that it held."""
+    if any(change.where.lineno == line and change.name == name for line, name in _forgotten(case)):
+        return True
+    asked = [request for request in case.facts.requests if any(each is change.variable for each in request.sources)]
+    return any(
+        request.time < change.time and request.place.loops and change.place.loops[: len(request.place.loops)] == request.place.loops
+        and request.place.calls == change.place.calls
+        for request in asked
+    )
+
+
+def _forgotten(case: Case) -> list[tuple[int, str]]:
+    return [(span.line, name) for span, name in forgotten_in(case.module).values()]
+
+
+def _rebinding(case: Case, change: Rebinding) -> Finding:
+    name = change.name or ast.unparse(change.where)
+    return Finding(
+        rule="variable-rebound",
+        message=f"`{name}` is bound to a tensor here, so the variable itself never changes",
+        primary=case.label(change.where, "a new tensor, not an update of the variable"),
+        variables=(name,),
+        help=f"write `{name}.{Word.ASSIGN}(...)` or `{name}.{Word.ASSIGN_SUB}(...)`, which change it in place",
+    )
 
 
 def _same_group(one: Value | None, other: Node) -> bool:

@@ -30,7 +30,7 @@ def untracked(case: Case) -> Iterator[Finding]:
             continue
         trained = _is_trained(case, made)
         for attribute, held in made.attributes.items():
-            for each in flat(held):
+            for each in _options(held):
                 if not _is_plain_variable(each) or id(each) in asked | written or id(each.where) in seen:
                     continue
                 if not _is_read(case, each) or not isinstance(each, Node) or not _is_initial(each.of):
@@ -45,6 +45,14 @@ def untracked(case: Case) -> Iterator[Finding]:
                     certain=trained,
                     severity=Severity.ERROR if trained else Severity.WARNING,
                 )
+
+
+def _options(held: Value) -> Iterator[Value]:
+    for each in flat(held):
+        if isinstance(each, Node) and each.does is Does.EITHER:
+            yield from each.inputs
+        else:
+            yield each
 
 
 def _body(klass: Klass) -> ast.AST:
@@ -126,8 +134,19 @@ def made_anew(case: Case) -> Iterator[Finding]:
             )
         elif _loops(place) and _is_updated_in_turn(case, variable):
             yield _recreated(case, variable, "made anew in every turn of the loop")
+        elif getattr(place.function, "name", "") == "call" and not place.branch and _in_layer(case, place.function):
+            yield _recreated(case, variable, "made anew in every call")
     for made in case.facts.objects:
         function = made.place.function
+        if made.role is Role.METRIC and made.place.traced is not None and not made.place.branch and made.klass is None:
+            yield Finding(
+                rule="variable-created-in-tf-function",
+                message=f"a metric is made while `{Word.COMPILED_FUNCTION}` is traced, and makes its variables there",
+                primary=case.label(made.where or ast.Pass(), "every trace would make others, which raises"),
+                help="make the metric once, outside of the compiled function",
+            )
+        if made.role in (Role.SEQUENTIAL, Role.NETWORK) and _is_trained_in_turn(case, made):
+            yield _recreated(case, made, "made anew in every turn of the loop")
         if made.klass is not None or made.role is not Role.LAYER or made.short in case.api.weightless:
             continue
         if getattr(function, "name", "") == "call" and not made.place.branch and made.called and _in_layer(case, function):
@@ -153,6 +172,26 @@ def _is_updated_in_turn(case: Case, variable: Node) -> bool:
         if any(each is variable for _, each in update.pairs or ()) and len(_loops(update.place)) <= len(loops):
             return not any(held.value is variable for held in case.facts.holdings)
     return False
+
+
+def _is_trained_in_turn(case: Case, made: Object) -> bool:
+    """Whether a network is made, asked for its gradients and updated once, all in one turn of a loop."""
+    depth = len(_loops(made.place))
+    if not depth or made.klass is not None or not isinstance(made.where, ast.expr):
+        return False
+    asked = [
+        request
+        for request in case.facts.requests
+        for each in request.sources
+        if isinstance(each, Node) and each.group is not None and each.group.owner is made
+    ]
+    if not asked or any(len(_loops(request.place)) != depth or request.method == "fit" for request in asked):
+        return False
+    return any(
+        isinstance(each, Node) and each.group is not None and each.group.owner is made
+        for update in case.facts.updates
+        for _, each in update.pairs or ()
+    )
 
 
 def _loops(place: Place) -> list[ast.AST]:
@@ -188,6 +227,29 @@ def optimizer_made_anew(case: Case) -> Iterator[Finding]:
                 related=(case.label(update.where, "used for one update only"),),
                 help="make the optimizer once, before the loop",
             )
+
+
+@rules(optimizer_recreated="WL604")
+def compiled_anew(case: Case) -> Iterator[Finding]:
+    """A network that is compiled again before every short training, so that its optimizer starts anew."""
+    for training in case.facts.trainings:
+        compiled, loops = training.compiled, training.place.loops
+        if compiled is None or compiled.call is None or not loops or compiled.place.loops != loops:
+            continue
+        if len(training.network.place.loops) < len(loops) and not _changes_trainable(case, loops[-1]):
+            yield Finding(
+                rule="optimizer-recreated",
+                message="this model is compiled anew in every turn, so that the moments of its optimizer never live",
+                primary=case.label(compiled.call, "a new optimizer in every turn of the loop"),
+                related=(case.label(training.where, "trained here"),),
+                help="compile once, before the loop",
+                severity=Severity.WARNING,
+            )
+
+
+def _changes_trainable(case: Case, loop: ast.AST) -> bool:
+    """Whether a loop freezes layers, which needs a new compilation."""
+    return any(isinstance(each, ast.Attribute) and each.attr == "trainable" for each in ast.walk(loop))
 
 
 def _has_moments(optimizer: Object) -> bool:

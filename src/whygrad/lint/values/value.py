@@ -28,6 +28,7 @@ class Place:
     calls: tuple[ast.AST, ...] = ()  # the functions that it runs in, outermost first
     traced: ast.AST | None = None  # the compiled function that it is traced in
     branch: bool = False  # under a condition inside of that function
+    sites: tuple[ast.AST, ...] = ()  # the calls of these functions
 
     @property
     def function(self) -> ast.AST | None:
