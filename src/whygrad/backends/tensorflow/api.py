@@ -109,6 +109,7 @@ _ROLES: Final[dict[str, Role]] = {
     "keras.Functional": Role.NETWORK,
     "tf.Module": Role.MODULE,
     "keras.Optimizer": Role.OPTIMIZER,
+    "keras.mixed_precision.LossScaleOptimizer": Role.OPTIMIZER,
     "keras.Loss": Role.LOSS,
     "keras.Metric": Role.METRIC,
     "tf.function": Role.COMPILED,

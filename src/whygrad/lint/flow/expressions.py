@@ -10,7 +10,7 @@ from whygrad.backends.api import Does
 from whygrad.lint.flow.calls import Calls
 from whygrad.lint.flow.machine import BUDGET, SpentError
 from whygrad.lint.flow.operations import OPERATORS
-from whygrad.lint.values.value import Function, Items, Kind, Known, Literal, Node, Object, Scope, Table, Value
+from whygrad.lint.values.value import Function, Items, Kind, Known, Literal, Method, Node, Object, Scope, Table, Value
 
 _BUILTINS: Final = frozenset(
     "float int bool round str repr len id abs min max sum list tuple sorted reversed set iter zip enumerate range map "
@@ -44,10 +44,15 @@ class Expressions(Calls):
         return Literal(node.value, node)
 
     def _attribute(self, node: ast.Attribute) -> Value:
-        return self.attribute(self.evaluate(node.value), node.attr, node)
+        owner = self.evaluate(node.value)
+        found = self.attribute(owner, node.attr, node)
+        return self.child(owner, node.attr, node) if isinstance(found, Method) and isinstance(owner, Object) else found
 
     def _call(self, node: ast.Call) -> Value:
-        callee = self.evaluate(node.func)
+        if isinstance(node.func, ast.Attribute):
+            callee = self.attribute(self.evaluate(node.func.value), node.func.attr, node.func)
+        else:
+            callee = self.evaluate(node.func)
         arguments: list[Value] = []
         for argument in node.args:
             if isinstance(argument, ast.Starred):

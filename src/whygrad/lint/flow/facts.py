@@ -23,6 +23,11 @@ class Request:
     written: Value | None = None  # the sources as they are written
     result: Value | None = None
 
+    @property
+    def is_lenient(self) -> bool:
+        """Whether zeros are asked for where there is no gradient."""
+        return any(word.arg == "unconnected_gradients" for word in self.where.keywords)
+
 
 @dataclass(slots=True, eq=False)
 class Update:

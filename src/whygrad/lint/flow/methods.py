@@ -51,6 +51,11 @@ class Methods(Objects):
             case Node(does=Does.EITHER) if name in LISTS:
                 found = [self.attribute(each, name, where) for each in owner.inputs]
                 return Items([each for one in found for each in parts(one)], where, complete=False)
+            case Node(does=Does.EITHER) if any(isinstance(each, (Object, Tape)) for each in owner.inputs):
+                joined: Value | None = None
+                for each in owner.inputs:
+                    joined = self.join(joined, self.attribute(each, name, where))
+                return joined or self.unknown(where)
             case Node():
                 return self._of_node(owner, name, where)
             case Table() if name not in ("items", "values", "keys", "get", "update", "setdefault", "pop", "copy"):
@@ -128,7 +133,7 @@ class Methods(Objects):
         value = arguments[-1] if arguments else words.get("value")
         self.time += 1
         self.facts.writes.append(Write(owner, value, name, where, self.place, self.time, self.recording))
-        if name in ("assign_sub", "assign_add") and value is not None:
+        if name in ("assign_sub", "assign_add") and value is not None and owner.trainable is not False:
             self.facts.updates.append(Update(None, [(value, owner)], where, self.place, self.time))
         inputs = (owner,) if value is None else (owner, value)
         return self.node(Kind.TENSOR, where, Does.WRITTEN, inputs)
@@ -426,6 +431,7 @@ class Methods(Objects):
             kind = Kind.TENSOR if value.kind is Kind.VARIABLE else value.kind
             made = self.node(kind, where, Does.MOVE, (value,), value.dtype)
             made.of = value.of
+            made.under = value.under | made.under  # it may be a list of tensors, which is taken apart without an op
             return made
         made = self.unknown(where, (value,) if isinstance(value, Node) and value.inputs else ())
         if isinstance(value, Node):

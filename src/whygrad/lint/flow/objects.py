@@ -21,6 +21,7 @@ from whygrad.lint.values.value import (
     Object,
     Place,
     Super,
+    Table,
     Value,
 )
 
@@ -66,7 +67,7 @@ class Objects(Operations):
             made.members = [] if not arguments and "layers" not in words else made.members
             made.built = made.members is None or any(_declares_input(each) for each in made.members)
             for each in parts(given) if made.built else ():
-                if isinstance(each, Object):
+                if isinstance(each, Object) and each.klass is None:
                     each.built = True
         elif role is Role.NETWORK:
             ends = (*arguments[:2], *(words[w] for w in ("inputs", "outputs") if w in words))
@@ -194,6 +195,8 @@ class Objects(Operations):
             return copies.get(id(value), value)
         if isinstance(value, Items):
             return Items([self._copied(each, copies, where, depth + 1) for each in value.items], value.where)
+        if isinstance(value, Table):
+            return Table({k: self._copied(each, copies, where, depth + 1) for k, each in value.items.items()}, value.where)
         if not isinstance(value, Node) or not value.inputs:
             return value
         inputs = tuple(self._copied(each, copies, where, depth + 1) for each in value.inputs)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from whygrad.backends.api import Api
 from whygrad.diagnostics import Diagnostic, Label, Severity
 from whygrad.lint.flow.facts import Facts
-from whygrad.lint.values.value import Node, Value
+from whygrad.lint.values.value import Node, Place, Tape, Value
 from whygrad.source import SourceSpan
 from whygrad.source.module import Module
 
@@ -49,6 +49,14 @@ class Case:
             if isinstance(target, (ast.Name, ast.Attribute)):
                 return ast.unparse(target)
         return None
+
+
+def beside(tape: Tape, place: Place) -> ast.AST | None:
+    """The call, in the function that opens the tape, in which something happens."""
+    depth = len(tape.place.calls)
+    inside = place.calls[:depth] == tape.place.calls and len(place.sites) > depth
+    site = place.sites[depth] if inside else None
+    return site if isinstance(site, ast.expr) else None
 
 
 Check = Callable[[Case], Iterable["Finding"]]

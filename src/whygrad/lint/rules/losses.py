@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from whygrad.backends.api import Does, Role
 from whygrad.diagnostics import Severity
 from whygrad.lint.flow.facts import Use
-from whygrad.lint.rules.check import Case, Finding, rules
-from whygrad.lint.values.reach import behind, reach, related
+from whygrad.lint.rules.check import Case, Finding, beside, rules
+from whygrad.lint.values.reach import behind, is_data, reach, related
 from whygrad.lint.values.value import Function, Kind, Literal, Node, Object, Value
 
 _LABELS = ("y_true", "labels", "target")
@@ -52,6 +52,8 @@ def _is_indexed(value: Value) -> bool:
 
 def _is_given(value: Value) -> bool:
     """Whether it is data: nothing that a network or something unknown computed."""
+    if is_data(value):
+        return True
     used = behind(value)
     if used.callees or used.unknown:
         return False
@@ -95,20 +97,28 @@ def training_flag(case: Case) -> Iterator[Finding]:
         found = reach(request.target, request.tape)
         for node in found.nodes.values():
             layer = node.callee
-            if not isinstance(layer, Object) or layer.short not in case.api.flagged or "training" in node.words:
+            if not isinstance(layer, Object) or layer.short not in case.api.flagged or _is_told(node):
                 continue
             asked = any(
                 isinstance(each, Node) and each.group is not None and related(each.group.owner, layer)
                 for each in request.sources
             )
-            if asked and isinstance(node.where, ast.expr) and layer.frozen is False and _is_updated(case, request.sources):
+            where = node.where
+            if request.tape is not None and node.place is not None:
+                where = beside(request.tape, node.place) or where
+            if asked and isinstance(where, ast.expr) and layer.frozen is False and _is_updated(case, request.sources):
                 yield Finding(
                     rule="training-flag",
                     message=f"`{layer.short}` behaves differently in training, but this call does not say that it is",
-                    primary=case.label(node.where, "called without `training=True`"),
+                    primary=case.label(where, "called without `training=True`"),
                     help="pass `training=True` in the training step, and `training=False` elsewhere",
                     severity=Severity.WARNING,
                 )
+
+
+def _is_told(node: Node) -> bool:
+    flag = node.words.get("training")
+    return flag is not None and not (isinstance(flag, Literal) and flag.value is None)
 
 
 def _is_updated(case: Case, sources: list[Value]) -> bool:

@@ -17,6 +17,9 @@ _OF_NETWORKS = (Role.NETWORK, Role.SEQUENTIAL)
 @rules(keras3_api_change="WL706")
 def gone(case: Case) -> Iterator[Finding]:
     """What an older version had."""
+    for held in case.facts.holdings:
+        if held.attribute == "lr" and held.owner.role is Role.OPTIMIZER and held.owner.dotted.startswith("keras."):
+            yield _finding(case, case.api.gone_arguments["keras.optimizers", "lr"], held.where)
     for use in case.facts.uses:
         found = _gone(case, use.dotted, use.owner, use.method) if use.call is None or use.owner is not None else None
         if found is not None and not _is_guarded(case, use.where):
@@ -61,6 +64,8 @@ def _arguments(case: Case, dotted: str, call: ast.Call) -> Iterator[Finding]:
 
 
 def _watched(case: Case, call: ast.Call, watched: list[object]) -> Iterator[Finding]:
+    if ".value" in ast.unparse(call):
+        return
     for each in watched:
         group = each.group if isinstance(each, Node) else None
         owner = group.owner if group is not None else None

@@ -9,9 +9,9 @@ from typing import Final
 from whygrad.backends.api import Does, Role
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.lint.flow.facts import Request
-from whygrad.lint.rules.check import Case, Finding, rules
+from whygrad.lint.rules.check import Case, Finding, beside, rules
 from whygrad.lint.values.reach import Cut, Reach, Why, behind, flat, origin, parts_of, reach, related
-from whygrad.lint.values.value import Function, Items, Kind, Literal, Node, Object, Place, Tape, Value
+from whygrad.lint.values.value import Function, Items, Kind, Literal, Node, Object, Value
 
 _SAYS: Final[dict[Why, tuple[str, str, str, str]]] = {  # rule, message, label, help
     Why.OP: (
@@ -99,6 +99,8 @@ def missing_gradients(case: Case) -> Iterator[Finding]:
 
 
 def _of_request(case: Case, request: Request) -> Iterator[Finding]:
+    if request.is_lenient:
+        return
     found = reach(request.target, request.tape)
     _follow_writes(case, request, found)
     spoken: dict[int, list[str]] = {}
@@ -110,7 +112,8 @@ def _of_request(case: Case, request: Request) -> Iterator[Finding]:
         if found.has(part) or found.unknown:
             continue
         blamed = [cut for cut in found.cuts if _is_behind(cut, part, request)]
-        for cut in [each for each in blamed if not each.chooses] or blamed:
+        blamed = [each for each in blamed if not each.chooses] or blamed
+        for cut in [each for each in blamed if _is_all_there_is(each, part, request)] or blamed:
             first = origin(cut, part)
             cuts[id(first)] = cut, first
             spoken.setdefault(id(first), []).append(_name(case, source, part))
@@ -124,7 +127,8 @@ def _follow_writes(case: Case, request: Request, found: Reach) -> None:
     """What was written into a variable before the target read it lies behind that variable."""
     for write in case.facts.writes:
         variable = write.variable
-        if id(variable) in found.nodes and write.value is not None and write.time < request.time:
+        held = id(variable) in found.nodes or any(variable.parent is each for each in found.callees if variable.parent)
+        if held and write.value is not None and write.time < request.time:
             if variable.group is None and isinstance(write.where, ast.Call):
                 node = Node(Kind.TENSOR, write.where, does=Does.WRITTEN, inputs=(write.value,), place=write.place)
                 found.cuts.append(Cut(node, Why.WRITTEN))
@@ -151,6 +155,15 @@ def _is_behind(cut: Cut, part: Value, request: Request) -> bool:
     return behind(cut.at).has(part)
 
 
+def _is_all_there_is(cut: Cut, part: Value, request: Request) -> bool:
+    """Whether the gradient would be there without this cut."""
+    first = origin(cut, part)
+    if first.callee is not None and Reach(callees=[first.callee]).has(part):
+        return True
+    tape = None if cut.why is Why.UNRECORDED else request.tape
+    return any(reach(value, tape).has(part) for value in first.inputs)
+
+
 def _name(case: Case, source: Value, part: Value) -> str:
     if isinstance(part, Object) and isinstance(part.words.get("name"), Literal):
         label = part.words["name"]
@@ -172,7 +185,7 @@ def _cut(case: Case, request: Request, cut: Cut, first: Node, names: list[str], 
     source = f"`{shown[0]}`" if len(shown) == 1 else f"{len(shown)} variables"
     where = first.where if isinstance(first.where, (ast.expr, ast.stmt)) else request.where
     if why is Why.UNRECORDED and request.tape is not None and first.place is not None:
-        where = _beside(request.tape, first.place) or where
+        where = beside(request.tape, first.place) or where
     return Finding(
         rule=rule,
         message=message.format(source=source),
@@ -183,14 +196,6 @@ def _cut(case: Case, request: Request, cut: Cut, first: Node, names: list[str], 
         certain=not found.guesses,
         severity=Severity.ERROR if not found.guesses else Severity.WARNING,
     )
-
-
-def _beside(tape: Tape, place: Place) -> ast.AST | None:
-    """The call, in the function that opens the tape, in which something happens."""
-    depth = len(tape.place.calls)
-    inside = place.calls[:depth] == tape.place.calls and len(place.sites) > depth
-    site = place.sites[depth] if inside else None
-    return site if isinstance(site, ast.expr) and getattr(site, "args", None) is not None else None
 
 
 def _integer(case: Case, request: Request, variable: Node) -> Finding:

@@ -9,7 +9,7 @@ from whygrad.backends.api import Does, Role
 from whygrad.diagnostics import Severity, Word
 from whygrad.lint.flow.facts import Request
 from whygrad.lint.rules.check import Case, Finding, rules
-from whygrad.lint.values.reach import behind, flat, reach
+from whygrad.lint.values.reach import Reach, behind, flat, reach
 from whygrad.lint.values.value import Kind, Node, Object
 
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -95,7 +95,7 @@ def asked_of_the_wrong_thing(case: Case) -> Iterator[Finding]:
 
 def _looks_alike(case: Case, request: Request) -> Iterator[Finding]:
     used = behind(request.target)
-    if used.unknown or request.tape is None or "unconnected_gradients" in ast.unparse(request.where):
+    if used.unknown or request.tape is None or request.is_lenient:
         return
     found = reach(request.target, request.tape)
     for source in request.sources:
@@ -127,7 +127,9 @@ def not_in_the_loss(case: Case) -> Iterator[Finding]:
             continue
         if isinstance(request.target, Object) or any(node.does is Does.TO_ARRAY for node in used.nodes.values()):
             continue
-        if any(write.variable in used.nodes.values() for write in case.facts.writes):
+        if request.is_lenient or any(_is_written(write.variable, used) for write in case.facts.writes):
+            continue
+        if any(use.method == "set_weights" for use in case.facts.uses):
             continue
         missing = [each for each in request.sources if isinstance(each, Node) and _is_wanted(each) and not used.has(each)]
         names = tuple(dict.fromkeys(case.named(each) for each in missing))
@@ -147,6 +149,12 @@ def not_in_the_loss(case: Case) -> Iterator[Finding]:
                 variables=names,
                 help="use it in the loss, or leave it out of the list",
             )
+
+
+def _is_written(variable: Node, used: Reach) -> bool:
+    if id(variable) in used.nodes:
+        return True
+    return variable.parent is not None and any(variable.parent is each for each in used.callees)
 
 
 def _is_custom(case: Case) -> bool:

@@ -236,7 +236,7 @@ def compiled_anew(case: Case) -> Iterator[Finding]:
         compiled, loops = training.compiled, training.place.loops
         if compiled is None or compiled.call is None or not loops or compiled.place.loops != loops:
             continue
-        if len(training.network.place.loops) < len(loops) and not _changes_trainable(case, loops[-1]):
+        if len(training.network.place.loops) < len(loops) and not _changes_it(case, training.network, loops[-1]):
             yield Finding(
                 rule="optimizer-recreated",
                 message="this model is compiled anew in every turn, so that the moments of its optimizer never live",
@@ -247,9 +247,13 @@ def compiled_anew(case: Case) -> Iterator[Finding]:
             )
 
 
-def _changes_trainable(case: Case, loop: ast.AST) -> bool:
-    """Whether a loop freezes layers, which needs a new compilation."""
-    return any(isinstance(each, ast.Attribute) and each.attr == "trainable" for each in ast.walk(loop))
+def _changes_it(case: Case, network: Object, loop: ast.AST) -> bool:
+    """Whether a loop freezes layers or sets the network otherwise, which needs a new compilation."""
+    if isinstance(loop, ast.For) and not isinstance(loop.iter, ast.Call):
+        return True
+    if any(isinstance(each, ast.Attribute) and each.attr == "trainable" for each in ast.walk(loop)):
+        return True
+    return any(held.owner is network and loop in held.place.loops for held in case.facts.holdings)
 
 
 def _has_moments(optimizer: Object) -> bool:

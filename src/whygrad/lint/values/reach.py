@@ -8,7 +8,7 @@ from enum import Enum, auto
 from typing import Final
 
 from whygrad.backends.api import Does, Role
-from whygrad.lint.values.value import Group, Items, Kind, Node, Object, Table, Tape, Value
+from whygrad.lint.values.value import Group, Items, Kind, Known, Node, Object, Table, Tape, Value
 
 
 class Why(Enum):
@@ -208,6 +208,22 @@ def behind(value: Value, *, limit: int = 4000) -> Reach:
             if each.kind is Kind.VARIABLE and each.of is not None:
                 waiting.append(each.of)
     return found
+
+
+def is_data(value: Value) -> bool:
+    """Whether a value comes straight out of a data set."""
+    for _ in range(20):
+        if isinstance(value, Known):
+            return value.dotted.startswith("tf.data")
+        if not isinstance(value, Node) or value.kind is not Kind.UNKNOWN:
+            return False
+        if value.name.startswith("tf.data"):
+            return True
+        above = value.parent or value.callee or (value.inputs[0] if len(value.inputs) == 1 else None)
+        if above is None:
+            return False
+        value = above
+    return False
 
 
 def related(one: Value, other: Value) -> bool:
