@@ -102,9 +102,12 @@ class Api:
     """One framework and its companions."""
 
     roots: Mapping[str, str]  # how a dotted import begins, longest first, and what stands for it in these tables
+    shortened: Mapping[str, str]  # the same inside of a dotted name
+    seen_from: Mapping[tuple[str, str], str]  # a package and a name that means something else when reached through it
     mentions: tuple[str, ...]  # words that a file which uses the framework has in it
     functions: Mapping[str, Does]  # by the last part of a name, or by all of it where that alone would mislead
-    spaces: tuple[str, ...]  # where functions live
+    spaces: tuple[str, ...]  # where functions on tensors live
+    others: tuple[str, ...]  # where, inside of these, other functions live
     roles: Mapping[str, Role]
     families: Mapping[str, Role]  # modules all of whose classes are of one role
     methods: Mapping[str, Does]  # of tensors

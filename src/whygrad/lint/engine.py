@@ -16,7 +16,7 @@ from whygrad.backends.api import Api
 from whygrad.diagnostics import Diagnostic, Label, Severity, Words, worded
 from whygrad.lint import rules
 from whygrad.lint.flow.walk import follow
-from whygrad.lint.rules.check import CHECKS, CODES, Case, Finding, diagnostics
+from whygrad.lint.rules.check import CHECKS, CODES, Case, Check, Finding, diagnostics
 from whygrad.source import SourceSpan
 from whygrad.source.module import Module
 
@@ -73,7 +73,7 @@ def _findings(case: Case) -> Iterator[Finding]:
 
 
 @cache
-def all_checks() -> tuple[tuple[object, tuple[str, ...]], ...]:
+def all_checks() -> tuple[tuple[Check, tuple[str, ...]], ...]:
     """Every check; a new file in `rules` needs no second place."""
     for module in pkgutil.iter_modules(rules.__path__, prefix=f"{rules.__name__}."):
         importlib.import_module(module.name)

@@ -91,7 +91,7 @@ _BY_WHOLE_NAME: Final = {
     "tf.strings.length": _D.CONSTANT,
 }
 
-_ROLES: Final[dict[str, Role]] = {
+_OWN_ROLES: Final[dict[str, Role]] = {
     "tf.GradientTape": Role.TAPE,
     "tf.Variable": Role.VARIABLE,
     "keras2.backend.variable": Role.NETWORK_VARIABLE,
@@ -117,8 +117,14 @@ _ROLES: Final[dict[str, Role]] = {
     "tf.TensorArray": Role.ARRAY_OF_TENSORS,
     "keras.initializers.Initializer": Role.OTHER,
 }
-_ROLES |= {name.replace("keras.", "keras2.", 1): role for name, role in _ROLES.items() if name.startswith("keras.")}
-_FAMILIES: Final = {
+
+
+def _both(table: dict[str, Role]) -> dict[str, Role]:
+    """The same for Keras 2."""
+    return table | {n.replace("keras.", "keras2.", 1): role for n, role in table.items() if n.startswith("keras.")}
+
+
+_OWN_FAMILIES: Final = {
     "keras.layers": Role.LAYER,
     "keras.optimizers": Role.OPTIMIZER,
     "keras.optimizers.legacy": Role.OPTIMIZER,
@@ -130,7 +136,6 @@ _FAMILIES: Final = {
     "keras.applications": Role.NETWORK,
     "tf.data": Role.DATASET,
 }
-_FAMILIES |= {n.replace("keras.", "keras2.", 1): r for n, r in _FAMILIES.items() if n.startswith("keras.")}
 
 _RENAMED: Final = (
     "log=math.log log1p=math.log1p ceil=math.ceil div_no_nan=math.divide_no_nan erf=math.erf expm1=math.expm1 "
@@ -268,13 +273,20 @@ API: Final = Api(
         "scipy": "np",
         "sklearn": "np",
     },
+    shortened={"tf.keras": "keras", "tf.compat.v1": "tf1", "tf.compat.v2.keras": "keras", "tf.compat.v2": "tf"},
+    seen_from={("tensorflow", "keras.backend"): "keras.old_backend"},  # it still has the functions of Keras 2
     mentions=("tensorflow", "keras"),
     functions=_FUNCTIONS | _BY_WHOLE_NAME,
     spaces=("tf.", "keras.ops.", "keras.backend.", "keras.old_backend.", "keras.random.", "keras.losses.")
     + ("keras.activations.", "keras2.backend.", "keras2.losses.", "keras2.activations.", "keras.utils.", "tf1.")
     + ("keras.metrics.",),
-    roles=_ROLES,
-    families=_FAMILIES,
+    others=tuple(
+        f"tf.{name}."
+        for name in "nest io summary distribute config data train debugging errors saved_model lookup autograph "
+        "compat profiler tpu test types version sysconfig feature_column estimator strings sets experimental".split()
+    ),
+    roles=_both(_OWN_ROLES),
+    families=_both(_OWN_FAMILIES),
     methods={"mean": _D.REDUCE, "sum": _D.SUM},
     escapes=frozenset({"numpy", "tolist", "item", "__array__"}),
     integers=frozenset(
@@ -290,7 +302,8 @@ API: Final = Api(
         "RandomCrop RandomContrast RandomTranslation RandomBrightness ReLU RepeatVector Rescaling Reshape Resizing "
         "Softmax SpatialDropout1D SpatialDropout2D StringLookup Subtract TextVectorization UpSampling1D UpSampling2D "
         "ZeroPadding1D ZeroPadding2D Dot AlphaDropout ActivityRegularization Hashing IntegerLookup Discretization "
-        "UnitNormalization".split()
+        "UnitNormalization UpSampling3D ZeroPadding3D Cropping3D SpatialDropout3D GlobalMaxPooling3D MaxPool3D AvgPool3D "
+        "GlobalAvgPool1D GlobalAvgPool3D GlobalMaxPool1D GlobalMaxPool3D".split()
     ),
     flagged=frozenset(
         "BatchNormalization Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D GaussianDropout GaussianNoise "

@@ -7,8 +7,9 @@ from typing import Final
 
 from whygrad.backends.api import Does, Role
 from whygrad.lint.flow.facts import Use
-from whygrad.lint.flow.machine import DEEPEST, parts
+from whygrad.lint.flow.machine import DEEPEST
 from whygrad.lint.flow.methods import Methods
+from whygrad.lint.values.reach import flat as parts
 from whygrad.lint.values.value import (
     Function,
     Items,
@@ -204,7 +205,7 @@ class Calls(Methods):
             return self.make(Role.NETWORK, dotted, [], {}, where)
         if dotted.startswith("np."):
             return self._array(last, arguments, words, where)
-        if dotted.startswith(self.api.spaces):
+        if dotted.startswith(self.api.spaces) and not dotted.startswith(self.api.others):
             does = self.api.functions.get(dotted) or self.api.functions.get(last)
             if does is None:
                 does = Does.SMOOTH
@@ -289,7 +290,7 @@ class Calls(Methods):
             case "filter" if len(arguments) > 1:
                 return self.some_of(arguments[1], where)
             case "dict":
-                return Table(dict(words), where)
+                return Table({name: value for name, value in words.items()}, where)
             case "super":
                 flow = self.frames[-1] if self.frames else None
                 own = flow.self_ if flow is not None and flow.self_ is not None else self.unknown(where)

@@ -10,7 +10,7 @@ from typing import Final
 
 from whygrad.backends.api import Api, Does
 from whygrad.lint.flow.facts import Facts
-from whygrad.lint.values.value import Function, Items, Kind, Klass, Literal, Node, Place, Scope, Table, Tape, Value
+from whygrad.lint.values.value import Function, Items, Kind, Klass, Literal, Node, Object, Place, Scope, Tape, Value
 
 BUDGET: Final = 60_000  # expressions looked at; a file of 2,000 lines has about 20,000
 DEEPEST: Final = 10  # calls within calls that are followed
@@ -79,7 +79,7 @@ class Machine:
 
     def child(self, owner: Value, name: str, where: ast.AST | None) -> Value:
         """The same unknown attribute each time that it is read."""
-        held = owner.attributes if hasattr(owner, "attributes") else None
+        held = owner.attributes if isinstance(owner, (Node, Object)) else None
         if held is None:
             held = {}
             if isinstance(owner, Node):
@@ -146,13 +146,3 @@ def _kind(value: Value) -> Kind:
     return Kind.NUMBER if isinstance(value, Literal) and isinstance(value.value, (int, float)) else Kind.UNKNOWN
 
 
-def parts(value: Value) -> Iterator[Value]:
-    """The values in a list, tuple or dictionary; else the value itself."""
-    if isinstance(value, Items):
-        for each in value.items:
-            yield from parts(each)
-    elif isinstance(value, Table):
-        for each in value.items.values():
-            yield from parts(each)
-    else:
-        yield value

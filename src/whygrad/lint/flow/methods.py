@@ -7,8 +7,8 @@ from typing import Final
 
 from whygrad.backends.api import Does, Role
 from whygrad.lint.flow.facts import Request, Training, Update, Use, Write
-from whygrad.lint.flow.machine import parts
 from whygrad.lint.flow.objects import CALLABLE, HOLDERS, LISTS, Objects
+from whygrad.lint.values.reach import flat as parts
 from whygrad.lint.values.value import (
     Function,
     Group,
@@ -25,8 +25,10 @@ from whygrad.lint.values.value import (
     Value,
 )
 
-WRITES: Final = ("assign", "assign_add", "assign_sub", "scatter_update", "scatter_nd_update", "scatter_add")
-WRITES += ("scatter_nd_add", "scatter_sub", "scatter_nd_sub", "batch_scatter_update")
+WRITES: Final = (
+    *("assign", "assign_add", "assign_sub", "scatter_update", "scatter_nd_update", "scatter_add", "scatter_nd_add"),
+    *("scatter_sub", "scatter_nd_sub", "batch_scatter_update"),
+)
 _ASKS: Final = ("gradient", "jacobian", "batch_jacobian")
 _PREDICTS: Final = ("predict", "predict_on_batch")
 _TRAINS: Final = ("fit", "train_on_batch")
@@ -43,7 +45,7 @@ class Methods(Objects):
     def attribute(self, owner: Value, name: str, where: ast.expr) -> Value:
         match owner:
             case Known():
-                return self.known(f"{owner.dotted}.{name}", where)
+                return self.known(f"{owner.dotted}.{name}", where, owner.root)
             case Object():
                 return self.attribute_of(owner, name, where)
             case Super():
@@ -62,17 +64,16 @@ class Methods(Objects):
                 return self.unknown(where)
         return Method(owner, name, where)
 
-    def known(self, dotted: str, where: ast.expr) -> Value:
+    def known(self, dotted: str, where: ast.expr, root: str = "") -> Value:
         """A dotted name, in the spelling of the tables."""
-        for root, short in (("tf.keras.backend", "keras.old_backend"), ("tf.keras", "keras"), ("tf.compat.v1", "tf1")):
-            if dotted == root or dotted.startswith(f"{root}."):
-                dotted = short + dotted[len(root) :]
+        for long, short in self.api.shortened.items():
+            if dotted == long or dotted.startswith(f"{long}."):
+                dotted = short + dotted[len(long) :]
                 break
-        if dotted.startswith("tf.compat.v2"):
-            dotted = "tf" + dotted[len("tf.compat.v2") :]
+        dotted = self.api.seen_from.get((root, dotted), dotted)
         if dotted in self.api.gone:
             self.facts.uses.append(Use(dotted, where, self.place))
-        return Known(dotted, where)
+        return Known(dotted, where, root)
 
     def _of_node(self, owner: Node, name: str, where: ast.expr) -> Value:
         if owner.attributes is not None and name in owner.attributes:

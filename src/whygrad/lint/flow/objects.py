@@ -7,8 +7,8 @@ from typing import Final
 
 from whygrad.backends.api import Does, Role
 from whygrad.lint.flow.facts import Holding, Reading, Use
-from whygrad.lint.flow.machine import parts
 from whygrad.lint.flow.operations import Operations
+from whygrad.lint.values.reach import flat as parts
 from whygrad.lint.values.value import (
     Function,
     Items,
@@ -51,6 +51,8 @@ class Objects(Operations):
         family = self.api.families.get(home)
         if family is Role.DATASET or (family is Role.NETWORK and name[:1].isupper()):
             return family
+        if name.isupper() and family in (Role.LOSS, Role.METRIC):  # `MSE` is a function
+            return None
         return family if name[:1].isupper() else None
 
     def role_of_class(self, klass: Klass) -> Role | None:
@@ -301,6 +303,8 @@ class Objects(Operations):
             self.facts.holdings.append(Holding(owner, name, value, where, self.place, self.time))
             if name == "trainable" and isinstance(value, Literal):
                 owner.frozen = value.value is False
+            if owner.role is None and isinstance(value, Object):
+                value.built = True  # what is done with it is not known
             owner.attributes[name] = value
         elif isinstance(owner, Node):
             if owner.attributes is None:
@@ -317,8 +321,10 @@ class Objects(Operations):
         return Method(base, name, where)
 
 
-_HELD: Final = ("optimizer", "compiled_loss", "compiled_metrics", "metrics", "losses", "loss", "input", "output")
-_HELD += ("inputs", "outputs")
+_HELD: Final = (
+    *("optimizer", "compiled_loss", "compiled_metrics", "metrics", "losses", "loss"),
+    *("input", "output", "inputs", "outputs"),
+)
 _METHODS_OF_ALL: Final = frozenset(("add_weight", "add_loss", "fit", "compile", "build", "apply_gradients", "summary"))
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from whygrad.backends.api import Does
-from whygrad.lint.flow.machine import Machine, parts
+from whygrad.lint.flow.machine import Machine
+from whygrad.lint.values.reach import flat as parts
 from whygrad.lint.values.value import Function, Group, Items, Kind, Known, Literal, Node, Object, Value
 
 OPERATORS: Final[dict[type[ast.AST], Does]] = {
@@ -23,8 +24,10 @@ OPERATORS: Final[dict[type[ast.AST], Does]] = {
     ast.BitOr: Does.COMPARE,
 }
 WHOLE: Final = (Does.COMPARE, Does.INDEX, Does.SHAPE)  # what gives integers or truth values
-_SAME_DTYPE: Final = (Does.MOVE, Does.SUM, Does.REDUCE, Does.ABS, Does.SQUARE, Does.NEGATE, Does.MAXIMUM, Does.MINIMUM)
-_SAME_DTYPE += (Does.ADD, Does.SUBTRACT, Does.MULTIPLY, Does.GATHER, Does.CLIP, Does.STOP, Does.SIGN, Does.SELECT)
+_SAME_DTYPE: Final = (
+    *(Does.MOVE, Does.SUM, Does.REDUCE, Does.ABS, Does.SQUARE, Does.NEGATE, Does.MAXIMUM, Does.MINIMUM, Does.ADD),
+    *(Does.SUBTRACT, Does.MULTIPLY, Does.GATHER, Does.CLIP, Does.STOP, Does.SIGN, Does.SELECT),
+)
 
 
 class Operations(Machine):

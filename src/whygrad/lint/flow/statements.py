@@ -263,16 +263,18 @@ class Statements(Expressions):
         for alias in node.names:
             name = alias.asname or alias.name.split(".")[0]
             dotted = self.spelled(alias.name if alias.asname else alias.name.split(".")[0])
-            self.scope.names[name] = Known(dotted, node) if dotted else self._foreign(alias.name, node)
+            root = alias.name.split(".")[0]
+            self.scope.names[name] = Known(dotted, node, root) if dotted else self._foreign(alias.name, node)
         return False
 
     def _import_from(self, node: ast.ImportFrom) -> bool:
         for alias in node.names:
             whole = f"{node.module}.{alias.name}"
             dotted = self.spelled(whole) if node.module and not node.level else None
-            found: Value = Known(dotted, node) if dotted else self._foreign(whole, node)
+            root = whole.split(".")[0]
+            found: Value = Known(dotted, node, root) if dotted else self._foreign(whole, node)
             if isinstance(found, Known) and found.dotted in self.api.gone:
-                found = self.known(found.dotted, _as_expression(node))
+                found = self.known(found.dotted, _as_expression(node), root)
             self.scope.names[alias.asname or alias.name] = found
         return False
 

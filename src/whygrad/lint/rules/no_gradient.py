@@ -183,7 +183,7 @@ def _cut(case: Case, request: Request, cut: Cut, first: Node, names: list[str], 
     rule, message, label, help_ = _SAYS[why]
     shown = tuple(dict.fromkeys(names))
     source = f"`{shown[0]}`" if len(shown) == 1 else f"{len(shown)} variables"
-    where = first.where if isinstance(first.where, (ast.expr, ast.stmt)) else request.where
+    where: ast.AST = first.where if isinstance(first.where, (ast.expr, ast.stmt)) else request.where
     if why is Why.UNRECORDED and request.tape is not None and first.place is not None:
         where = beside(request.tape, first.place) or where
     return Finding(

@@ -36,6 +36,7 @@ def untracked(case: Case) -> Iterator[Finding]:
                 if not _is_read(case, each) or not isinstance(each, Node) or not _is_initial(each.of):
                     continue
                 seen.add(id(each.where))
+                assert each.where is not None
                 yield Finding(
                     rule="untracked-variable",
                     message=f"`{made.klass.name}` does not know its variable `{attribute}`, so no optimizer ever sees it",
@@ -167,7 +168,11 @@ def _recreated(case: Case, made: Node | Object, text: str) -> Finding:
 
 def _is_updated_in_turn(case: Case, variable: Node) -> bool:
     assert variable.place is not None
+    assert isinstance(variable.where, ast.expr)
     loops = _loops(variable.place)
+    literal = isinstance(loops[-1], ast.For) and isinstance(loops[-1].iter, (ast.List, ast.Tuple))
+    if literal or case.holder(variable.where) is None or variable.dtype == "int":  # a few cases, or kept elsewhere
+        return False
     for update in case.facts.updates:
         if any(each is variable for _, each in update.pairs or ()) and len(_loops(update.place)) <= len(loops):
             return not any(held.value is variable for held in case.facts.holdings)

@@ -177,14 +177,18 @@ def _onward(node: Node, found: Reach) -> tuple[Value, ...]:
 
 def flat(value: Value) -> Iterator[Value]:
     """The values in a list, tuple or dictionary; else the value itself."""
-    if isinstance(value, Items):
-        for each in value.items:
-            yield from flat(each)
-    elif isinstance(value, Table):
-        for each in value.items.values():
-            yield from flat(each)
-    else:
+    if not isinstance(value, (Items, Table)):
         yield value
+        return
+    waiting: list[Value] = [value]
+    seen: set[int] = set()  # a list may hold itself
+    while waiting:
+        each = waiting.pop()
+        if not isinstance(each, (Items, Table)):
+            yield each
+        elif id(each) not in seen:
+            seen.add(id(each))
+            waiting += reversed(each.items if isinstance(each, Items) else list(each.items.values()))
 
 
 def behind(value: Value, *, limit: int = 4000) -> Reach:

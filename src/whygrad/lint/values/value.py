@@ -47,8 +47,10 @@ class Value:
 class Node(Value):
     """The result of a computation, with what it was computed from."""
 
-    __slots__ = ("attributes", "callee", "does", "dtype", "group", "inputs", "kind", "name", "of", "parent", "place")
-    __slots__ += ("span_file", "time", "trainable", "under", "words")
+    __slots__ = (
+        *("attributes", "callee", "does", "dtype", "group", "inputs", "kind", "name", "of", "parent", "place", "time"),
+        *("trainable", "under", "words"),
+    )
 
     def __init__(
         self,
@@ -148,11 +150,12 @@ class Table(Value):
 class Known(Value):
     """A name of the framework, or of NumPy: a module, a class or a function."""
 
-    __slots__ = ("dotted", "written")
+    __slots__ = ("dotted", "root")
 
-    def __init__(self, dotted: str, where: ast.AST | None = None) -> None:
+    def __init__(self, dotted: str, where: ast.AST | None = None, root: str = "") -> None:
         super().__init__(where)
         self.dotted = dotted
+        self.root = root  # the package that it was reached through
 
 
 class Scope:
@@ -247,8 +250,10 @@ class Klass(Value):
 class Object(Value):
     """Something that a class made: a layer, an optimizer, an instance of the user's class."""
 
-    __slots__ = ("arguments", "attributes", "built", "called", "dotted", "frozen", "inside", "klass", "members", "name")
-    __slots__ += ("outputs", "owners", "place", "role", "state", "time", "words")
+    __slots__ = (
+        *("arguments", "attributes", "built", "called", "dotted", "frozen", "inside", "klass", "members", "name"),
+        *("outputs", "owners", "place", "role", "state", "time", "words"),
+    )
 
     def __init__(self, role: Role | None, where: ast.AST | None, *, dotted: str = "", place: Place) -> None:
         super().__init__(where)
