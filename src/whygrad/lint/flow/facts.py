@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from whygrad.lint.values.value import Group, Items, Node, Object, Place, Tape, Value
+from whygrad.lint.values.value import Function, Group, Items, Node, Object, Place, Tape, Value
 
 
 @dataclass(slots=True, eq=False)
@@ -127,6 +127,7 @@ class Facts:
     tapes: list[Tape] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     lists: list[Items] = field(default_factory=list)
+    functions: list[Function] = field(default_factory=list)
     dropped: list[tuple[Value, ast.Expr]] = field(default_factory=list)  # results that nobody takes
     returned: set[int] = field(default_factory=set)
     spent: bool = False  # the file was too much to follow to its end

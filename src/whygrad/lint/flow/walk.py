@@ -21,6 +21,7 @@ def follow(tree: ast.Module, api: Api) -> Facts:
         _unreached(machine)
     except (SpentError, RecursionError):
         machine.facts.spent = True
+    machine.facts.functions = machine.defined
     return machine.facts
 
 
