@@ -117,7 +117,13 @@ class Api:
     weightless: frozenset[str]  # layers without variables
     flagged: frozenset[str]  # layers that behave differently in training
     labels_first: Mapping[str, bool]  # functions of labels and predictions whose arguments are often exchanged
+    today: tuple[str, ...]  # how names of the versions begin that `gone` speaks of
+    networks: tuple[str, ...]  # how names of the library of networks begin, today's version
+    finished: tuple[str, ...]  # networks that come with all their layers
+    data: tuple[str, ...]  # where data sets come from
+    activation_layers: Mapping[str, Does]
     gone: Mapping[str, Gone]  # dotted names
     gone_methods: Mapping[tuple[Role, str], Gone]
+    gone_attributes: Mapping[tuple[Role, str], Gone]
     gone_arguments: Mapping[tuple[str, str], Gone]
     activations: Mapping[str, Does]

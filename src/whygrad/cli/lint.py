@@ -65,7 +65,9 @@ def command(
     first = Path(stdin_filename or (paths[0] if paths else ".")).resolve()
     config = Config() if no_config else find_config(first if first.is_dir() else first.parent)
     wanted = Wanted(
-        selection=selection_of(select or config.select, (*extend_select, *config.extend_select), (*ignore, *config.ignore)),
+        selection=selection_of(
+            select or config.select, (*extend_select, *config.extend_select), (*ignore, *config.ignore)
+        ),
         per_file=tuple((pattern, selection_of((), (), words)) for pattern, words in config.per_file_ignores),
         format=output_format or config.output_format,
         file=output_file,
@@ -74,7 +76,9 @@ def command(
     )
 
     def once() -> int:
-        report = _checked(paths, (*exclude, *config.exclude), stdin_filename, wanted.admit, no_gitignore, no_cache, jobs)
+        report = _checked(
+            paths, (*exclude, *config.exclude), stdin_filename, wanted.admit, no_gitignore, no_cache, jobs
+        )
         deliver(report, wanted)
         return CLEAN if exit_zero or not _is_loud(report.diagnostics) else FOUND
 

@@ -75,7 +75,7 @@ def _findings(case: Case) -> Iterator[Finding]:
 @cache
 def all_checks() -> tuple[tuple[Check, tuple[str, ...]], ...]:
     """Every check; a new file in `rules` needs no second place."""
-    for module in pkgutil.iter_modules(rules.__path__, prefix=f"{rules.__name__}."):
+    for module in pkgutil.walk_packages(rules.__path__, prefix=f"{rules.__name__}."):
         importlib.import_module(module.name)
     return tuple(CHECKS)
 

@@ -8,7 +8,8 @@ from whygrad.backends.api import Api, Does, Gone, Role
 
 _D = Does
 _BY_WHAT: Final[dict[Does, str]] = {
-    _D.MOVE: "identity reshape transpose expand_dims squeeze concat concatenate stack unstack split slice strided_slice "
+    _D.MOVE: "identity reshape transpose expand_dims squeeze concat concatenate stack unstack split slice "
+    "strided_slice "
     "tile pad reverse flip roll broadcast_to ensure_shape repeat flatten ravel permute_dimensions swapaxes moveaxis "
     "convert_to_tensor boolean_mask tensor_scatter_nd_update tensor_scatter_nd_add sort diag diag_part matrix_diag "
     "band_part append pack split_v dynamic_partition copy hstack vstack",
@@ -32,7 +33,8 @@ _BY_WHAT: Final[dict[Does, str]] = {
     _D.SAMPLE: "categorical stateless_categorical poisson stateless_poisson binomial stateless_binomial multinomial "
     "random_categorical",
     _D.FOREIGN: "numpy_function py_func",
-    _D.UNREGISTERED: "adjust_contrast adjust_saturation random_contrast random_saturation adjust_hue random_hue lu logm expm bincount",
+    _D.UNREGISTERED: "adjust_contrast adjust_saturation random_contrast random_saturation adjust_hue random_hue "
+    "lu logm expm bincount",
     _D.TO_ARRAY: "convert_to_numpy make_ndarray get_value get_static_value",
     _D.SELECT: "where switch select",
     _D.GATHER: "gather gather_nd take embedding_lookup take_along_axis batch_gather",
@@ -66,11 +68,13 @@ _BY_WHAT: Final[dict[Does, str]] = {
     _D.CALLS: "cond while_loop map_fn vectorized_map scan fori_loop foldl foldr recompute_grad map switch_case case "
     "while_loop_v2 nest_map map_structure",
     _D.CALLS_PYTHON: "py_function",
-    _D.SMOOTH: "tanh matmul tensordot einsum conv2d conv1d conv2d_transpose dot elu selu gelu swish silu leaky_relu erf "
+    _D.SMOOTH: "tanh matmul tensordot einsum conv2d conv1d conv2d_transpose dot elu selu gelu swish silu "
+    "leaky_relu erf "
     "sin cos tan atan sinh lgamma digamma mse mae mean_squared_error mean_absolute_error binary_crossentropy "
     "categorical_crossentropy sparse_categorical_crossentropy huber kl_divergence log_cosh cosine_similarity "
     "softmax_cross_entropy_with_logits sparse_softmax_cross_entropy_with_logits sigmoid_cross_entropy_with_logits "
-    "weighted_cross_entropy_with_logits l2_normalize normalize log1p xlogy reduce_variance var moments bias_add dropout "
+    "weighted_cross_entropy_with_logits l2_normalize normalize log1p xlogy reduce_variance var moments bias_add "
+    "dropout "
     "max_pool avg_pool batch_normalization layer_normalization inv solve cholesky det logdet slogdet trace segment_sum "
     "unsorted_segment_sum unsorted_segment_mean segment_mean softsign top_k average multiply_add cumprod real imag "
     "atan2 arctan2 arctan",
@@ -146,7 +150,8 @@ _RENAMED: Final = (
     "confusion_matrix=math.confusion_matrix segment_sum=math.segment_sum segment_mean=math.segment_mean "
     "unsorted_segment_sum=math.unsorted_segment_sum unsorted_segment_max=math.unsorted_segment_max rint=math.rint "
     "random_normal=random.normal random_uniform=random.uniform truncated_normal=random.truncated_normal "
-    "random_shuffle=random.shuffle random_gamma=random.gamma random_poisson=random.poisson random_crop=image.random_crop "
+    "random_shuffle=random.shuffle random_gamma=random.gamma random_poisson=random.poisson "
+    "random_crop=image.random_crop "
     "multinomial=random.categorical set_random_seed=random.set_seed matrix_inverse=linalg.inv "
     "matrix_determinant=linalg.det matrix_diag=linalg.diag matrix_diag_part=linalg.diag_part matrix_solve=linalg.solve "
     "matrix_band_part=linalg.band_part matrix_transpose=linalg.matrix_transpose cholesky=linalg.cholesky qr=linalg.qr "
@@ -154,7 +159,8 @@ _RENAMED: Final = (
     "self_adjoint_eig=linalg.eigh global_norm=linalg.global_norm fft=signal.fft ifft=signal.ifft "
     "sparse_tensor_to_dense=sparse.to_dense sparse_tensor_dense_matmul=sparse.sparse_dense_matmul "
     "check_numerics=debugging.check_numerics verify_tensor_all_finite=debugging.assert_all_finite "
-    "lin_space=linspace arg_max=argmax arg_min=argmin depth_to_space=nn.depth_to_space space_to_depth=nn.space_to_depth "
+    "lin_space=linspace arg_max=argmax arg_min=argmin depth_to_space=nn.depth_to_space "
+    "space_to_depth=nn.space_to_depth "
     "read_file=io.read_file write_file=io.write_file parse_single_example=io.parse_single_example "
     "FixedLenFeature=io.FixedLenFeature VarLenFeature=io.VarLenFeature decode_raw=io.decode_raw "
     "string_join=strings.join string_split=strings.split substr=strings.substr VERSION=version.VERSION "
@@ -200,7 +206,7 @@ def _gone() -> dict[str, Gone]:
     for pair in _RENAMED.split():
         old, _, new = pair.partition("=")
         found[f"tf.{old}"] = Gone(f"TensorFlow 2 has no `tf.{old}`", f"write `tf.{new}`", f"tf.{new}")
-    for name in "GradientDescent Adam Momentum RMSProp Adagrad Adadelta Ftrl ProximalAdagrad AdagradDA".split():
+    for name in _OLD_OPTIMIZERS.split():
         new = {"GradientDescent": "SGD", "Momentum": "SGD", "RMSProp": "RMSprop"}.get(name, name)
         says = f"TensorFlow 2 has no `tf.train.{name}Optimizer`"
         found[f"tf.train.{name}Optimizer"] = Gone(says, f"use `keras.optimizers.{new}`, and {_TAPE}")
@@ -254,6 +260,30 @@ _KERAS_MOVED: Final = {
 }
 _RATE: Final = Gone("no optimizer of Keras 3 knows `lr`", "write `learning_rate=`", "learning_rate")
 
+_WEIGHTLESS: Final = (
+    "Activation Add Average AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D AvgPool2D CategoryEncoding "
+    "CenterCrop Concatenate Cropping1D Cropping2D Dropout ELU Flatten GaussianDropout GaussianNoise "
+    "GlobalAveragePooling1D GlobalAveragePooling2D GlobalAveragePooling3D GlobalAvgPool2D GlobalMaxPool2D "
+    "GlobalMaxPooling1D GlobalMaxPooling2D Identity Input InputLayer Lambda LeakyReLU Masking MaxPool1D MaxPool2D "
+    "MaxPooling1D MaxPooling2D MaxPooling3D Maximum Minimum Multiply Permute RandomFlip RandomRotation RandomZoom "
+    "RandomCrop RandomContrast RandomTranslation RandomBrightness ReLU RepeatVector Rescaling Reshape Resizing "
+    "Softmax SpatialDropout1D SpatialDropout2D StringLookup Subtract TextVectorization UpSampling1D UpSampling2D "
+    "ZeroPadding1D ZeroPadding2D Dot AlphaDropout ActivityRegularization Hashing IntegerLookup Discretization "
+    "UnitNormalization UpSampling3D ZeroPadding3D Cropping3D SpatialDropout3D GlobalMaxPooling3D MaxPool3D AvgPool3D "
+    "GlobalAvgPool1D GlobalAvgPool3D GlobalMaxPool1D GlobalMaxPool3D"
+)
+_INTEGERS: Final = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool string int qint8 bool_ int_"
+_FLOATS: Final = "float16 float32 float64 bfloat16 half double complex64 complex128 float"
+_FLAGGED: Final = (
+    "BatchNormalization Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D GaussianDropout GaussianNoise "
+    "AlphaDropout"
+)
+_NOT_ON_TENSORS: Final = (
+    "nest io summary distribute config data train debugging errors saved_model lookup autograph compat profiler tpu "
+    "test types version sysconfig feature_column estimator strings sets experimental"
+)
+_OLD_OPTIMIZERS: Final = "GradientDescent Adam Momentum RMSProp Adagrad Adadelta Ftrl ProximalAdagrad AdagradDA"
+
 API: Final = Api(
     roots={
         "tensorflow.compat.v2.keras": "keras",
@@ -277,38 +307,20 @@ API: Final = Api(
     seen_from={("tensorflow", "keras.backend"): "keras.old_backend"},  # it still has the functions of Keras 2
     mentions=("tensorflow", "keras"),
     functions=_FUNCTIONS | _BY_WHOLE_NAME,
-    spaces=("tf.", "keras.ops.", "keras.backend.", "keras.old_backend.", "keras.random.", "keras.losses.")
-    + ("keras.activations.", "keras2.backend.", "keras2.losses.", "keras2.activations.", "keras.utils.", "tf1.")
-    + ("keras.metrics.",),
-    others=tuple(
-        f"tf.{name}."
-        for name in "nest io summary distribute config data train debugging errors saved_model lookup autograph "
-        "compat profiler tpu test types version sysconfig feature_column estimator strings sets experimental".split()
+    spaces=(
+        *("tf.", "tf1.", "keras.ops.", "keras.backend.", "keras.old_backend.", "keras.random.", "keras.losses."),
+        *("keras.activations.", "keras2.backend.", "keras2.losses.", "keras2.activations.", "keras.utils."),
+        "keras.metrics.",
     ),
+    others=tuple(f"tf.{name}." for name in _NOT_ON_TENSORS.split()),
     roles=_both(_OWN_ROLES),
     families=_both(_OWN_FAMILIES),
     methods={"mean": _D.REDUCE, "sum": _D.SUM},
     escapes=frozenset({"numpy", "tolist", "item", "__array__"}),
-    integers=frozenset(
-        "int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool string int qint8 bool_ int_".split()  # fmt: skip
-    ),
-    floats=frozenset("float16 float32 float64 bfloat16 half double complex64 complex128 float".split()),
-    weightless=frozenset(
-        "Activation Add Average AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D AvgPool2D CategoryEncoding "
-        "CenterCrop Concatenate Cropping1D Cropping2D Dropout ELU Flatten GaussianDropout GaussianNoise "
-        "GlobalAveragePooling1D GlobalAveragePooling2D GlobalAveragePooling3D GlobalAvgPool2D GlobalMaxPool2D "
-        "GlobalMaxPooling1D GlobalMaxPooling2D Identity Input InputLayer Lambda LeakyReLU Masking MaxPool1D MaxPool2D "
-        "MaxPooling1D MaxPooling2D MaxPooling3D Maximum Minimum Multiply Permute RandomFlip RandomRotation RandomZoom "
-        "RandomCrop RandomContrast RandomTranslation RandomBrightness ReLU RepeatVector Rescaling Reshape Resizing "
-        "Softmax SpatialDropout1D SpatialDropout2D StringLookup Subtract TextVectorization UpSampling1D UpSampling2D "
-        "ZeroPadding1D ZeroPadding2D Dot AlphaDropout ActivityRegularization Hashing IntegerLookup Discretization "
-        "UnitNormalization UpSampling3D ZeroPadding3D Cropping3D SpatialDropout3D GlobalMaxPooling3D MaxPool3D AvgPool3D "
-        "GlobalAvgPool1D GlobalAvgPool3D GlobalMaxPool1D GlobalMaxPool3D".split()
-    ),
-    flagged=frozenset(
-        "BatchNormalization Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D GaussianDropout GaussianNoise "
-        "AlphaDropout".split()
-    ),
+    integers=frozenset(_INTEGERS.split()),
+    floats=frozenset(_FLOATS.split()),
+    weightless=frozenset(_WEIGHTLESS.split()),
+    flagged=frozenset(_FLAGGED.split()),
     labels_first={
         "softmax_cross_entropy_with_logits": True,
         "sparse_softmax_cross_entropy_with_logits": True,
@@ -330,6 +342,11 @@ API: Final = Api(
         "mean_absolute_percentage_error": True,
         "MeanSquaredLogarithmicError": False,
     },
+    today=("keras.", "tf."),
+    networks=("keras.",),
+    finished=("keras.applications.", "keras2.applications."),
+    data=("tf.data.",),
+    activation_layers={"Softmax": _D.SOFTMAX, "ReLU": _D.RELU},
     gone=_gone(),
     gone_methods={
         (Role.OPTIMIZER, "minimize"): Gone("an optimizer of Keras 3 has no `minimize`", _TAPE),
@@ -368,6 +385,7 @@ API: Final = Api(
         ),
         (Role.NETWORK, "predict_proba"): Gone("a model has no `predict_proba` any more", "write `predict`", "predict"),
     },
+    gone_attributes={(Role.OPTIMIZER, "lr"): _RATE},
     gone_arguments={
         ("keras.optimizers", "lr"): _RATE,
         ("keras.layers.BatchNormalization", "fused"): Gone(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import whygrad
+from whygrad.backends import FRAMEWORKS
 from whygrad.diagnostics import Diagnostic, Label, Severity
 from whygrad.lint.files.checking import Checked
 from whygrad.run_folder import run_folder
@@ -91,13 +91,14 @@ def digest(data: bytes) -> str:
 
 
 def _fingerprint() -> str:
-    """Changes with the version, and with the rules themselves."""
-    home = Path(whygrad.__file__).parent
-    stamps = [whygrad.__version__]
-    for folder in (home / "lint", home / "backends" / "tensorflow", home / "source", home / "diagnostics"):
-        for path in sorted(folder.rglob("*.py") if folder.name != "tensorflow" else [folder / "api.py"]):
-            found = path.stat()
-            stamps.append(f"{path.name}{found.st_mtime_ns}{found.st_size}")
+    """Changes with the rules themselves."""
+    home = Path(__file__).parents[2]
+    stamps = []
+    files = [path for room in ("lint", "source", "diagnostics") for path in sorted((home / room).rglob("*.py"))]
+    files += (home.joinpath(*backend.split(".")[1:], "api.py") for backend in FRAMEWORKS.values())
+    for path in files:
+        found = path.stat()
+        stamps.append(f"{path.name}{found.st_mtime_ns}{found.st_size}")
     return hashlib.sha256("".join(stamps).encode()).hexdigest()
 
 

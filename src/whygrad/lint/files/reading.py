@@ -129,7 +129,11 @@ def _without_magics(code: str) -> str:
     """The cell with as many lines, and nothing in it that only a notebook understands."""
     if code.lstrip().startswith("%%"):
         first = code.lstrip().split(None, 1)[0]
-        return code.replace(first, "#" + first, 1) if first in ("%%time", "%%timeit", "%%capture") else "\n" * code.count("\n")
+        return (
+            code.replace(first, "#" + first, 1)
+            if first in ("%%time", "%%timeit", "%%capture")
+            else "\n" * code.count("\n")
+        )
     lines = code.split("\n")
     for number, line in enumerate(lines):
         if match := _MAGIC.match(line):

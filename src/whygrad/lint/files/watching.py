@@ -11,7 +11,9 @@ from whygrad.lint.files.discovery import find_files
 _PAUSE: Final = 0.5  # seconds between two looks
 
 
-def on_change(paths: Sequence[str], exclude: Sequence[str], then: Callable[[], object], *, turns: int | None = None) -> None:
+def on_change(
+    paths: Sequence[str], exclude: Sequence[str], then: Callable[[], object], *, turns: int | None = None
+) -> None:
     """Call `then` now and after every change, until Ctrl-C; `turns` is for tests."""
     seen: dict[str, int] | None = None
     try:

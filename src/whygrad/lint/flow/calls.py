@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import Final
 
 from whygrad.backends.api import Does, Role
 from whygrad.lint.flow.facts import Use
 from whygrad.lint.flow.machine import DEEPEST
 from whygrad.lint.flow.methods import Methods
+from whygrad.lint.values.reach import DATA
 from whygrad.lint.values.reach import flat as parts
 from whygrad.lint.values.value import (
+    PLAIN,
     Function,
     Items,
     Kind,
@@ -158,7 +159,7 @@ class Calls(Methods):
             else:
                 scope.names[arg.arg] = self.unknown(arg, name=arg.arg)
         if args.vararg is not None:
-            rest = [each for each in given[len(names) :]]
+            rest = list(given[len(names) :])
             scope.names[args.vararg.arg] = Items(rest, where, complete=not spread)
         if args.kwarg is not None:
             known = {arg.arg for arg in (*names, *args.kwonlyargs)}
@@ -184,22 +185,29 @@ class Calls(Methods):
         role = self.role_of(dotted)
         match role:
             case Role.TAPE:
-                tape = Tape(where, persistent=_flag(words.get("persistent"), arguments[:1], False), watches=None, place=self.place)
+                tape = Tape(
+                    where,
+                    persistent=_flag(words.get("persistent"), arguments[:1], False),
+                    watches=None,
+                    place=self.place,
+                )
                 tape.watches = _flag(words.get("watch_accessed_variables"), arguments[1:2], True)
                 self.facts.tapes.append(tape)
                 return tape
             case Role.VARIABLE | Role.NETWORK_VARIABLE:
                 return self.new_variable(role, dotted, arguments, words, where)
             case Role.COMPILED | Role.CUSTOM_GRADIENT:
-                return self._decorated(role, arguments, where)
+                return self._decorated(role, dotted, arguments)
             case Role.INPUT:
-                return self.node(Kind.TENSOR, where, Does.CONSTANT, (), self.dtype_named(words.get("dtype", Literal(""))))
-            case Role.DATASET:
-                return self.unknown(where, (), dotted)
+                return self.node(
+                    Kind.TENSOR, where, Does.CONSTANT, (), self.dtype_named(words.get("dtype", Literal("")))
+                )
             case None:
                 pass
             case _:
                 return self.make(role, dotted, arguments, words, where)
+        if dotted.startswith(self.api.data):
+            return self.unknown(where, tuple(arguments), DATA)
         last = dotted.rpartition(".")[2]
         if dotted.endswith(("models.clone_model", "models.load_model", "saving.load_model")):
             return self.make(Role.NETWORK, dotted, [], {}, where)
@@ -220,13 +228,13 @@ class Calls(Methods):
         made.inputs += inside
         return made
 
-    def _decorated(self, role: Role, arguments: list[Value], where: ast.Call) -> Value:
-        """`tf.function(f)`, or the decorator that `tf.function(...)` makes."""
+    def _decorated(self, role: Role, dotted: str, arguments: list[Value]) -> Value:
+        """A compiled function, or the decorator that makes one."""
         if arguments and isinstance(arguments[0], Function):
             return self.compiled(arguments[0], role)
         if arguments and isinstance(arguments[0], Object):
             return arguments[0]
-        return Known("tf.function" if role is Role.COMPILED else "tf.custom_gradient") if not arguments else arguments[0]
+        return arguments[0] if arguments else Known(dotted)
 
     def compiled(self, function: Function, role: Role) -> Function:
         made = Function(function.node, function.scope)
@@ -240,7 +248,7 @@ class Calls(Methods):
     ) -> Node:
         initial = words.get("initial_value", words.get("initializer", arguments[0] if arguments else None))
         made = self.node(Kind.VARIABLE, where, None, ())
-        made.of, made.name = initial, dotted
+        made.of, made.name = initial, PLAIN if role is Role.VARIABLE else ""
         dtype = self.dtype_named(words["dtype"]) if "dtype" in words else None
         if dtype is None and initial is not None and "dtype" not in words and role is Role.VARIABLE:
             dtype = _dtype_of(initial)
@@ -290,7 +298,7 @@ class Calls(Methods):
             case "filter" if len(arguments) > 1:
                 return self.some_of(arguments[1], where)
             case "dict":
-                return Table({name: value for name, value in words.items()}, where)
+                return Table(dict(words.items()), where)
             case "super":
                 flow = self.frames[-1] if self.frames else None
                 own = flow.self_ if flow is not None and flow.self_ is not None else self.unknown(where)
@@ -343,5 +351,3 @@ def _dtype_of(value: Value) -> str | None:
     if "float" in found:
         return "float"
     return "int" if found == {"int"} else None
-
-

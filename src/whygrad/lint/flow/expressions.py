@@ -12,10 +12,11 @@ from whygrad.lint.flow.machine import BUDGET, SpentError
 from whygrad.lint.flow.operations import OPERATORS
 from whygrad.lint.values.value import Function, Items, Kind, Known, Literal, Method, Node, Object, Scope, Table, Value
 
-_BUILTINS: Final = frozenset(
-    "float int bool round str repr len id abs min max sum list tuple sorted reversed set iter zip enumerate range map "
-    "filter dict super next getattr isinstance hasattr callable type print vars open".split()
+_PYTHON: Final = (
+    "float int bool round str repr len id abs min max sum list tuple sorted reversed set iter zip enumerate range "
+    "map filter dict super next getattr isinstance hasattr callable type print vars open"
 )
+_BUILTINS: Final = frozenset(_PYTHON.split())
 UNROLLED: Final = 12  # entries of a list that a loop over it takes one by one
 
 

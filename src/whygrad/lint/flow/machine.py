@@ -144,5 +144,3 @@ def _options(value: Value) -> tuple[Value, ...]:
 
 def _kind(value: Value) -> Kind:
     return Kind.NUMBER if isinstance(value, Literal) and isinstance(value.value, (int, float)) else Kind.UNKNOWN
-
-

@@ -261,9 +261,7 @@ class Methods(Objects):
             made_node.callee = owner
         return made_node
 
-    def _added_weight(
-        self, owner: Object, arguments: list[Value], words: dict[str, Value], where: ast.Call
-    ) -> Node:
+    def _added_weight(self, owner: Object, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Node:
         made = self.node(Kind.VARIABLE, where)
         made.parent, made.name = owner, "add_weight"
         flag = words.get("trainable", Literal(True))
@@ -280,9 +278,13 @@ class Methods(Objects):
         if isinstance(given, Items) and given.items:
             rows = [each.items for each in given.items if isinstance(each, Items) and len(each.items) == 2]
             pairs = [(row[0], row[1]) for row in rows] if len(rows) == len(given.items) else None
-        if len(arguments) > 1 and isinstance(given, Items) and isinstance(arguments[1], Items):
-            if len(given.items) == len(arguments[1].items):
-                pairs = list(zip(given.items, arguments[1].items, strict=True))
+        if (
+            len(arguments) > 1
+            and isinstance(given, Items)
+            and isinstance(arguments[1], Items)
+            and len(given.items) == len(arguments[1].items)
+        ):
+            pairs = list(zip(given.items, arguments[1].items, strict=True))
         self.facts.updates.append(Update(owner, pairs, where, self.place, self.time))
         return Literal(None, where)
 
@@ -382,12 +384,17 @@ class Methods(Objects):
     def item(self, owner: Value, key: Value, where: ast.expr) -> Value:
         """`owner[key]`"""
         if isinstance(owner, Items):
-            if isinstance(key, Literal) and isinstance(key.value, int) and not isinstance(key.value, bool):
-                if owner.complete and -len(owner.items) <= key.value < len(owner.items):
-                    found = owner.items[key.value]
-                    if isinstance(found, Node) and (found.group is not None or _of_group(found)):
-                        return self.one_of(found, where)
-                    return found
+            if (
+                isinstance(key, Literal)
+                and isinstance(key.value, int)
+                and not isinstance(key.value, bool)
+                and owner.complete
+                and -len(owner.items) <= key.value < len(owner.items)
+            ):
+                found = owner.items[key.value]
+                if isinstance(found, Node) and (found.group is not None or _of_group(found)):
+                    return self.one_of(found, where)
+                return found
             return self.element(owner, where)
         if isinstance(owner, Table):
             if isinstance(key, Literal) and key.value in owner.items:

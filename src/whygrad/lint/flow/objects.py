@@ -73,7 +73,7 @@ class Objects(Operations):
                     each.built = True
         elif role is Role.NETWORK:
             ends = (*arguments[:2], *(words[w] for w in ("inputs", "outputs") if w in words))
-            made.outputs = (ends[0], ends[1]) if len(ends) == 2 and not dotted.startswith("keras.app") else None
+            made.outputs = (ends[0], ends[1]) if len(ends) == 2 and not dotted.startswith(self.api.finished) else None
             made.members = _layers_between(*made.outputs) if made.outputs is not None else None
         elif role in (Role.LAYER, Role.LAMBDA):
             made.built = self.is_weightless(made)
@@ -151,7 +151,7 @@ class Objects(Operations):
         activation = made.words.get("activation")
         if activation is None and made.short == "Activation" and made.arguments:
             activation = made.arguments[0]
-        does = {"Softmax": Does.SOFTMAX, "ReLU": Does.RELU}.get(made.short)
+        does = self.api.activation_layers.get(made.short)
         if isinstance(activation, Literal) and isinstance(activation.value, str):
             does = self.api.activations.get(activation.value)
         elif isinstance(activation, (Function, Known)):
@@ -198,7 +198,9 @@ class Objects(Operations):
         if isinstance(value, Items):
             return Items([self._copied(each, copies, where, depth + 1) for each in value.items], value.where)
         if isinstance(value, Table):
-            return Table({k: self._copied(each, copies, where, depth + 1) for k, each in value.items.items()}, value.where)
+            return Table(
+                {k: self._copied(each, copies, where, depth + 1) for k, each in value.items.items()}, value.where
+            )
         if not isinstance(value, Node) or not value.inputs:
             return value
         inputs = tuple(self._copied(each, copies, where, depth + 1) for each in value.inputs)

@@ -39,9 +39,13 @@ class Operations(Machine):
         if does is Does.ADD and isinstance(left, Items) and isinstance(operands[-1], Items):
             right = operands[-1]
             return Items([*left.items, *right.items], where, complete=left.complete and right.complete)
-        if does is Does.ADD and isinstance(left, Items) and isinstance(operands[-1], Node):
-            if operands[-1].kind is Kind.UNKNOWN:
-                return Items([*left.items, operands[-1]], where, complete=False)
+        if (
+            does is Does.ADD
+            and isinstance(left, Items)
+            and isinstance(operands[-1], Node)
+            and operands[-1].kind is Kind.UNKNOWN
+        ):
+            return Items([*left.items, operands[-1]], where, complete=False)
         if does is Does.MULTIPLY and len(operands) == 2 and any(isinstance(each, Items) for each in operands):
             return self._repeat(operands, where)
         if all(isinstance(each, Literal) for each in operands):

@@ -114,11 +114,14 @@ class Statements(Expressions):
 
     def _unpack(self, targets: list[ast.expr], value: Value, statement: ast.stmt | None) -> None:
         items = value.items if isinstance(value, Items) and value.complete else None
-        if items is not None and len(items) == len(targets):
-            if not any(isinstance(each, ast.Starred) for each in targets):
-                for target, each in zip(targets, items, strict=True):
-                    self.bind_target(target, each, statement)
-                return
+        if (
+            items is not None
+            and len(items) == len(targets)
+            and not any(isinstance(each, ast.Starred) for each in targets)
+        ):
+            for target, each in zip(targets, items, strict=True):
+                self.bind_target(target, each, statement)
+            return
         for position, target in enumerate(targets):
             self.bind_target(target, self._part(value, position, target), statement)
 
@@ -170,9 +173,13 @@ class Statements(Expressions):
     def _for(self, node: ast.For | ast.AsyncFor) -> bool:
         given = self.evaluate(node.iter)
         entries = [self.element(given, node.iter)]
-        if isinstance(given, Items) and given.complete and 1 < len(given.items) <= UNROLLED:
-            if any(isinstance(each, (Object, Function, Klass)) for item in given.items for each in _row(item)):
-                entries = given.items
+        if (
+            isinstance(given, Items)
+            and given.complete
+            and 1 < len(given.items) <= UNROLLED
+            and any(isinstance(each, (Object, Function, Klass)) for item in given.items for each in _row(item))
+        ):
+            entries = given.items
         self._loop(node, [lambda entry=entry: self.bind_target(node.target, entry, node) for entry in entries])  # type: ignore[misc]
         return self.run_block(node.orelse) if node.orelse else False
 

@@ -28,7 +28,9 @@ def follow(tree: ast.Module, api: Api) -> Facts:
 def _unreached(machine: Statements) -> None:
     """Call what nobody called, with arguments that are not known."""
     instances: dict[ast.AST, Object] = {
-        made.klass.where: made for made in machine.facts.objects if made.klass is not None and made.klass.where is not None
+        made.klass.where: made
+        for made in machine.facts.objects
+        if made.klass is not None and made.klass.where is not None
     }
     for klass in machine.classes:
         assert klass.where is not None
@@ -44,7 +46,11 @@ def _unreached(machine: Statements) -> None:
     while done < len(machine.defined):
         function = machine.defined[done]
         done += 1
-        if function.node not in machine.reached and not isinstance(function.node, ast.Lambda) and function.owner is None:
+        if (
+            function.node not in machine.reached
+            and not isinstance(function.node, ast.Lambda)
+            and function.owner is None
+        ):
             machine.call(function, [machine.unknown(function.node, name="*")], {}, _call_at(function.node))
 
 

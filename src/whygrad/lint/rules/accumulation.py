@@ -161,7 +161,9 @@ def not_reset(case: Case) -> Iterator[Finding]:
         slot = write.variable
         back = [each for each in case.facts.writes if each.variable.where is slot.where and each.method == "assign"]
         updates = [u for u in case.facts.updates for g, _ in u.pairs or () if _comes_from(g, slot)]
-        if not back and updates and (updates[0].place.loops or updates[0].place.calls):
+        made_here = slot.place is not None and bool(updates) and slot.place.calls == updates[0].place.calls
+        again = bool(updates) and (bool(updates[0].place.loops) or (bool(updates[0].place.calls) and not made_here))
+        if not back and again:
             yield Finding(
                 rule="accumulation-not-reset",
                 message=f"`{case.named(slot)}` still holds the gradients of earlier updates",
@@ -182,10 +184,18 @@ def _comes_from(value: Value, slot: Node, depth: int = 8) -> bool:
 @rules(accumulation_clip_per_microbatch="WL505")
 def clipped_too_early(case: Case) -> Iterator[Finding]:
     """Gradients that are clipped before they are added up."""
+    if any(node.does is Does.ADD and not node.under and _has_noise(node) for node in case.facts.nodes):
+        return  # private training: noise is added to gradients that are bounded one by one, on purpose
     for each in sums(case):
         yield from _clipped(case, each.way)
     for _, way in _slot_sums(case):
         yield from _clipped(case, way)
+
+
+def _has_noise(node: Node, depth: int = 2) -> bool:
+    if node.does is Does.NOISE:
+        return True
+    return depth > 0 and any(isinstance(each, Node) and _has_noise(each, depth - 1) for each in node.inputs)
 
 
 def _clipped(case: Case, way: Way) -> Iterator[Finding]:

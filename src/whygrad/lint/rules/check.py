@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from whygrad.backends.api import Api
 from whygrad.diagnostics import Diagnostic, Label, Severity
 from whygrad.lint.flow.facts import Facts
-from whygrad.lint.values.value import Node, Place, Tape, Value
+from whygrad.lint.values.value import Node, Object, Place, Tape, Value
 from whygrad.source import SourceSpan
 from whygrad.source.module import Module
 
@@ -49,6 +49,12 @@ class Case:
             if isinstance(target, (ast.Name, ast.Attribute)):
                 return ast.unparse(target)
         return None
+
+
+def is_todays(case: Case, made: Object) -> bool:
+    """Whether a layer or network is of today's version of its library."""
+    home = (made.klass.framework_base or "") if made.klass is not None else made.dotted
+    return home.startswith(case.api.networks)
 
 
 def beside(tape: Tape, place: Place) -> ast.AST | None:
@@ -112,4 +118,6 @@ def diagnostics(findings: Sequence[Finding]) -> list[Diagnostic]:
         )
         if key not in found or found[key].severity < made.severity:
             found[key] = made
-    return sorted(found.values(), key=lambda each: (each.primary.span if each.primary else SourceSpan("", 0), each.code))
+    return sorted(
+        found.values(), key=lambda each: (each.primary.span if each.primary else SourceSpan("", 0), each.code)
+    )

@@ -21,7 +21,11 @@ def swapped(case: Case) -> Iterator[Finding]:
     """Labels and predictions that are exchanged."""
     for use in case.facts.uses:
         name = use.dotted.rpartition(".")[2]
-        if name not in case.api.labels_first or use.call is None or (use.owner is not None and use.method != "__call__"):
+        if (
+            name not in case.api.labels_first
+            or use.call is None
+            or (use.owner is not None and use.method != "__call__")
+        ):
             continue
         if len(use.arguments) < 2 or not _is_predicted(use.arguments[0]) or not _is_given(use.arguments[1]):
             continue
@@ -76,7 +80,7 @@ def no_loss(case: Case) -> Iterator[Finding]:
         own = ("train_step", "compute_loss", "compute_gradients")
         if network.klass is not None and any(isinstance(network.klass.find(name), Function) for name in own):
             continue
-        if "add_loss" in ast.unparse(case.module.tree) or network.members is None and network.klass is None:
+        if "add_loss" in ast.unparse(case.module.tree) or (network.members is None and network.klass is None):
             continue
         assert compiled.call is not None
         yield Finding(
@@ -189,7 +193,11 @@ def noise_unused(case: Case) -> Iterator[Finding]:
         if node.does is not Does.NOISE or not isinstance(node.where, ast.Call) or node.place is None:
             continue
         parent = case.module.parents.get(node.where)
-        if not isinstance(parent, ast.Assign) or len(parent.targets) != 1 or not isinstance(parent.targets[0], ast.Name):
+        if (
+            not isinstance(parent, ast.Assign)
+            or len(parent.targets) != 1
+            or not isinstance(parent.targets[0], ast.Name)
+        ):
             continue
         function = case.module.scope(node.where)
         name = parent.targets[0].id

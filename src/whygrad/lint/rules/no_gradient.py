@@ -128,10 +128,15 @@ def _follow_writes(case: Case, request: Request, found: Reach) -> None:
     for write in case.facts.writes:
         variable = write.variable
         held = id(variable) in found.nodes or any(variable.parent is each for each in found.callees if variable.parent)
-        if held and write.value is not None and write.time < request.time:
-            if variable.group is None and isinstance(write.where, ast.Call):
-                node = Node(Kind.TENSOR, write.where, does=Does.WRITTEN, inputs=(write.value,), place=write.place)
-                found.cuts.append(Cut(node, Why.WRITTEN))
+        if (
+            held
+            and write.value is not None
+            and write.time < request.time
+            and variable.group is None
+            and isinstance(write.where, ast.Call)
+        ):
+            node = Node(Kind.TENSOR, write.where, does=Does.WRITTEN, inputs=(write.value,), place=write.place)
+            found.cuts.append(Cut(node, Why.WRITTEN))
 
 
 def _wanted(request: Request) -> Iterator[tuple[Value, Value]]:
@@ -256,9 +261,14 @@ def _variable_unwatched(case: Case, request: Request, source: Node) -> Iterator[
         if value is source or (isinstance(value, Node) and value.kind is Kind.UNKNOWN):
             return
         groups = isinstance(value, Node) and value.group is not None and source.group is not None
-        if groups and isinstance(value, Node) and value.group is not None and source.group is not None:
-            if related(value.group.owner, source.group.owner):
-                return
+        if (
+            groups
+            and isinstance(value, Node)
+            and value.group is not None
+            and source.group is not None
+            and related(value.group.owner, source.group.owner)
+        ):
+            return
     name = case.named(source)
     reason = "it is not trainable" if fixed else "this tape watches only what it is told to"
     yield Finding(

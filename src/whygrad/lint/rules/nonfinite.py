@@ -97,7 +97,9 @@ def _reaches_zero(value: Value) -> bool:
         return True
     if value.does is Does.SUBTRACT and len(value.inputs) == 2 and isinstance(value.inputs[0], Literal):
         inner = _plain(value.inputs[1])
-        return value.inputs[0].value in (1, 1.0) and isinstance(inner, Node) and inner.does in (Does.SIGMOID, Does.SOFTMAX)
+        return (
+            value.inputs[0].value in (1, 1.0) and isinstance(inner, Node) and inner.does in (Does.SIGMOID, Does.SOFTMAX)
+        )
     return False
 
 
@@ -171,7 +173,9 @@ def _select(case: Case, node: Node) -> Finding | None:
             return Finding(
                 rule="nan-where",
                 message=f"likely a NaN gradient: the {what} in a branch is computed where it is not taken, too",
-                primary=case.label(node.where or ast.Pass(), "zero times infinity is NaN, also where the other branch wins"),
+                primary=case.label(
+                    node.where or ast.Pass(), "zero times infinity is NaN, also where the other branch wins"
+                ),
                 help=f"make the argument safe first: `{Word.WHERE}(test, x, 1.0)`, and compute the branch from that",
                 certain=False,
                 severity=Severity.NOTE if bad.does is Does.SQRT else Severity.WARNING,

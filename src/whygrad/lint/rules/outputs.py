@@ -18,7 +18,13 @@ def one_unit_softmax(case: Case) -> Iterator[Finding]:
     for made in case.facts.objects:
         units = made.words.get("units", made.arguments[0] if made.arguments else None)
         activation = made.words.get("activation", made.arguments[1] if len(made.arguments) > 1 else None)
-        if made.role is Role.LAYER and made.short == "Dense" and _is(units, 1) and _is(activation, "softmax") and made.where:
+        if (
+            made.role is Role.LAYER
+            and made.short == "Dense"
+            and _is(units, 1)
+            and _is(activation, "softmax")
+            and made.where
+        ):
             yield Finding(
                 rule="one-unit-softmax",
                 message="a softmax over one unit is always 1, so nothing can be learned through it",
@@ -43,15 +49,18 @@ def clipped_from_the_start(case: Case) -> Iterator[Finding]:
                 continue
             start = variable.of
             numbers = [each.value for each in (start, low, high) if isinstance(each, Literal)]
-            if len(numbers) == 3 and all(isinstance(each, (int, float)) for each in numbers):
-                if not numbers[1] <= numbers[0] <= numbers[2]:  # type: ignore[operator]
-                    yield Finding(
-                        rule="zero-gradient-op",
-                        message=f"`{case.named(variable)}` begins outside of the range it is clipped to, so it never moves",
-                        primary=case.label(node.where, "the gradient is zero out there"),
-                        variables=(case.named(variable),),
-                        help="begin inside of the range, or use a smooth bound",
-                    )
+            if (
+                len(numbers) == 3
+                and all(isinstance(each, (int, float)) for each in numbers)
+                and not numbers[1] <= numbers[0] <= numbers[2]
+            ):  # type: ignore[operator]
+                yield Finding(
+                    rule="zero-gradient-op",
+                    message=f"`{case.named(variable)}` begins outside of the range it is clipped to, so it never moves",
+                    primary=case.label(node.where, "the gradient is zero out there"),
+                    variables=(case.named(variable),),
+                    help="begin inside of the range, or use a smooth bound",
+                )
 
 
 @rules(not_a_probability="WL805")
@@ -70,7 +79,9 @@ def probability_taken_for_logits(case: Case) -> Iterator[Finding]:
                 rule="not-a-probability",
                 message="this loss expects logits, but is given the output of a softmax or sigmoid",
                 primary=case.label(use.call, "squashed twice, so the gradient is small"),
-                related=(case.label(value.where, "probabilities already"),) if isinstance(value.where, ast.expr) else (),
+                related=(case.label(value.where, "probabilities already"),)
+                if isinstance(value.where, ast.expr)
+                else (),
                 help="drop the activation, or `from_logits=True`",
                 severity=Severity.WARNING,
             )

@@ -131,7 +131,9 @@ def not_in_the_loss(case: Case) -> Iterator[Finding]:
             continue
         if any(use.method == "set_weights" for use in case.facts.uses):
             continue
-        missing = [each for each in request.sources if isinstance(each, Node) and _is_wanted(each) and not used.has(each)]
+        missing = [
+            each for each in request.sources if isinstance(each, Node) and _is_wanted(each) and not used.has(each)
+        ]
         names = tuple(dict.fromkeys(case.named(each) for each in missing))
         if missing and not _has_any(used):
             yield Finding(
@@ -159,8 +161,17 @@ def _is_written(variable: Node, used: Reach) -> bool:
 
 def _is_custom(case: Case) -> bool:
     """Whether the file has gradients of its own, which may lead anywhere."""
-    return any("custom_gradient" in use.dotted for use in case.facts.uses) or "custom_gradient" in case.module.calls or (
-        any("custom_gradient" in ast.unparse(each) for f in case.module.functions.values() for n in f for each in _decorators(n))
+    return (
+        any("custom_gradient" in use.dotted for use in case.facts.uses)
+        or "custom_gradient" in case.module.calls
+        or (
+            any(
+                "custom_gradient" in ast.unparse(each)
+                for f in case.module.functions.values()
+                for n in f
+                for each in _decorators(n)
+            )
+        )
     )
 
 
@@ -171,7 +182,12 @@ def _decorators(function: ast.AST) -> list[ast.expr]:
 def _is_wanted(source: Node) -> bool:
     if source.group is not None:
         return not source.group.some and isinstance(source.group.owner, Object) and source.group.owner.klass is None
-    return source.kind is Kind.VARIABLE and source.does is not Does.EITHER and source.parent is None and source.dtype != "int"
+    return (
+        source.kind is Kind.VARIABLE
+        and source.does is not Does.EITHER
+        and source.parent is None
+        and source.dtype != "int"
+    )
 
 
 def _is_guess(node: Node) -> bool:

@@ -38,7 +38,11 @@ def number_from_outside(case: Case) -> Iterator[Finding]:
     """A Python number that a loop changes, and that a compiled function reads by its name."""
     for function in _compiled(case):
         scope = function.scope
-        own = {each.id for each in ast.walk(function.node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+        own = {
+            each.id
+            for each in ast.walk(function.node)
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        }
         own |= {each.arg for each in ast.walk(function.node.args) if isinstance(each, ast.arg)}
         for read in ast.walk(function.node):
             if not isinstance(read, ast.Name) or not isinstance(read.ctx, ast.Load) or read.id in own:

@@ -136,7 +136,9 @@ def _is_lost(case: Case, change: Rebinding) -> bool:
         return True
     asked = [request for request in case.facts.requests if any(each is change.variable for each in request.sources)]
     return any(
-        request.time < change.time and request.place.loops and change.place.loops[: len(request.place.loops)] == request.place.loops
+        request.time < change.time
+        and request.place.loops
+        and change.place.loops[: len(request.place.loops)] == request.place.loops
         and request.place.calls == change.place.calls
         for request in asked
     )
@@ -158,8 +160,11 @@ def _rebinding(case: Case, change: Rebinding) -> Finding:
 
 
 def _same_group(one: Value | None, other: Node) -> bool:
-    return isinstance(one, Node) and one.group is not None and other.group is not None and (
-        one.group.owner is other.group.owner
+    return (
+        isinstance(one, Node)
+        and one.group is not None
+        and other.group is not None
+        and (one.group.owner is other.group.owner)
     )
 
 
@@ -172,7 +177,11 @@ def written_in_between(case: Case) -> Iterator[Finding]:
             continue
         found = reach(request.target, tape)
         for write in case.facts.writes:
-            if write.time > request.time or write.place.calls != request.place.calls or write.variable.group is not None:
+            if (
+                write.time > request.time
+                or write.place.calls != request.place.calls
+                or write.variable.group is not None
+            ):
                 continue
             if not any(source is write.variable for source in request.sources):
                 continue

@@ -8,13 +8,15 @@ from collections.abc import Iterator
 
 from whygrad.backends.api import Does, Role
 from whygrad.diagnostics import Severity, Word
-from whygrad.lint.rules.check import Case, Finding, rules
+from whygrad.lint.rules.check import Case, Finding, is_todays, rules
 from whygrad.lint.values.reach import behind, flat, related
-from whygrad.lint.values.value import Items, Kind, Klass, Literal, Node, Object, Place, Value
+from whygrad.lint.values.value import PLAIN, Items, Kind, Klass, Literal, Node, Object, Place, Value
 
 NETWORKS = (Role.LAYER, Role.SEQUENTIAL, Role.NETWORK)
 _OWN_LIST = ("trainable_variables", "trainable_weights", "variables", "weights", "_trainable_variables")
-_ANOTHER = re.compile(r"target|teacher|\bold|old_|_old|ema|twin|copy|slow|frozen|backup|momentum|second|reference|prev", re.I)
+_ANOTHER = re.compile(
+    r"target|teacher|\bold|old_|_old|ema|twin|copy|slow|frozen|backup|momentum|second|reference|prev", re.I
+)
 
 
 @rules(untracked_variable="WL201")
@@ -24,7 +26,7 @@ def untracked(case: Case) -> Iterator[Finding]:
     written = {id(write.variable) for write in case.facts.writes}
     seen: set[int] = set()
     for made in case.facts.objects:
-        if made.klass is None or made.role not in NETWORKS or not (made.klass.framework_base or "").startswith("keras."):
+        if made.klass is None or made.role not in NETWORKS or not is_todays(case, made):
             continue
         if any(made.klass.find(name) is not None for name in _OWN_LIST) or "_track" in ast.unparse(_body(made.klass)):
             continue
@@ -40,7 +42,9 @@ def untracked(case: Case) -> Iterator[Finding]:
                 yield Finding(
                     rule="untracked-variable",
                     message=f"`{made.klass.name}` does not know its variable `{attribute}`, so no optimizer ever sees it",
-                    primary=case.label(each.where, f"a plain `{Word.VARIABLE}` is not tracked by {Word.NETWORK_LIBRARY} 3"),
+                    primary=case.label(
+                        each.where, f"a plain `{Word.VARIABLE}` is not tracked by {Word.NETWORK_LIBRARY} 3"
+                    ),
                     variables=(attribute,),
                     help=f"make it with `self.{Word.ADD_VARIABLE}(...)`, or as `{Word.NETWORK_VARIABLE}(...)`",
                     certain=trained,
@@ -62,8 +66,11 @@ def _body(klass: Klass) -> ast.AST:
 
 
 def _is_plain_variable(value: Value) -> bool:
-    return isinstance(value, Node) and value.kind is Kind.VARIABLE and value.name == "tf.Variable" and (
-        value.trainable is True and value.dtype != "int" and isinstance(value.where, ast.expr)
+    return (
+        isinstance(value, Node)
+        and value.kind is Kind.VARIABLE
+        and value.name == PLAIN
+        and (value.trainable is True and value.dtype != "int" and isinstance(value.where, ast.expr))
     )
 
 
@@ -97,7 +104,9 @@ def read_before_built(case: Case) -> Iterator[Finding]:
     used: set[int] = set()
     values = [each for request in case.facts.requests for each in request.sources]
     values += [each for update in case.facts.updates for pair in update.pairs or () for each in pair]
-    values += [each for use in case.facts.uses for given in use.arguments for each in flat(given) if use.method == "build"]
+    values += [
+        each for use in case.facts.uses for given in use.arguments for each in flat(given) if use.method == "build"
+    ]
     for node in case.facts.nodes:
         if node.does is not None:
             values += [each for value in node.inputs for each in flat(value)]
@@ -150,7 +159,12 @@ def made_anew(case: Case) -> Iterator[Finding]:
             yield _recreated(case, made, "made anew in every turn of the loop")
         if made.klass is not None or made.role is not Role.LAYER or made.short in case.api.weightless:
             continue
-        if getattr(function, "name", "") == "call" and not made.place.branch and made.called and _in_layer(case, function):
+        if (
+            getattr(function, "name", "") == "call"
+            and not made.place.branch
+            and made.called
+            and _in_layer(case, function)
+        ):
             yield _recreated(case, made, "made anew in every call")
 
 
@@ -282,10 +296,20 @@ def aliased(case: Case) -> Iterator[Finding]:
                 severity=Severity.WARNING,
             )
     for node in ast.walk(case.module.tree):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.value, (ast.Name, ast.Attribute)):
+        if (
+            isinstance(node, ast.Assign)
+            and len(node.targets) == 1
+            and isinstance(node.value, (ast.Name, ast.Attribute))
+        ):
             target = node.targets[0]
-            name = target.id if isinstance(target, ast.Name) else target.attr if isinstance(target, ast.Attribute) else ""
-            if _ANOTHER.search(name) and _holds_network(case, node.value) and not _ANOTHER.search(ast.unparse(node.value)):
+            name = (
+                target.id if isinstance(target, ast.Name) else target.attr if isinstance(target, ast.Attribute) else ""
+            )
+            if (
+                _ANOTHER.search(name)
+                and _holds_network(case, node.value)
+                and not _ANOTHER.search(ast.unparse(node.value))
+            ):
                 yield Finding(
                     rule="aliased-network",
                     message=f"`{name}` is another name for `{ast.unparse(node.value)}`, not a network of its own",
@@ -304,9 +328,12 @@ def _holds_network(case: Case, value: ast.expr) -> bool:
     """Whether a name holds a network that was made here."""
     text = ast.unparse(value)
     for made in case.facts.objects:
-        if made.role in (Role.SEQUENTIAL, Role.NETWORK) and isinstance(made.where, ast.expr):
-            if case.holder(made.where) == text:
-                return True
+        if (
+            made.role in (Role.SEQUENTIAL, Role.NETWORK)
+            and isinstance(made.where, ast.expr)
+            and case.holder(made.where) == text
+        ):
+            return True
     return False
 
 
@@ -317,7 +344,11 @@ def frozen_too_late(case: Case) -> Iterator[Finding]:
         if held.attribute != "trainable" or not isinstance(held.value, Literal) or held.value.value is not False:
             continue
         for reading in case.facts.readings:
-            if reading.time > held.time or reading.group.which != "trainable" or not related(reading.group.owner, held.owner):
+            if (
+                reading.time > held.time
+                or reading.group.which != "trainable"
+                or not related(reading.group.owner, held.owner)
+            ):
                 continue
             used = any(
                 isinstance(each, Node) and each.where is reading.where and request.time > held.time

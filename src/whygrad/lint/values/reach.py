@@ -8,7 +8,7 @@ from enum import Enum, auto
 from typing import Final
 
 from whygrad.backends.api import Does, Role
-from whygrad.lint.values.value import Group, Items, Kind, Known, Node, Object, Table, Tape, Value
+from whygrad.lint.values.value import Group, Items, Kind, Node, Object, Table, Tape, Value
 
 
 class Why(Enum):
@@ -39,6 +39,7 @@ _ENDS: Final = {
     Does.TO_ARRAY: Why.LEFT,
     Does.STATE: Why.STATE,
 }
+DATA: Final = "a data set"  # the name of what one is made by
 _FROM_OUTSIDE: Final = (None, Does.CONSTANT, Does.FILLED, Does.NOISE, Does.SHAPE, Does.EITHER)
 
 
@@ -69,8 +70,10 @@ class Reach:
             return True
         if isinstance(source, Object):
             return any(related(source, each) for each in self.callees if not _is_whole(each, source))
-        return isinstance(source, Node) and source.parent is not None and (
-            any(source.parent is each for each in self.callees)
+        return (
+            isinstance(source, Node)
+            and source.parent is not None
+            and (any(source.parent is each for each in self.callees))
         )
 
     def has_variables_behind(self, source: Value) -> bool:
@@ -217,11 +220,9 @@ def behind(value: Value, *, limit: int = 4000) -> Reach:
 def is_data(value: Value) -> bool:
     """Whether a value comes straight out of a data set."""
     for _ in range(20):
-        if isinstance(value, Known):
-            return value.dotted.startswith("tf.data")
         if not isinstance(value, Node) or value.kind is not Kind.UNKNOWN:
             return False
-        if value.name.startswith("tf.data"):
+        if value.name == DATA:
             return True
         above = value.parent or value.callee or (value.inputs[0] if len(value.inputs) == 1 else None)
         if above is None:
@@ -256,7 +257,7 @@ def _upwards(value: Value) -> Iterator[Value]:
 
 
 def origin(cut: Cut, source: Value) -> Node:
-    """Where on the way to a source the trouble of a cut begins: the step from tensor to array, from float to integer."""
+    """Where on the way to a source the trouble of a cut begins: the step from tensor to array, or to integer."""
     current = cut.at
     for _ in range(200):
         inputs = [each for value in current.inputs for each in flat(value) if isinstance(each, Node)]

@@ -44,6 +44,9 @@ class Value:
         self.where = where
 
 
+PLAIN = "a plain variable"  # the name of one that no network keeps track of by itself
+
+
 class Node(Value):
     """The result of a computation, with what it was computed from."""
 

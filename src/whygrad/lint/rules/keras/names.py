@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from whygrad.backends.api import Gone, Role
 from whygrad.diagnostics import Word
-from whygrad.lint.rules.check import Case, Finding, rules
+from whygrad.lint.rules.check import Case, Finding, is_todays, rules
 from whygrad.lint.values.reach import flat
 from whygrad.lint.values.value import Items, Node, Object, Tape
 
@@ -18,17 +18,27 @@ _OF_NETWORKS = (Role.NETWORK, Role.SEQUENTIAL)
 def gone(case: Case) -> Iterator[Finding]:
     """What an older version had."""
     for held in case.facts.holdings:
-        if held.attribute == "lr" and held.owner.role is Role.OPTIMIZER and held.owner.dotted.startswith("keras."):
-            yield _finding(case, case.api.gone_arguments["keras.optimizers", "lr"], held.where)
+        role = held.owner.role
+        found = case.api.gone_attributes.get((role, held.attribute)) if role is not None else None
+        if found is not None and is_todays(case, held.owner):
+            yield _finding(case, found, held.where)
     for use in case.facts.uses:
         found = _gone(case, use.dotted, use.owner, use.method) if use.call is None or use.owner is not None else None
         if found is not None and not _is_guarded(case, use.where):
             yield _finding(case, found, use.where)
         if use.call is not None and use.owner is None:
             yield from _arguments(case, use.dotted, use.call)
-        if use.method == "compile" and len(use.arguments) > 2 and isinstance(use.owner, Object) and use.call is not None:
-            if isinstance(use.arguments[2], Items) and not use.owner.dotted.startswith("keras2."):
-                yield _finding(case, _THIRD, use.call.args[2])
+        if (
+            (
+                use.method == "compile"
+                and len(use.arguments) > 2
+                and isinstance(use.owner, Object)
+                and use.call is not None
+            )
+            and isinstance(use.arguments[2], Items)
+            and is_todays(case, use.owner)
+        ):
+            yield _finding(case, _THIRD, use.call.args[2])
         if use.method == "watch" and isinstance(use.owner, Tape) and use.call is not None:
             yield from _watched(case, use.call, [each for value in use.arguments for each in flat(value)])
 
@@ -39,7 +49,7 @@ _THIRD = Gone("the third argument of `compile` is no longer the metrics", "name 
 def _gone(case: Case, dotted: str, owner: object, method: str) -> Gone | None:
     if not isinstance(owner, Object):
         return case.api.gone.get(dotted) if owner is None else None
-    if owner.klass is not None or not owner.dotted.startswith(("keras.", "tf.")):
+    if owner.klass is not None or not owner.dotted.startswith(case.api.today):
         return None
     role = Role.NETWORK if owner.role in _OF_NETWORKS else owner.role
     return None if role is None else case.api.gone_methods.get((role, method))
@@ -69,14 +79,13 @@ def _watched(case: Case, call: ast.Call, watched: list[object]) -> Iterator[Find
     for each in watched:
         group = each.group if isinstance(each, Node) else None
         owner = group.owner if group is not None else None
-        if isinstance(owner, Object) and owner.role is not Role.MODULE and not owner.dotted.startswith("keras2."):
-            if owner.klass is None or (owner.klass.framework_base or "").startswith("keras."):
-                yield Finding(
-                    rule="keras3-api-change",
-                    message=f"the variables of {Word.NETWORK_LIBRARY} 3 are no tensors, and the tape cannot watch them",
-                    primary=case.label(call, "raises"),
-                    help="watch what is inside: `[v.value for v in ...]`",
-                )
+        if isinstance(owner, Object) and owner.role is not Role.MODULE and is_todays(case, owner):
+            yield Finding(
+                rule="keras3-api-change",
+                message=f"the variables of {Word.NETWORK_LIBRARY} 3 are no tensors, and the tape cannot watch them",
+                primary=case.label(call, "raises"),
+                help="watch what is inside: `[v.value for v in ...]`",
+            )
 
 
 def _is_guarded(case: Case, where: ast.AST) -> bool:
