@@ -70,7 +70,7 @@ class Use:
     """A name of the framework that is used, or called."""
 
     dotted: str
-    where: ast.expr
+    where: ast.expr | ast.stmt
     place: Place
     call: ast.Call | None = None
     arguments: list[Value] = field(default_factory=list)

@@ -64,7 +64,7 @@ class Methods(Objects):
                 return self.unknown(where)
         return Method(owner, name, where)
 
-    def known(self, dotted: str, where: ast.expr, root: str = "") -> Value:
+    def known(self, dotted: str, where: ast.expr | ast.stmt, root: str = "") -> Value:
         """A dotted name, in the spelling of the tables."""
         for long, short in self.api.shortened.items():
             if dotted == long or dotted.startswith(f"{long}."):

@@ -281,7 +281,7 @@ class Statements(Expressions):
             root = whole.split(".")[0]
             found: Value = Known(dotted, node, root) if dotted else self._foreign(whole, node)
             if isinstance(found, Known) and found.dotted in self.api.gone:
-                found = self.known(found.dotted, _as_expression(node), root)
+                found = self.known(found.dotted, node, root)
             self.scope.names[alias.asname or alias.name] = found
         return False
 

@@ -49,11 +49,8 @@ def clipped_from_the_start(case: Case) -> Iterator[Finding]:
                 continue
             start = variable.of
             numbers = [each.value for each in (start, low, high) if isinstance(each, Literal)]
-            if (
-                len(numbers) == 3
-                and all(isinstance(each, (int, float)) for each in numbers)
-                and not numbers[1] <= numbers[0] <= numbers[2]
-            ):  # type: ignore[operator]
+            known = [each for each in numbers if isinstance(each, (int, float))]
+            if len(known) == 3 and not known[1] <= known[0] <= known[2]:
                 yield Finding(
                     rule="zero-gradient-op",
                     message=f"`{case.named(variable)}` begins outside of the range it is clipped to, so it never moves",
