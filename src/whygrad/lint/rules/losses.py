@@ -80,7 +80,7 @@ def no_loss(case: Case) -> Iterator[Finding]:
         own = ("train_step", "compute_loss", "compute_gradients")
         if network.klass is not None and any(isinstance(network.klass.find(name), Function) for name in own):
             continue
-        if "add_loss" in ast.unparse(case.module.tree) or (network.members is None and network.klass is None):
+        if "add_loss" in case.module.text or (network.members is None and network.klass is None):
             continue
         assert compiled.call is not None
         yield Finding(
@@ -158,7 +158,7 @@ def _dead(function: ast.AST) -> list[ast.Assign]:
 @rules(missing_loss_term="WL702")
 def missing_term(case: Case) -> Iterator[Finding]:
     """Penalties of layers that the loss of a custom loop leaves out."""
-    text = ast.unparse(case.module.tree)
+    text = case.module.text
     if ".losses" in text or "compute_loss" in text or "compiled_loss" in text:
         return
     for request in case.facts.requests:

@@ -295,6 +295,8 @@ def aliased(case: Case) -> Iterator[Finding]:
                 help="make each anew: `[make() for _ in range(n)]`",
                 severity=Severity.WARNING,
             )
+    if not any(made.role in (Role.SEQUENTIAL, Role.NETWORK) for made in case.facts.objects):
+        return
     for node in ast.walk(case.module.tree):
         if (
             isinstance(node, ast.Assign)
