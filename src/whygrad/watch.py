@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from whygrad.backends import Watcher, WatchOptions, replay_step, words_of
+from whygrad.backends import Watcher, WatchOptions, modules_of, replay_step, words_of
 from whygrad.backends.children import MODULE as CHILDREN_OF
 from whygrad.backends.children import Children, leave
 from whygrad.backends.failure import describe_failure
@@ -162,6 +162,7 @@ def watch(
     guard: str | None = None,
     keep: str | None = None,
     terms: bool = False,
+    on_step: Callable[[float | None], None] | None = None,
 ) -> Iterator[Run]:
     """Watch a stretch of code. Nothing it computes changes; afterwards `run.report()` says what was found.
 
@@ -170,11 +171,12 @@ def watch(
     value that is not finite is found for certain. `guard`: hold back updates that are not finite, as `whygrad.guard`
     does with this mode; this one does change what is computed. `keep`: a folder in which a step that goes bad is kept
     for `whygrad replay`. `terms`: measure how much each term of a loss gives to each layer, by one more backward pass a
-    term; the values of the program stay as they are.
+    term; the values of the program stay as they are. `on_step` is called at each gradient that is asked for and each
+    call of a compiled function, with the loss where it can be seen.
     """
     guards = None if guard is None else Guards(guard)
     on_optimizer = None if guards is None else guards.install
-    options = WatchOptions(find_nan=find_nan, keep=keep, terms=terms, on_optimizer=on_optimizer)
+    options = WatchOptions(find_nan=find_nan, keep=keep, terms=terms, on_step=on_step, on_optimizer=on_optimizer)
     run = Run(selection, on_certain, name, folder, options, guards)
     run._start()
     try:
@@ -254,7 +256,8 @@ def replay(path: str) -> Recording:
 
 def diagnosed(recording: Recording, selection: Selection | None = None) -> tuple[Diagnostic, ...]:
     """What all rules say of a recording, in the words of its framework."""
-    return diagnose(recording, all_rules(), selection, words_of(recording.framework))
+    framework = recording.framework
+    return diagnose(recording, all_rules(), selection, words_of(framework), modules_of(framework))
 
 
 def _reach(recording: Recording, request: Request) -> LossReach:

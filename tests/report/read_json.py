@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from whygrad.diagnostics import Diagnostic, Fix, FixSafety, Label, Severity, Steps
+from whygrad.diagnostics import Diagnostic, Edit, Fix, FixSafety, Label, Severity, Steps
 from whygrad.report import LossReach, Report
 from whygrad.source import SourceSpan
 
@@ -21,7 +21,6 @@ def from_data(data: Mapping[str, Any]) -> Report:
 
 def _read_diagnostic(data: Mapping[str, Any]) -> Diagnostic:
     primary = data["location"]
-    fix = data["fix"]
     return Diagnostic(
         code=data["code"],
         rule=data["rule"],
@@ -34,12 +33,13 @@ def _read_diagnostic(data: Mapping[str, Any]) -> Diagnostic:
         help=data["help"],
         steps=Steps(data["steps"]["seen"], data["steps"]["of"]),
         certain=data["certain"],
-        fix=None if fix is None else _read_fix(fix),
+        fixes=tuple(_read_fix(fix) for fix in data["fixes"]),
     )
 
 
 def _read_fix(data: Mapping[str, Any]) -> Fix:
-    return Fix(span=_read_span(data), replacement=data["replacement"], safety=FixSafety(data["safety"]))
+    edits = tuple(Edit(_read_span(edit), edit["replacement"]) for edit in data["edits"])
+    return Fix(title=data["title"], edits=edits, safety=FixSafety(data["safety"]))
 
 
 def _read_reach(data: Mapping[str, Any]) -> LossReach:

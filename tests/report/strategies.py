@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from whygrad.diagnostics import Diagnostic, Fix, FixSafety, Label, Severity, Steps
+from whygrad.diagnostics import Diagnostic, Edit, Fix, FixSafety, Label, Severity, Steps
 from whygrad.report import LossReach, Report
 from whygrad.source import SourceSpan
 
@@ -29,6 +29,13 @@ def _spans(draw: st.DrawFn) -> SourceSpan:
 
 SPANS = _spans()
 NAMES = st.lists(st.text(max_size=10), max_size=3).map(tuple)
+EDITS = st.builds(Edit, SPANS, st.text(max_size=20))
+FIXES = st.builds(
+    Fix,
+    title=st.text(max_size=20),
+    edits=st.lists(EDITS, max_size=2).map(tuple),
+    safety=st.sampled_from(FixSafety),
+)
 LABELS = st.builds(Label, SPANS, st.text(max_size=30))
 DIAGNOSTICS = st.builds(
     Diagnostic,
@@ -43,7 +50,7 @@ DIAGNOSTICS = st.builds(
     help=st.none() | st.text(max_size=30),
     steps=st.builds(Steps, COUNTS, COUNTS),
     certain=st.booleans(),
-    fix=st.none() | st.builds(Fix, span=SPANS, replacement=st.text(max_size=20), safety=st.sampled_from(FixSafety)),
+    fixes=st.lists(FIXES, max_size=2).map(tuple),
 )
 REACHES = st.builds(
     LossReach,

@@ -69,7 +69,7 @@ def test_columns_are_counted_from_one_and_end_after_the_last() -> None:
                 "help": HELP,
                 "steps": {"seen": 3, "of": 4},
                 "certain": True,
-                "fix": None,
+                "fixes": [],
             }
         ],
         "gradients": [{"loss": "loss", "location": None, "reached": [], "missing": ["w"], "steps": 4, "terms": []}],

@@ -12,7 +12,7 @@ from hypothesis import given
 
 from report.samples import CUT, HELP, TRAIN, diagnostic, span, write
 from report.strategies import REPORTS
-from whygrad.diagnostics import Fix, FixSafety, Label, Severity, Steps
+from whygrad.diagnostics import Edit, Fix, FixSafety, Label, Severity, Steps
 from whygrad.report import Report, render
 from whygrad.source import SourceSpan, refresh_sources
 
@@ -113,7 +113,13 @@ def test_a_result_says_what_where_and_how_sure(project: Path) -> None:
             related=(Label(SourceSpan("/elsewhere/model.py", 2), "a second cut"),),
             help=HELP,
             steps=Steps(3, 4),
-            fix=Fix(span=span(file, 6, "tf.int32"), replacement="tf.float32", safety=FixSafety.UNSAFE),
+            fixes=(
+                Fix(
+                    title="keep it in floating point",
+                    edits=(Edit(span(file, 6, "tf.int32"), "tf.float32"),),
+                    safety=FixSafety.UNSAFE,
+                ),
+            ),
         )
     )
 
@@ -149,7 +155,7 @@ def test_a_result_says_what_where_and_how_sure(project: Path) -> None:
         ],
         "fixes": [
             {
-                "description": {"text": "unsafe fix"},
+                "description": {"text": "keep it in floating point (unsafe)"},
                 "artifactChanges": [
                     {
                         "artifactLocation": here,

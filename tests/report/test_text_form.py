@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from report.samples import CUT, HELP, TRAIN, diagnostic, in_memory, lines, span, write
-from whygrad.diagnostics import Fix, FixSafety, Label, Severity, Steps
+from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.report import render_diagnostic
 from whygrad.source import SourceSpan
 
@@ -332,20 +332,6 @@ def test_variables_that_the_message_names_are_not_listed_again() -> None:
 def test_one_step_of_one_is_not_worth_a_note() -> None:
     assert "steps" not in render_diagnostic(diagnostic(steps=Steps(1, 1)))
     assert "= note: in 1 of 7 steps\n" in render_diagnostic(diagnostic(steps=Steps(1, 7)))
-
-
-@pytest.mark.parametrize(
-    ("safety", "shown"),
-    [
-        (FixSafety.SAFE, "= fix: write `tf.identity(w)` (safe: `--fix` writes it)"),
-        (FixSafety.UNSAFE, "= fix: write `tf.identity(w)` (may change what the program does)"),
-        (FixSafety.DISPLAY_ONLY, "= fix: write `tf.identity(w)`"),
-    ],
-)
-def test_a_fix_states_how_safe_it_is(safety: FixSafety, shown: str) -> None:
-    fix = Fix(span=SourceSpan("train.py", 1, 0, 1, 4), replacement="tf.identity(w)", safety=safety)
-
-    assert shown in render_diagnostic(diagnostic(fix=fix)).splitlines()[1].strip()
 
 
 @pytest.mark.parametrize("end", [None, 13, 5])

@@ -35,6 +35,7 @@ class WatchOptions:
     find_nan: bool = False  # keep what every compiled step needs to be replayed, whatever it costs
     keep: str | None = None  # the folder in which steps that go bad are kept; None: nowhere
     terms: bool = False  # measure what each term of a loss gives to each variable, by one more backward pass a term
+    on_step: Callable[[float | None], None] | None = None  # at each request or compiled call, with the loss if seen
     on_optimizer: Callable[[Any, Any], None] | None = None  # given the hooks and a class of optimizers, before ours
 
 
@@ -81,6 +82,12 @@ def api_of(framework: str) -> Api:
     """The public names of a framework, as lint knows them: plain data, read without the framework itself."""
     api: Api = importlib.import_module(f"{FRAMEWORKS[framework]}.api").API
     return api
+
+
+def modules_of(framework: str) -> Mapping[str, str]:
+    """The modules that the first names in the words of a framework stand for, and ours: `tf` is `tensorflow`."""
+    home = FRAMEWORKS.get(framework)
+    return {} if home is None else {**importlib.import_module(f"{home}.vocabulary").MODULES, "wg": "whygrad"}
 
 
 class Watcher(importlib.abc.MetaPathFinder):

@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "compare": "whygrad.cli.compare",
     "explain": "whygrad.cli.explain",
     "export": "whygrad.cli.export",
+    "fix": "whygrad.cli.fix",
     "lint": "whygrad.cli.lint",
     "replay": "whygrad.cli.replay",
     "rules": "whygrad.cli.rules",

@@ -1,11 +1,13 @@
 """What a finding is when it reaches the user."""
 
-from whygrad.diagnostics.diagnostic import Diagnostic, Fix, FixSafety, Label, Severity, Steps
+from whygrad.diagnostics.diagnostic import Diagnostic, Label, Severity, Steps
+from whygrad.diagnostics.fix import Edit, Fix, FixSafety
 from whygrad.diagnostics.selection import Selection, ignored_rules, is_suppressed, parse_selection
 from whygrad.diagnostics.vocabulary import Word, Words, worded
 
 __all__ = [
     "Diagnostic",
+    "Edit",
     "Fix",
     "FixSafety",
     "Label",

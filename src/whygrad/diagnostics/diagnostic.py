@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 
+from whygrad.diagnostics.fix import Fix
 from whygrad.source import SourceSpan
 
 
@@ -24,27 +25,12 @@ class Severity(IntEnum):
         return cls[text.upper()]
 
 
-class FixSafety(StrEnum):
-    SAFE = "safe"
-    UNSAFE = "unsafe"
-    DISPLAY_ONLY = "display-only"
-
-
 @dataclass(frozen=True, slots=True)
 class Label:
     """What happens at one place."""
 
     span: SourceSpan
     text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fix:
-    """A replacement for a stretch of source, with how safe it is to apply unread."""
-
-    span: SourceSpan
-    replacement: str
-    safety: FixSafety = FixSafety.DISPLAY_ONLY
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,4 +56,4 @@ class Diagnostic:
     help: str | None = None
     steps: Steps = field(default_factory=Steps)
     certain: bool = True
-    fix: Fix | None = None
+    fixes: tuple[Fix, ...] = ()  # the least intrusive first

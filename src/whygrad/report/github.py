@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from whygrad.diagnostics import Diagnostic, Severity
-from whygrad.report.remarks import headline, place, remarks
+from whygrad.report.remarks import edits_shown, headline, place, remarks
 from whygrad.report.report_data import ReportData
 from whygrad.source import SourceSpan, is_on_disk, shown_file
 
@@ -39,6 +39,7 @@ def _message(diagnostic: Diagnostic, span: SourceSpan | None) -> str:
     if span is not None and diagnostic.primary is not None and diagnostic.primary.text:
         lines.append(f"{place(span)}: {diagnostic.primary.text}")
     lines += (f"{remark.kind}: {remark.text}" for remark in remarks(diagnostic))
+    lines += (f"fix: {fix.title}\n{edits_shown(fix)}" for fix in diagnostic.fixes[:1])
     return "\n".join(lines)
 
 

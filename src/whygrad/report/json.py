@@ -24,7 +24,7 @@ def to_data(report: ReportData) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "run": plain(report.run),
-        "diagnostics": [_diagnostic(diagnostic) for diagnostic in report.diagnostics],
+        "diagnostics": [diagnostic_data(diagnostic) for diagnostic in report.diagnostics],
         "gradients": [_reach(reach) for reach in report.gradients],
     }
 
@@ -53,7 +53,7 @@ def plain(value: object) -> Any:
     return str(value)
 
 
-def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
+def diagnostic_data(diagnostic: Diagnostic) -> dict[str, Any]:
     primary = diagnostic.primary
     return {
         "code": diagnostic.code,
@@ -68,12 +68,13 @@ def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
         "help": diagnostic.help,
         "steps": {"seen": diagnostic.steps.seen, "of": diagnostic.steps.of},
         "certain": diagnostic.certain,
-        "fix": None if diagnostic.fix is None else _fix(diagnostic.fix),
+        "fixes": [fix_data(fix) for fix in diagnostic.fixes],
     }
 
 
-def _fix(fix: Fix) -> dict[str, Any]:
-    return {**location(fix.span), "replacement": fix.replacement, "safety": fix.safety.value}
+def fix_data(fix: Fix) -> dict[str, Any]:
+    edits = [{**location(edit.span), "replacement": edit.text} for edit in fix.edits]
+    return {"title": fix.title, "safety": fix.safety.value, "edits": edits}
 
 
 def _reach(reach: LossReach) -> dict[str, Any]:

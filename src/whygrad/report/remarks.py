@@ -5,20 +5,14 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from whygrad.diagnostics import Diagnostic, Fix, FixSafety
+from whygrad.diagnostics import Diagnostic, Fix
 from whygrad.source import SourceSpan, shown_file
 
 _NAMED = 8  # variables that are listed by name
 
-_SAFETY = {
-    FixSafety.SAFE: " (safe: `--fix` writes it)",
-    FixSafety.UNSAFE: " (may change what the program does)",
-    FixSafety.DISPLAY_ONLY: "",
-}
-
 
 class Remark(NamedTuple):
-    kind: str  # note, help, fix or more
+    kind: str  # note, help or more
     text: str
 
 
@@ -50,8 +44,6 @@ def remarks(diagnostic: Diagnostic) -> tuple[Remark, ...]:
         found.append(Remark("note", f"in {diagnostic.steps.seen} of {diagnostic.steps.of} steps"))
     if diagnostic.help is not None:
         found.append(Remark("help", diagnostic.help))
-    if diagnostic.fix is not None:
-        found.append(Remark("fix", _fix(diagnostic.fix)))
     found.append(Remark("more", f"whygrad explain {diagnostic.code}"))
     return tuple(found)
 
@@ -71,7 +63,6 @@ def _unnamed_variables(diagnostic: Diagnostic) -> str:
     return f"{noun}: {_name_some(diagnostic.variables)}"
 
 
-def _fix(fix: Fix) -> str:
-    if not fix.replacement:
-        return f"delete this{_SAFETY[fix.safety]}"
-    return f"write `{fix.replacement}`{_SAFETY[fix.safety]}"
+def edits_shown(fix: Fix) -> str:
+    """What a fix writes where: `train.py:6:14: tf.sqrt(x)`, a line an edit."""
+    return "\n".join(f"{place(edit.span)}: {edit.text.strip() or '(deleted)'}" for edit in fix.edits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -93,8 +93,8 @@ def _result(diagnostic: Diagnostic, rule_index: int, fingerprint: str) -> dict[s
         result["relatedLocations"] = [
             {"id": number, **_location(label)} for number, label in enumerate(diagnostic.related, start=1)
         ]
-    if diagnostic.fix is not None:
-        result["fixes"] = [_fix(diagnostic.fix)]
+    if diagnostic.fixes:
+        result["fixes"] = [_fix(fix) for fix in diagnostic.fixes]
     return result
 
 
@@ -129,9 +129,11 @@ def _region(span: SourceSpan) -> Mapping[str, int]:
 
 
 def _fix(fix: Fix) -> dict[str, Any]:
-    replacement = {"deletedRegion": _region(fix.span), "insertedContent": {"text": fix.replacement}}
-    change = {"artifactLocation": _artifact(fix.span.file), "replacements": [replacement]}
-    return {"description": {"text": f"{fix.safety.value} fix"}, "artifactChanges": [change]}
+    by_file: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for edit in fix.edits:
+        by_file[edit.span.file].append({"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.text}})
+    changes = [{"artifactLocation": _artifact(file), "replacements": edits} for file, edits in by_file.items()]
+    return {"description": {"text": f"{fix.title} ({fix.safety.value})"}, "artifactChanges": changes}
 
 
 def _fingerprints(diagnostics: Iterable[Diagnostic]) -> Iterable[str]:

@@ -31,7 +31,8 @@ def json_schema() -> dict[str, Any]:
         "$defs": {
             "location": _object(_LOCATION, "a stretch of the user's code"),
             "related": _object({**_LOCATION, "label": _TEXT}, "another place, and what happens there"),
-            "fix": _object(_FIX, "source to write in place of what is there"),
+            "edit": _object(_EDIT, "source to write in place of what is there"),
+            "fix": _object(_FIX, "edits that belong together; nothing says here that they were tried"),
             "diagnostic": _object(_DIAGNOSTIC, "one cause, however many variables and steps it touches"),
             "term": _object(_TERM, "one summand of a loss: which variables it reaches"),
             "gradient": _object(_GRADIENT, "one gradient request: which variables the loss reaches"),
@@ -67,10 +68,11 @@ _LOCATION = {
     "end_line": _place("of the last character; null: the same line"),
     "end_column": _place("the column after the last character"),
 }
+_EDIT = {**_LOCATION, "replacement": _TEXT}
 _FIX = {
-    **_LOCATION,
-    "replacement": _TEXT,
+    "title": _said(_TEXT, "what it does, as one action"),
     "safety": {"enum": [safety.value for safety in FixSafety]},
+    "edits": {"type": "array", "items": {"$ref": "#/$defs/edit"}},
 }
 _DIAGNOSTIC = {
     "code": {"type": "string", "pattern": "^W[A-Z]\\d+$"},
@@ -85,7 +87,7 @@ _DIAGNOSTIC = {
     "help": _said({"type": ["string", "null"]}, "one action that mends it"),
     "steps": _object({"seen": _COUNT, "of": _COUNT}, "in how many of the steps that could have shown it"),
     "certain": _said({"type": "boolean"}, "false: inferred from the evidence in the notes"),
-    "fix": _or_null({"$ref": "#/$defs/fix"}),
+    "fixes": {"type": "array", "items": {"$ref": "#/$defs/fix"}, "description": "the least intrusive first"},
 }
 _GRADIENT = {
     "loss": _said(_TEXT, "the expression in the user's code"),

@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from whygrad.diagnostics import Diagnostic, Label, Selection, Severity, Steps, Words, is_suppressed, worded
+from whygrad.diagnostics import Diagnostic, Fix, Label, Selection, Severity, Steps, Words, is_suppressed, worded
+from whygrad.fixes.spelling import Modules, spelled
 from whygrad.graph import Recording
 from whygrad.graph.questions.escape import with_escapes
 from whygrad.graph.questions.query import without_collecting
@@ -15,17 +16,22 @@ from whygrad.source import texts_of
 
 
 def diagnose(
-    recording: Recording, rules: Iterable[Rule], selection: Selection | None = None, words: Words | None = None
+    recording: Recording,
+    rules: Iterable[Rule],
+    selection: Selection | None = None,
+    words: Words | None = None,
+    modules: Modules | None = None,
 ) -> tuple[Diagnostic, ...]:
     """All diagnostics of a recording, worst first, without those a comment in the code silences.
 
-    `words` are those of the recording's framework; without them, advice is given in everybody's.
+    `words` are those of the recording's framework; without them, advice is given in everybody's. `modules` are those
+    that the first names in the words stand for; without them no fix is offered.
     """
     wanted = selection or Selection()
     with without_collecting(), texts_of(recording.sources):
         whole = with_escapes(recording)
         found = [
-            stamp(rule, finding, words or {})
+            stamp(rule, finding, words or {}, modules)
             for rule in rules
             if wanted.admits(rule.code, rule.name)
             for finding in rule.check(whole)
@@ -53,7 +59,7 @@ def _merged(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         )
 
 
-def stamp(rule: Rule, finding: Finding, words: Words) -> Diagnostic:
+def stamp(rule: Rule, finding: Finding, words: Words, modules: Modules | None = None) -> Diagnostic:
     severity = rule.severity if finding.severity is None else finding.severity
     if not finding.certain:
         severity = min(severity, Severity.WARNING)
@@ -69,7 +75,16 @@ def stamp(rule: Rule, finding: Finding, words: Words) -> Diagnostic:
         help=None if finding.help is None else worded(finding.help, words),
         steps=finding.steps,
         certain=finding.certain,
+        fixes=() if modules is None else _fixes(finding, words, modules),
     )
+
+
+def _fixes(finding: Finding, words: Words, modules: Modules) -> tuple[Fix, ...]:
+    """The fixes that a finding offers; one that cannot be built must not cost the finding itself."""
+    try:
+        return tuple(spelled(finding.fixes(), words, modules))
+    except Exception:
+        return ()
 
 
 def _worded(label: Label, words: Words) -> Label:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.diagnostics import Fix, Label, Severity, Steps
 from whygrad.graph import Recording
 
 Check = Callable[[Recording], Iterable["Finding"]]
@@ -28,6 +28,9 @@ class Finding:
     steps: Steps = field(default_factory=Steps)
     severity: Severity | None = None
     certain: bool = True
+    fixes: Callable[[], Iterable[Fix]] = (
+        tuple  # the least intrusive first; built when asked for, worded as all texts are
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.backends.tensorflow.listen.op_listener import OpListener
 from whygrad.backends.tensorflow.log.episode import Episodes
 from whygrad.backends.tensorflow.log.recorder import Recorder
-from whygrad.backends.tensorflow.log.requests import RequestEntry, Requests
+from whygrad.backends.tensorflow.log.requests import RequestEntry, Requests, Ticket
 from whygrad.backends.tensorflow.log.tapes import Tapes
 from whygrad.backends.tensorflow.log.updates import Updates, is_stateful
 from whygrad.backends.tensorflow.log.variables import VariableBook
@@ -84,6 +84,9 @@ class Capture:
         self._connect()
         if on_settled is not None:
             recorder.on_settled.append(on_settled)
+        if self.options.on_step is not None:
+            self.requests.on_eager.insert(0, partial(_tell_loss, recorder, self.options.on_step))
+            recorder.on_call.append(partial(self.options.on_step, None))
         self.term_norms = TermNorms(recorder, self.tapes, self.requests) if self.options.terms else None
         if self.term_norms is not None:
             self.requests.on_eager.append(self.term_norms.ran)
@@ -264,3 +267,11 @@ class Capture:
 
     def _optimizer_facts(self, optimizer: Any) -> tuple[int, bool]:
         return self.updates.number(optimizer), is_stateful(optimizer)
+
+
+def _tell_loss(recorder: Recorder, told: Callable[[float | None], None], ticket: Ticket, *_: object) -> None:
+    target = ticket.raw_targets[0] if len(ticket.raw_targets) == 1 else None
+    scalar = hasattr(target, "numpy") and getattr(target, "shape", None) == ()
+    with recorder.pausing():
+        value = float(target.numpy()) if scalar else None  # type: ignore[union-attr]
+    told(value)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Steps, Word
+from whygrad.fixes.variables import assigned_in_place
 from whygrad.graph import Recording
 from whygrad.graph.event import VariableStep
 from whygrad.graph.ledger import WriterKind
@@ -68,6 +70,7 @@ def variable_rebound(recording: Recording) -> Iterator[Finding]:
             else (Label(rebound.request.where, "gradient asked here"),),
             help=f"change the variable in place: `{name}.{Word.ASSIGN_SUB}(rate * gradient)`",
             steps=steps_of(recording, [rebound.request]),
+            fixes=partial(assigned_in_place, made),
         )
     for event in recording.events_of(AttributeSet):
         if event.given is not Given.TENSOR or event.held is None:
@@ -78,6 +81,7 @@ def variable_rebound(recording: Recording) -> Iterator[Finding]:
             primary=None if event.where is None else Label(event.where, "replaces the variable by a tensor"),
             variables=(name,),
             help=f"change the variable in place (`{Word.ASSIGN}`), or run the layer functionally with the tensor",
+            fixes=partial(assigned_in_place, event.where),
         )
     yield from _discarded(recording)
 
@@ -104,6 +108,7 @@ def _discarded(recording: Recording) -> Iterator[Finding]:
             if events[0].bound_to is not None
             else f"change the variable in place: `variable.{Word.ASSIGN_SUB}(rate * gradient)`",
             steps=Steps(seen, seen),
+            fixes=partial(assigned_in_place, where),
         )
 
 

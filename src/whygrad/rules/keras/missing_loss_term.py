@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
+from whygrad.fixes.losses import with_own_terms
 from whygrad.graph import Recording, Request
 from whygrad.graph.objects import ObjectCalled, Trained
 from whygrad.graph.questions.query import index_of
@@ -68,7 +70,15 @@ def missing_loss_term(recording: Recording) -> Iterator[Finding]:
             related=() if loss is None or where in (None, loss) else (Label(where, collected),),
             variables=event.penalties,
             help=f"add them to the loss under the tape: `loss + {Word.ADD_ALL}(model.losses)`",
+            fixes=partial(with_own_terms, _asked(recording, event), where, loss),
         )
+
+
+def _asked(recording: Recording, event: ObjectCalled) -> SourceSpan | None:
+    """Where the gradients of its variables are asked for."""
+    mine = set(event.variables)
+    asking = (request for request in recording.requests if mine & {source.variable for source in request.sources})
+    return next((request.where for request in asking if request.where is not None), None)
 
 
 def _is_penalised(request: Request, event: ObjectCalled) -> bool:

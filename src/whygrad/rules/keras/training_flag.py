@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity
+from whygrad.fixes.losses import in_training_mode
 from whygrad.graph import Recording
 from whygrad.graph.objects import Call, ObjectCalled, Trained
 from whygrad.graph.recording import ABSENT
@@ -71,6 +73,7 @@ def training_flag(recording: Recording) -> Iterator[Finding]:
             primary=None if where is None else Label(where, "called without `training=True`"),
             related=also_at((call.where for call in taped), but=where),
             help="call it with `training=True` in the training step (or say `training=False` where that is meant)",
+            fixes=partial(in_training_mode, [call.where for call in taped]),
         )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 
-from whygrad.diagnostics import Label, Severity
+from whygrad.diagnostics import Fix, Label, Severity
 from whygrad.graph import FailureKind, Recording, Request, Source, VariableId
 from whygrad.graph.questions.query import Cut, Reason, index_of
 from whygrad.graph.questions.terms import terms_of
@@ -25,6 +26,7 @@ def claim(
     severity: Callable[[Recording, MissingCut], Severity | None] | None = None,
     instead: Callable[[MissingCut], SourceSpan | None] = lambda missing: None,
     beside: Callable[[MissingCut], tuple[Label, ...]] = lambda missing: (),
+    fixes: Callable[[MissingCut], Iterable[Fix]] = lambda missing: (),
 ) -> Iterator[Finding]:
     """One finding for each place whose cut a rule recognises; `instead` may know a better place to show it."""
     by_place: dict[object, list[MissingCut]] = {}
@@ -48,6 +50,7 @@ def claim(
             steps=steps_of(recording, [missing.request for missing in group]),
             severity=_severity(recording, group) if severity is None else severity(recording, first),
             certain=not first.cut.op.inferred,
+            fixes=functools.partial(fixes, first),
         )
 
 

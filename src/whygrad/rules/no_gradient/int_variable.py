@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
-from whygrad.graph import Recording
+from whygrad.fixes.variables import floating
+from whygrad.graph import Recording, Request
 from whygrad.graph.recording import ABSENT
 from whygrad.rules.no_gradient.missing import is_beside_trainable
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import steps_of
+from whygrad.source import SourceSpan
 
 
 @rule("WG110", "int-variable", severity=Severity.ERROR, since="0.1.0")
@@ -57,4 +60,11 @@ def int_variable(recording: Recording) -> Iterator[Finding]:
                 related=() if request.where is None else (Label(request.where, "gradient asked for here"),),
                 help=f"make it a floating-point variable: `{Word.VARIABLE}(1.0)` or `dtype={Word.FLOAT32}`",
                 steps=steps_of(recording, [request]),
+                fixes=partial(floating, _made(recording, request)),
             )
+
+
+def _made(recording: Recording, request: Request) -> tuple[SourceSpan | None, ...]:
+    """Where the variables of integers were made that one request asks for: together they are one mistake."""
+    asked = [recording.variables.get(s.variable) for s in request.sources if s.variable is not None]
+    return tuple(each.created for each in asked if each is not None and not each.is_floating)

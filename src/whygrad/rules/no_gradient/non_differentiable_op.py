@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Severity, Word
+from whygrad.diagnostics import Fix, Severity, Word
+from whygrad.fixes.straight_through import compared, positions, rounded, uncast
 from whygrad.graph import OpKind, Recording
 from whygrad.graph.questions.query import Cut, Reason
 from whygrad.rules.no_gradient.claim import claim
@@ -47,7 +48,12 @@ def non_differentiable_op(recording: Recording) -> Iterator[Finding]:
     A cut inside a compiled library function is placed at the call of that function.
     """
     yield from claim(
-        recording, lambda each: _is_mine(each) and not _is_of_integers(each), because=_because, label=_label, help=_help
+        recording,
+        lambda each: _is_mine(each) and not _is_of_integers(each),
+        because=_because,
+        label=_label,
+        help=_help,
+        fixes=_fixes,
     )
     yield from claim(
         recording,
@@ -58,6 +64,20 @@ def non_differentiable_op(recording: Recording) -> Iterator[Finding]:
         label=lambda cut: f"{cut.op.name} of integers: the gradient stops here",
         help=lambda cut: "keep it in floating point from the beginning: `1.0` instead of `1`, or a floating dtype",
     )
+
+
+_FIXES = {
+    OpKind.ROUND: rounded,
+    OpKind.CAST: uncast,
+    OpKind.COMPARE: compared,
+    OpKind.INDEX: positions,
+    OpKind.ONE_HOT: positions,
+}
+
+
+def _fixes(missing: MissingCut) -> Iterator[Fix]:
+    builder = _FIXES.get(missing.cut.op.kind)
+    return iter(()) if builder is None else builder(missing.cut.op.where)
 
 
 def _is_mine(missing: MissingCut) -> bool:

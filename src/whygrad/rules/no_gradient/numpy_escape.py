@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
+from whygrad.fixes.array_calls import without_arrays
 from whygrad.graph import Departure, OpKind, Recording, Request, Source
 from whygrad.graph.questions.query import Cut, Reason, index_of
 from whygrad.rules.no_gradient.claim import claim
@@ -55,6 +57,7 @@ def numpy_escape(recording: Recording) -> Iterator[Finding]:
         because=_because,
         label=lambda cut: f"the value leaves {Word.FRAMEWORK} here; what comes back is a constant",
         help=_help,
+        fixes=lambda missing: without_arrays(missing.cut.op.where),
     )
     yield from _inside_python_functions(recording)
 
@@ -73,6 +76,7 @@ def _inside_python_functions(recording: Recording) -> Iterator[Finding]:
                     variables=names,
                     help=f"compute the body with {Word.FRAMEWORK} ops on the tensors it is given",
                     steps=steps_of(recording, [request]),
+                    fixes=partial(without_arrays, where),
                 )
                 break
 

@@ -6,7 +6,8 @@ import functools
 from collections.abc import Iterator
 from typing import Final
 
-from whygrad.diagnostics import Label, Severity, Word
+from whygrad.diagnostics import Fix, Label, Severity, Word
+from whygrad.fixes.blocks import into_block, without_block, without_statement
 from whygrad.graph import OpKind, Recording
 from whygrad.graph.questions.query import Cut, Reason
 from whygrad.rules.no_gradient.claim import claim
@@ -52,7 +53,14 @@ def outside_tape(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Values computed more than two updates ago are known only as inputs: then the variable counts as not in the loss.
     """
-    yield from claim(recording, _is_outside, because=_because, label=_label, help=functools.partial(_help, recording))
+    yield from claim(
+        recording,
+        _is_outside,
+        because=_because,
+        label=_label,
+        help=functools.partial(_help, recording),
+        fixes=functools.partial(_fixes, recording),
+    )
     yield from claim(
         recording,
         lambda missing: missing.lapse is not None and not missing.lapse.emptied,
@@ -60,6 +68,7 @@ def outside_tape(recording: Recording) -> Iterator[Finding]:
         label=lambda cut: "not recorded",
         help=lambda cut: f"move {text_of(cut.op.where)} out of the block that stops the recording",
         beside=lambda missing: _lapse(missing, "the recording is stopped here"),
+        fixes=lambda missing: without_block(None if missing.lapse is None else missing.lapse.where),
     )
     yield from claim(
         recording,
@@ -68,7 +77,14 @@ def outside_tape(recording: Recording) -> Iterator[Finding]:
         label=lambda cut: "all that the tape had recorded is forgotten here",
         help=lambda cut: "take the gradient before this, or run the forward pass after it",
         instead=lambda missing: None if missing.lapse is None else missing.lapse.where,
+        fixes=lambda missing: without_statement(None if missing.lapse is None else missing.lapse.where),
     )
+
+
+def _fixes(recording: Recording, missing: MissingCut) -> Iterator[Fix]:
+    request = missing.request
+    tape = recording.tapes.get(request.tape)
+    return into_block(missing.cut.op.where, None if tape is None else tape.entered, request.where)
 
 
 def _is_outside(missing: MissingCut) -> bool:

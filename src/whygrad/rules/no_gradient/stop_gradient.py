@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity
+from whygrad.fixes.straight_through import unstopped
 from whygrad.graph import Recording
 from whygrad.graph.questions.query import Reason
 from whygrad.rules.no_gradient.claim import claim
@@ -51,4 +52,5 @@ def stop_gradient(recording: Recording) -> Iterator[Finding]:
         because=lambda cut: "every path to the loss goes through a `stop_gradient`",
         label=lambda cut: "the gradient stops here",
         help=lambda cut: f"take {text_of(cut.op.where)} out of the path, or do not ask for this gradient",
+        fixes=lambda missing: unstopped(missing.cut.op.where),
     )

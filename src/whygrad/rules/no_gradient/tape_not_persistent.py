@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
+from whygrad.fixes.tapes import persistent
 from whygrad.graph import FailureKind, Recording
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import names_of, steps_of
@@ -63,4 +65,5 @@ def tape_not_persistent(recording: Recording) -> Iterator[Finding]:
             related=tuple(related),
             help=f"ask for all gradients in one call, or make the tape with `{Word.TAPE}(persistent=True)`",
             steps=steps_of(recording, [request]),
+            fixes=partial(persistent, None if tape is None else tape.entered),
         )

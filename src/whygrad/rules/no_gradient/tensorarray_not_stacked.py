@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity
+from whygrad.fixes.losses import stacked
 from whygrad.graph import NotATensor, Recording, Request
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import names_of, source_expression, steps_of, target_expression
@@ -67,4 +69,5 @@ def _finding(recording: Recording, request: Request, name: str, array: str, so: 
         variables=names_of(recording, request, request.sources),
         help=f"stack it under the tape and use the result: `{name if known else 'array'}.stack()`",
         steps=steps_of(recording, [request]),
+        fixes=partial(stacked, request.where),
     )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from whygrad.diagnostics import Label, Severity, Word
+from whygrad.diagnostics import Fix, Label, Severity, Word
+from whygrad.fixes.tapes import watched
+from whygrad.fixes.variables import thawed
 from whygrad.graph import Recording
-from whygrad.rules.no_gradient.missing import missing_of
+from whygrad.rules.no_gradient.missing import Unwatched, missing_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import UNNAMED, listing, names_of, steps_of
 
@@ -54,7 +57,17 @@ def unwatched_source(recording: Recording) -> Iterator[Finding]:
             variables=names,
             help=f"call {_call(names[0])} before the first op that uses it",
             steps=steps_of(recording, [request]),
+            fixes=partial(_fixes, recording, unwatched, names[0]),
         )
+
+
+def _fixes(recording: Recording, unwatched: Unwatched, name: str) -> Iterator[Fix]:
+    tape = recording.tapes.get(unwatched.request.tape)
+    if tape is not None:
+        late = tape.watched[0] if unwatched.first_use is not None and len(tape.watched) == 1 else None
+        variable = recording.variables.get(unwatched.source.variable) if unwatched.source.variable is not None else None
+        yield from thawed(None if variable is None else variable.created)
+        yield from watched(tape.entered, name, late)
 
 
 def _call(name: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Final
 
-from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.diagnostics import Fix, Label, Severity, Steps
 from whygrad.graph import Action, OpKind, Recording, VariableId
 from whygrad.graph.nonfinite import FailingOp, Feeder, Nonfinite, Occurrence, Stage, ValueFacts
 from whygrad.graph.questions.feeding import is_deviation, is_norm
@@ -15,6 +16,7 @@ from whygrad.rules.rule import Finding
 from whygrad.rules.thresholds import HUGE_INPUT, HUGE_RESULT
 from whygrad.rules.wording import listing, text_of, variable_name
 
+Fixes = Callable[[Nonfinite, FailingOp], Iterable[Fix]]
 Words = Callable[[Nonfinite, FailingOp], tuple[str, str, str]]
 
 OVERFLOWING: Final = frozenset({OpKind.ELEMENTWISE, OpKind.CONTRACT, OpKind.REDUCE, OpKind.MOVE, OpKind.CAST})
@@ -118,6 +120,7 @@ def finding(
     help: str,
     notes: tuple[str, ...] = (),
     related: tuple[Label, ...] = (),
+    fixes: Callable[[], Iterable[Fix]] = tuple,
 ) -> Finding:
     """The finding of one birth, with the evidence that every birth has."""
     asked = born.when.request
@@ -131,6 +134,7 @@ def finding(
         steps=steps_of(born.when),
         severity=Severity.NOTE if born.when.went_on else None,
         certain=born.exact,
+        fixes=fixes,
     )
 
 
@@ -152,11 +156,12 @@ def variables_behind(recording: Recording, born: Nonfinite) -> tuple[VariableId,
     return tuple(found)
 
 
-def explain(recording: Recording, rule: str, words: Words) -> Iterator[Finding]:
+def explain(recording: Recording, rule: str, words: Words, fixes: Fixes = lambda born, op: ()) -> Iterator[Finding]:
     """One finding for each birth of a rule; `words` gives why, what happens here, and what to write instead."""
     for born, op in births(recording, rule):
         because, label, help = words(born, op)
-        yield finding(recording, born, because=because, label=label, help=help)
+        fix = partial(fixes, born, op)
+        yield finding(recording, born, because=because, label=label, help=help, fixes=fix)
 
 
 def steps_of(when: Occurrence) -> Steps:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity, Word
+from whygrad.fixes.finite import quotient
 from whygrad.graph import Action, Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression, has_zero, small
@@ -44,7 +45,7 @@ def nan_division(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Found in eager steps by replaying the step; inside compiled steps the inputs of the step must still be at hand.
     """
-    yield from explain(recording, "nan-division", _words)
+    yield from explain(recording, "nan-division", _words, lambda born, op: quotient(born.where, small(op, "1e-8")))
 
 
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:

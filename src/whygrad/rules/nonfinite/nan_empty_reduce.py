@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity, Word
+from whygrad.fixes.finite import empty_mean
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression
@@ -47,7 +48,7 @@ def nan_empty_reduce(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Found in eager steps by replaying the step; inside compiled steps the inputs of the step must still be at hand.
     """
-    yield from explain(recording, "nan-empty-reduce", _words)
+    yield from explain(recording, "nan-empty-reduce", _words, lambda born, op: empty_mean(born.where))
 
 
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:

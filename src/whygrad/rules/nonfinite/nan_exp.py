@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Severity, Word
+from whygrad.diagnostics import Fix, Severity, Word
+from whygrad.fixes.finite import exponential, finite_mask
 from whygrad.graph import OpKind, Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression, grown_from
@@ -45,7 +46,14 @@ def nan_exp(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Found in eager steps by replaying the step; inside compiled steps the inputs of the step must still be at hand.
     """
-    yield from explain(recording, "nan-exp", _words)
+    yield from explain(recording, "nan-exp", _words, _fixes)
+
+
+def _fixes(born: Nonfinite, op: FailingOp) -> Iterator[Fix]:
+    fed = grown_from(op)
+    if op.kind is OpKind.SOFTMAX:
+        return finite_mask(born.where)
+    return exponential(born.where if fed is None or fed.where is None else fed.where)
 
 
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:

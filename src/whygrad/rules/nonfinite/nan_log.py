@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity, Word
+from whygrad.fixes.finite import logarithm
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression, has_negative, small
@@ -45,7 +46,7 @@ def nan_log(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Found in eager steps by replaying the step; inside compiled steps the inputs of the step must still be at hand.
     """
-    yield from explain(recording, "nan-log", _words)
+    yield from explain(recording, "nan-log", _words, lambda born, op: logarithm(born.where, small(op, "1e-7")))
 
 
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:

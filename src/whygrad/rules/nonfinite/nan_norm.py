@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity, Word
+from whygrad.fixes.finite import norm
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression
@@ -45,7 +46,7 @@ def nan_norm(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Found in eager steps by replaying the step; inside compiled steps the inputs of the step must still be at hand.
     """
-    yield from explain(recording, "nan-norm", _words)
+    yield from explain(recording, "nan-norm", _words, lambda born, op: norm(born.where))
 
 
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity, Word
+from whygrad.fixes.finite import power
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression, has_negative, has_zero
@@ -42,7 +43,7 @@ def nan_pow(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Found in eager steps by replaying the step; inside compiled steps the inputs of the step must still be at hand.
     """
-    yield from explain(recording, "nan-pow", _words)
+    yield from explain(recording, "nan-pow", _words, lambda born, op: power(born.where))
 
 
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:

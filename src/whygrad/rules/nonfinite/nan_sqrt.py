@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity, Word
+from whygrad.fixes.finite import root
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression, has_negative, small
@@ -46,7 +47,9 @@ def nan_sqrt(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Found in eager steps by replaying the step; inside compiled steps the inputs of the step must still be at hand.
     """
-    yield from explain(recording, "nan-sqrt", _words)
+    yield from explain(
+        recording, "nan-sqrt", _words, lambda born, op: root(born.where, small(op, "1e-12"), negative=has_negative(op))
+    )
 
 
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
+from whygrad.fixes.finite import safe_where
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import births, expression, finding
@@ -51,7 +53,15 @@ def nan_where(recording: Recording) -> Iterator[Finding]:
         hidden = (
             () if born.masked_by in (None, born.where) else (Label(born.masked_by, "hidden here, on the way forward"),)
         )
-        yield finding(recording, born, because=because, label=label, help=help, related=hidden)
+        yield finding(
+            recording,
+            born,
+            because=because,
+            label=label,
+            help=help,
+            related=hidden,
+            fixes=partial(safe_where, born.where, born.masked_by),
+        )
 
 
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:

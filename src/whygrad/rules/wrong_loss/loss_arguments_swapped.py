@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from whygrad.diagnostics import Label, Severity
+from whygrad.fixes.losses import exchanged
 from whygrad.graph import FailureKind, Op, OpKind, Recording, Request, TensorId
 from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
@@ -56,6 +58,7 @@ def loss_arguments_swapped(recording: Recording) -> Iterator[Finding]:
             primary=Label(failure.where, _ORDER),
             help=_HELP,
             certain=False,
+            fixes=partial(exchanged, failure.where),
         )
     for request in recording.requests:
         index = index_of(request.graph)
@@ -70,6 +73,7 @@ def loss_arguments_swapped(recording: Recording) -> Iterator[Finding]:
                     message="labels and predictions are exchanged: the labels are trained, the predictions are constant",
                     primary=Label(op.where, _ORDER),
                     help=_HELP,
+                    fixes=partial(exchanged, op.where),
                     steps=steps_of(recording, [request]),
                 )
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Steps, Word
+from whygrad.fixes.losses import same_shape
 from whygrad.graph import Action, Op, OpKind, Recording, Request, TensorId
 from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
@@ -75,6 +77,7 @@ def _finding(where: SourceSpan, compares: bool, left: str, right: str, result: s
         help=f"give both the same shape: `{Word.SQUEEZE}({squeezed}, -1)` or `{other}[:, None]`",
         steps=steps,
         certain=False,
+        fixes=partial(same_shape, where, column_first=left.endswith(", 1)")),
     )
 
 

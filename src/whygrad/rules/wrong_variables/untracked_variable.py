@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
+from whygrad.fixes.variables import rebased, tracked
 from whygrad.graph import Op, Recording, Request, Variable, VariableId
 from whygrad.graph.objects import ListRead
 from whygrad.graph.questions.fed_in import is_fed_in
@@ -125,6 +127,7 @@ def _forgotten_by_modules(recording: Recording) -> Iterator[Finding]:
             related=tuple(Label(place, "made here") for place in event.made[:3]),
             help=f"derive `{event.owner}` from `{Word.NETWORK}`, or add up the `trainable_variables` of its layers",
             certain=not event.held,
+            fixes=partial(rebased, event.where.file, event.owner, Word.NETWORK),
         )
 
 
@@ -171,4 +174,5 @@ def _finding(variables: list[Variable]) -> Finding:
         variables=names,
         help=f"make it with `self.{Word.ADD_VARIABLE}(...)` (or as a `{Word.NETWORK_VARIABLE}` attribute) of a layer of the model, and "
         "keep inner layers as attributes",
+        fixes=partial(tracked, first.created),
     )

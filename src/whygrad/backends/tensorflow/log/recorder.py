@@ -93,6 +93,7 @@ class Recorder:
         self.calls_seen = 0
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
         self.on_settled: list[Callable[[], None]] = []  # enough steps were seen to tell that a gradient never comes
+        self.on_call: list[Callable[[], None]] = []  # a traced function was called
         self.on_write: Callable[[VariableEntry, OpRecord, Any, Label], None] | None = None
         self._generation_starts: deque[int] = deque([0])
         self._spared = 0  # ops that were kept for a tape that may still be asked
@@ -196,6 +197,8 @@ class Recorder:
     def _note_call(self) -> None:
         """Traced steps ask for their gradients once; that they run is all one sees of them afterwards."""
         self.calls_seen += 1
+        for told in self.on_call:
+            told()
         if self.calls_seen in (32, 512):
             self.settled()
 

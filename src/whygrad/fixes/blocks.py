@@ -1,0 +1,236 @@
+"""Statements in and out of `with` blocks: a block that begins earlier or ends later, statements copied into it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from whygrad.diagnostics import Edit, Fix, FixSafety
+from whygrad.fixes.rewriting import (
+    deleted_lines,
+    has_own_lines,
+    indent_of,
+    indentation_inside,
+    inserted_at,
+    moved_lines,
+    replaced,
+    shifted,
+    starts_line,
+    text_at,
+)
+from whygrad.source import SourceSpan, source_lines
+from whygrad.source.module import Module, last_name, located
+
+_NAMES = ("target", "differentiated", "target_of_gradient")
+
+
+def into_block(expression: SourceSpan | None, entered: SourceSpan | None, asked: SourceSpan | None) -> Iterator[Fix]:
+    """What computes an expression runs inside the `with` block at `entered`; `asked` is where its result is used."""
+    found, there = located(expression), located(entered)
+    if found is None or there is None or found[0] is not there[0]:
+        return
+    module, block = there[0], _block(*there)
+    request = located(asked)
+    if block is None:
+        return
+    asking = None if request is None else request[0].statement(request[1])
+    outside = _outside_of(module, found[1], block)
+    if outside is not None and asking is outside and request is not None:
+        yield from _hoisted(module, block, request[1])
+    elif outside is not None:
+        yield from _enclosed(module, block, outside, asking)
+
+
+def _block(module: Module, node: ast.AST) -> ast.With | None:
+    """The `with` statement whose head a node is in, if its body has lines of its own."""
+    around = (node, *module.ancestors(node))
+    block = next((each for each in around if isinstance(each, ast.With)), None)
+    if block is None or block.body[0].lineno <= _head_end(block) or not starts_line(module, block):
+        return None
+    return block
+
+
+def _head_end(block: ast.With) -> int:
+    ends = [item.optional_vars or item.context_expr for item in block.items]
+    return max(end.end_lineno or end.lineno for end in ends)
+
+
+def _outside_of(module: Module, node: ast.AST, block: ast.With) -> ast.stmt | None:
+    """The statement that computes a node and can be seen from a block: its own, or one that calls its function."""
+    if block in module.ancestors(node):
+        return None
+    scopes = [module.scope(block), *(each for each in module.ancestors(block) if each is module.tree)]
+    statement = module.statement(node)
+    for _ in range(4):  # calls that are followed outwards
+        function = None if statement is None else module.scope(statement)
+        if statement is None or function in scopes:
+            return statement
+        statement = _caller(module, function, block)
+    return None
+
+
+def _caller(module: Module, function: ast.AST | None, block: ast.With) -> ast.stmt | None:
+    """The last statement outside of a block that calls a function, in the scopes that the block can see."""
+    calls = module.calls.get(getattr(function, "name", ""), [])
+    outside = [call for call in calls if block not in module.ancestors(call)]
+    before = [call for call in outside if call.lineno < block.lineno] or outside
+    return module.statement(before[-1]) if before else None
+
+
+def _enclosed(module: Module, block: ast.With, outside: ast.stmt, asking: ast.stmt | None) -> Iterator[Fix]:
+    for around in (block, *(each for each in module.ancestors(block) if isinstance(each, ast.stmt))):
+        siblings = _siblings(module, around)
+        mine = next((each for each in (outside, *module.ancestors(outside)) if each in siblings), None)
+        if mine is None or mine is around:
+            continue
+        here, there = siblings.index(mine), siblings.index(around)
+        if around is block and here > there:
+            yield from _longer(module, block, siblings[there + 1 :], outside, asking)
+        elif around is block:
+            yield from _earlier(module, block, siblings[here:there])
+        elif here < there:
+            yield from _copied(module, block, siblings[here:there])
+        return
+
+
+def _siblings(module: Module, statement: ast.AST) -> list[ast.stmt]:
+    parent = module.parents.get(statement)
+    for name in ("body", "orelse", "finalbody"):
+        found = getattr(parent, name, None)
+        if isinstance(found, list) and statement in found:
+            return found
+    return []
+
+
+def _longer(
+    module: Module, block: ast.With, after: Sequence[ast.stmt], outside: ast.stmt, asking: ast.stmt | None
+) -> Iterator[Fix]:
+    """The statements after a block, up to the one that asks, belong to it."""
+    asks = [asking is not None and asking in ast.walk(each) for each in after]
+    end = asks.index(True) if any(asks) else None
+    taken = list(after[:end]) if end else [each for each in after if each.lineno <= outside.lineno]
+    if not taken or not all(has_own_lines(module, each) for each in taken):
+        return
+    first, last = (block.end_lineno or block.lineno) + 1, taken[-1].end_lineno or taken[-1].lineno
+    edits = tuple(shifted(module, first, last, indent_of(module, block), indentation_inside(module, block)))
+    yield Fix(title=f"move {_shown(module, taken)} into the `with` block", edits=edits, safety=FixSafety.SAFE)
+
+
+def _earlier(module: Module, block: ast.With, before: Sequence[ast.stmt]) -> Iterator[Fix]:
+    """The block begins before these statements."""
+    head = source_lines(module.file)[block.lineno - 1 : _head_end(block)]
+    if not head[-1].split("#")[0].rstrip().endswith(":") or not all(has_own_lines(module, each) for each in before):
+        return
+    if any(isinstance(each, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)) for each in before):
+        yield from _copied(module, block, before)
+        return
+    outer, inner = indent_of(module, block), indentation_inside(module, block)
+    edits = (
+        inserted_at(module, before[0].lineno, "\n".join(head)),
+        *shifted(module, before[0].lineno, block.lineno - 1, outer, inner),
+        deleted_lines(module, block.lineno, _head_end(block)),
+    )
+    yield Fix(title=f"move {_shown(module, before)} into the `with` block", edits=edits, safety=FixSafety.SAFE)
+
+
+def _copied(module: Module, block: ast.With, before: Sequence[ast.stmt]) -> Iterator[Fix]:
+    """The first of some statements, and those that take what it makes, are run in the block."""
+    taken, names = list[ast.stmt](), set[str]()
+    for statement in before:
+        simple = isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign))
+        if not taken or (simple and names & _read(statement)):
+            taken.append(statement)
+            names |= _bound(statement)
+    if not all(isinstance(each, (ast.Assign, ast.AnnAssign)) and has_own_lines(module, each) for each in taken):
+        return
+    text = moved_lines(module, taken, indentation_inside(module, block))
+    edits = [inserted_at(module, block.body[0].lineno, text)]
+    used_elsewhere = any(
+        isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load)
+        for node in ast.walk(module.tree)
+        if block not in module.ancestors(node) and not any(each in module.ancestors(node) for each in taken)
+    )
+    if not used_elsewhere:
+        edits += [deleted_lines(module, each.lineno, each.end_lineno or each.lineno) for each in taken]
+    yield Fix(title=f"compute {_shown(module, taken)} inside the `with` block", edits=tuple(edits))
+
+
+def _read(statement: ast.stmt) -> set[str]:
+    return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+def _shown(module: Module, statements: Sequence[ast.stmt]) -> str:
+    text = " ".join(text_at(module, statements[0]).split())
+    more = f" and {len(statements) - 1} more" if len(statements) > 1 else ""
+    return f"`{text if len(text) <= 50 else text[:47] + '...'}`{more}"
+
+
+def _hoisted(module: Module, block: ast.With, request: ast.AST) -> Iterator[Fix]:
+    """The expression in the call itself is computed at the end of the block."""
+    if not isinstance(request, ast.Call) or not request.args or not has_own_lines(module, block.body[-1]):
+        return
+    used = {node.id for node in ast.walk(module.tree) if isinstance(node, ast.Name)}
+    name = next((each for each in _NAMES if each not in used), None)
+    target = request.args[0]
+    if name is None:
+        return
+    line = (block.end_lineno or block.lineno) + 1
+    text = f"{indentation_inside(module, block)}{name} = ({text_at(module, target)})"
+    if not any(character in text for character in "\n"):
+        text = f"{indentation_inside(module, block)}{name} = {text_at(module, target)}"
+    edits = (inserted_at(module, line, text), replaced(module, target, name))
+    yield Fix(title=f"compute `{text_at(module, target)}` inside the `with` block", edits=edits, safety=FixSafety.SAFE)
+
+
+def without_block(at: SourceSpan | None) -> Iterator[Fix]:
+    """The statements of a `with` block stand where the block stood."""
+    found = located(at)
+    block = None if found is None else _block(*found)
+    if found is None or block is None or len(block.items) > 1:
+        return
+    module = found[0]
+    edits: tuple[Edit, ...] = (
+        deleted_lines(module, block.lineno, _head_end(block)),
+        *shifted(
+            module,
+            _head_end(block) + 1,
+            block.end_lineno or block.lineno,
+            indentation_inside(module, block),
+            indent_of(module, block),
+        ),
+    )
+    head = " ".join(text_at(module, block.items[0].context_expr).split())
+    yield Fix(title=f"leave out `with {head}`", edits=edits)
+
+
+def without_statement(at: SourceSpan | None) -> Iterator[Fix]:
+    """A statement that is a call, and nothing else, is left out."""
+    found = located(at)
+    statement = None if found is None else found[0].statement(found[1])
+    if found is None or not isinstance(statement, ast.Expr) or not has_own_lines(found[0], statement):
+        return
+    module = found[0]
+    siblings = _siblings(module, statement)
+    alone = len(siblings) == 1
+    first, last = statement.lineno, statement.end_lineno or statement.lineno
+    edit = replaced(module, statement, "pass") if alone else deleted_lines(module, first, last)
+    yield Fix(title=f"leave out `{' '.join(text_at(module, statement).split())}`", edits=(edit,))
+
+
+def call_of_head(at: SourceSpan | None) -> tuple[Module, ast.Call, ast.With] | None:
+    """The call in the head of a `with` block, such as what makes a tape."""
+    found = located(at)
+    if found is None:
+        return None
+    module, node = found
+    block = next((each for each in (node, *module.ancestors(node)) if isinstance(each, ast.With)), None)
+    if block is None:
+        return None
+    calls = [item.context_expr for item in block.items if isinstance(item.context_expr, ast.Call)]
+    inside = [call for call in calls if call is node or node in ast.walk(call)]
+    call = (inside or calls)[:1]
+    return (module, call[0], block) if call and last_name(call[0].func) else None

@@ -1,0 +1,112 @@
+"""The words of a framework in a fix, as the user's file names its modules; an import that is missing is added."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from whygrad.diagnostics import Edit, Fix, Words, worded
+from whygrad.fixes.rewriting import inserted_at
+from whygrad.source import is_on_disk
+from whygrad.source.module import Module, module_of
+
+Modules = Mapping[str, str]  # what the first names in words stand for: `tf` -> `tensorflow`
+
+_DOTTED = re.compile(r"\b([A-Za-z_]\w*)\.")
+
+
+def spelled(fixes: Iterable[Fix], words: Words, modules: Modules) -> Iterator[Fix]:
+    """The fixes whose words the user's files can say; a file that uses a module's usual name otherwise cannot."""
+    for fix in fixes:
+        edits = list[Edit]()
+        for file in dict.fromkeys(edit.span.file for edit in fix.edits):
+            own = [edit for edit in fix.edits if edit.span.file == file]
+            said = _spelled_in(file, own, words, modules)
+            if said is None:
+                break
+            edits += said
+        else:
+            yield replace(fix, title=worded(fix.title, words), edits=tuple(edits))
+
+
+def _spelled_in(file: str, edits: list[Edit], words: Words, modules: Modules) -> list[Edit] | None:
+    module = module_of(file)
+    if module is None:
+        return None
+    spelling = _Spelling(module, modules)
+    own = {word: spelling.said(text) for word, text in words.items() if _is_in(f"{word}", edits)}
+    if None in own.values():
+        return None
+    known = {**words, **{word: text for word, text in own.items() if text is not None}}
+    return [*spelling.imports(), *(replace(edit, text=worded(edit.text, known)) for edit in edits)]
+
+
+def _is_in(mark: str, edits: list[Edit]) -> bool:
+    return any(mark in edit.text for edit in edits)
+
+
+class _Spelling:
+    """How one file names modules, and what it lacks."""
+
+    def __init__(self, module: Module, modules: Modules) -> None:
+        self._module = module
+        self._modules = modules
+        self._missing: dict[str, str] = {}
+
+    def said(self, word: str) -> str | None:
+        """A word as this file says it; None where its usual name stands for something else here."""
+        match = _DOTTED.match(word)
+        target = None if match is None else self._modules.get(match[1])
+        if match is None or target is None:
+            return word
+        name = _name_of(self._module, target)
+        if name is None:
+            name = match[1]
+            if _is_bound(self._module, name):
+                return None
+            if is_on_disk(self._module.file):  # a cell of a notebook sees the imports of the others
+                self._missing[name] = target
+        return f"{name}.{word[match.end() :]}"
+
+    def imports(self) -> Iterator[Edit]:
+        lines = [
+            f"import {target}" if name == target else f"import {target} as {name}"
+            for name, target in self._missing.items()
+        ]
+        if lines:
+            yield inserted_at(self._module, _place_of_imports(self._module), "\n".join(lines))
+
+
+def _name_of(module: Module, target: str) -> str | None:
+    """The name that a module goes by in a file: `import a.b as c`, `from a import b`."""
+    for node in module.tree.body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alias in node.names:
+                if alias.name == target:
+                    return alias.asname or alias.name
+    return None
+
+
+def _is_bound(module: Module, name: str) -> bool:
+    for node in ast.walk(module.tree):
+        match node:
+            case ast.Name(id=found, ctx=ast.Store()) if found == name:
+                return True
+            case ast.arg(arg=found) | ast.FunctionDef(name=found) | ast.ClassDef(name=found) if found == name:
+                return True
+            case ast.alias(name=found, asname=other) if name == (other or found):
+                return True
+    return False
+
+
+def _place_of_imports(module: Module) -> int:
+    """The line after the imports at the top of a file; where there are none, after its docstring."""
+    line = 1
+    for number, node in enumerate(module.tree.body):
+        is_text = number == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not is_text and not isinstance(node, (ast.Import, ast.ImportFrom)):
+            break
+        line = (node.end_lineno or node.lineno) + 1
+    return line

@@ -1,0 +1,172 @@
+"""A hard value whose gradient goes straight through: the values stay, the gradient is that of a soft twin."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from whygrad.diagnostics import Fix, Word
+from whygrad.fixes.rewriting import argument, call_at, expression_at, in_parentheses, operand_text, replaced, text_at
+from whygrad.source import SourceSpan
+from whygrad.source.module import Module, last_name
+
+_INDEX: Final = ("argmax", "argmin")
+
+
+def rounded(at: SourceSpan | None) -> Iterator[Fix]:
+    """`round(x)` becomes `x + stop_gradient(round(x) - x)`; and else `x` itself."""
+    found = call_at(at)
+    if found is None or not found[1].args:
+        return
+    module, call = found
+    value = call.args[0]
+    if not isinstance(value, ast.Starred):
+        yield _through(module, call, operand_text(module, value), text_at(module, call))
+        yield Fix(
+            title=f"keep `{text_at(module, value)}` as it is",
+            edits=(replaced(module, call, operand_text(module, value)),),
+        )
+
+
+def uncast(at: SourceSpan | None) -> Iterator[Fix]:
+    """A cast to a type without a gradient: the way there and back is passed straight through, or left out."""
+    found = call_at(at)
+    if found is None or last_name(found[1].func) not in ("cast", "astype"):
+        return
+    module, call = found
+    value = call.args[0] if last_name(call.func) == "cast" else getattr(call.func, "value", None)
+    if not isinstance(value, ast.expr):
+        return
+    back = _enclosing_cast(module, call)
+    soft = operand_text(module, value)
+    if back is not None:
+        yield _through(module, back, soft, text_at(module, back))
+    yield Fix(title=f"keep `{text_at(module, value)}` in floating point", edits=(replaced(module, call, soft),))
+
+
+def _through(module: Module, node: ast.expr, soft: str, hard: str) -> Fix:
+    text = f"{soft} + {Word.STOP_GRADIENT}({hard} - {soft})"
+    return Fix(
+        title="keep the value and pass the gradient straight through",
+        edits=(replaced(module, node, in_parentheses(module, node, text)),),
+    )
+
+
+def _enclosing_cast(module: Module, node: ast.expr) -> ast.Call | None:
+    """The call that makes numbers of a truth value or a whole number, here or where its name is used."""
+    parent = module.parents.get(node)
+    if isinstance(parent, ast.Call) and parent.args[:1] == [node] and last_name(parent.func) == "cast":
+        return parent
+    if isinstance(parent, ast.Call) and parent.args[:1] == [node] and last_name(parent.func) == "where":
+        return parent if len(parent.args) == 3 and all(isinstance(a, ast.Constant) for a in parent.args[1:]) else None
+    if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
+        name, scope = parent.targets[0].id, module.scope(node)
+        uses = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
+        around = [module.parents.get(use) for use in uses]
+        casts = [
+            each
+            for use, each in zip(uses, around, strict=True)
+            if isinstance(each, ast.Call) and each.args[:1] == [use] and last_name(each.func) == "cast"
+        ]
+        return casts[0] if len(casts) == 1 else None
+    return None
+
+
+def compared(at: SourceSpan | None) -> Iterator[Fix]:
+    """`cast(a > b)` gets the gradient of `sigmoid(a - b)`."""
+    found = expression_at(at)
+    if found is None:
+        return
+    module, node = found
+    sides, hard = _sides(module, node), _enclosing_cast(module, node)
+    if sides is None or hard is None:
+        return
+    soft = f"{Word.SIGMOID}({sides[0]} - {sides[1]})"
+    yield _through(module, hard, soft, text_at(module, hard))
+    yield Fix(title="use a soft step in place of the comparison", edits=(replaced(module, hard, soft),))
+
+
+def _sides(module: Module, node: ast.AST) -> tuple[str, str] | None:
+    """The larger side of a comparison, and the smaller, where it is true."""
+    match node:
+        case ast.Compare(left=left, ops=[ast.Gt() | ast.GtE()], comparators=[right]):
+            return operand_text(module, left), operand_text(module, right)
+        case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE()], comparators=[right]):
+            return operand_text(module, right), operand_text(module, left)
+        case ast.Call(func=function, args=[left, right]) if last_name(function) in ("greater", "greater_equal"):
+            return operand_text(module, left), operand_text(module, right)
+        case ast.Call(func=function, args=[left, right]) if last_name(function) in ("less", "less_equal"):
+            return operand_text(module, right), operand_text(module, left)
+    return None
+
+
+def positions(at: SourceSpan | None) -> Iterator[Fix]:
+    """`one_hot(argmax(x))` gets the gradient of the softmax; `cast(argmax(x))` becomes the mean position under it."""
+    found = call_at(at)
+    if found is None:
+        return
+    module, call = found
+    hard = call if last_name(call.func) == "one_hot" else None
+    index = call if last_name(call.func) in _INDEX else _index_in(module, call)
+    if index is None or not index.args or last_name(index.func) == "argmin":
+        return
+    scores, axis = index.args[0], argument(index, 1, "axis")
+    last_axis = axis is None or ast.unparse(axis) in ("-1", "1")
+    hard = hard or _taken_by(module, index, "one_hot")
+    if hard is not None and last_axis:
+        soft = f"{Word.SOFTMAX}({text_at(module, scores)})"
+        if isinstance(scores, ast.Call) and last_name(scores.func) == "softmax":
+            soft = text_at(module, scores)
+        yield _through(module, hard, soft, text_at(module, hard))
+        return
+    cast = _enclosing_cast(module, index)
+    if cast is not None and last_axis:
+        value = text_at(module, scores)
+        numbers = f"{Word.RANGE}({Word.CAST}({Word.SHAPE}({value})[-1], {Word.FLOAT32}))"
+        text = f"{Word.SUM}({Word.SOFTMAX}({value}) * {numbers}, axis=-1)"
+        yield Fix(title="use the mean position under a softmax", edits=(replaced(module, cast, text),))
+
+
+def _index_in(module: Module, call: ast.Call) -> ast.Call | None:
+    """The search for a position that a call is given, on the spot or by a name."""
+    value = call.args[0] if call.args else None
+    if isinstance(value, ast.Name):
+        scope = module.scope(call)
+        made = [
+            node.value
+            for node in ast.walk(scope)
+            if isinstance(node, ast.Assign) and any(ast.unparse(t) == value.id for t in node.targets)
+        ]
+        value = made[0] if len(made) == 1 else None
+    return value if isinstance(value, ast.Call) and last_name(value.func) in _INDEX else None
+
+
+def _taken_by(module: Module, node: ast.expr, name: str) -> ast.Call | None:
+    """The call of a function that takes the value of a node, on the spot or by a name."""
+    parent = module.parents.get(node)
+    if isinstance(parent, ast.Call) and parent.args[:1] == [node] and last_name(parent.func) == name:
+        return parent
+    if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
+        held = parent.targets[0].id
+        for call in module.calls.get(name, ()):
+            if call.args and isinstance(call.args[0], ast.Name) and call.args[0].id == held:
+                return call
+    return None
+
+
+def unstopped(at: SourceSpan | None) -> Iterator[Fix]:
+    """`stop_gradient(x)` becomes `x`."""
+    found = call_at(at)
+    if found is None or len(found[1].args) != 1 or found[1].keywords:
+        return
+    module, call = found
+    if last_name(call.func) != "stop_gradient":
+        return
+    value = call.args[0]
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub):  # the correction of a straight-through estimator
+        return
+    yield Fix(
+        title=f"let the gradient pass to `{text_at(module, value)}`",
+        edits=(replaced(module, call, operand_text(module, value)),),
+    )

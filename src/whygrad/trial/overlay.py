@@ -1,0 +1,79 @@
+"""Files that are, for the import system and for tracebacks, as these texts say; on disk they stay what they are."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import linecache
+import os
+import re
+import sys
+import types
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Overlay = Mapping[str, str]  # the absolute path of a file -> its text
+
+
+class OverlayLoader(importlib.machinery.SourceFileLoader):
+    """Loads a module from its text in the overlay, with no cached bytecode read or written."""
+
+    def __init__(self, fullname: str, path: str, text: str) -> None:
+        super().__init__(fullname, path)
+        self._text = text
+
+    def get_code(self, fullname: str) -> types.CodeType:
+        return compile_text(self._text, self.path)
+
+    def get_source(self, fullname: str) -> str:
+        return self._text
+
+
+class OverlayFinder(importlib.abc.MetaPathFinder):
+    """Finds modules as the other finders do, and gives those of the overlay a loader of ours."""
+
+    def __init__(self, overlay: Overlay) -> None:
+        self._overlay = {os.path.realpath(file): text for file, text in overlay.items()}
+        self._finding: set[str] = set()
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if fullname in self._finding:
+            return None
+        self._finding.add(fullname)
+        try:
+            spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        finally:
+            self._finding.discard(fullname)
+        text = None if spec is None or spec.origin is None else self._overlay.get(os.path.realpath(spec.origin))
+        if spec is None or spec.origin is None or text is None:
+            return None
+        spec.loader = OverlayLoader(fullname, spec.origin, text)
+        return spec
+
+
+def install(overlay: Overlay) -> None:
+    """Have imports, tracebacks and `inspect` read these texts from now on."""
+    if not overlay:
+        return
+    sys.meta_path.insert(0, OverlayFinder(overlay))
+    read = linecache.updatecache
+    lines = {file: re.findall(r"[^\n]*\n|[^\n]+\Z", re.sub(r"\r\n?", "\n", text)) for file, text in overlay.items()}
+
+    def updatecache(filename: str, module_globals: dict[str, Any] | None = None) -> list[str]:
+        """A framework that compiles functions from their source has the cache read files again."""
+        if filename not in lines:
+            return read(filename, module_globals)
+        linecache.cache[filename] = (len(overlay[filename]), None, lines[filename], filename)
+        return lines[filename]
+
+    linecache.updatecache = updatecache
+    for file in overlay:
+        updatecache(file)
+
+
+def compile_text(text: str, file: str) -> types.CodeType:
+    code: types.CodeType = compile(text, file, "exec", dont_inherit=True)
+    return code
