@@ -101,7 +101,10 @@ def test_the_other_files_are_checked_all_the_same(tmp_path: Path) -> None:
 
     found = check_files(find_files([str(tmp_path)]), Cache(None))
 
-    assert [[each.rule for each in one.diagnostics] for one in found.values()] == [["unreadable-file"], ["int-variable"]]
+    assert [[each.rule for each in one.diagnostics] for one in found.values()] == [
+        ["unreadable-file"],
+        ["int-variable"],
+    ]
 
 
 def test_a_file_that_is_taken_away_is_a_finding(tmp_path: Path) -> None:
@@ -145,7 +148,9 @@ def test_a_comment_silences_the_line(word: str) -> None:
 
 
 def test_a_comment_for_another_rule_silences_nothing() -> None:
-    assert rules(BROKEN.replace("tf.Variable(3)", "tf.Variable(3)  # whygrad: ignore[stop-gradient]")) == ["int-variable"]
+    assert rules(BROKEN.replace("tf.Variable(3)", "tf.Variable(3)  # whygrad: ignore[stop-gradient]")) == [
+        "int-variable"
+    ]
 
 
 def test_a_code_of_lint_that_silences_nothing_is_reported() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +27,9 @@ FOUND, CLEAN = 1, 0
 @click.option("--ignore", multiple=True, metavar="RULES", help="Not these rules.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Not the files and folders of such a name.")
 @click.option("--stdin-filename", metavar="FILE", help="Check standard input, as if it were FILE.")
+@click.option("--fix", is_flag=True, help="Write the fixes that are safe into the files.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also those that may change what is computed.")
+@click.option("--diff", is_flag=True, help="Show what --fix would write, and write nothing.")
 @click.option("--statistics", is_flag=True, help="How often each rule was broken, rather than where.")
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even where something is found.")
@@ -46,6 +48,9 @@ def command(
     ignore: tuple[str, ...],
     exclude: tuple[str, ...],
     stdin_filename: str | None,
+    fix: bool,
+    unsafe_fixes: bool,
+    diff: bool,
     statistics: bool,
     watch: bool,
     exit_zero: bool,
@@ -82,6 +87,14 @@ def command(
         deliver(report, wanted)
         return CLEAN if exit_zero or not _is_loud(report.diagnostics) else FOUND
 
+    if fix or diff:
+        from whygrad.cli.lint_report import mend
+
+        changed = mend(paths, (*exclude, *config.exclude), wanted, unsafe=unsafe_fixes, write=fix and not diff)
+        if diff:
+            return FOUND if changed and not exit_zero else CLEAN
+    elif unsafe_fixes:
+        raise UsageError("`--unsafe-fixes` fixes nothing by itself", help="add --fix or --diff")
     if not watch:
         return once()
     if stdin_filename is not None:
@@ -147,6 +160,3 @@ def selection_of(select: Sequence[str], extend: Sequence[str], ignore: Sequence[
 
 def _static(word: str) -> str:
     return "WL" + word[2:] if word[:2].upper() == "WG" and (len(word) == 2 or word[2].isdigit()) else word
-
-
-__all__ = ["Counter", "command", "selection_of"]

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from whygrad.cli.output import FILE_WIDTH, claim
 from whygrad.diagnostics import Diagnostic, Selection, Severity
-from whygrad.lint.files.discovery import is_excluded
+from whygrad.lint.files.discovery import find_files, is_excluded
+from whygrad.lint.files.mending import mended
 from whygrad.report import Report, render, terminal_width, wants_color, write_report
+from whygrad.source import shown_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +35,28 @@ class Wanted:
         if not self.selection.admits(code, rule):
             return False
         return all(each.admits(code, rule) for pattern, each in self.per_file if is_excluded(file, [pattern]))
+
+
+def mend(paths: Sequence[str], exclude: Sequence[str], wanted: Wanted, *, unsafe: bool, write: bool) -> int:
+    """Fix what can be fixed, in the files or as a diff; how many files that changes."""
+    count = 0
+    for file in find_files(paths, exclude):
+        made = mended(file, partial(wanted.admit, file), unsafe=unsafe)
+        if made is None or not made.is_changed:
+            continue
+        count += 1
+        if write:
+            made.write()
+            print(f"fixed {shown_file(str(file))}: {', '.join(made.titles)}", file=sys.stderr)
+        else:
+            name = shown_file(str(file))
+            lines = difflib.unified_diff(_lines(made.before), _lines(made.after.text), f"a/{name}", f"b/{name}")
+            sys.stdout.write("".join(lines))
+    return count
+
+
+def _lines(text: str) -> list[str]:
+    return [f"{line}\n" for line in text.splitlines()]
 
 
 def deliver(report: Report, wanted: Wanted) -> None:
@@ -66,6 +93,3 @@ def _described() -> tuple[object, ...]:
     from whygrad.lint.pages import static_pages
 
     return static_pages()
-
-
-__all__ = ["Wanted", "deliver"]

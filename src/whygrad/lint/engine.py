@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 
-from whygrad.backends import FRAMEWORKS, api_of, words_of
+from whygrad.backends import FRAMEWORKS, api_of, modules_of, words_of
 from whygrad.backends.api import Api
-from whygrad.diagnostics import Diagnostic, Label, Severity, Words, worded
+from whygrad.diagnostics import Diagnostic, Fix, Label, Severity, Words, worded
 from whygrad.lint import rules
 from whygrad.lint.flow.walk import follow
 from whygrad.lint.rules.check import CHECKS, CODES, Case, Check, Finding, diagnostics
-from whygrad.source import SourceSpan
+from whygrad.source import SourceSpan, texts_of
 from whygrad.source.module import Module
 
 _DEEPEST = 3_000  # frames of Python: an expression nested deeper than its parser allows is not met
@@ -33,7 +33,7 @@ def check_text(file: str, text: str) -> list[Diagnostic]:
         api = api_of(framework)
         if any(word in text for word in api.mentions):
             words = words_of(framework)
-            found += (_worded(each, words) for each in _check(module, api))
+            found += (_worded(each, words) for each in _check(module, api, Mending(file, text, framework)))
     return found
 
 
@@ -60,11 +60,30 @@ def unreadable(file: str, reason: str, line: int, column: int | None) -> Diagnos
     )
 
 
-def _check(module: Module, api: Api) -> list[Diagnostic]:
+def _check(module: Module, api: Api, mend: Mending) -> list[Diagnostic]:
     with _deep():
         facts = follow(module.tree, api)
         case = Case(module, facts, api)
-        return diagnostics(list(_findings(case)))
+        return diagnostics(list(_findings(case)), mend)
+
+
+class Mending:
+    """The fixes of findings in one text; a rewrite that fails costs its fix, not the finding."""
+
+    def __init__(self, file: str, text: str, framework: str) -> None:
+        self._sources = {file: text}
+        self._framework = framework
+
+    def __call__(self, finding: Finding) -> tuple[Fix, ...]:
+        from whygrad.fixes.spelling import spelled
+        from whygrad.lint.fixing import fixes_of
+
+        words, modules = words_of(self._framework), modules_of(self._framework)
+        try:
+            with texts_of(self._sources):
+                return tuple(spelled(fixes_of(finding), words, modules))
+        except Exception:
+            return ()
 
 
 def _findings(case: Case) -> Iterator[Finding]:

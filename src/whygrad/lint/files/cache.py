@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from whygrad.backends import FRAMEWORKS
-from whygrad.diagnostics import Diagnostic, Label, Severity
+from whygrad.diagnostics import Diagnostic, Edit, Fix, FixSafety, Label, Severity
 from whygrad.lint.files.checking import Checked
 from whygrad.run_folder import run_folder
 from whygrad.source import SourceSpan
@@ -114,6 +114,10 @@ def _row(diagnostic: Diagnostic) -> dict[str, Any]:
         "notes": list(diagnostic.notes),
         "help": diagnostic.help,
         "certain": diagnostic.certain,
+        "fixes": [
+            [fix.title, fix.safety.value, [_label_row(Label(edit.span, edit.text)) for edit in fix.edits]]
+            for fix in diagnostic.fixes
+        ],
     }
 
 
@@ -145,4 +149,10 @@ def _diagnostic(row: Mapping[str, Any]) -> Diagnostic:
         notes=tuple(row["notes"]),
         help=row["help"],
         certain=row["certain"],
+        fixes=tuple(_fix(*each) for each in row["fixes"]),
     )
+
+
+def _fix(title: str, safety: str, edits: list[list[Any]]) -> Fix:
+    made = tuple(Edit(SourceSpan(*row[:5]), str(row[5])) for row in edits)
+    return Fix(title=title, edits=made, safety=FixSafety(safety))

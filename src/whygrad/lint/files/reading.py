@@ -44,6 +44,7 @@ class Source:
             diagnostic,
             primary=None if diagnostic.primary is None else self._label(diagnostic.primary),
             related=tuple(map(self._label, diagnostic.related)),
+            fixes=(),  # their places are those of the joined text
         )
 
     def _label(self, label: Label) -> Label:

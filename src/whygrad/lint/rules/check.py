@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from whygrad.backends.api import Api
-from whygrad.diagnostics import Diagnostic, Label, Severity
+from whygrad.backends.api import Api, Does
+from whygrad.diagnostics import Diagnostic, Fix, Label, Severity
 from whygrad.lint.flow.facts import Facts
 from whygrad.lint.values.value import Node, Object, Place, Tape, Value
 from whygrad.source import SourceSpan
@@ -40,6 +40,12 @@ class Case:
         holder = self.holder(where)
         text = holder or ast.unparse(where)
         return text if len(text) <= 60 else f"{text[:57]}..."
+
+    def named_at(self, request: ast.Call, source: Value) -> str:
+        """The name by which a request asks for a source; its own where it asks for several."""
+        written = request.args[1] if len(request.args) > 1 else None
+        plain = isinstance(written, (ast.Name, ast.Attribute))
+        return ast.unparse(written) if plain and written is not None else self.named(source)
 
     def holder(self, where: ast.expr) -> str | None:
         """`w` for what `w = make()` makes."""
@@ -81,6 +87,14 @@ class Finding:
     notes: tuple[str, ...] = ()
     help: str | None = None
     certain: bool = True
+    # what a fix may need to know
+    tape: SourceSpan | None = None
+    asked: SourceSpan | None = None  # where the gradient is asked for
+    called: SourceSpan | None = None  # a call of the network
+    inner: SourceSpan | None = None  # the part of the place that the trouble is in
+    late: bool = False  # the place is right, but comes too late
+    rename: str | None = None
+    does: Does | None = None  # what happens at the place
 
 
 CODES: dict[str, str] = {}
@@ -99,8 +113,8 @@ def rules(**codes: str) -> Callable[[Check], Check]:
     return register
 
 
-def diagnostics(findings: Sequence[Finding]) -> list[Diagnostic]:
-    """One for each rule and place, in the order of the text."""
+def diagnostics(findings: Sequence[Finding], mend: Callable[[Finding], tuple[Fix, ...]]) -> list[Diagnostic]:
+    """One for each rule and place, in the order of the text, with the fixes that `mend` knows for it."""
     found: dict[tuple[str, SourceSpan], Diagnostic] = {}
     for each in findings:
         key = each.rule, each.primary.span
@@ -115,6 +129,7 @@ def diagnostics(findings: Sequence[Finding]) -> list[Diagnostic]:
             notes=each.notes,
             help=each.help,
             certain=each.certain,
+            fixes=mend(each),
         )
         if key not in found or found[key].severity < made.severity:
             found[key] = made

@@ -175,6 +175,7 @@ def missing_term(case: Case) -> Iterator[Finding]:
                     primary=case.label(penalised[0].where or request.where, "asks for a penalty"),
                     related=(case.label(request.where, "this loss does not have it"),),
                     help="add `sum(model.losses)` to the loss",
+                    asked=case.span(request.where),
                 )
                 break
 

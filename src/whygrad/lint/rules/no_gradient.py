@@ -12,6 +12,7 @@ from whygrad.lint.flow.facts import Request
 from whygrad.lint.rules.check import Case, Finding, beside, rules
 from whygrad.lint.values.reach import Cut, Reach, Why, behind, flat, origin, parts_of, reach, related
 from whygrad.lint.values.value import Function, Items, Kind, Literal, Node, Object, Value
+from whygrad.source import SourceSpan
 
 _SAYS: Final[dict[Why, tuple[str, str, str, str]]] = {  # rule, message, label, help
     Why.OP: (
@@ -198,9 +199,17 @@ def _cut(case: Case, request: Request, cut: Cut, first: Node, names: list[str], 
         variables=shown,
         related=(case.label(request.where, "the gradient is asked for here"),) if where is not request.where else (),
         help=help_,
+        tape=_tape_span(case, request),
+        asked=case.span(request.where),
+        does=first.does,
         certain=not found.guesses,
         severity=Severity.ERROR if not found.guesses else Severity.WARNING,
     )
+
+
+def _tape_span(case: Case, request: Request) -> SourceSpan | None:
+    where = None if request.tape is None else request.tape.where
+    return case.span(where) if isinstance(where, ast.expr) else None
 
 
 def _integer(case: Case, request: Request, variable: Node) -> Finding:
@@ -236,6 +245,8 @@ def _unwatched(case: Case, request: Request, found: Reach) -> Iterator[Finding]:
                 rule="unwatched-source",
                 message=f"no gradient reaches `{case.named(source)}`: the tape does not watch it",
                 primary=case.label(request.where, "a tensor is only followed if it is watched"),
+                variables=(case.named_at(request.where, source),),
+                tape=_tape_span(case, request),
                 related=_first_use(case, users),
                 help=f"call `{Word.WATCH}(...)` with it before the forward pass",
             )
@@ -245,6 +256,9 @@ def _unwatched(case: Case, request: Request, found: Reach) -> Iterator[Finding]:
                 rule="unwatched-source",
                 message=f"no gradient reaches `{case.named(source)}`: it is watched only after it was used",
                 primary=case.label(call or request.where, "too late: what came before is not recorded for it"),
+                variables=(case.named_at(request.where, source),),
+                tape=_tape_span(case, request),
+                late=call is not None,
                 related=_first_use(case, users),
                 help=f"move `{Word.WATCH}(...)` before the first use",
             )

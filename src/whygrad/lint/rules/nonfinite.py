@@ -177,6 +177,7 @@ def _select(case: Case, node: Node) -> Finding | None:
                     node.where or ast.Pass(), "zero times infinity is NaN, also where the other branch wins"
                 ),
                 help=f"make the argument safe first: `{Word.WHERE}(test, x, 1.0)`, and compute the branch from that",
+                inner=case.span(bad.where) if isinstance(bad.where, ast.expr) else None,
                 certain=False,
                 severity=Severity.NOTE if bad.does is Does.SQRT else Severity.WARNING,
             )

@@ -33,6 +33,7 @@ def asked_twice(case: Case) -> Iterator[Finding]:
                 if first.where is not second.where
                 else (),
                 help=f"ask for both in one call, or make the tape with `{Word.TAPE}(persistent=True)`",
+                tape=case.span(tape.where) if tape.where is not None else None,
             )
         elif asked and any(loop not in tape.place.loops for loop in asked[0].place.loops):
             yield Finding(
@@ -87,6 +88,7 @@ def asked_of_the_wrong_thing(case: Case) -> Iterator[Finding]:
                 rule="tensorarray-not-stacked",
                 message="a gradient is asked of an array of tensors, which is no tensor",
                 primary=case.label(request.where, "its target is the array itself"),
+                asked=case.span(request.where),
                 help="stack the array inside the tape, and take the gradient of that: `array.stack()`",
             )
         elif request.tape is not None:

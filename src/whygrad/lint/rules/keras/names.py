@@ -61,6 +61,7 @@ def _finding(case: Case, found: Gone, where: ast.AST) -> Finding:
         message=found.says,
         primary=case.label(where, "of an older version"),
         help=found.instead,
+        rename=found.rename,
     )
 
 
