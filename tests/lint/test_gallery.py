@@ -1,4 +1,4 @@
-"""What lint says of the gallery: nothing of healthy programs, the right thing of most that can be seen in the source."""
+"""What lint says of the gallery: nothing of healthy programs, the right thing of most bugs that the source shows."""
 
 from __future__ import annotations
 

@@ -38,7 +38,10 @@ def after(tmp_path: Path, text: str, *, unsafe: bool = False) -> str:
             "x = tf.constant( [1.0] )\nwith tf.GradientTape() as t:\n    t.watch(x)\n    y = x * x  # square\n"
             "t.gradient(y, x)\n",
         ),
-        ("opt = keras.optimizers.Adam( lr = 0.1 )  # fast\n", "opt = keras.optimizers.Adam( learning_rate = 0.1 )  # fast\n"),
+        (
+            "opt = keras.optimizers.Adam( lr = 0.1 )  # fast\n",
+            "opt = keras.optimizers.Adam( learning_rate = 0.1 )  # fast\n",
+        ),
         ("y = tf.log(2.0)\nz = tf.random_normal((2,))\n", "y = tf.math.log(2.0)\nz = tf.random.normal((2,))\n"),
         (
             "m = keras.metrics.Mean()\nm.reset_states()\n",

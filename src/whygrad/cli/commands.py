@@ -23,6 +23,7 @@ COMMANDS: Final = {
     "rules": "whygrad.cli.rules",
     "run": "whygrad.cli.run",
     "runs": "whygrad.cli.runs",
+    "server": "whygrad.cli.server",
     "show": "whygrad.cli.show",
 }
 
