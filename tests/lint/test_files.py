@@ -164,7 +164,7 @@ def test_a_name_that_silences_nothing_may_be_meant_for_a_run() -> None:
 def test_what_is_known_is_not_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write(tmp_path, {"a.py": BROKEN}) / "a.py"
     first = check_files([file], Cache(tmp_path))
-    monkeypatch.setattr("whygrad.lint.files.project.check_bytes", None)
+    monkeypatch.setattr("whygrad.lint.files.checking.check_bytes", None)
 
     again = check_files([file], Cache(tmp_path))
 

@@ -115,13 +115,14 @@ def _checked(
     jobs: int | None,
 ) -> Report:
     from whygrad.lint.files.cache import Cache, default_folder
-    from whygrad.lint.files.checking import check_bytes
     from whygrad.lint.files.discovery import find_files
     from whygrad.lint.files.project import check_files
     from whygrad.report import Report
 
     assert callable(admit)
     if stdin_filename is not None:
+        from whygrad.lint.files.checking import check_bytes
+
         data = sys.stdin.buffer.read()
         checked = {Path(stdin_filename): check_bytes(stdin_filename, data)}
         texts = {stdin_filename: data.decode("utf-8", "replace")}

@@ -14,7 +14,6 @@ from pathlib import Path
 from whygrad.cli.output import FILE_WIDTH, claim
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.lint.files.discovery import find_files, is_excluded
-from whygrad.lint.files.mending import mended
 from whygrad.report import Report, render, terminal_width, wants_color, write_report
 from whygrad.source import shown_file
 
@@ -39,6 +38,8 @@ class Wanted:
 
 def mend(paths: Sequence[str], exclude: Sequence[str], wanted: Wanted, *, unsafe: bool, write: bool) -> int:
     """Fix what can be fixed, in the files or as a diff; how many files that changes."""
+    from whygrad.lint.files.mending import mended
+
     count = 0
     for file in find_files(paths, exclude):
         made = mended(file, partial(wanted.admit, file), unsafe=unsafe)

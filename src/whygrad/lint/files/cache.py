@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from whygrad.backends import FRAMEWORKS
 from whygrad.diagnostics import Diagnostic, Edit, Fix, FixSafety, Label, Severity
-from whygrad.lint.files.checking import Checked
+from whygrad.lint.files.checked import Checked
 from whygrad.run_folder import run_folder
 from whygrad.source import SourceSpan
 

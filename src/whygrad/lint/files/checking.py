@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import Final
 
 from whygrad.diagnostics import Diagnostic, Label, Severity, ignored_rules
 from whygrad.diagnostics.selection import matches
 from whygrad.lint.engine import check_text
+from whygrad.lint.files.checked import Checked
 from whygrad.lint.files.reading import Source, broken_cells, read_source
 from whygrad.source import SourceSpan
 
@@ -16,20 +16,12 @@ _COMMENT: Final = "whygrad: ignore"
 _OWN: Final = re.compile(r"WL\d*", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """What was found in one file; `sources` are texts that cannot be read from disk."""
-
-    diagnostics: tuple[Diagnostic, ...] = ()
-    sources: dict[str, str] = field(default_factory=dict)
-
-
 def check_bytes(file: str, data: bytes) -> Checked:
     """What is wrong in a file with this content."""
     source = read_source(file, data)
     if isinstance(source, Diagnostic):
         return Checked((source,))
-    found = [*check_text(file, source.text), *()]
+    found = check_text(file, source.text)
     kept, used = _without_ignored(source, found)
     shown = [source.shown(each) for each in kept]
     shown += (source.shown(each) for each in _unused(source, used))

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from whygrad.diagnostics import Diagnostic, Label, Severity
-from whygrad.lint.engine import unreadable
 from whygrad.lint.files.cache import Cache, digest
-from whygrad.lint.files.checking import Checked, check_bytes
+from whygrad.lint.files.checked import Checked
 from whygrad.source import SourceSpan
 
 _WORTH_A_POOL: Final = 300_000  # bytes to check, below which other processes cost more than they bring
@@ -55,6 +54,9 @@ def _size(file: Path) -> int:
 
 def check_file(file: Path) -> tuple[Path, str, Checked]:
     """One file, the digest of its content, and what is wrong in it; whatever happens, there is an answer."""
+    from whygrad.lint.engine import unreadable  # not needed where all is known from the cache
+    from whygrad.lint.files.checking import check_bytes
+
     try:
         data = file.read_bytes()
     except OSError as error:

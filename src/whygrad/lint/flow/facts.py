@@ -128,6 +128,7 @@ class Facts:
     nodes: list[Node] = field(default_factory=list)
     lists: list[Items] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
+    aliases: list[ast.Assign] = field(default_factory=list)  # one name for what has another
     dropped: list[tuple[Value, ast.Expr]] = field(default_factory=list)  # results that nobody takes
     returned: set[int] = field(default_factory=set)
     spent: bool = False  # the file was too much to follow to its end

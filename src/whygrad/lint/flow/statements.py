@@ -51,6 +51,8 @@ class Statements(Expressions):
 
     def _assign(self, node: ast.Assign) -> bool:
         value = self.evaluate(node.value)
+        if isinstance(value, Object) and isinstance(node.value, (ast.Name, ast.Attribute)) and len(node.targets) == 1:
+            self.facts.aliases.append(node)
         for target in node.targets:
             self.bind_target(target, value, node)
         return False

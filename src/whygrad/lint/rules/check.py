@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from whygrad.backends.api import Api, Does
 from whygrad.diagnostics import Diagnostic, Fix, Label, Severity
-from whygrad.lint.flow.facts import Facts
+from whygrad.lint.flow.facts import Facts, Request
+from whygrad.lint.values.reach import Reach, reach
 from whygrad.lint.values.value import Node, Object, Place, Tape, Value
 from whygrad.source import SourceSpan
 from whygrad.source.module import Module
@@ -21,7 +22,13 @@ class Case:
     module: Module
     facts: Facts
     api: Api
-    covered: set[int] = field(default_factory=set)  # requests that a rule has explained
+    _reached: dict[int, Reach] = field(default_factory=dict)
+
+    def reach(self, request: Request) -> Reach:
+        """What the target of a request can reach along gradients; found once, not to be changed."""
+        if id(request) not in self._reached:
+            self._reached[id(request)] = reach(request.target, request.tape)
+        return self._reached[id(request)]
 
     def span(self, where: ast.AST) -> SourceSpan:
         assert isinstance(where, (ast.expr, ast.stmt, ast.arg))

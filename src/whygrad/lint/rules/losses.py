@@ -9,7 +9,7 @@ from whygrad.backends.api import Does, Role
 from whygrad.diagnostics import Severity
 from whygrad.lint.flow.facts import Use
 from whygrad.lint.rules.check import Case, Finding, beside, rules
-from whygrad.lint.values.reach import behind, is_data, reach, related
+from whygrad.lint.values.reach import behind, is_data, related
 from whygrad.lint.values.value import Function, Kind, Literal, Node, Object, Value
 
 _LABELS = ("y_true", "labels", "target")
@@ -98,7 +98,7 @@ def training_flag(case: Case) -> Iterator[Finding]:
     for request in case.facts.requests:
         if request.method == "fit" or request.tape is None:
             continue
-        found = reach(request.target, request.tape)
+        found = case.reach(request)
         for node in found.nodes.values():
             layer = node.callee
             if not isinstance(layer, Object) or layer.short not in case.api.flagged or _is_told(node):

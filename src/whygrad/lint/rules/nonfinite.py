@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from whygrad.backends.api import Does, Role
 from whygrad.diagnostics import Severity, Word
 from whygrad.lint.rules.check import Case, Finding, rules
-from whygrad.lint.values.reach import flat, reach
+from whygrad.lint.values.reach import flat
 from whygrad.lint.values.value import Kind, Literal, Node, Value
 
 _TO_ZERO = (Does.SOFTMAX, Does.SIGMOID, Does.RELU)  # reach zero, in floating point or exactly
@@ -29,7 +29,7 @@ def unsafe(case: Case) -> Iterator[Finding]:
     """Logs, roots and powers on the way from a variable to a loss."""
     seen: set[int] = set()
     for request in case.facts.requests:
-        found = reach(request.target, request.tape)
+        found = case.reach(request)
         for node in sorted(found.nodes.values(), key=lambda each: each.does is not Does.SELECT):
             if id(node.where) not in seen and isinstance(node.where, ast.expr):
                 finding = _of_node(case, node)

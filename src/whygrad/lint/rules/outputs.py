@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from whygrad.backends.api import Does, Role
 from whygrad.diagnostics import Severity, Word
 from whygrad.lint.rules.check import Case, Finding, rules
-from whygrad.lint.values.reach import reach
 from whygrad.lint.values.value import Kind, Literal, Node, Object
 
 
@@ -41,7 +40,7 @@ def _is(value: object, wanted: object) -> bool:
 def clipped_from_the_start(case: Case) -> Iterator[Finding]:
     """A variable that begins outside of the range that it is clipped to, where the gradient is zero."""
     for request in case.facts.requests:
-        for node in reach(request.target, request.tape).nodes.values():
+        for node in case.reach(request).nodes.values():
             if node.does is not Does.CLIP or len(node.inputs) < 3 or not isinstance(node.where, ast.expr):
                 continue
             variable, low, high = node.inputs[:3]

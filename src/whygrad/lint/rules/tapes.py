@@ -9,7 +9,7 @@ from whygrad.backends.api import Does, Role
 from whygrad.diagnostics import Severity, Word
 from whygrad.lint.flow.facts import Request
 from whygrad.lint.rules.check import Case, Finding, rules
-from whygrad.lint.values.reach import Reach, behind, flat, reach
+from whygrad.lint.values.reach import Reach, behind, flat
 from whygrad.lint.values.value import Kind, Node, Object
 
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -99,7 +99,7 @@ def _looks_alike(case: Case, request: Request) -> Iterator[Finding]:
     used = behind(request.target)
     if used.unknown or request.tape is None or request.is_lenient:
         return
-    found = reach(request.target, request.tape)
+    found = case.reach(request)
     for source in request.sources:
         if not isinstance(source, Node) or id(source) in used.nodes or found.has(source):
             continue

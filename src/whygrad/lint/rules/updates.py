@@ -9,7 +9,7 @@ from whygrad.backends.api import Does
 from whygrad.diagnostics import Severity, Word
 from whygrad.lint.flow.facts import Rebinding, Request, Update
 from whygrad.lint.rules.check import Case, Finding, rules
-from whygrad.lint.values.reach import behind, reach, related
+from whygrad.lint.values.reach import behind, related
 from whygrad.lint.values.value import Kind, Node, Object, Value
 from whygrad.source.forgotten_binding import forgotten_in
 
@@ -175,7 +175,7 @@ def written_in_between(case: Case) -> Iterator[Finding]:
         tape = request.tape
         if tape is None or request.method == "fit":
             continue
-        found = reach(request.target, tape)
+        found = case.reach(request)
         for write in case.facts.writes:
             if (
                 write.time > request.time

@@ -295,31 +295,19 @@ def aliased(case: Case) -> Iterator[Finding]:
                 help="make each anew: `[make() for _ in range(n)]`",
                 severity=Severity.WARNING,
             )
-    if not any(made.role in (Role.SEQUENTIAL, Role.NETWORK) for made in case.facts.objects):
-        return
-    for node in ast.walk(case.module.tree):
-        if (
-            isinstance(node, ast.Assign)
-            and len(node.targets) == 1
-            and isinstance(node.value, (ast.Name, ast.Attribute))
-        ):
-            target = node.targets[0]
-            name = (
-                target.id if isinstance(target, ast.Name) else target.attr if isinstance(target, ast.Attribute) else ""
+    for node in dict.fromkeys(case.facts.aliases):
+        target = node.targets[0]
+        name = target.id if isinstance(target, ast.Name) else target.attr if isinstance(target, ast.Attribute) else ""
+        written = ast.unparse(node.value)
+        if _ANOTHER.search(name) and not _ANOTHER.search(written) and _holds_network(case, node.value):
+            yield Finding(
+                rule="aliased-network",
+                message=f"`{name}` is another name for `{written}`, not a network of its own",
+                primary=case.label(node, "training the one changes the other"),
+                help="copy the network, and its weights after that: `clone_model`, then `set_weights`",
+                severity=Severity.WARNING,
+                certain=False,
             )
-            if (
-                _ANOTHER.search(name)
-                and _holds_network(case, node.value)
-                and not _ANOTHER.search(ast.unparse(node.value))
-            ):
-                yield Finding(
-                    rule="aliased-network",
-                    message=f"`{name}` is another name for `{ast.unparse(node.value)}`, not a network of its own",
-                    primary=case.label(node, "training the one changes the other"),
-                    help="copy the network, and its weights after that: `clone_model`, then `set_weights`",
-                    severity=Severity.WARNING,
-                    certain=False,
-                )
 
 
 def _is_weightless(case: Case, made: Object) -> bool:
