@@ -66,6 +66,7 @@ def test_findings_are_shown_as_a_run_shows_them(project: Path, capsys: pytest.Ca
         "  = more: whygrad explain WL110\n"
         "\n"
         "whygrad: 1 error\n"
+        "to be fixed: 1 with --fix --unsafe-fixes\n"
     )
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from whygrad.cli.output import FILE_WIDTH, claim
-from whygrad.diagnostics import Diagnostic, Selection, Severity
+from whygrad.diagnostics import Diagnostic, FixSafety, Selection, Severity
 from whygrad.lint.files.discovery import find_files, is_excluded
 from whygrad.report import Report, render, terminal_width, wants_color, write_report
 from whygrad.source import shown_file
@@ -78,7 +78,19 @@ def deliver(report: Report, wanted: Wanted) -> None:
 def _text(report: Report, wanted: Wanted, color: bool, width: int, rules: tuple[object, ...]) -> str:
     if wanted.statistics and wanted.format == "text":
         return _statistics(report)
-    return render(report, wanted.format, color=color, width=width, rules=rules)  # type: ignore[arg-type]
+    text = render(report, wanted.format, color=color, width=width, rules=rules)  # type: ignore[arg-type]
+    return text + _fixable(report.diagnostics) if wanted.format == "text" else text
+
+
+def _fixable(found: Sequence[Diagnostic]) -> str:
+    """How much of what was found a fix is known for."""
+    best = [{fix.safety for fix in each.fixes} for each in found if each.fixes]
+    safe = sum(FixSafety.SAFE in each for each in best)
+    unsafe = sum(FixSafety.UNSAFE in each for each in best if FixSafety.SAFE not in each)
+    if not safe and not unsafe:
+        return ""
+    more = f"{unsafe}{' more' if safe else ''} with --fix --unsafe-fixes" if unsafe else ""
+    return f"\nto be fixed: {', '.join(filter(None, [f'{safe} with --fix' if safe else '', more]))}"
 
 
 def _statistics(report: Report) -> str:
