@@ -316,11 +316,14 @@ class Methods(Objects):
         tape = Tape(where, persistent=True, watches=True, place=self.place)
         self.tapes.append(tape)
         self.refresh()
-        self.added_losses.pop(id(owner), None)
+        held = [id(each) for each in owner.contents() if isinstance(each, Object)]
+        earlier = [self.added_losses.pop(each, None) for each in held]
         data = use.arguments[0] if use.arguments and isinstance(use.arguments[0], Node) else self.unknown(where)
         output = self.call(owner, [data], {"training": Literal(True)}, where)
         target = self._compiled_loss(compiled, output, where)
-        added = self.added_losses.get(id(owner), [])
+        added = [loss for each in held for loss in self.added_losses.get(each, ())]
+        if any(earlier) and not added:
+            target = None  # they were added when the network was put together, and are not followed again
         if added and target is not None:
             target = self.node(Kind.TENSOR, where, Does.ADD, (target, *added))
         self.tapes.pop()

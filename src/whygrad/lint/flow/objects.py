@@ -354,6 +354,8 @@ def _layers_between(inputs: Value, outputs: Value) -> list[Value]:
         seen.add(id(value))
         if isinstance(value.callee, Object):
             found[id(value.callee)] = value.callee
+        if value.kind is Kind.VARIABLE and isinstance(value.parent, Object):
+            found[id(value.parent)] = value.parent  # a layer of the user's, whose call was followed
         waiting += [each for one in value.inputs for each in parts(one)]
     return list(found.values())
 

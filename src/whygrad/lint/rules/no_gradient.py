@@ -118,6 +118,12 @@ def _of_request(case: Case, request: Request) -> Iterator[Finding]:
             first = origin(cut, part)
             cuts[id(first)] = cut, first
             spoken.setdefault(id(first), []).append(_name(case, source, part))
+    for cut in found.cuts:  # asking raises, whatever other ways there are
+        if cut.why is Why.UNREGISTERED and cut.at.where not in {first.where for _, first in cuts.values()}:
+            asked = [part for _, part in _wanted(request) if _is_behind(cut, part, request)]
+            if asked:
+                cuts[id(cut.at)] = cut, cut.at
+                spoken[id(cut.at)] = [_name(case, asked[0], asked[0])]
     for key, (cut, first) in cuts.items():
         yield _cut(case, request, cut, first, spoken[key], found)
     if not cuts:

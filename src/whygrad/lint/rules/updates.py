@@ -118,7 +118,11 @@ def rebound(case: Case) -> Iterator[Finding]:
         value = change.value
         if not isinstance(value, Node) or value.kind is not Kind.TENSOR or value.does in (None, Does.WRITTEN):
             continue
-        if isinstance(change.where, (ast.For, ast.With)) or not change.place.loops:
+        if isinstance(change.where, (ast.For, ast.With)):
+            continue
+        if _is_lost_attribute(change):
+            yield _rebinding(case, change)
+        if not change.place.loops:
             continue
         used = behind(value)
         if id(change.variable) in used.nodes and _is_lost(case, change):
@@ -128,6 +132,12 @@ def rebound(case: Case) -> Iterator[Finding]:
         mine = [node for node in taken if node.of is change.variable or _same_group(node.of, change.variable)]
         if mine and id(change.variable) in used.nodes:
             yield _rebinding(case, change)
+
+
+def _is_lost_attribute(change: Rebinding) -> bool:
+    """`self.count = self.count + 1` in a step, of a variable."""
+    inside = getattr(change.place.function, "name", "__init__") not in ("__init__", "build")
+    return inside and change.name.startswith("self.") and id(change.variable) in behind(change.value).nodes
 
 
 def _is_lost(case: Case, change: Rebinding) -> bool:
