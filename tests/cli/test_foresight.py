@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from whygrad.cli.foresight import with_foresight
+from whygrad.cli.linting.foresight import with_foresight
 from whygrad.diagnostics import Diagnostic, Label, Severity
 from whygrad.report import Report
 from whygrad.source import SourceSpan

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from whygrad.backends import require_framework
 from whygrad.cli.complaint import WRONG_USAGE, complain
 from whygrad.cli.ending import Ending, conclude, hide_own_frames
-from whygrad.cli.foresight import with_foresight
+from whygrad.cli.linting.foresight import with_foresight
 from whygrad.cli.output import LivePrinter, Output, claim, deliver
 from whygrad.cli.program import Invocation, Program, load, run_as_main, set_stage, wait_for_children, wait_for_threads
 from whygrad.diagnostics import Diagnostic, Selection, Severity

@@ -65,7 +65,7 @@ def command(
 
     Exits with 1 where there is an error or a warning.
     """
-    from whygrad.cli.lint_report import Wanted, deliver
+    from whygrad.cli.linting.report import Wanted, deliver
 
     first = Path(stdin_filename or (paths[0] if paths else ".")).resolve()
     config = Config() if no_config else find_config(first if first.is_dir() else first.parent)
@@ -88,7 +88,7 @@ def command(
         return CLEAN if exit_zero or not _is_loud(report.diagnostics) else FOUND
 
     if fix or diff:
-        from whygrad.cli.lint_report import mend
+        from whygrad.cli.linting.report import mend
 
         changed = mend(paths, (*exclude, *config.exclude), wanted, unsafe=unsafe_fixes, write=fix and not diff)
         if diff:

@@ -12,7 +12,7 @@ from whygrad import __version__
 from whygrad.errors import UsageError
 
 if TYPE_CHECKING:
-    from whygrad.cli.lint_report import Wanted
+    from whygrad.cli.linting.report import Wanted
     from whygrad.diagnostics import Diagnostic
 
 
@@ -36,8 +36,8 @@ def _admit(file: Path, diagnostic: Diagnostic) -> bool:
 @cache
 def _wanted(folder: Path) -> Wanted:
     from whygrad.cli.config import Config, find_config
-    from whygrad.cli.lint import selection_of
-    from whygrad.cli.lint_report import Wanted
+    from whygrad.cli.linting.command import selection_of
+    from whygrad.cli.linting.report import Wanted
 
     try:
         config = find_config(folder)
