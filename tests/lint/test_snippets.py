@@ -471,3 +471,39 @@ def test_advice_is_in_the_words_of_the_framework() -> None:
     assert "tf.stop_gradient" in found.message
     assert found.help is not None
     assert "⟦" not in found.help + found.message
+
+
+def test_silent_where_a_watched_tensor_was_computed_before_the_tape() -> None:
+    code = """
+        x = tf.constant([1.0, 2.0]) * 3.0
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.where(x > 0.0, x * x, 0.0)
+        tape.gradient(y, x)
+    """
+
+    assert loud(code) == []
+
+
+def test_silent_where_a_method_called_predict_may_be_anybodys() -> None:
+    code = """
+        def score(model, points):
+            with tf.GradientTape() as tape:
+                tape.watch(points)
+                mean, _ = model.predict(points)
+            return tape.gradient(mean, points)
+    """
+
+    assert loud(code) == []
+
+
+def test_silent_where_a_block_is_lifted_out_of_the_trace() -> None:
+    code = """
+        @tf.function
+        def step(x):
+            with tf.init_scope():
+                seen = keras.metrics.Mean()
+            return x
+    """
+
+    assert loud(code) == []

@@ -121,6 +121,7 @@ class Api:
     networks: tuple[str, ...]  # how names of the library of networks begin, today's version
     finished: tuple[str, ...]  # networks that come with all their layers
     data: tuple[str, ...]  # where data sets come from
+    lifts: frozenset[str]  # blocks that are run when a function is traced, and are no part of it
     activation_layers: Mapping[str, Does]
     gone: Mapping[str, Gone]  # dotted names
     gone_methods: Mapping[tuple[Role, str], Gone]

@@ -346,6 +346,7 @@ API: Final = Api(
     networks=("keras.",),
     finished=("keras.applications.", "keras2.applications."),
     data=("tf.data.",),
+    lifts=frozenset({"tf.init_scope"}),
     activation_layers={"Softmax": _D.SOFTMAX, "ReLU": _D.RELU},
     gone=_gone(),
     gone_methods={

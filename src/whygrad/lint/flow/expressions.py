@@ -91,10 +91,6 @@ class Expressions(Calls):
             return self.node(Kind.ARRAY, node, Does.TO_ARRAY, (owner,))
         if name in ("assign", "assign_add", "assign_sub") and isinstance(owner, Node):
             return self._written(owner, name, arguments, words, node)
-        if name in ("predict", "predict_on_batch") and isinstance(owner, Node):
-            made = self.node(Kind.ARRAY, node, Does.FOREIGN, tuple(arguments))
-            made.callee = owner
-            return made
         if name in ("run", "experimental_run_v2") and arguments and isinstance(arguments[0], Function):
             given = words.get("args", arguments[1] if len(arguments) > 1 else None)
             return self.call(arguments[0], list(given.items) if isinstance(given, Items) else [], {}, node)

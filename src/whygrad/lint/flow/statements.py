@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from whygrad.backends.api import Api, Does, Role
@@ -217,7 +218,9 @@ class Statements(Expressions):
             self.refresh()
             if item.optional_vars is not None:
                 self.bind_target(item.optional_vars, value, node)
-        ended = self.run_block(node.body)
+        lifted = any(self._lifts(item.context_expr) for item in node.items)
+        with self.inside(replace(self.place, traced=None) if lifted else self.place):
+            ended = self.run_block(node.body)
         for tape in opened:
             self.tapes.remove(tape)
             tape.closed = True
@@ -225,6 +228,10 @@ class Statements(Expressions):
             tape.paused -= 1
         self.refresh()
         return ended
+
+    def _lifts(self, node: ast.expr) -> bool:
+        callee = self.evaluate(node.func) if isinstance(node, ast.Call) else None
+        return isinstance(callee, Known) and callee.dotted in self.api.lifts
 
     def _try(self, node: ast.Try) -> bool:
         ended = self.run_block(node.body)

@@ -41,6 +41,7 @@ def _unreached(machine: Statements) -> None:
         members = [each for each in klass.members.values() if isinstance(each, Function)]
         for member in sorted(members, key=_order):
             if member.node not in machine.reached:
+                made.built = made.built or getattr(member.node, "name", "") != "build"  # as it is when it is called
                 machine.call(member.bound(made), [machine.unknown(member.node, name="*")], {}, _call_at(member.node))
     done = 0
     while done < len(machine.defined):

@@ -54,7 +54,7 @@ def _pair(case: Case, update: Update, source: Node, variable: Node) -> Iterator[
                 severity=Severity.ERROR if _has_others(case, variable.group.owner) else Severity.WARNING,
                 certain=_has_others(case, variable.group.owner),
             )
-        elif not same and not related(source.group.owner, variable.group.owner) and not _is_synchronised(case):
+        elif _are_different(source.group.owner, variable.group.owner) and not _is_synchronised(case):
             both = isinstance(source.group.owner, Object) and isinstance(variable.group.owner, Object)
             yield _mistaken(case, update, source, variable, certain=both)
     elif source.group is None and variable.group is None and source.parent is None and variable.parent is None:
@@ -62,6 +62,19 @@ def _pair(case: Case, update: Update, source: Node, variable: Node) -> Iterator[
             yield _mistaken(case, update, source, variable, certain=True)
     elif _is_attribute(source) and _is_attribute(variable) and source.kind is variable.kind is Kind.VARIABLE:
         yield _mistaken(case, update, source, variable, certain=True)
+
+
+def _are_different(one: Value, other: Value) -> bool:
+    """Whether two owners are not the same; two attributes of one thing may be, if that is not known."""
+    if one is other or related(one, other):
+        return False
+    return _root(one) is not _root(other) or (isinstance(one, Object) and isinstance(other, Object))
+
+
+def _root(value: Value) -> Value:
+    while isinstance(value, Node) and value.parent is not None:
+        value = value.parent
+    return value
 
 
 def _is_synchronised(case: Case) -> bool:

@@ -108,6 +108,9 @@ def reach(target: Value, tape: Tape | None) -> Reach:
         if not isinstance(value, Node) or id(value) in found.nodes:
             continue
         why = _end(value, tape)
+        if why is Why.UNRECORDED and tape is not None and any(each is value for each, _ in tape.watched):
+            found.nodes[id(value)] = value  # a way begins here, whatever came before
+            continue
         if why is not None:
             found.cuts.append(Cut(value, why))
             continue

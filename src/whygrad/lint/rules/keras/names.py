@@ -96,6 +96,9 @@ def _is_guarded(case: Case, where: ast.AST) -> bool:
             return True
         if isinstance(parent, (ast.If, ast.IfExp)):
             test = ast.unparse(parent.test)
-            if any(word in test.lower() for word in ("version", "hasattr", "v1", "tf2", "tf1", "eager")):
+            if any(
+                word in test.lower()
+                for word in ("version", "hasattr", "v1", "v2", "tf1", "tf2", "tf_1", "tf_2", "eager")
+            ):
                 return True
     return False
