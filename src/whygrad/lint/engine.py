@@ -7,6 +7,7 @@ import gc
 import importlib
 import pkgutil
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -41,7 +42,8 @@ def check_text(file: str, text: str) -> list[Diagnostic]:
 def parse(file: str, text: str) -> Module | Diagnostic:
     """The parsed text, or what is wrong with it."""
     try:
-        with _deep():
+        with _deep(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what Python has to say about old spellings is not ours to say
             return Module(file, text)
     except SyntaxError as error:
         return unreadable(file, error.msg or "it does not parse", error.lineno or 1, error.offset)

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import tokenize
+import warnings
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -102,7 +103,9 @@ def broken_cells(source: Source) -> list[Diagnostic]:
     found = []
     for cell in source.cells:
         try:
-            compile(_without_magics(source.sources[cell.file]), cell.file, "exec", _TOP_LEVEL_AWAIT)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                compile(_without_magics(source.sources[cell.file]), cell.file, "exec", _TOP_LEVEL_AWAIT)
         except SyntaxError as error:
             found.append(unreadable(cell.file, error.msg or "it does not parse", error.lineno or 1, error.offset))
         except (ValueError, RecursionError, MemoryError) as error:
@@ -115,7 +118,9 @@ _TOP_LEVEL_AWAIT: Final = 0x2000
 
 def _parses(text: str) -> bool:
     try:
-        compile(text, "<cell>", "exec", _TOP_LEVEL_AWAIT)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "<cell>", "exec", _TOP_LEVEL_AWAIT)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
