@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from keras_pair import Kit
 from whygrad.diagnostics import Diagnostic, Severity
@@ -27,6 +28,10 @@ pytest_plugins = ["pytester"]
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+
+# How long a random example takes says nothing on a machine that is busy.
+settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no clock")
 
 FAST, SLOW = "not tensorflow", "tensorflow"  # the two values of `-m`
 

@@ -6,13 +6,13 @@ import pytest
 
 from observe.stream import Function, Stream, at
 from whygrad.graph import Action, OpKind
-from whygrad.graph.event import GradientSum
+from whygrad.graph.event import GradientChange
 from whygrad.observe.label import MAX_REQUESTS
 
 W, B, SLOT = 101, 102, 103  # variables
 
 
-def sums(stream: Stream) -> list[GradientSum]:
+def sums(stream: Stream) -> list[GradientChange]:
     return list(stream.folds.labels.events())
 
 
@@ -80,7 +80,7 @@ def test_clipping_before_the_sum_is_seen_and_noise_after_it(clipped: bool, noise
     if noise:
         s.op(Action.ADD, total, s.op(Action.MULTIPLY, s.op(OpKind.NOISE), s.constant(2.0)))
 
-    expected = GradientSum(asked=at(7), clipped=at(8), summed=at(9), noised=noise)
+    expected = GradientChange(asked=at(7), clipped=at(8), summed=at(9), noised=noise)
     assert sums(s) == ([expected] if clipped else [])
 
 
@@ -106,7 +106,7 @@ def test_gradients_of_a_running_total_hold_the_earlier_ones(persistent: bool) ->
     a, b = (s.gradient(W, loss=loss, tape=5, line=6, persistent=persistent) for loss in (first, second))
     s.op(Action.ADD, a, b, place=at(7))
 
-    assert sums(s) == ([GradientSum(asked=at(6), summed=at(7), nested=True)] if persistent else [])
+    assert sums(s) == ([GradientChange(asked=at(6), summed=at(7), nested=True)] if persistent else [])
 
 
 def test_a_variable_holds_what_is_added_to_it_until_it_is_set_back() -> None:
@@ -133,7 +133,7 @@ def test_a_traced_sum_of_clipped_gradients_runs_once_for_each_micro_batch() -> N
     s.function = Function(1, s)
     s.add_to(SLOT, s.op(OpKind.CLIP, s.gradient(W, line=2), place=at(3)), place=at(4))
 
-    assert sums(s) == [GradientSum(asked=at(2), clipped=at(3), summed=at(4))]
+    assert sums(s) == [GradientChange(asked=at(2), clipped=at(3), summed=at(4))]
 
 
 def test_joined_gradients_are_told_apart_again() -> None:
@@ -170,3 +170,19 @@ def test_what_is_forgotten_is_gone() -> None:
     s.folds.labels.forget(g)
 
     assert s.folds.labels.of(g) is None
+
+
+def test_micro_batches_of_different_sizes_that_are_added_up_are_not_aged() -> None:
+    s = Stream()
+    parts = [s.op(Action.MULTIPLY, s.gradient(W), s.constant(share)) for share in (0.4, 0.2)]
+    label = s.label(s.op(Action.ADD, *parts))
+    assert (label.scale, label.aged) == (None, False)
+
+
+def test_a_running_average_and_an_extrapolation_are_aged() -> None:
+    s = Stream()
+    first = s.op(Action.ADD, s.tensor(), s.gradient(W))
+    average = s.op(Action.ADD, s.op(Action.MULTIPLY, first, s.constant(0.9)), s.gradient(W))
+    ahead = s.op(Action.SUBTRACT, s.op(Action.MULTIPLY, s.gradient(W), s.constant(2.0)), s.gradient(W))
+    assert s.label(average).aged
+    assert s.label(ahead).aged

@@ -77,6 +77,19 @@ def test_a_call_that_does_not_feed_the_expression_is_no_exit(spot: Spot) -> None
     assert exits(spot(program, "use(x)")) == []
 
 
+def test_a_call_around_the_expression_or_around_the_call_that_gives_a_parameter_is_no_exit(spot: Spot) -> None:
+    program = "def step(x):\n    return use(x)\nlosses = []\nlosses.append(float(step(y)))\n"
+
+    assert exits(spot(program, "use(x)")) == []
+    assert exits(spot(program, "step(y)")) == []
+
+
+def test_a_call_around_the_expression_is_an_exit_where_its_result_comes_back(spot: Spot) -> None:
+    program = "def step(x):\n    return use(x)\ny = 1.0\nwhile True:\n    y = float(step(y))\n"
+
+    assert [each.how for each in exits(spot(program, "use(x)"))] == ["float()"]
+
+
 def test_a_file_that_is_gone_or_does_not_parse_feeds_nothing(tmp_path: Path) -> None:
     broken = tmp_path / "broken.py"
     broken.write_text("def (:\n")

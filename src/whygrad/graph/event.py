@@ -38,12 +38,13 @@ class CustomGradient:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GradientSum:
-    """Gradients of several requests were added up, of which something is to be said."""
+class GradientChange:
+    """Gradients were added up or clipped, and something is to be said of it."""
 
     asked: SourceSpan | None  # where all of them were asked for
-    summed: SourceSpan | None
+    summed: SourceSpan | None = None
     clipped: SourceSpan | None = None  # where each was clipped before
+    unused: bool = False  # nothing takes what was clipped; the gradients are applied as they were
     noised: bool = False  # noise was added to the sum
     nested: bool = False  # the loss of one holds that of another
 
@@ -105,7 +106,7 @@ Event = (
     | Compiled
     | CustomGradient
     | Departure
-    | GradientSum
+    | GradientChange
     | ListRead
     | Nonfinite
     | ObjectCalled

@@ -95,6 +95,7 @@ class Pairing:
     scale: float | None = None  # the constant factor of each of them, the loss's included; None: not known
     mean: bool = False  # each loss was a mean over its examples
     stale: bool = False  # some of them had been applied by an earlier update
+    aged: bool = False  # what was added up was weighed afterwards, or taken away
     same_place: bool = True  # all were asked for by the same expression
     summed: SourceSpan | None = None
     mixed: SourceSpan | None = None  # where gradients of different variables were added up

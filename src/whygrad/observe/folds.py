@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from whygrad.graph.event import GradientSum, VariableStep
+from whygrad.graph.event import GradientChange, VariableStep
 from whygrad.observe.assignments import Assignments
 from whygrad.observe.bound_names import BoundNames
 from whygrad.observe.fact import Call, Function, Maker, OpFact
@@ -37,7 +37,7 @@ class Folds:
         self.labels.called(call, tuple(fact.id for fact in op.outputs))
         self.steps.use(op.inputs)
 
-    def events(self) -> Iterator[GradientSum | VariableStep]:
+    def events(self) -> Iterator[GradientChange | VariableStep]:
         yield from self.labels.events()
         yield from self.rows.events()
         yield from self.steps.events()

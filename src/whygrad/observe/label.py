@@ -48,6 +48,8 @@ class Label:
     slot: int = 0  # the variable it was read from
     divided: Place = None  # where it was multiplied by a constant last
     parts: tuple[Part, ...] = ()  # several gradients joined in one tensor
+    added: bool = False  # something was added to it
+    aged: bool = False  # what was added up was weighed afterwards, or taken away: a running average, an extrapolation
     carries: frozenset[int] = frozenset()  # earlier requests whose targets were added up in a later one's target
 
     @property
@@ -100,6 +102,8 @@ def merge(first: Label, second: Label, place: Place) -> Label:
         slot=first.slot or second.slot,
         divided=first.divided or second.divided,
         parts=_merged_parts(first, second, place),
+        added=True,
+        aged=first.aged or second.aged,
         carries=first.carries | second.carries,  # of one tape at most: few
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from whygrad.graph.event import GradientSum
+from whygrad.graph.event import GradientChange
 from whygrad.graph.node import Action, OpKind
 from whygrad.observe.calls import REARRANGED, UNCHANGED, LabelCalls
 from whygrad.observe.fact import Call, Function, OpFact
@@ -32,6 +32,9 @@ class Labels:
         self.calls = LabelCalls(self.tensors)
         self._norms: set[int] = set()  # numbers computed from whole gradients
         self._noise: set[int] = set()
+        self._clips: dict[Place, Place] = {}  # -> where the gradient was asked for
+        self._clips_used: set[Place] = set()
+        self._applied: set[Place] = set()  # where gradients were asked for that were applied unclipped
         self._sums: dict[tuple[Place, Place, Place], tuple[bool, bool]] = {}  # -> noised, nested
 
     def follow(self, op: OpFact, function: Function | None = None) -> None:
@@ -42,6 +45,9 @@ class Labels:
                 if number not in tensors:  # calls inside a traced function show no op; whoever uses them asks
                     self.calls.enter(number, function)
         found = [(number, tensors[number]) for number in op.inputs if number in tensors]
+        for _, label in found:
+            if label.clipped is not None and (label.clipped != op.place or op.kind is OpKind.WRITE):
+                self._clips_used.add(label.clipped)
         variable, kind = op.variable, op.kind
         if found and (op.action is Action.JOIN or op.action is Action.SPLIT):
             self._move(op, found[0][1])
@@ -63,6 +69,7 @@ class Labels:
             for number, label in zip(outputs, self.calls.outputs(function, call.arguments), strict=False):
                 if label is not None:
                     self.tensors[number] = label
+                    self._clips_used.add(label.clipped)
 
     def of(self, tensor: int, function: Function | None = None) -> Label | None:
         """The label of one gradient; None where it is not known, or several are joined in the tensor."""
@@ -70,6 +77,13 @@ class Labels:
         if label is None and function is not None and self.tensors:
             label = self.calls.enter(tensor, function)
         return None if label is None or label.parts else label
+
+    def taken(self, label: Label) -> None:
+        """A gradient is applied."""
+        if label.clipped is not None:
+            self._clips_used.add(label.clipped)
+        elif label.asked is not None:
+            self._applied.add(label.asked.place)
 
     def held_by(self, variable: int) -> Label | None:
         """The label of the gradient that was written into a variable."""
@@ -82,11 +96,20 @@ class Labels:
         self._noise.discard(tensor)
         self.constants.pop(tensor, None)
 
-    def events(self) -> Iterator[GradientSum]:
+    def events(self) -> Iterator[GradientChange]:
         for (asked, clipped, summed), (noised, nested) in self._sums.items():
-            yield GradientSum(
+            yield GradientChange(
                 asked=span(asked), clipped=span(clipped), summed=span(summed), noised=noised, nested=nested
             )
+
+        for clipped, asked in self._clips.items():
+            if clipped not in self._clips_used and asked in self._applied:
+                yield GradientChange(asked=span(asked), clipped=span(clipped), unused=True)
+
+    def _clipped(self, label: Label, place: Place) -> Label:
+        if label.asked is not None and len(self._clips) < _MOST_SUMS:
+            self._clips.setdefault(place, label.asked.place)
+        return replace(label, clipped=place)
 
     def _give(self, op: OpFact, label: Label) -> None:
         for fact in op.outputs:
@@ -104,6 +127,7 @@ class Labels:
         before = self.variables.get(variable) if adds else None
         if found and variable in found[0][1].variables:  # a step along its own gradient: what it holds is no gradient
             self.variables.pop(variable, None)
+            self.taken(found[0][1])
         elif found:
             label = found[0][1] if before is None else merge(before, found[0][1], op.place)
             if adds and label.clipped and label.is_traced:  # a traced sum runs once for each micro-batch
@@ -128,7 +152,7 @@ class Labels:
         elif action in _SCALING:
             self._give(op, self._scaled(op, found))
         elif kind is OpKind.CLIP:
-            self._give(op, replace(first, clipped=op.place))
+            self._give(op, self._clipped(first, op.place))
         elif action in REARRANGED:
             if not first.parts:  # where the pieces are now is not followed
                 self._give(op, first)
@@ -138,14 +162,14 @@ class Labels:
             if len({label.variables for _, label in found}) == 1:
                 self._give(op, first)
         elif kind in _UNEVEN:
-            self._give(op, replace(first, scale=None))
+            self._give(op, replace(first, scale=None, aged=True))
 
     def _sum(self, op: OpFact, labels: list[Label]) -> Label:
         total = labels[0]
         for label in labels[1:]:
             total = merge(total, label, op.place)
-        if not self._noise.isdisjoint(op.inputs):
-            total = replace(total, noised=True)
+        noised = total.noised or not self._noise.isdisjoint(op.inputs)
+        total = replace(total, added=True, aged=total.aged or op.action is Action.SUBTRACT, noised=noised)
         self._note(total)
         return total
 
@@ -166,9 +190,11 @@ class Labels:
         number, label = found[0]
         others = [each for each in op.inputs if each != number]
         if not self._norms.isdisjoint(others):
-            return replace(label, clipped=op.place)
+            return self._clipped(label, op.place)
         factor = self.constants.get(others[0]) if len(others) == 1 else None
         divides = op.action is not Action.MULTIPLY
+        aged = label.aged or label.added or label.slot != 0 or (factor or 0.0) < 0
         if factor is None or label.scale is None or (divides and factor == 0):
-            return replace(label, scale=None)
-        return replace(label, scale=label.scale / factor if divides else label.scale * factor, divided=op.place)
+            return replace(label, scale=None, aged=aged)
+        scale = label.scale / factor if divides else label.scale * factor
+        return replace(label, scale=scale, aged=aged, divided=op.place)

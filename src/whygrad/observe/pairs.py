@@ -38,6 +38,11 @@ class Pair:
         return (self.variable, self.missing, self.frozen, self.stale, self.overwritten, *facts)
 
     @property
+    def is_changed(self) -> bool:
+        """Whether the gradient may be more than a sum of requests, each times a constant."""
+        return self.label is None or self.label.scale is None or self.label.clipped is not None
+
+    @property
     def accumulator(self) -> int:
         """The variable that compiled code added the gradient up in; 0 where it is none."""
         return self.label.slot if self.label is not None and self.compiled else 0
@@ -57,6 +62,7 @@ class Pair:
             scale=label.scale,
             mean=label.is_mean,
             stale=self.stale or never_set_back,
+            aged=label.aged,
             same_place=label.asked is not None and len(tapes) == len(label.requests),
             summed=span(label.summed),
             mixed=span(label.mixed),

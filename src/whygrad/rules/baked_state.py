@@ -67,7 +67,7 @@ def _changed(function: TracedFunction) -> Iterator[BakedState]:
 
 def _read(function: TracedFunction, each: TracedName) -> SourceSpan | None:
     owner, _, attribute = each.name.partition(".")
-    if each.kind is NameKind.OBJECT or "." in attribute or (attribute and owner != "self"):
+    if each.kind is NameKind.OBJECT or "." in attribute or "[" in each.name or (attribute and owner != "self"):
         return uses_of(function.where, each.name)
     return attribute_reads(function.where, attribute) if attribute else global_reads(function.where, owner)
 

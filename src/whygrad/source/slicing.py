@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whygrad.source.module import Function, Module, in_one_function, last_name, located, module_of, parameters
+from whygrad.source.module import Function, Module, in_one_function, last_name, located, parameters
 from whygrad.source.text import SourceSpan
 
 MAX_STATEMENTS = 400
@@ -39,13 +39,16 @@ def feeding_lines(span: SourceSpan) -> frozenset[int]:
 
 def exits(span: SourceSpan) -> list[Exit]:
     """Calls in the slice of an expression through which a value leaves the framework, in source order."""
-    module = module_of(span.file)
-    if module is None:
+    place = located(span)
+    if place is None:
         return []
-    found = []
-    for statement in feeding(span):
+    module, expression = place
+    slicer, found = _Slice(module), []
+    slicer.run(expression)
+    for statement in slicer.seen:
+        taking = set() if statement in slicer.giving else slicer.around
         for node in _own_nodes(statement):
-            how = _exit_by(module, node) if isinstance(node, ast.Call) else None
+            how = _exit_by(module, node) if isinstance(node, ast.Call) and node not in taking else None
             if how is not None and isinstance(node, ast.Call):
                 lines = frozenset(_direct_lines(module, node))
                 found.append(Exit(module.span(node), how, lines, module.span(statement)))
@@ -84,7 +87,7 @@ def _direct_lines(module: Module, call: ast.Call) -> Iterator[int]:
     yield from range(call.lineno, (call.end_lineno or call.lineno) + 1)
     slicer = _Slice(module)
     for name in _names(call):
-        for statement in slicer.sources(name, call):
+        for statement, _ in slicer.sources(name, call):
             yield from _own_lines(statement)
 
 
@@ -92,26 +95,31 @@ class _Slice:
     def __init__(self, module: Module) -> None:
         self.module = module
         self.seen: dict[ast.stmt, None] = {}
+        self.giving: set[ast.stmt] = set()  # those of them that give a name its value
+        self.around: set[ast.AST] = set()  # calls and the like that take what the slice is about, and do not feed it
 
     def run(self, node: ast.AST) -> dict[ast.stmt, None]:
         statement = self.module.statement(node)
-        todo: list[ast.AST] = [node]
+        self.around.update(self.module.ancestors(node))
+        todo, followed = [node], {node}
         if statement is not None:
             self.seen[statement] = None
         while todo and len(self.seen) < MAX_STATEMENTS:
             current = todo.pop()
-            for source in self._all_sources(current):
-                if source not in self.seen:
-                    self.seen[source] = None
-                    todo.append(source)
+            for source, part in self._all_sources(current):
+                self.seen[source] = None
+                if part not in followed:
+                    followed.add(part)
+                    todo.append(part)
         return self.seen
 
-    def _all_sources(self, node: ast.AST) -> Iterator[ast.stmt]:
+    def _all_sources(self, node: ast.AST) -> Iterator[tuple[ast.stmt, ast.AST]]:
+        """Statements, and the part of each that matters."""
         for name in _names(node):
             yield from self.sources(name, node)
         for call in (n for n in _own_nodes(node) if isinstance(n, ast.Call)):
             for function in self.module.functions.get(last_name(call.func), ()):
-                yield from self._results(function)
+                yield from ((statement, statement) for statement in self._results(function))
 
     def _results(self, function: Function) -> Iterator[ast.stmt]:
         if isinstance(function, ast.Lambda):
@@ -123,12 +131,12 @@ class _Slice:
             if isinstance(node, (ast.Return, ast.Expr)) and self.module.scope(node) is function:
                 yield node
 
-    def sources(self, name: str, at: ast.AST) -> Iterator[ast.stmt]:
-        """The statements that give a name its value, in the scope of a node and around it."""
+    def sources(self, name: str, at: ast.AST) -> Iterator[tuple[ast.stmt, ast.AST]]:
+        """The statements that give a name its value, in the scope of a node and around it; of a call, the call."""
         scope = self.module.scope(at)
         while True:
             bound = list(self._bindings(name, scope))
-            yield from bound
+            yield from ((statement, statement) for statement in bound)
             if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) and name in parameters(scope):
                 yield from self._callers(scope)  # also where it is given another value: `x = x.numpy()`
                 return
@@ -141,13 +149,15 @@ class _Slice:
             if not isinstance(node, ast.stmt) or node is scope or name not in _bound_names(node):
                 continue
             if "." in name or self.module.scope(node) is scope:
+                self.giving.add(node)
                 yield node
 
-    def _callers(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.stmt]:
+    def _callers(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[ast.stmt, ast.AST]]:
         for call in self.module.calls.get(function.name, ()):
             statement = self.module.statement(call)
+            self.around.update(self.module.ancestors(call))
             if statement is not None:
-                yield statement
+                yield statement, call
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -141,7 +141,9 @@ def uses_of(span: SourceSpan, name: str) -> SourceSpan | None:
     reads = (
         node
         for node in ast.walk(function)
-        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load) and ast.unparse(node) == name
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
+        and isinstance(node.ctx, ast.Load)
+        and ast.unparse(node) == name
     )
     used = [node for node in reads if not _is_printed(module, node) and not _is_told(module, node)]
     return min((module.span(node) for node in used), default=None)
@@ -190,7 +192,9 @@ def is_guard(span: SourceSpan, name: str) -> bool:
     reads = [
         node
         for node in ast.walk(function)
-        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load) and ast.unparse(node) == name
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
+        and isinstance(node.ctx, ast.Load)
+        and ast.unparse(node) == name
     ]
     guards = [next((each for each in module.ancestors(node) if isinstance(each, ast.stmt)), None) for node in reads]
     return bool(guards) and all(

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
-from whygrad.graph.event import GradientSum
+from whygrad.graph.event import GradientChange
 
 
 def test_fires_when_the_gradients_of_a_running_total_are_added_up() -> None:
     g = GraphBuilder()
-    g.event(GradientSum(asked=at(7), summed=at(8), nested=True))
+    g.event(GradientChange(asked=at(7), summed=at(8), nested=True))
     found = one(g.finish())
 
     assert found.code == "WG504"

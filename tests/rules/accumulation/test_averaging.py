@@ -67,3 +67,8 @@ def test_fires_when_an_accumulator_is_never_set_back() -> None:
 )
 def test_silent_when_each_counts_as_it_should_or_nobody_knows(facts: dict[str, Any]) -> None:
     assert codes(applied(**facts)) == []
+
+
+def test_old_gradients_of_uneven_weight_are_reported_unless_they_were_weighed_again() -> None:
+    assert codes(applied(requests=6, scale=None, stale=True)) == ["WG502"]
+    assert codes(applied(requests=6, scale=None, stale=True, aged=True)) == []

@@ -78,6 +78,13 @@ class Terms:
         training = self.training(source)
         return bool(training) and all(t.is_penalty for t in training) and not all(t.is_penalty for t in self.all)
 
+    def is_left_to_penalties(self, source: Source) -> bool:
+        """Whether the pass computes something with a source that reaches no term: only penalties move it."""
+        if not self.is_only_penalised(source) or any(self.depends(t, source) for t in self.all if not t.is_penalty):
+            return False
+        starts = recorded_starts(self._index, source, self._tape)
+        return any(start not in self._behind and self._index.users.get(start) for start in starts)
+
     def shown(self, terms: Iterable[Term], sources: Iterable[Source]) -> dict[SourceSpan | None, list[Term]]:
         """Terms by the expression to show for them: the user's summand, where all of it that matters is among them."""
         found: dict[SourceSpan | None, list[Term]] = {}
@@ -187,7 +194,21 @@ class Terms:
     def _is_penalty(self, tensor: TensorId) -> bool:
         """What a weight was made from, before it was read, does not matter."""
         behind = self._index.behind_to((tensor,), self._starts)
-        return not behind.isdisjoint(self._starts) and behind.isdisjoint(self._data)
+        weights = behind & self._starts
+        makers = self._index.makers
+        is_chosen = any(self._is_lookup(op) for each in behind for op in makers.get(each, ()))
+        return bool(weights) and behind.isdisjoint(self._data) and not is_chosen
+
+    def _is_lookup(self, op: Op) -> bool:
+        """Rows of a weight, chosen by a few integers: data, however few they are."""
+        if op.kind is OpKind.READ:
+            return bool(op.inputs)
+        if op.action is not Action.SPLIT or len(op.inputs) < 2 or op.inputs[0] not in self._dependent:
+            return False
+        rows, chosen, result = (self._index.tensors.get(each) for each in (*op.inputs[:2], op.outputs[0]))
+        if rows is None or chosen is None or result is None or not rows.shape or chosen.shape is None:
+            return False
+        return chosen.shape not in ((), (1,)) and result.shape == (*chosen.shape, *rows.shape[1:])
 
     def _is_fit(self, tensor: TensorId) -> bool:
         """Looks from the term back to where the network ends: products of matrices, and reads of weights."""

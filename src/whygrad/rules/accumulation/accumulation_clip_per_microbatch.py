@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
-from whygrad.graph.event import GradientSum
+from whygrad.graph.event import GradientChange
 from whygrad.rules.rule import Finding, rule
 
 
@@ -57,7 +57,7 @@ def accumulation_clip_per_microbatch(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Where noise is added to the sum (differentially private training) the clipping is taken as meant.
     """
-    sums = [event for event in recording.events_of(GradientSum) if event.clipped is not None]
+    sums = [event for event in recording.events_of(GradientChange) if event.clipped is not None and not event.unused]
     on_purpose = {(event.clipped, event.summed) for event in sums if event.noised}
     for event in dict.fromkeys(replace(event, asked=None) for event in sums):
         where = event.clipped

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Action, Op, OpKind, Recording, Request, TensorId, VariableId
-from whygrad.graph.event import GradientSum
+from whygrad.graph.event import GradientChange
 from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import steps_of
@@ -49,7 +49,7 @@ def accumulation_loss_carried_over(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Only sums of single numbers are taken for sums of losses.
     """
-    nested = {event.asked: event for event in recording.events_of(GradientSum) if event.nested}
+    nested = {event.asked: event for event in recording.events_of(GradientChange) if event.nested}
     for event in nested.values():
         yield Finding(
             message="the gradient of a running total is added up: each loss counts again in every later term",

@@ -59,7 +59,7 @@ def accumulation_not_reset(recording: Recording) -> Iterator[Finding]:
     A running average that weighs old gradients less is taken as meant.
     """
     for update in recording.updates:
-        kept = [pair for pair in update.pairs if pair.stale and pair.scale is not None]
+        kept = [pair for pair in update.pairs if pair.stale and (pair.scale is not None or not pair.aged)]
         if not kept:
             continue
         names = tuple(variable_name(recording.variables[pair.variable]) for pair in kept)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Op, OpKind, Recording, Request, Source
+from whygrad.graph.questions.terms import terms_of
 from whygrad.rules.no_gradient.claim import is_deliberate
 from whygrad.rules.no_gradient.missing import Unconnected, is_explained, missing_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of, target_expression
-from whygrad.source import SourceSpan
 
 
 @rule("WG107", "variable-not-in-loss", severity=Severity.ERROR, since="0.1.0")
@@ -50,6 +51,19 @@ def variable_not_in_loss(recording: Recording) -> Iterator[Finding]:
         sources = tuple(s for s in loose.sources if s.variable is not None and not is_explained(recording, loose, s))
         for part in _by_fate(recording, loose, sources):
             yield _finding(recording, loose, part)
+    for request in recording.requests:
+        terms = terms_of(request)
+        left = (
+            tuple(s for s in request.sources if terms.all and terms.is_left_to_penalties(s)) if terms.has_data else ()
+        )
+        if left:
+            found = _finding(recording, Unconnected(request, left), left)
+            names, them = listing(found.variables), "it" if len(left) == 1 else "them"
+            message = f"only a penalty on weights trains {names}: nothing else in the loss depends on {them}"
+            sure = request.compiled  # in eager code another step may use it: heads that take turns
+            yield replace(
+                found, message=message, severity=found.severity or (Severity.WARNING if sure else Severity.NOTE)
+            )
 
 
 def _by_fate(recording: Recording, loose: Unconnected, sources: tuple[Source, ...]) -> Iterator[tuple[Source, ...]]:
@@ -66,17 +80,17 @@ def _finding(recording: Recording, loose: Unconnected, sources: tuple[Source, ..
     loss = f"`{target}`" if target else "the loss"
     made = _made(recording, sources)
     where, label = request.where, "asked for here"
+    used = _used(recording, loose, sources)
     if request.model is not None:  # nobody asks in so many words
-        used = _used(recording, loose, sources)
         if used is not None:
-            where, label = used, "what this computes is not used"
+            where, label = used.span, used.text
         elif made and not _reads_of(loose, sources, under_tape=True):
             where, label = made[0].span, "made here, and not used in the loss"
     return Finding(
         message=f"no gradient reaches {listing(names)}: {loss} does not depend on {'it' if len(names) == 1 else 'them'}",
         primary=None if where is None else Label(where, label),
         variables=names,
-        related=tuple(each for each in (*made, *_asked(request)) if each.span != where),
+        related=tuple(each for each in (*made, used, *_asked(request)) if each is not None and each.span != where),
         notes=_reads(loose, sources),
         help="use what these variables compute in the loss, or leave them out of the request",
         steps=steps_of(recording, [request]),
@@ -84,11 +98,15 @@ def _finding(recording: Recording, loose: Unconnected, sources: tuple[Source, ..
     )
 
 
-def _used(recording: Recording, loose: Unconnected, sources: tuple[Source, ...]) -> SourceSpan | None:
-    """Where the variable is read."""
+def _used(recording: Recording, loose: Unconnected, sources: tuple[Source, ...]) -> Label | None:
+    """Where the variable is read, or the layer around it is called."""
     made = {recording.variables[source.variable].created for source in sources if source.variable is not None}
-    ops = _reads_of(loose, sources, under_tape=True)
-    return next((op.where for op in ops if op.where not in (None, loose.request.where, *made)), None)
+    called = loose.request.graph.called
+    for op in _reads_of(loose, sources, under_tape=True):
+        for place in (op.where, *(place for layer in op.layers[:1] for place in called.get(layer, ()))):
+            if place is not None and place not in (loose.request.where, *made):
+                return Label(place, "what this computes is not used")
+    return None
 
 
 def _reads_of(loose: Unconnected, sources: tuple[Source, ...], *, under_tape: bool = False) -> list[Op]:

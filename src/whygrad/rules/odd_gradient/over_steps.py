@@ -16,6 +16,7 @@ from whygrad.graph.nonfinite import Nonfinite, Scaled
 from whygrad.graph.questions.conserved import conserved_totals
 from whygrad.graph.questions.feeding import norm_before
 from whygrad.graph.questions.query import index_of
+from whygrad.graph.questions.terms import terms_of
 from whygrad.graph.questions.zeros import zeroed_by_softmax
 from whygrad.graph.series import RECTIFIED, SATURATING, TrackSeries, VariableInfo, VariableSeries
 from whygrad.rules.odd_gradient.series import Check
@@ -94,6 +95,8 @@ def silent_layers(
     for request, group in measured(recording):
         if request.where in bad:  # a unit whose input is NaN passes nothing back either
             continue
+        terms = terms_of(request)
+        group = [each for each in group if not terms.is_only_penalised(each.source)]  # the data's way is cut elsewhere
         found = silenced(group)
         if found is None:
             yield from _hardly_any(recording, request, group, check)

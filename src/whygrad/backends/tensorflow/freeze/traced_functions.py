@@ -45,10 +45,10 @@ def _names(
             yield TracedName(name=name, kind=kind, changed=True)
     for part in list(log.changed_parts.values()):
         if part.code is code:
-            name = f"self.{part.name}" if part.attribute else part.name
-            yield TracedName(name=f"{name}.{part.part}", kind=NameKind.NUMBER, changed=True)
+            owner = "self." if part.attribute else ""
+            yield TracedName(name=owner + part.text, kind=NameKind.NUMBER, changed=True)
             if part.is_rebound:
-                yield TracedName(name=name, kind=NameKind.OBJECT, changed=True)
+                yield TracedName(name=owner + part.name, kind=NameKind.OBJECT, changed=True)
 
 
 def _mentioned(where: SourceSpan, holder: Any, scope: dict[str, Any]) -> Iterator[TracedName]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CellType, CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from whygrad.source.position import CodeOwner, file_owner, user_frame
 
 _KEPT_NAMES = 64  # of one graph
 _KEPT_PARTS = 16  # numbers of one object
+_LOOKED_AT = 64  # elements of a dict or list, numbers or not
 _SETTINGS = ("types", "argparse")  # the homes of `SimpleNamespace` and `Namespace`
 
 
@@ -39,14 +41,14 @@ class SeenName(NamedTuple):
 
 
 class SeenPart(NamedTuple):
-    """A Python number in an object of the user's own, which a traced function reaches by a name."""
+    """A Python number in a dict, a list or an object of the user's own, which a traced function reaches by a name."""
 
     code: CodeType
     holder: dict[str, Any]
     name: str
-    part: str
+    key: str | int  # of the number in its object
     value: int | float
-    owner: weakref.ref[Any]
+    owner: Callable[[], Any]
     attribute: bool
 
     @property
@@ -56,7 +58,16 @@ class SeenPart(NamedTuple):
 
     @property
     def is_changed(self) -> bool:
-        return _numbers_of(self.holder.get(self.name)).get(self.part, self.value) != self.value
+        return _number_in(self.holder.get(self.name), self.key, self.value) != self.value
+
+    @property
+    def text(self) -> str:
+        """As it is written: `settings.rate`, `settings['rate']`."""
+        return (
+            f"{self.name}[{self.key!r}]"
+            if type(self.holder.get(self.name)) in (dict, list)
+            else f"{self.name}.{self.key}"
+        )
 
 
 class Tracing(NamedTuple):
@@ -81,7 +92,7 @@ class TracedFunctions:
         self.began = 0  # the clock when something was traced first
         self.of: dict[CodeType, Tracing] = {}
         self.changed: dict[tuple[CodeType, str, bool], SeenName] = {}  # names that stood for others at a later run
-        self.changed_parts: dict[tuple[CodeType, str, str], SeenPart] = {}
+        self.changed_parts: dict[tuple[CodeType, str], SeenPart] = {}
         self._codes: weakref.WeakKeyDictionary[Any, set[CodeType]] = weakref.WeakKeyDictionary()
         self._names: weakref.WeakKeyDictionary[Any, list[SeenName]] = weakref.WeakKeyDictionary()
         self._parts: weakref.WeakKeyDictionary[Any, list[SeenPart]] = weakref.WeakKeyDictionary()
@@ -130,7 +141,7 @@ class TracedFunctions:
                     self.changed.setdefault((seen.code, seen.name, seen.attribute), seen)
             for part in self._parts_inside[graph]:
                 if part.is_changed:
-                    self.changed_parts.setdefault((part.code, part.name, part.part), part)
+                    self.changed_parts.setdefault((part.code, part.text), part)
 
     def repeated(self) -> set[CodeType]:
         """The functions whose Python ran while tracing only, and whose graph ran again after that."""
@@ -170,14 +181,21 @@ def _seen_names(frame: FrameType) -> Iterator[SeenName]:
 def _seen_parts(frame: FrameType) -> Iterator[SeenPart]:
     code, scope, own = frame.f_code, frame.f_globals, frame.f_locals.get("self")
     holder = getattr(own, "__dict__", None)
-    for name in code.co_names:
-        for values in (scope, holder) if isinstance(holder, dict) else (scope,):
+    closed = {name: _content(cell) for name, cell in _closure(frame).items()}
+    for name in (*code.co_names, *closed):
+        for values in (scope, holder, closed) if isinstance(holder, dict) else (scope, closed):
             value: Any = values.get(name)
-            reference = _weakly(value) if value is not own and _is_plain(value) else None
-            numbers = _numbers_of(value) if reference is not None else {}
-            for part, number in list(numbers.items())[:_KEPT_PARTS]:
-                assert reference is not None
-                yield SeenPart(code, values, name, part, number, reference, values is holder)
+            reference = _reference(value) if value is not None and value is not own else None
+            if reference is not None:
+                for key, number in itertools.islice(_numbers_of(value), _KEPT_PARTS):
+                    yield SeenPart(code, values, name, key, number, reference, values is holder)
+
+
+def _reference(value: Any) -> Callable[[], Any] | None:
+    """A way back to something that may hold numbers; it is kept alive only where nothing else is possible."""
+    if type(value) in (dict, list):
+        return lambda: value
+    return _weakly(value) if _is_plain(value) else None
 
 
 def _is_plain(value: Any) -> bool:
@@ -188,10 +206,29 @@ def _is_plain(value: Any) -> bool:
     return user and hasattr(value, "__dict__") and not _is_network(value) and not callable(getattr(value, "mro", None))
 
 
-def _numbers_of(thing: Any) -> dict[str, int | float]:
-    """The numbers that an object holds, or that its class does for it."""
-    held = {**getattr(type(thing), "__dict__", {}), **getattr(thing, "__dict__", {})}
-    return {name: value for name, value in held.items() if is_number(value) and not isinstance(value, bool)}
+def _numbers_of(thing: Any) -> Iterator[tuple[str | int, int | float]]:
+    """The numbers in a dict or list, those that an object holds, or that its class does for it."""
+    held: Iterable[tuple[Any, Any]]
+    if type(thing) is dict:
+        held = thing.items()
+    elif type(thing) is list:
+        held = enumerate(thing)
+    else:
+        held = {**getattr(type(thing), "__dict__", {}), **getattr(thing, "__dict__", {})}.items()
+    for key, value in itertools.islice(held, _LOOKED_AT):
+        if type(key) in (str, int) and is_number(value) and not isinstance(value, bool):
+            yield key, value
+
+
+def _number_in(thing: Any, key: Any, missing: int | float) -> int | float:
+    """The number that an object holds by now; `missing` where it holds none."""
+    if type(thing) is dict:
+        value = thing.get(key, missing)
+    elif type(thing) is list:
+        value = thing[key] if key < len(thing) else missing
+    else:
+        value = getattr(thing, "__dict__", {}).get(key, getattr(type(thing), "__dict__", {}).get(key, missing))
+    return value if is_number(value) else missing
 
 
 def _is_traced(op: FrameType, user: FrameType) -> bool:
@@ -212,16 +249,21 @@ def _outermost(graph: Any) -> Any:
 
 
 def _cells(frame: FrameType) -> dict[str, tuple[float, CellType]]:
-    """The numbers of a function's closed-over names: AutoGraph runs a copy, the function itself is further out."""
+    """The numbers of a function's closed-over names."""
+    held = {name: (_content(cell), cell) for name, cell in _closure(frame).items()}
+    return {name: each for name, each in held.items() if is_number(each[0]) and not isinstance(each[0], bool)}
+
+
+def _closure(frame: FrameType) -> dict[str, CellType]:
+    """A function's closed-over names: AutoGraph runs a copy, the function itself is further out."""
     names = set(frame.f_code.co_freevars)
     outer: FrameType | None = frame if names else None
     while outer is not None:
         function: Any = getattr(outer.f_locals.get("self"), "python_function", None)
         closure = getattr(function, "__closure__", None)
         if closure is not None and names & set(function.__code__.co_freevars):
-            cells = dict(zip(function.__code__.co_freevars, closure, strict=True))
-            held = {name: (_content(cell), cell) for name, cell in cells.items() if name in names}
-            return {name: each for name, each in held.items() if is_number(each[0]) and not isinstance(each[0], bool)}
+            cells = zip(function.__code__.co_freevars, closure, strict=True)
+            return {name: cell for name, cell in cells if name in names}
         outer = outer.f_back
     return {}
 

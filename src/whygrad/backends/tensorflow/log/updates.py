@@ -115,6 +115,7 @@ class Updates:
         label, entry = self.label_of(gradient), self._variables.entries.get(variable)
         pair = Pair(variable, missing=gradient is None)
         if label is not None:
+            folds.labels.taken(label)
             pair = folds.applied.pair(variable, label, observed.function_number(graph))
             if entry is not None and variable in label.variables:
                 since = max(asked.at for asked in label.requests)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.nonfinite.birth import describe
@@ -18,7 +18,7 @@ from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError
 from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
 from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
-from whygrad.graph.nonfinite import Nonfinite, Scaled, Stage
+from whygrad.graph.nonfinite import SEVERAL, Nonfinite, Scaled, Stage
 from whygrad.observe.place import span
 
 MAX_INQUIRIES: Final = 2  # replays for one function
@@ -49,7 +49,8 @@ class CompiledSteps:
                 answer = inquire(CompiledReplay(self.watched, self.histories, history), skips_all=skips_all)
                 event = self._event_of(answer, history)
         except Exception as error:
-            self._add_unplaced(history, failed(error))
+            if not history.died:  # of something else, perhaps
+                self._add_unplaced(history, failed(error))
             return True
         if event is not None:
             self._add(event, answer, history)
@@ -77,19 +78,27 @@ class CompiledSteps:
             self._look_at_the_end(history)
 
     def _look_at_the_end(self, history: StepHistory) -> None:
-        """For variables that went bad behind a loss that stayed finite."""
+        """For variables that went bad behind a loss that stayed finite, and steps that died before they gave one."""
         if history.inquiries or history.snapshot is None or history.last is None:
+            return
+        if history.died:
+            self.went_bad(history)
             return
         handles = [t for t in history.last.arguments if compat.tensor_id(t) in history.snapshot]
         values = {compat.tensor_id(t): compat.read_handle(t) for t in handles}
         if not self.histories.bad_variables(values) <= history.bad_from_start:
             self.went_bad(history)
-        elif self.scale_watch.skips_all(history):
+        elif self.scale_watch.skips_all(history) or self._stands_still(history, values):
             history.bad_calls = history.calls
             self.went_bad(history)
         elif history.facts.has_half and not history.searched:
             history.searched = True
             self._look_for_underflow(history)
+
+    def _stands_still(self, history: StepHistory, values: dict[int, Any]) -> bool:
+        """Whether none of several steps changed a variable that is trained, as where the program skips bad ones."""
+        self.histories.look_for_movement(history, values)
+        return history.calls >= SEVERAL and not history.moved
 
     def _event_of(self, answer: Answer, history: StepHistory) -> Nonfinite | None:
         if answer.is_nothing:
@@ -110,10 +119,12 @@ class CompiledSteps:
         if any(known.history is history and known.is_same(event) for known in explainer.discoveries.all):
             return
         place = None if answer.request is None else answer.request.place
-        found = Discovery(event, place, answer.step, answer.loss_is_bad, answer.symptom)
+        step = 1 if history.bad_calls == history.calls else answer.step
+        found = Discovery(event, place, step, answer.loss_is_bad, answer.symptom)
         found.variables = dict.fromkeys(answer.culprits)
         found.history = history
-        found.skipped = not answer.left_bad and not history.written_variables.isdisjoint(answer.culprits)
+        kept_out = not answer.left_bad and not history.died
+        found.skipped = kept_out and not history.written_variables.isdisjoint(answer.culprits)
         found.applied = bool(answer.left_bad)
         explainer.discoveries.all.append(found)
         explainer.analysed = (answer.trace, answer.ends)

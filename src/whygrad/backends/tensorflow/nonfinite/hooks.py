@@ -27,7 +27,12 @@ def install(hooks: Hooks, histories: Callable[[], StepHistories]) -> None:
     def calling(original: Any) -> Any:
         def call_flat(self: Any, *args: Any) -> Any:
             history = hooks.safely(before, self, args) if compat.runs_eagerly() else None
-            results = original(self, *args)
+            try:
+                results = original(self, *args)
+            except Exception:
+                if history is not None:
+                    history.died = True
+                raise
             if history is not None:
                 hooks.safely(histories().after, history, results)
             return results

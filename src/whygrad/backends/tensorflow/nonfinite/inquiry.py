@@ -37,7 +37,7 @@ class Answer:
 
 
 def inquire(replay: CompiledReplay, *, skips_all: bool) -> Answer:
-    """Replay the first bad step of a compiled function. Raises ReplayError.
+    """Replay the first bad step of a compiled function. Raises ReplayError, or what the step died of.
 
     What overflows because the loss is scaled is no answer; where the optimizer skips all steps, what the scale has no
     part in is one.
@@ -77,6 +77,8 @@ def inquire(replay: CompiledReplay, *, skips_all: bool) -> Answer:
         break
     if requests and answer.request is None:
         answer.in_update = first_birth(variables, _written(replay, left_bad))
+    if answer.is_nothing and replay.died is not None:
+        raise replay.died
     return answer
 
 

@@ -26,6 +26,7 @@ class CompiledReplay:
         self.interpreter = Interpreter(watched, self.trace)
         self.step = history.calls
         self.outputs: list[Value] = []
+        self.died: Exception | None = None  # of an op of the step, which ends the replay there
 
     def run(self) -> None:
         """Find the first bad step and run it. Raises ReplayError."""
@@ -53,7 +54,13 @@ class CompiledReplay:
     def _run_step(self, state: dict[int, Any], call: Call, trace: Trace) -> None:
         self.trace = trace
         self.interpreter = self._begin(call, state, trace)
-        self.outputs = self._call(self.interpreter, call)
+        self.outputs, self.died = [], None
+        try:
+            self.outputs = self._call(self.interpreter, call)
+        except ReplayError:
+            raise
+        except Exception as error:  # an op of the user's: what ran before it is known all the same
+            self.died = error
 
     def _try_again(self) -> None:
         """The steps since the variables were kept cannot be repeated: run the bad one as if they had not been."""
@@ -88,7 +95,12 @@ class CompiledReplay:
         assert history.snapshot is not None
         state = dict(history.snapshot)
         for ahead, call in enumerate(history.recent[:-1]):
-            after = self._repeat(state, call)
+            try:
+                after = self._repeat(state, call)
+            except ReplayError:
+                raise
+            except Exception:  # it dies there: this is the one to open
+                return state, call, ahead
             if not self.histories.bad_variables(after) <= history.bad_from_start:
                 return state, call, ahead
             state = after

@@ -13,6 +13,8 @@ import weakref
 from collections.abc import Callable, MutableMapping
 from typing import Any, Final
 
+import numpy as np
+
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.requests import Ticket
@@ -83,6 +85,7 @@ class StepHistories:
         if history.calls == 0:
             self._prepare(history, arguments)
         history.calls += 1
+        history.died = False
         self.latest = history
         if history.too_large:
             return history
@@ -137,12 +140,22 @@ class StepHistories:
             self.went_bad(history)
             history.next_at = float("inf")
             return
+        self.look_for_movement(history, values)
         history.snapshot, history.snapshot_at = values, history.calls
         history.recent, history.recent_bytes, history.is_whole = [], 0, True
         self._append(history, arguments)
         # The step will copy what it writes to, for the old values are kept.
         cost = time.perf_counter() - now + sum(map(bytes_of, values.values())) / COPIED_A_SECOND
         history.next_at = now + cost / SHARE
+
+    def look_for_movement(self, history: StepHistory, values: dict[int, Any]) -> None:
+        """Compare with the variables as they were kept; once one has moved, nothing is compared any more."""
+        if history.moved or history.snapshot is None:
+            return
+        kept, entries = history.snapshot, self._variables.entries
+        trained = [n for n in values if n in kept and n in entries and entries[n].trainable]
+        pairs = ((values[n].numpy(), kept[n].numpy()) for n in trained)
+        history.moved = any(not np.array_equal(after, before) for after, before in pairs)
 
     def bad_variables(self, values: dict[int, Any]) -> frozenset[int]:
         """Of those that are trained; a metric or a best loss may hold what it likes."""

@@ -34,6 +34,7 @@ class StepHistory:
     graph: Any
     facts: GraphFacts
     calls: int = 0
+    died: bool = False  # in the last call
     bad_calls: int = 0
     first_bad: int = 0
     inquiries: int = 0
@@ -45,6 +46,7 @@ class StepHistory:
     is_whole: bool = True  # the recent calls are all since the snapshot
     next_at: float = 0.0
     too_large: bool = False
+    moved: bool = False  # a variable that is trained has changed since the first call
     searched: bool = False  # for gradients that are lost in float16
     harmless: set[tuple[str, int]] = field(default_factory=set)  # results that are bad and reach no update
     bad_from_start: frozenset[int] = frozenset()  # variables that were not finite before the first call
