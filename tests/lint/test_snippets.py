@@ -256,6 +256,28 @@ BROKEN = {
             if step % 4 == 3:
                 opt.apply_gradients([(slot, w)])
     """,
+    "sigmoid-for-exclusive-classes": """
+        net = keras.Sequential([keras.Input((3,)), keras.layers.Dense(4, activation="sigmoid")])
+        net.compile("adam", loss="categorical_crossentropy")
+        net.fit(np.ones((4, 3)), np.ones((4, 4)))
+    """,
+    "clip-unused": """
+        w = tf.Variable([3.0, 4.0])
+        opt = keras.optimizers.SGD(0.1)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(w**4)
+        grads = tape.gradient(loss, [w])
+        opt.apply_gradients(zip(grads, [w]))
+        grads, norm = tf.clip_by_global_norm(grads, 1.0)
+    """,
+    "state-boundary": f"""
+        {NET}
+        codes = tf.data.Dataset.from_tensor_slices(net(tf.ones((8, 3)))).batch(4)
+        for code in codes:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(code * code)
+            tape.gradient(loss, net.trainable_variables)
+    """,
     "one-unit-softmax": """
         head = keras.layers.Dense(1, activation="softmax")
     """,
@@ -378,7 +400,7 @@ HEALTHY = {
     "labels that a network makes on purpose": f"""
         {NET}
         teacher = keras.models.clone_model(net)
-        loss = keras.losses.CategoricalCrossentropy()(teacher(tf.ones((2, 3))), net(tf.ones((2, 3))))
+        loss = keras.losses.CategoricalCrossentropy(from_logits=True)(teacher(tf.ones((2, 3))), net(tf.ones((2, 3))))
     """,
     "a model that says what mode it is in": """
         net = keras.Sequential([keras.Input((3,)), keras.layers.Dropout(0.5), keras.layers.Dense(1)])
@@ -408,6 +430,25 @@ HEALTHY = {
         x = tf1.placeholder(tf1.float32)
         y = tf.compat.v1.log(x)
         z = tf.keras.backend.mean(x)
+    """,
+    "losses that get what they are told to expect": """
+        net = keras.Sequential([keras.Input((3,)), keras.layers.Dense(4, activation="relu"), keras.layers.Dense(1)])
+        net.compile("adam", loss=keras.losses.BinaryCrossentropy(from_logits=True))
+        net.fit(np.ones((4, 3)), np.ones((4, 1)))
+        end = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1, activation="sigmoid")])
+        end.compile("adam", loss="binary_crossentropy")
+        end.fit(np.ones((4, 3)), np.ones((4, 1)))
+    """,
+    "clipping that counts, and a norm that is only looked at": """
+        w = tf.Variable([3.0, 4.0])
+        opt = keras.optimizers.SGD(0.1)
+        for step in range(3):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(w**4)
+            grads = tape.gradient(loss, [w])
+            _, norm = tf.clip_by_global_norm(grads, 1.0)
+            opt.apply_gradients(zip(grads, [w]))
+            print(norm)
     """,
     "a gradient of one's own": """
         @tf.custom_gradient

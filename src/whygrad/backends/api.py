@@ -116,6 +116,7 @@ class Api:
     floats: frozenset[str]
     weightless: frozenset[str]  # layers without variables
     flagged: frozenset[str]  # layers that behave differently in training
+    entropies: Mapping[str, bool]  # losses that take a probability unless told otherwise; whether of exclusive classes
     labels_first: Mapping[str, bool]  # functions of labels and predictions whose arguments are often exchanged
     today: tuple[str, ...]  # how names of the versions begin that `gone` speaks of
     networks: tuple[str, ...]  # how names of the library of networks begin, today's version

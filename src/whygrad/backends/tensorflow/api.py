@@ -321,6 +321,14 @@ API: Final = Api(
     floats=frozenset(_FLOATS.split()),
     weightless=frozenset(_WEIGHTLESS.split()),
     flagged=frozenset(_FLAGGED.split()),
+    entropies={
+        "binary_crossentropy": False,
+        "BinaryCrossentropy": False,
+        "categorical_crossentropy": True,
+        "CategoricalCrossentropy": True,
+        "sparse_categorical_crossentropy": True,
+        "SparseCategoricalCrossentropy": True,
+    },
     labels_first={
         "softmax_cross_entropy_with_logits": True,
         "sparse_softmax_cross_entropy_with_logits": True,

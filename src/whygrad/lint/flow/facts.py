@@ -98,6 +98,7 @@ class Training:
     compiled: Use | None
     where: ast.Call
     place: Place
+    output: Value | None = None
 
 
 @dataclass(slots=True, eq=False)

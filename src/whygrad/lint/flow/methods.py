@@ -308,7 +308,8 @@ class Methods(Objects):
     def _trained(self, owner: Object, use: Use, where: ast.Call) -> Value:
         """`fit` asks for the gradients of the compiled loss, or calls the user's own step."""
         compiled = self.compilations.get(id(owner))
-        self.facts.trainings.append(Training(owner, compiled, where, self.place))
+        training = Training(owner, compiled, where, self.place)
+        self.facts.trainings.append(training)
         step = owner.klass.find("train_step") if owner.klass is not None else None
         if isinstance(step, Function):
             self.call(step.bound(owner), [self.unknown(where)], {}, where)
@@ -320,6 +321,7 @@ class Methods(Objects):
         earlier = [self.added_losses.pop(each, None) for each in held]
         data = use.arguments[0] if use.arguments and isinstance(use.arguments[0], Node) else self.unknown(where)
         output = self.call(owner, [data], {"training": Literal(True)}, where)
+        training.output = output
         target = self._compiled_loss(compiled, output, where)
         added = [loss for each in held for loss in self.added_losses.get(each, ())]
         if any(earlier) and not added:

@@ -69,6 +69,12 @@ _SAYS: Final[dict[Why, tuple[str, str, str, str]]] = {  # rule, message, label, 
         "a variable does not remember what its value was computed from",
         "use the tensor itself in the loss, and write the variable afterwards",
     ),
+    Why.KEPT: (
+        "state-boundary",
+        "no gradient reaches {source}: its value goes to the loss through a data set",
+        "what comes out of a data set does not remember what it was computed from",
+        "compute it from the batch, inside of the tape",
+    ),
     Why.STATE: (
         "assign-breaks-gradient",
         "no gradient reaches {source}: its value goes to the loss through the state of a metric",
@@ -91,6 +97,7 @@ _SAYS: Final[dict[Why, tuple[str, str, str, str]]] = {  # rule, message, label, 
     int_variable="WL110",
     constant_target="WL111",
     assign_breaks_gradient="WL112",
+    state_boundary="WL113",
     zero_gradient_op="WL301",
 )
 def missing_gradients(case: Case) -> Iterator[Finding]:
@@ -114,7 +121,9 @@ def _of_request(case: Case, request: Request) -> Iterator[Finding]:
             continue
         blamed = [cut for cut in found.cuts if _is_behind(cut, part, request)]
         blamed = [each for each in blamed if not each.chooses] or blamed
-        for cut in [each for each in blamed if _is_all_there_is(each, part, request)] or blamed:
+        alone = [each for each in blamed if _is_all_there_is(each, part, request)] or blamed
+        # What was computed before the tape may be data on purpose; not so what is cut under its eyes.
+        for cut in [each for each in alone if each.why is not Why.UNRECORDED] or alone:
             first = origin(cut, part)
             cuts[id(first)] = cut, first
             spoken.setdefault(id(first), []).append(_name(case, source, part))

@@ -12,6 +12,7 @@ from whygrad.lint.rules.check import Case, Finding, rules
 from whygrad.lint.values.reach import behind, related
 from whygrad.lint.values.value import Kind, Node, Object, Value
 from whygrad.source.forgotten_binding import forgotten_in
+from whygrad.source.module import loads
 
 _SCALING = (Does.MULTIPLY, Does.DIVIDE, Does.NEGATE, Does.CLIP_GRADIENTS)
 
@@ -225,3 +226,55 @@ def _between(case: Case, request: Request, where: ast.AST) -> Finding:
         related=(case.label(request.where, "the gradient is asked for here"),),
         help="take the gradient first, and write the variable after that",
     )
+
+
+@rules(clip_unused="WL311")
+def clipped_for_nothing(case: Case) -> Iterator[Finding]:
+    """Clipped gradients that nobody uses, while the update is given those that were not."""
+    seen: set[int] = set()
+    for node in case.facts.nodes:
+        if node.does is not Does.CLIP_GRADIENTS or not isinstance(node.where, ast.Call) or id(node.where) in seen:
+            continue
+        seen.add(id(node.where))
+        raw = next((each for each in node.inputs if isinstance(each, Node) and each.does is Does.GRADIENTS), None)
+        applied = [gradient for update in case.facts.updates for gradient, _ in update.pairs or ()]
+        if raw is None or not any(each is raw for each in applied) or not _is_unused(case, node.where):
+            continue
+        yield Finding(
+            rule="clip-unused",
+            message="these gradients are clipped, but the update is given them as they were",
+            primary=case.label(node.where, "gives new tensors, which nobody uses"),
+            help="clip before the update, and apply the result",
+            severity=Severity.WARNING,
+        )
+
+
+def _is_unused(case: Case, call: ast.Call) -> bool:
+    """Whether what a call gives is dropped, or bound to names that nobody reads."""
+    statement = case.module.statement(call)
+    if isinstance(statement, ast.Expr):
+        return statement.value is call
+    if not isinstance(statement, ast.Assign) or statement.value is not call:
+        return False
+    target = statement.targets[0]
+    first = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target
+    if not isinstance(first, ast.Name) or first.id.startswith("_"):
+        return False
+    after = (each for each in loads(case.module.scope(call), first.id) if each.lineno > call.lineno)
+    loop = any(isinstance(each, (ast.For, ast.While)) for each in case.module.ancestors(call))
+    return not any(after) and not (loop and _is_read_before(case, call, first.id))
+
+
+def _is_read_before(case: Case, call: ast.Call, name: str) -> bool:
+    """Whether the next turn reads a name before it is bound anew: it is not where each turn begins by binding it."""
+    scope = case.module.scope(call)
+    reads = sorted(each.lineno for each in loads(scope, name))
+    stores = sorted(
+        each.lineno
+        for each in ast.walk(scope)
+        if isinstance(each, ast.Name)
+        and each.id == name
+        and isinstance(each.ctx, ast.Store)
+        and each.lineno < call.lineno
+    )
+    return bool(reads) and (not stores or reads[0] < stores[0])

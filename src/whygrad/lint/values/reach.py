@@ -23,7 +23,8 @@ class Why(Enum):
     UNREGISTERED = auto()
     ZERO = auto()
     WRITTEN = auto()  # through a variable
-    STATE = auto()
+    STATE = auto()  # of a metric
+    KEPT = auto()  # in a data set
 
 
 _ENDS: Final = {
@@ -106,6 +107,10 @@ def reach(target: Value, tape: Tape | None) -> Reach:
             found.callees.append(value)
             continue
         if not isinstance(value, Node) or id(value) in found.nodes:
+            continue
+        if is_data(value):
+            found.nodes[id(value)] = value
+            found.cuts.append(Cut(value, Why.KEPT))
             continue
         why = _end(value, tape)
         if why is Why.UNRECORDED and tape is not None and any(each is value for each, _ in tape.watched):
@@ -215,6 +220,8 @@ def behind(value: Value, *, limit: int = 4000) -> Reach:
                 found.unknown = found.unknown or each.kind is Kind.UNKNOWN or is_opaque(each.callee)
             if each.does is not Does.SHAPE:
                 waiting += each.inputs
+            if each.kind is Kind.UNKNOWN:  # a part of something, or what a method of it gave
+                waiting += (whole for whole in (each.parent, each.callee) if isinstance(whole, Node))
             if each.kind is Kind.VARIABLE and each.of is not None:
                 waiting.append(each.of)
     return found
