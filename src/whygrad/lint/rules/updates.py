@@ -149,7 +149,9 @@ def rebound(case: Case) -> Iterator[Finding]:
 
 
 def _is_lost_attribute(change: Rebinding) -> bool:
-    """`self.count = self.count + 1` in a step, of a variable."""
+    """`self.count += 1` in a step, of a variable."""
+    if not isinstance(change.where, ast.AugAssign):
+        return False
     inside = getattr(change.place.function, "name", "__init__") not in ("__init__", "build")
     return inside and change.name.startswith("self.") and id(change.variable) in behind(change.value).nodes
 
