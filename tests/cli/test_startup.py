@@ -16,7 +16,7 @@ def imported_by(code: str) -> set[str]:
     return set(done.stdout.splitlines()[-1].split())
 
 
-@pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["rules"], ["--version"]])
+@pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["rules"], ["--version"], ["lint", "--help"]])
 def test_command_imports_nothing_heavy(words: list[str]) -> None:
     modules = imported_by(f"from whygrad.cli.commands import parse\nparse({words})")
 

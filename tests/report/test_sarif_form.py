@@ -40,6 +40,7 @@ RULE = _closed(
     name={"type": "string"},
     shortDescription=MESSAGE,
     fullDescription=MESSAGE,
+    helpUri={"type": "string", "format": "uri"},
     help=_closed(["text"], text={"type": "string", "minLength": 1}, markdown={"type": "string"}),
     defaultConfiguration=_closed([], level=LEVEL),
 )
@@ -182,6 +183,7 @@ def test_rules_describe_themselves() -> None:
             "name": "non-differentiable-op",
             "shortDescription": {"text": "Detects it."},
             "fullDescription": {"text": "Detects it."},
+            "helpUri": "urn:whygrad:rule:non-differentiable-op",
             "help": {"text": ARule.page, "markdown": ARule.page},
             "defaultConfiguration": {"level": "error"},
         }

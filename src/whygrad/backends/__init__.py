@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from whygrad.diagnostics import Words
 from whygrad.errors import UsageError
-from whygrad.graph import Failure, Held, Recording
 from whygrad.notice import warn
 from whygrad.source.position import add_machinery
 
 if TYPE_CHECKING:
+    from whygrad.backends.api import Api
     from whygrad.backends.kept_steps import KeptStep
+    from whygrad.graph import Failure, Held, Recording
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +76,12 @@ def words_of(framework: str) -> Words:
     """What a framework calls the things that advice speaks of: plain data, read without the framework itself."""
     home = FRAMEWORKS.get(framework)
     return {} if home is None else importlib.import_module(f"{home}.vocabulary").WORDS
+
+
+def api_of(framework: str) -> Api:
+    """The public names of a framework, as lint knows them: plain data, read without the framework itself."""
+    api: Api = importlib.import_module(f"{FRAMEWORKS[framework]}.api").API
+    return api
 
 
 def modules_of(framework: str) -> Mapping[str, str]:

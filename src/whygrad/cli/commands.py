@@ -18,10 +18,12 @@ COMMANDS: Final = {
     "explain": "whygrad.cli.explain",
     "export": "whygrad.cli.export",
     "fix": "whygrad.cli.fix",
+    "lint": "whygrad.cli.linting.command",
     "replay": "whygrad.cli.replay",
     "rules": "whygrad.cli.rules",
     "run": "whygrad.cli.run",
     "runs": "whygrad.cli.runs",
+    "server": "whygrad.cli.linting.server",
     "show": "whygrad.cli.show",
 }
 

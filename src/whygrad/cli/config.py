@@ -12,7 +12,7 @@ from whygrad.errors import UsageError
 
 OUTPUT_FORMATS: Final = ("text", "json", "sarif", "github")
 FAIL_ON: Final = ("error", "warning", "never")
-KEYS: Final = ("select", "ignore", "fail-on", "output-format")
+KEYS: Final = ("select", "extend-select", "ignore", "per-file-ignores", "exclude", "fail-on", "output-format")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +21,9 @@ class Config:
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()  # patterns of paths, and rules
+    exclude: tuple[str, ...] = ()
     fail_on: str = "never"
     output_format: str = "text"
 
@@ -54,6 +57,9 @@ def _config(table: Mapping[str, object], file: Path) -> Config:
     return Config(
         select=_words(table, "select", file),
         ignore=_words(table, "ignore", file),
+        extend_select=_words(table, "extend-select", file),
+        per_file_ignores=_per_file(table, file),
+        exclude=_words(table, "exclude", file),
         fail_on=_choice(table, "fail-on", FAIL_ON, file) or default.fail_on,
         output_format=_choice(table, "output-format", OUTPUT_FORMATS, file) or default.output_format,
     )
@@ -65,6 +71,13 @@ def _words(table: Mapping[str, object], key: str, file: Path) -> tuple[str, ...]
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise UsageError(f"`{key}` in [tool.whygrad] of `{file}` must be a list of rule codes or names")
     return tuple(words)
+
+
+def _per_file(table: Mapping[str, object], file: Path) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    value = table.get("per-file-ignores", {})
+    if not isinstance(value, dict):
+        raise UsageError(f"`per-file-ignores` in [tool.whygrad] of `{file}` must be a table of patterns")
+    return tuple((pattern, _words(value, pattern, file)) for pattern in value)
 
 
 def _choice(table: Mapping[str, object], key: str, choices: tuple[str, ...], file: Path) -> str | None:

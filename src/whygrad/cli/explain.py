@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.argument("rule", metavar="CODE|NAME")
 def command(rule: str) -> None:
     """Say what a diagnostic means, with an example and how to mend it."""
-    page = page_of(look_up(rule))
+    page = page_of(look_up(rule)) if not _is_static(rule) else static_page(rule)
     if sys.stdout.isatty():
         from rich.console import Console
         from rich.markdown import Markdown
@@ -25,6 +25,20 @@ def command(rule: str) -> None:
         Console().print(Markdown(page, code_theme="ansi_dark"))
     else:
         click.echo(page)
+
+
+def _is_static(word: str) -> bool:
+    return word[:2].upper() == "WL"
+
+
+def static_page(word: str) -> str:
+    """The page of a rule of lint, which it shares with its twin."""
+    from whygrad.lint.pages import static_pages
+
+    for rule in static_pages():
+        if rule.code == word.upper():
+            return f"# {rule.code} {rule.name}\n\n{rule.page}\n\n*{rule.severity.label}, seen without running*"
+    raise UsageError(f"unknown rule `{word}`", help="`whygrad rules` lists the codes and names")
 
 
 def look_up(word: str) -> Rule:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from whygrad.backends import require_framework
 from whygrad.cli.complaint import WRONG_USAGE, complain
 from whygrad.cli.ending import Ending, conclude, hide_own_frames
+from whygrad.cli.linting.foresight import with_foresight
 from whygrad.cli.output import LivePrinter, Output, claim, deliver
 from whygrad.cli.program import Invocation, Program, load, run_as_main, set_stage, wait_for_children, wait_for_threads
 from whygrad.diagnostics import Diagnostic, Selection, Severity
@@ -85,6 +86,9 @@ def _watched(plan: Plan, program: Program | None) -> int:
         report, ending = None, replace(ending, interrupted=True)
     if report is not None and ending.interrupted:
         report = _interrupted(report)
+    if report is not None and ending.crash is not None and not plan.invocation.is_module:
+        found = report
+        report = watching.attempt(lambda: with_foresight(found, plan.invocation.target)) or report
     if report is not None and ending.started and os.getpid() == process:  # else a child that the script forked
         watching.attempt(lambda: _deliver(report, plan.output, live))
     return _finish(ending, report, plan.fail_on)

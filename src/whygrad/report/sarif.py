@@ -64,6 +64,7 @@ def _describe_rules(diagnostics: Sequence[Diagnostic], rules: Iterable[RuleInfo]
             "name": rule.name,
             "shortDescription": {"text": rule.summary or rule.name},
             "fullDescription": {"text": rule.summary or rule.name},
+            "helpUri": f"urn:whygrad:rule:{rule.name}",
             "help": {"text": rule.page or rule.name, "markdown": rule.page or rule.name},
             "defaultConfiguration": {"level": rule.severity.label},
         }

@@ -15,11 +15,12 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 def forgotten_bindings(file: str) -> Mapping[int, tuple[SourceSpan, str]]:
     """The value of each such statement of a file, by its first line, and the name it is bound to."""
     module = module_of(file)
-    return {} if module is None else _of_module(module)
+    return {} if module is None else forgotten_in(module)
 
 
 @lru_cache(maxsize=64)
-def _of_module(module: Module) -> Mapping[int, tuple[SourceSpan, str]]:
+def forgotten_in(module: Module) -> Mapping[int, tuple[SourceSpan, str]]:
+    """The same of a parsed file."""
     found: dict[int, tuple[SourceSpan, str]] = {}
     for node in ast.walk(module.tree):
         name = _single_name(node)

@@ -32,31 +32,47 @@ class Module:
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
+        self.text = text
         self.tree = ast.parse(text)
-        self.parents: dict[ast.AST, ast.AST] = {}
-        self.functions: dict[str, list[Function]] = {}
-        self.calls: dict[str, list[ast.Call]] = {}
-        self.arrays: set[str] = set()  # names that NumPy goes by
-        lines = () if text.isascii() else text.split("\n")
-        for node in ast.walk(self.tree):
-            for child in ast.iter_child_nodes(node):
-                self.parents[child] = node
-            self._note(node)
-            if lines and isinstance(node, (ast.expr, ast.stmt)):
-                _count_in_characters(node, lines)
+        if not text.isascii():
+            lines = text.split("\n")
+            for node in ast.walk(self.tree):
+                if isinstance(node, (ast.expr, ast.stmt)):
+                    _count_in_characters(node, lines)
 
-    def _note(self, node: ast.AST) -> None:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            self.functions.setdefault(node.name, []).append(node)
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
-            for target in node.targets:
-                self.functions.setdefault(ast.unparse(target), []).append(node.value)
-        elif isinstance(node, ast.Call):
-            self.calls.setdefault(last_name(node.func), []).append(node)
-        elif isinstance(node, ast.Import):
-            self.arrays.update(a.asname or a.name for a in node.names if a.name.split(".")[0] in ("numpy", "scipy"))
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("numpy", "scipy"):
-            self.arrays.update(alias.asname or alias.name for alias in node.names)
+    @functools.cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    @functools.cached_property
+    def functions(self) -> dict[str, list[Function]]:
+        found: dict[str, list[Function]] = {}
+        for node in self.parents:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                found.setdefault(node.name, []).append(node)
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+                for target in node.targets:
+                    found.setdefault(ast.unparse(target), []).append(node.value)
+        return found
+
+    @functools.cached_property
+    def calls(self) -> dict[str, list[ast.Call]]:
+        found: dict[str, list[ast.Call]] = {}
+        for node in self.parents:
+            if isinstance(node, ast.Call):
+                found.setdefault(last_name(node.func), []).append(node)
+        return found
+
+    @functools.cached_property
+    def arrays(self) -> set[str]:
+        """The names that NumPy goes by."""
+        found: set[str] = set()
+        for node in self.parents:
+            if isinstance(node, ast.Import):
+                found.update(a.asname or a.name for a in node.names if a.name.split(".")[0] in ("numpy", "scipy"))
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("numpy", "scipy"):
+                found.update(alias.asname or alias.name for alias in node.names)
+        return found
 
     def statement(self, node: ast.AST) -> ast.stmt | None:
         """The statement that a node is, or is in."""

@@ -1,0 +1,1 @@
+"""What the command line does with lint: the command, its report, the server, what lies ahead of a crash."""

@@ -1,0 +1,163 @@
+"""`whygrad lint`: gradient mistakes in source, found without running it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from whygrad.cli.config import OUTPUT_FORMATS, Config, find_config
+from whygrad.errors import UsageError
+
+if TYPE_CHECKING:
+    from whygrad.diagnostics import Diagnostic, Selection
+    from whygrad.report import Report
+
+FOUND, CLEAN = 1, 0
+
+
+@click.command("lint")
+@click.option("--output-format", type=click.Choice(OUTPUT_FORMATS), help="Form of the report. [default: text]")
+@click.option("--output-file", metavar="FILE", help="Write the report to FILE, not to the terminal.")
+@click.option("--select", multiple=True, metavar="RULES", help="Only these rules: codes, names or families (WL1).")
+@click.option("--extend-select", multiple=True, metavar="RULES", help="These rules as well.")
+@click.option("--ignore", multiple=True, metavar="RULES", help="Not these rules.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Not the files and folders of such a name.")
+@click.option("--stdin-filename", metavar="FILE", help="Check standard input, as if it were FILE.")
+@click.option("--fix", is_flag=True, help="Write the fixes that are safe into the files.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also those that may change what is computed.")
+@click.option("--diff", is_flag=True, help="Show what --fix would write, and write nothing.")
+@click.option("--statistics", is_flag=True, help="How often each rule was broken, rather than where.")
+@click.option("--watch", is_flag=True, help="Check again whenever a file changes.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even where something is found.")
+@click.option("--no-gitignore", is_flag=True, help="Check files that git ignores, too.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor write what is known of unchanged files.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes. [default: one a core]")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing where there is no error and no warning.")
+@click.option("--no-config", is_flag=True, help="Do not read [tool.whygrad] of pyproject.toml.")
+@click.argument("paths", nargs=-1)
+def command(
+    *,
+    output_format: str | None,
+    output_file: str | None,
+    select: tuple[str, ...],
+    extend_select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    exclude: tuple[str, ...],
+    stdin_filename: str | None,
+    fix: bool,
+    unsafe_fixes: bool,
+    diff: bool,
+    statistics: bool,
+    watch: bool,
+    exit_zero: bool,
+    no_gitignore: bool,
+    no_cache: bool,
+    jobs: int | None,
+    quiet: bool,
+    no_config: bool,
+    paths: tuple[str, ...],
+) -> int:
+    """Check the Python files and notebooks at PATHS, the working folder by default, without running them.
+
+    Exits with 1 where there is an error or a warning.
+    """
+    from whygrad.cli.linting.report import Wanted, deliver
+
+    first = Path(stdin_filename or (paths[0] if paths else ".")).resolve()
+    config = Config() if no_config else find_config(first if first.is_dir() else first.parent)
+    wanted = Wanted(
+        selection=selection_of(
+            select or config.select, (*extend_select, *config.extend_select), (*ignore, *config.ignore)
+        ),
+        per_file=tuple((pattern, selection_of((), (), words)) for pattern, words in config.per_file_ignores),
+        format=output_format or config.output_format,
+        file=output_file,
+        statistics=statistics,
+        quiet=quiet,
+    )
+
+    def once() -> int:
+        report = _checked(
+            paths, (*exclude, *config.exclude), stdin_filename, wanted.admit, no_gitignore, no_cache, jobs
+        )
+        deliver(report, wanted)
+        return CLEAN if exit_zero or not _is_loud(report.diagnostics) else FOUND
+
+    if fix or diff:
+        from whygrad.cli.linting.report import mend
+
+        changed = mend(paths, (*exclude, *config.exclude), wanted, unsafe=unsafe_fixes, write=fix and not diff)
+        if diff:
+            return FOUND if changed and not exit_zero else CLEAN
+    elif unsafe_fixes:
+        raise UsageError("`--unsafe-fixes` fixes nothing by itself", help="add --fix or --diff")
+    if not watch:
+        return once()
+    if stdin_filename is not None:
+        raise UsageError("standard input cannot be watched", help="leave out --watch or --stdin-filename")
+    from whygrad.lint.files.watching import on_change
+
+    on_change(paths, (*exclude, *config.exclude), once)
+    return CLEAN
+
+
+def _checked(
+    paths: Sequence[str],
+    exclude: Sequence[str],
+    stdin_filename: str | None,
+    admit: object,
+    no_gitignore: bool,
+    no_cache: bool,
+    jobs: int | None,
+) -> Report:
+    from whygrad.lint.files.cache import Cache, default_folder
+    from whygrad.lint.files.discovery import find_files
+    from whygrad.lint.files.project import check_files
+    from whygrad.report import Report
+
+    assert callable(admit)
+    if stdin_filename is not None:
+        from whygrad.lint.files.checking import check_bytes
+
+        data = sys.stdin.buffer.read()
+        checked = {Path(stdin_filename): check_bytes(stdin_filename, data)}
+        texts = {stdin_filename: data.decode("utf-8", "replace")}
+    else:
+        files = find_files(paths, exclude, respect_gitignore=not no_gitignore)
+        checked = check_files(files, Cache(None if no_cache else default_folder()), jobs=jobs)
+        texts = {}
+    found: list[Diagnostic] = []
+    for file, each in checked.items():
+        found += (diagnostic for diagnostic in each.diagnostics if admit(file, diagnostic))
+        texts |= each.sources
+    return Report(diagnostics=tuple(found), run={"files": len(checked)}, sources=texts)
+
+
+def _is_loud(found: Sequence[Diagnostic]) -> bool:
+    from whygrad.diagnostics import Severity
+
+    return any(each.severity >= Severity.WARNING for each in found)
+
+
+def selection_of(select: Sequence[str], extend: Sequence[str], ignore: Sequence[str]) -> Selection:
+    """Which rules are wanted; a code of a run (`WG105`) means its static twin."""
+    from whygrad.diagnostics import Selection, parse_selection
+
+    if not select and not extend and not ignore:
+        return Selection()
+    from whygrad.lint.engine import static_rules
+    from whygrad.rules import all_rules
+
+    known = [*static_rules().items(), *((rule.code, rule.name) for rule in all_rules())]
+    words = [word for text in (*select, *(extend if select else ())) for word in text.replace(",", " ").split()]
+    without = [word for text in ignore for word in text.replace(",", " ").split()]
+    checked = parse_selection(words, without, [(code, name) for code, name in known])
+    return Selection(tuple(map(_static, checked.select)), tuple(map(_static, checked.ignore)))
+
+
+def _static(word: str) -> str:
+    return "WL" + word[2:] if word[:2].upper() == "WG" and (len(word) == 2 or word[2].isdigit()) else word

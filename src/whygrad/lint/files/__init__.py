@@ -1,0 +1,1 @@
+"""Which files are read, in which form, and what is remembered of them."""

@@ -1,0 +1,15 @@
+"""What was found in one file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from whygrad.diagnostics import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """`sources` are texts that cannot be read from disk: the cells of a notebook."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    sources: dict[str, str] = field(default_factory=dict)

@@ -1,0 +1,149 @@
+"""A file as text that can be parsed, and the way back from its lines to those that the user sees."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tokenize
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from whygrad.diagnostics import Diagnostic, Label
+from whygrad.lint.engine import unreadable
+from whygrad.source import SourceSpan
+
+LONGEST: Final = 20 * 2**20  # bytes: more than any file that a person wrote
+_MAGIC: Final = re.compile(r"^(\s*)([%!?].*|[\w.\[\]]+\?\??)$")
+_ASSIGNED_MAGIC: Final = re.compile(r"^(\s*[\w, ]+=\s*)([%!].*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a notebook, and the line of the joined text that its first line is."""
+
+    file: str
+    first: int
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """`cells` empty: an ordinary file, whose text is its own."""
+
+    file: str
+    text: str
+    cells: tuple[Cell, ...] = ()
+    sources: dict[str, str] = field(default_factory=dict)  # the texts that excerpts are taken from
+
+    def shown(self, diagnostic: Diagnostic) -> Diagnostic:
+        """A diagnostic at the places that the user knows."""
+        if not self.cells:
+            return diagnostic
+        return replace(
+            diagnostic,
+            primary=None if diagnostic.primary is None else self._label(diagnostic.primary),
+            related=tuple(map(self._label, diagnostic.related)),
+            fixes=(),  # their places are those of the joined text
+        )
+
+    def _label(self, label: Label) -> Label:
+        span = label.span
+        for cell in reversed(self.cells):
+            if cell.first <= span.line:
+                shift = cell.first - 1
+                end = None if span.end_line is None else span.end_line - shift
+                return Label(SourceSpan(cell.file, span.line - shift, span.column, end, span.end_column), label.text)
+        return label
+
+
+def read_source(file: str, data: bytes) -> Source | Diagnostic:
+    """The text of a file, or what is wrong with it."""
+    if len(data) > LONGEST:
+        return unreadable(file, f"it has more than {LONGEST // 2**20} MiB", 1, None)
+    if b"\0" in data:
+        return unreadable(file, "it holds null bytes", data[: data.index(b"\0")].count(b"\n") + 1, None)
+    if file.endswith(".ipynb"):
+        return _notebook(file, data)
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        text = data.decode(encoding)
+    except (SyntaxError, LookupError) as error:
+        return unreadable(file, str(error), 1, None)
+    except UnicodeDecodeError as error:
+        return unreadable(file, f"it is not {error.encoding}", data[: error.start].count(b"\n") + 1, None)
+    return Source(file, text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff"))
+
+
+def _notebook(file: str, data: bytes) -> Source | Diagnostic:
+    try:
+        document = json.loads(data)
+        cells = document.get("cells") or [cell for sheet in document.get("worksheets", ()) for cell in sheet["cells"]]
+        codes = [(n, _code(cell)) for n, cell in enumerate(cells, 1) if cell.get("cell_type") == "code"]
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError) as error:
+        return unreadable(file, f"it is no notebook: {error}", 1, None)
+    texts: list[str] = []
+    found: list[Cell] = []
+    sources: dict[str, str] = {}
+    line = 1
+    for number, code in codes:
+        name = f"{file}:cell {number}"
+        plain = _without_magics(code)
+        sources[name] = code
+        count = plain.count("\n") + 1
+        found.append(Cell(name, line, count))
+        texts.append(plain if _parses(plain) else "\n" * (count - 1))
+        line += count
+    return Source(file, "\n".join(texts), tuple(found), sources)
+
+
+def broken_cells(source: Source) -> list[Diagnostic]:
+    """The cells of a notebook that are no Python; the others are checked all the same."""
+    found = []
+    for cell in source.cells:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                compile(_without_magics(source.sources[cell.file]), cell.file, "exec", _TOP_LEVEL_AWAIT)
+        except SyntaxError as error:
+            found.append(unreadable(cell.file, error.msg or "it does not parse", error.lineno or 1, error.offset))
+        except (ValueError, RecursionError, MemoryError) as error:
+            found.append(unreadable(cell.file, str(error), 1, None))
+    return found
+
+
+_TOP_LEVEL_AWAIT: Final = 0x2000
+
+
+def _parses(text: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "<cell>", "exec", _TOP_LEVEL_AWAIT)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _code(cell: dict[str, object]) -> str:
+    source = cell.get("source", cell.get("input", ""))
+    return "".join(map(str, source)) if isinstance(source, list) else str(source)
+
+
+def _without_magics(code: str) -> str:
+    """The cell with as many lines, and nothing in it that only a notebook understands."""
+    if code.lstrip().startswith("%%"):
+        first = code.lstrip().split(None, 1)[0]
+        return (
+            code.replace(first, "#" + first, 1)
+            if first in ("%%time", "%%timeit", "%%capture")
+            else "\n" * code.count("\n")
+        )
+    lines = code.split("\n")
+    for number, line in enumerate(lines):
+        if match := _MAGIC.match(line):
+            lines[number] = f"{match[1]}pass"
+        elif match := _ASSIGNED_MAGIC.match(line):
+            lines[number] = f"{match[1]}None"
+    return "\n".join(lines)

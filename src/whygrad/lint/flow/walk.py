@@ -1,0 +1,68 @@
+"""Follow a whole file: first as a script, then every function and class that the script itself did not reach."""
+
+from __future__ import annotations
+
+import ast
+
+from whygrad.backends.api import Api
+from whygrad.lint.flow.facts import Facts
+from whygrad.lint.flow.machine import SpentError
+from whygrad.lint.flow.statements import Statements
+from whygrad.lint.values.value import Function, Klass, Object
+
+_FIRST = ("build", "call", "__call__", "train_step")
+
+
+def follow(tree: ast.Module, api: Api) -> Facts:
+    """What happens to values in a file, as far as its text tells."""
+    machine = Statements(api)
+    try:
+        machine.run_block(tree.body)
+        _unreached(machine)
+    except (SpentError, RecursionError):
+        machine.facts.spent = True
+    machine.facts.functions = machine.defined
+    return machine.facts
+
+
+def _unreached(machine: Statements) -> None:
+    """Call what nobody called, with arguments that are not known."""
+    instances: dict[ast.AST, Object] = {
+        made.klass.where: made
+        for made in machine.facts.objects
+        if made.klass is not None and made.klass.where is not None
+    }
+    for klass in machine.classes:
+        assert klass.where is not None
+        made = instances.get(klass.where)
+        if made is None:
+            call = _call_at(klass.where)
+            made = machine.instance(klass, [machine.unknown(klass.where, name="*")], {}, call)
+        members = [each for each in klass.members.values() if isinstance(each, Function)]
+        for member in sorted(members, key=_order):
+            if member.node not in machine.reached:
+                made.built = made.built or getattr(member.node, "name", "") != "build"  # as it is when it is called
+                machine.call(member.bound(made), [machine.unknown(member.node, name="*")], {}, _call_at(member.node))
+    done = 0
+    while done < len(machine.defined):
+        function = machine.defined[done]
+        done += 1
+        if (
+            function.node not in machine.reached
+            and not isinstance(function.node, ast.Lambda)
+            and function.owner is None
+        ):
+            machine.call(function, [machine.unknown(function.node, name="*")], {}, _call_at(function.node))
+
+
+def _order(member: Function) -> int:
+    name = getattr(member.node, "name", "")
+    return _FIRST.index(name) if name in _FIRST else len(_FIRST)
+
+
+def _call_at(node: ast.AST) -> ast.Call:
+    call = ast.Call(func=ast.Name("_", ast.Load()), args=[], keywords=[])
+    return ast.copy_location(call, node)
+
+
+__all__ = ["Facts", "Klass", "follow"]

@@ -1,0 +1,1 @@
+"""Facts -> findings: one file a rule or a family of rules."""

@@ -1,0 +1,145 @@
+"""What a static rule is, and what it is handed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from whygrad.backends.api import Api, Does
+from whygrad.diagnostics import Diagnostic, Fix, Label, Severity
+from whygrad.lint.flow.facts import Facts, Request
+from whygrad.lint.values.reach import Reach, reach
+from whygrad.lint.values.value import Node, Object, Place, Tape, Value
+from whygrad.source import SourceSpan
+from whygrad.source.module import Module
+
+
+@dataclass(slots=True, eq=False)
+class Case:
+    """A file that was followed."""
+
+    module: Module
+    facts: Facts
+    api: Api
+    _reached: dict[int, Reach] = field(default_factory=dict)
+
+    def reach(self, request: Request) -> Reach:
+        """What the target of a request can reach along gradients; found once, not to be changed."""
+        if id(request) not in self._reached:
+            self._reached[id(request)] = reach(request.target, request.tape)
+        return self._reached[id(request)]
+
+    def span(self, where: ast.AST) -> SourceSpan:
+        assert isinstance(where, (ast.expr, ast.stmt, ast.arg))
+        return SourceSpan(self.module.file, where.lineno, where.col_offset, where.end_lineno, where.end_col_offset)
+
+    def label(self, where: ast.AST, text: str = "") -> Label:
+        return Label(self.span(where), text)
+
+    def named(self, value: Value) -> str:
+        """What the user calls a value: the expression that gives it, or the name that holds it."""
+        where = value.where
+        if isinstance(value, Node) and value.group is not None:
+            where = value.where
+        if where is None or not isinstance(where, ast.expr):
+            return "it" if not isinstance(where, ast.arg) else where.arg
+        holder = self.holder(where)
+        text = holder or ast.unparse(where)
+        return text if len(text) <= 60 else f"{text[:57]}..."
+
+    def named_at(self, request: ast.Call, source: Value) -> str:
+        """The name by which a request asks for a source; its own where it asks for several."""
+        written = request.args[1] if len(request.args) > 1 else None
+        plain = isinstance(written, (ast.Name, ast.Attribute))
+        return ast.unparse(written) if plain and written is not None else self.named(source)
+
+    def holder(self, where: ast.expr) -> str | None:
+        """`w` for what `w = make()` makes."""
+        parent = self.module.parents.get(where)
+        if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and parent.value is where:
+            target = parent.targets[0]
+            if isinstance(target, (ast.Name, ast.Attribute)):
+                return ast.unparse(target)
+        return None
+
+
+def is_todays(case: Case, made: Object) -> bool:
+    """Whether a layer or network is of today's version of its library."""
+    home = (made.klass.framework_base or "") if made.klass is not None else made.dotted
+    return home.startswith(case.api.networks)
+
+
+def beside(tape: Tape, place: Place) -> ast.AST | None:
+    """The call, in the function that opens the tape, in which something happens."""
+    depth = len(tape.place.calls)
+    inside = place.calls[:depth] == tape.place.calls and len(place.sites) > depth
+    site = place.sites[depth] if inside else None
+    return site if isinstance(site, ast.expr) else None
+
+
+Check = Callable[[Case], Iterable["Finding"]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a rule saw; `rule` is its name, the engine knows its code."""
+
+    rule: str
+    message: str
+    primary: Label
+    severity: Severity = Severity.ERROR
+    variables: tuple[str, ...] = ()
+    related: tuple[Label, ...] = ()
+    notes: tuple[str, ...] = ()
+    help: str | None = None
+    certain: bool = True
+    # what a fix may need to know
+    tape: SourceSpan | None = None
+    asked: SourceSpan | None = None  # where the gradient is asked for
+    called: SourceSpan | None = None  # a call of the network
+    inner: SourceSpan | None = None  # the part of the place that the trouble is in
+    late: bool = False  # the place is right, but comes too late
+    rename: str | None = None
+    does: Does | None = None  # what happens at the place
+
+
+CODES: dict[str, str] = {}
+CHECKS: list[tuple[Check, tuple[str, ...]]] = []
+
+
+def rules(**codes: str) -> Callable[[Check], Check]:
+    """Register a check, with the code of each rule that it may speak for: `outside_tape="WL105"`."""
+    named = {name.replace("_", "-"): code for name, code in codes.items()}
+
+    def register(check: Check) -> Check:
+        CODES.update(named)
+        CHECKS.append((check, tuple(named)))
+        return check
+
+    return register
+
+
+def diagnostics(findings: Sequence[Finding], mend: Callable[[Finding], tuple[Fix, ...]]) -> list[Diagnostic]:
+    """One for each rule and place, in the order of the text, with the fixes that `mend` knows for it."""
+    found: dict[tuple[str, SourceSpan], Diagnostic] = {}
+    for each in findings:
+        key = each.rule, each.primary.span
+        made = Diagnostic(
+            code=CODES[each.rule],
+            rule=each.rule,
+            severity=each.severity,
+            message=each.message,
+            primary=each.primary,
+            variables=each.variables,
+            related=each.related,
+            notes=each.notes,
+            help=each.help,
+            certain=each.certain,
+            fixes=mend(each),
+        )
+        if key not in found or found[key].severity < made.severity:
+            found[key] = made
+    return sorted(
+        found.values(), key=lambda each: (each.primary.span if each.primary else SourceSpan("", 0), each.code)
+    )

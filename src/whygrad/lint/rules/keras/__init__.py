@@ -1,0 +1,1 @@
+"""Rules that only make sense with Keras objects."""

@@ -1,0 +1,1 @@
+"""What a value may be, as far as the source tells."""
