@@ -35,6 +35,8 @@ class WatchOptions:
     keep: str | None = None  # the folder in which steps that go bad are kept; None: nowhere
     terms: bool = False  # measure what each term of a loss gives to each variable, by one more backward pass a term
     on_step: Callable[[float | None], None] | None = None  # at each request or compiled call, with the loss if seen
+    # asked when a request or update of a new kind was seen, or a NaN; what it returns is raised in the user's call
+    on_news: Callable[[], Exception | None] | None = None
     on_optimizer: Callable[[Any, Any], None] | None = None  # given the hooks and a class of optimizers, before ours
 
 
