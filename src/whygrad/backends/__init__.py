@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from whygrad.diagnostics import Words
 from whygrad.errors import UsageError
+from whygrad.fixes.spelling import Modules
 from whygrad.graph import Failure, Held, Recording
 from whygrad.notice import warn
 from whygrad.source.position import add_machinery
@@ -79,10 +80,13 @@ def words_of(framework: str) -> Words:
     return {} if home is None else importlib.import_module(f"{home}.vocabulary").WORDS
 
 
-def modules_of(framework: str) -> Mapping[str, str]:
+def modules_of(framework: str) -> Modules:
     """The modules that the first names in the words of a framework stand for, and ours: `tf` is `tensorflow`."""
     home = FRAMEWORKS.get(framework)
-    return {} if home is None else {**importlib.import_module(f"{home}.vocabulary").MODULES, "wg": "whygrad"}
+    if home is None:
+        return Modules({})
+    vocabulary = importlib.import_module(f"{home}.vocabulary")
+    return Modules({**vocabulary.MODULES, "wg": "whygrad"}, vocabulary.OTHER_WORDS)
 
 
 class Watcher(importlib.abc.MetaPathFinder):

@@ -29,17 +29,23 @@ _ALL_TO_TRAINABLE = {"variables": "trainable_variables", "weights": "trainable_w
 
 
 def trainable_only(asked: SourceSpan | None) -> Iterator[Fix]:
-    """The lists of variables in the function around a request are those of trainable ones."""
+    """The lists of all variables of the object that a request, or an update, names are those of trainable ones."""
     found = located(asked)
     if found is None:
         return
     module, node = found
-    attributes = [
-        n for n in ast.walk(module.scope(node)) if isinstance(n, ast.Attribute) and n.attr in _ALL_TO_TRAINABLE
-    ]
-    edits = tuple(_renamed(module, each, _ALL_TO_TRAINABLE[each.attr]) for each in attributes)
+    named = {ast.unparse(each.value) for each in _lists(node)}
+    edits = tuple(
+        _renamed(module, each, _ALL_TO_TRAINABLE[each.attr])
+        for each in _lists(module.tree)
+        if ast.unparse(each.value) in named
+    )
     if edits:
         yield Fix(title="ask for, and apply to, the trainable variables only", edits=edits)
+
+
+def _lists(node: ast.AST) -> Iterator[ast.Attribute]:
+    return (n for n in ast.walk(node) if isinstance(n, ast.Attribute) and n.attr in _ALL_TO_TRAINABLE)
 
 
 def _renamed(module: Module, attribute: ast.Attribute, name: str) -> Edit:
@@ -50,26 +56,45 @@ def _renamed(module: Module, attribute: ast.Attribute, name: str) -> Edit:
 
 
 def paired_with(applied: SourceSpan | None, asked: SourceSpan | None) -> Iterator[Fix]:
-    """The gradients are zipped with the list that was asked for."""
+    """The gradients are zipped with the list that was asked for; or that list is asked for which they are zipped with.
+
+    The latter where both stand in a loop and only the list of the update goes with it.
+    """
     found, request = call_at(applied), call_at(asked)
     sources = None if request is None else argument(request[1], 1, "sources")
     if found is None or request is None or sources is None or found[0] is not request[0]:
         return
     module = found[0]
-    zips = [
-        n for n in ast.walk(found[1]) if isinstance(n, ast.Call) and last_name(n.func) == "zip" and len(n.args) == 2
-    ]
-    if not zips:
-        statement = module.statement(found[1])
-        loops = [n for n in (statement, *module.ancestors(found[1])) if isinstance(n, ast.For)]
-        zips = [n.iter for n in loops if isinstance(n.iter, ast.Call) and last_name(n.iter.func) == "zip"]
-    if len(zips) == 1 and len(zips[0].args) == 2:
-        wrong = zips[0].args[1]
-        if any("grad" in ast.unparse(n) for n in ast.walk(wrong) if isinstance(n, ast.Name)):
-            wrong = zips[0].args[0]
-        if ast.unparse(wrong) != ast.unparse(sources):
-            text = text_at(module, sources)
-            yield Fix(title=f"zip the gradients with `{text}`", edits=(replaced(module, wrong, text),))
+    wrong = _zipped_variables(module, found[1])
+    if wrong is None or ast.unparse(wrong) == ast.unparse(sources):
+        return
+    zipped, meant = text_at(module, wrong), text_at(module, sources)
+    if _names(wrong) & _loop_names(module, request[1]) - _names(sources):
+        yield Fix(title=f"ask for the gradients of `{zipped}`", edits=(replaced(module, sources, zipped),))
+    else:
+        yield Fix(title=f"zip the gradients with `{meant}`", edits=(replaced(module, wrong, meant),))
+
+
+def _zipped_variables(module: Module, update: ast.Call) -> ast.expr | None:
+    """The variables that an update, or the loop that it is in, zips with gradients."""
+    around = [each.iter for each in module.ancestors(update) if isinstance(each, ast.For)]
+    for node in (update, *around):
+        zips = [
+            n for n in ast.walk(node) if isinstance(n, ast.Call) and last_name(n.func) == "zip" and len(n.args) == 2
+        ]
+        if len(zips) == 1:
+            first, second = zips[0].args
+            return first if any("grad" in name for name in _names(second)) else second
+    return None
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def _loop_names(module: Module, node: ast.AST) -> set[str]:
+    """What the loops around a node run through."""
+    return {name for each in module.ancestors(node) if isinstance(each, ast.For) for name in _names(each.target)}
 
 
 def dense(asked: SourceSpan | None) -> Iterator[Fix]:
@@ -224,15 +249,17 @@ def repeated_before(original: SourceSpan | None, at: SourceSpan | None) -> Itera
 
 
 def flag_set(at: SourceSpan | None, owner: str) -> Iterator[Fix]:
-    """A model is made trainable before a statement."""
+    """A model is trainable while a statement runs."""
     found = located(at)
     statement = None if found is None else found[0].statement(found[1])
     call = None if found is None or not isinstance(found[1], ast.Call) else found[1]
     if found is None or statement is None or call is None or not isinstance(call.func, ast.Attribute):
         return
     name = text_at(found[0], call.func.value)
-    edit = inserted_before(found[0], statement, f"{name}.trainable = True")
-    yield Fix(title=f"make `{owner}` trainable before this", edits=(edit,))
+    if has_own_lines(found[0], statement):
+        before = inserted_before(found[0], statement, f"{name}.trainable = True")
+        after = inserted_after(found[0], statement, f"{name}.trainable = False")
+        yield Fix(title=f"make `{owner}` trainable while it is trained itself", edits=(before, after))
 
 
 def read_when_used(read: SourceSpan | None) -> Iterator[Fix]:
