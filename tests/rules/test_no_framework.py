@@ -61,9 +61,9 @@ def test_a_backend_has_a_word_for_everything_that_advice_names(framework: str) -
     assert words_of(framework).keys() == set(Word)
 
 
-def test_every_word_is_used_by_some_rule_or_fix() -> None:
-    home = Path(whygrad.__file__).parent
-    text = "\n".join(path.read_text() for room in ("rules", "fixes") for path in (home / room).rglob("*.py"))
+def test_every_word_is_used_by_some_rule_or_rewrite() -> None:
+    package = Path(whygrad.__file__).parent
+    text = "\n".join(path.read_text() for room in ("rules", "fixes") for path in (package / room).rglob("*.py"))
 
     assert [word.name for word in Word if not re.search(rf"Word\.{word.name}\b", text)] == []
 
