@@ -73,9 +73,17 @@ def misfits(recording: Recording) -> Iterator[Found]:
     for objective in recording.objectives:
         for misfit, applies in _CHECKS:
             if applies(objective, recording):
-                layer = one_unit_softmax(objective) if misfit is Misfit.ONE_UNIT_SOFTMAX else objective.output
+                layer = _TO_CHANGE.get(misfit, _output)(objective)
                 yield Found(objective, misfit, layer, recording)
                 break
+
+
+def _output(objective: Objective) -> LayerFacts | None:
+    return objective.output
+
+
+def _last_recurrent(objective: Objective) -> LayerFacts | None:
+    return next((each for each in objective.layers if each.kind is LayerKind.RECURRENT), objective.output)
 
 
 def one_unit_softmax(objective: Objective) -> LayerFacts | None:
@@ -285,3 +293,8 @@ _CHECKS: Final[tuple[tuple[Misfit, Callable[[Objective, Recording], bool]], ...]
     (Misfit.STEPS_FOR_ONE_TARGET, _steps_for_one_target),
     (Misfit.DISTANCE_ON_CLASSES, _distance_on_classes),
 )
+
+_TO_CHANGE: Final[dict[Misfit, Callable[[Objective], LayerFacts | None]]] = {
+    Misfit.ONE_UNIT_SOFTMAX: one_unit_softmax,
+    Misfit.STEPS_FOR_ONE_TARGET: _last_recurrent,
+}

@@ -17,6 +17,7 @@ _FITTING: Final = 3e-3  # the same: trainings that learn move their weights by a
 _GAINED: Final = 0.9  # of the first loss: a training that is below has gained something
 _TOO_SMALL: Final = 0.15  # of the loss, that all steps together can take away at best; they take far less
 _UNMOVED: Final = 0.95  # of the first loss: a training that is above has not moved
+_LARGEST: Final = 10.0  # a learning rate that somebody would choose
 _MOMENTUM: Final = 10.0  # how much longer momentum makes the steps of the usual size
 
 
@@ -88,5 +89,8 @@ def is_long(rate: Rate) -> bool:
 
 def is_too_small(rate: Rate) -> bool:
     """Whether all steps together cannot change the loss, although there is a gradient."""
-    unmoved = last_loss(rate.request) >= _UNMOVED * losses(rate.request)[0]
-    return 0 < rate.reach < _TOO_SMALL and unmoved and rate.request.ran >= LEAST_STEPS
+    known = losses(rate.request)
+    early = known[: max(1, len(known) // 4)]
+    unmoved = last_loss(rate.request) >= _UNMOVED * sum(early) / len(early)
+    another = rate.fitting <= _LARGEST and rate.reach * rate.fitting / rate.rate >= _TOO_SMALL  # rate would do
+    return 0 < rate.reach < _TOO_SMALL and unmoved and another and rate.request.ran >= LEAST_STEPS
