@@ -147,11 +147,13 @@ def _failed(recording: Recording) -> bool:
 
 def _too_large(objective: Objective, _: Recording) -> bool:
     units, targets = units_of(objective), objective.targets
-    return objective.loss is LossKind.SPARSE and targets.is_known and bool(units) and targets.maximum >= (units or 0)
+    known = targets.is_known and not objective.ignores
+    return objective.loss is LossKind.SPARSE and known and bool(units) and targets.maximum >= (units or 0)
 
 
 def _negative(objective: Objective, _: Recording) -> bool:
-    return objective.loss is LossKind.SPARSE and objective.targets.is_known and objective.targets.minimum < 0
+    known = objective.targets.is_known and not objective.ignores
+    return objective.loss is LossKind.SPARSE and known and objective.targets.minimum < 0
 
 
 def _empty_rows(objective: Objective, _: Recording) -> bool:

@@ -108,7 +108,7 @@ class LayerChain:
                 return
             here, applied = waiting.pop(0)
             op = maker(here)
-            for before in () if op is None or op.kind is OpKind.CONTRACT else op.inputs:
+            for before in () if op is None or op.kind in (OpKind.CONTRACT, OpKind.SHAPE) else op.inputs:
                 if before in seen or op is None:
                     continue
                 seen.add(before)

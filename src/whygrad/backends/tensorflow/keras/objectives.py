@@ -47,6 +47,7 @@ class _Loss:
     from_logits: bool
     made: Place
     compiled: bool  # it is called by the framework
+    ignores: bool = False  # a label that stands for none
 
 
 @dataclass(slots=True)
@@ -122,7 +123,8 @@ class Objectives:
         name, own = _name_of(loss)
         kind = _KIND_OF.get(name, LossKind.OTHER) if own else LossKind.OTHER
         of_logits = bool(getattr(loss, "from_logits", False))
-        given_to = _Loss(kind, name, of_logits, self.made.get(loss), compiled)
+        ignores = getattr(loss, "ignore_class", None) is not None
+        given_to = _Loss(kind, name, of_logits, self.made.get(loss), compiled, ignores)
         self._compare(key, given_to, given.get("y_true"), given.get("y_pred"), frame)
 
     def called(self, name: str, of_logits: bool, target: Any, prediction: Any, frame: FrameType) -> None:
@@ -184,15 +186,21 @@ class Objectives:
 
     def _tap(self, site: _Site, graph: Any, target: Any, prediction: Any, frame: FrameType) -> None:
         how = compat.tracing(frame)
-        tensors = [target, prediction, *self._chain.inputs()]
-        if how.foreign or how.compiled or compat.replicas() > 1 or not all(map(_is_numeric, tensors[:2])):
+        if how.foreign or how.compiled or compat.replicas() > 1:
             return
         with self._recorder.pausing(), compat.unrecorded():
-            holders = [compat.tap(graph, each) for each in tensors if _is_numeric(each) and _is_in(each, graph)]
-        for holder in holders:
-            self._on_tap(holder)
-        if len(holders) >= 2:
-            site.taps[-3:] = [*site.taps[-3:], (holders[0], holders[1], tuple(holders[2:]))]
+            holders = [self._holder(each, graph) for each in (target, prediction, *self._chain.inputs())]
+        if holders[0] is None:
+            site.look(_array(target), None, [])  # one that the function was not given: it is always the same
+        site.taps[-3:] = [*site.taps[-3:], (holders[0], holders[1], tuple(holders[2:]))]
+
+    def _holder(self, tensor: Any, graph: Any) -> Any:
+        """A variable that a step leaves a tensor in; None where the tensor is not the step's own."""
+        if not _is_numeric(tensor) or getattr(tensor, "graph", None) is not graph:
+            return None
+        holder = compat.tap(graph, tensor)
+        self._on_tap(holder)
+        return holder
 
     def step_ran(self) -> None:
         """A compiled training step is over."""
@@ -220,11 +228,12 @@ class Objectives:
             given = GivenData() if model is None else self._given.get(model, GivenData())
             compiled = None if model is None or not site.compiled else self._trainings.compiled_as(model)
             beside = [other for other in self._sites.values() if other.model == site.model]
-            alone = sum(other.trained == site.trained for other in beside) == 1
+            alone = site.compiled and sum(other.trained == site.trained for other in beside if other.compiled) == 1
             yield Objective(
                 loss=site.loss.kind,
                 name=site.loss.name,
                 from_logits=site.loss.from_logits,
+                ignores=site.loss.ignores,
                 where=span(site.place) if compiled is None else compiled.where,
                 made=span(site.loss.made),
                 compiled=compiled is not None,
@@ -265,16 +274,14 @@ def _is_numeric(tensor: Any) -> bool:
     return compat.is_tensor(tensor) and dtype is not None and (dtype.is_floating or dtype.is_integer or dtype.is_bool)
 
 
-def _is_in(tensor: Any, graph: Any) -> bool:
-    return getattr(tensor, "graph", None) is graph
-
-
 def _array(thing: Any) -> Any:
     return array_of(thing) if compat.id_of(thing) is not None else thing
 
 
 def _left_in(holder: Any) -> Any:
     """What a step left in a variable of ours; None: it has not run."""
+    if holder is None:
+        return None
     try:
         return array_of(compat.read_handle(holder))
     except Exception:  # the branch that writes it was not taken
