@@ -21,6 +21,7 @@ FAMILIES: Final = {
     "WG5": "accumulation",
     "WG6": "changing variables",
     "WG7": "the wrong loss",
+    "WG8": "it does not learn",
 }
 
 

@@ -33,7 +33,7 @@ SIGNS: Final[tuple[tuple[FailureKind, str], ...]] = (
         r"Arguments? `target` and `output` must have the same|Argument `output` must have rank",
     ),
     (FailureKind.LABELS_MISFIT, r"Received a label value of -?\d+ which is outside|`labels\.shape` must equal"),
-    (FailureKind.LABELS_MISFIT, r"logits and labels must (be|have)|Shapes \(.*\) and \(.*\) are incompatible"),
+    (FailureKind.LABELS_MISFIT, r"logits and labels must (be|have)|Shapes \(None.*\) and \(None.*\) are incompatible"),
     (FailureKind.SHAPES_DIFFER, r"Cannot update variable with shape|: Shape mismatch\.|Incompatible shapes: \["),
     (FailureKind.SHAPES_DIFFER, r"must have the same size and shape|Dimension \d+ in both shapes must be equal"),
     (FailureKind.MISSING_USED, r"'NoneType'|None values not supported|convert a value \(None\)"),
