@@ -1,6 +1,6 @@
 # case: every_time_step_scored_against_one_target
 # verdict: bug; static: no
-# cause: loss-shape-broadcast
+# cause: loss-shape-broadcast | labels-do-not-fit-units
 # expect_line: 27 23
 # expect_variables: - (the loss; everything is trained on it)
 # symptom_today: silent: predictions (batch, 12, 1) against targets (batch, 1), every step is pulled to the last value

@@ -125,6 +125,7 @@ class Objective:
     loss: LossKind
     name: str  # of the loss
     from_logits: bool = False
+    ignores: bool = False  # some label stands for no class
     where: SourceSpan | None = None  # where the loss is given, or called
     made: SourceSpan | None = None  # where the loss object was made
     compiled: bool = False  # it was given to `compile`, not called by user code

@@ -70,7 +70,7 @@ def test_likely_when_the_program_died_of_labels_with_more_axes_than_predictions(
     assert found.primary.span == at(7)
 
 
-def test_left_to_the_labels_own_rule_when_the_program_died_of_labels_with_too_few_axes() -> None:
+def test_left_to_the_labels_when_the_program_died_of_too_few_axes() -> None:
     text = "Argument `output` must have rank. Received: target.shape=(40,), output.shape=(40, 2, 3)"
     failure = Failure(type_name="ValueError", message=text, where=at(7))
 

@@ -73,9 +73,17 @@ def misfits(recording: Recording) -> Iterator[Found]:
     for objective in recording.objectives:
         for misfit, applies in _CHECKS:
             if applies(objective, recording):
-                layer = one_unit_softmax(objective) if misfit is Misfit.ONE_UNIT_SOFTMAX else objective.output
+                layer = _TO_CHANGE.get(misfit, _output)(objective)
                 yield Found(objective, misfit, layer, recording)
                 break
+
+
+def _output(objective: Objective) -> LayerFacts | None:
+    return objective.output
+
+
+def _last_recurrent(objective: Objective) -> LayerFacts | None:
+    return next((each for each in objective.layers if each.kind is LayerKind.RECURRENT), objective.output)
 
 
 def one_unit_softmax(objective: Objective) -> LayerFacts | None:
@@ -139,11 +147,13 @@ def _failed(recording: Recording) -> bool:
 
 def _too_large(objective: Objective, _: Recording) -> bool:
     units, targets = units_of(objective), objective.targets
-    return objective.loss is LossKind.SPARSE and targets.is_known and bool(units) and targets.maximum >= (units or 0)
+    known = targets.is_known and not objective.ignores
+    return objective.loss is LossKind.SPARSE and known and bool(units) and targets.maximum >= (units or 0)
 
 
 def _negative(objective: Objective, _: Recording) -> bool:
-    return objective.loss is LossKind.SPARSE and objective.targets.is_known and objective.targets.minimum < 0
+    known = objective.targets.is_known and not objective.ignores
+    return objective.loss is LossKind.SPARSE and known and objective.targets.minimum < 0
 
 
 def _empty_rows(objective: Objective, _: Recording) -> bool:
@@ -285,3 +295,8 @@ _CHECKS: Final[tuple[tuple[Misfit, Callable[[Objective, Recording], bool]], ...]
     (Misfit.STEPS_FOR_ONE_TARGET, _steps_for_one_target),
     (Misfit.DISTANCE_ON_CLASSES, _distance_on_classes),
 )
+
+_TO_CHANGE: Final[dict[Misfit, Callable[[Objective], LayerFacts | None]]] = {
+    Misfit.ONE_UNIT_SOFTMAX: one_unit_softmax,
+    Misfit.STEPS_FOR_ONE_TARGET: _last_recurrent,
+}

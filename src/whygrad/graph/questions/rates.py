@@ -16,7 +16,11 @@ _LOST: Final = 100.0  # times the first loss
 _FITTING: Final = 3e-3  # the same: trainings that learn move their weights by a thousandth to a hundredth a step
 _GAINED: Final = 0.9  # of the first loss: a training that is below has gained something
 _TOO_SMALL: Final = 0.15  # of the loss, that all steps together can take away at best; they take far less
+_SMALL: Final = 5e-4  # a learning rate that is rarely chosen for plain descent: a larger one is not to blame
+_SMALL_ADAPTIVE: Final = 5e-5  # the same where a step is as long whatever the gradient
+_JUMP: Final = 0.02  # of the first loss: one that differs by less from step to step does not jump
 _UNMOVED: Final = 0.95  # of the first loss: a training that is above has not moved
+_LARGEST: Final = 10.0  # a learning rate that somebody would choose
 _MOMENTUM: Final = 10.0  # how much longer momentum makes the steps of the usual size
 
 
@@ -78,15 +82,20 @@ def is_too_large(rate: Rate) -> bool:
     first, end = losses(rate.request)[0], last_loss(rate.request)
     lost = any(not math.isfinite(each) for each in rate.request.losses) or end > _LOST * abs(first)
     gained = rate.request.ran < _FEW or end < _GAINED * first
-    return (rate.step >= _LOSING and lost) or (rate.step >= _TOO_LARGE and not gained)
+    return (rate.step >= _LOSING and lost) or (is_long(rate) and not gained)
 
 
 def is_long(rate: Rate) -> bool:
-    """Whether a few steps leave nothing of what the weights were."""
-    return rate.step >= _TOO_LARGE
+    """Whether a few steps leave nothing of what the weights were, and the loss shows it: it jumps."""
+    known = losses(rate.request)
+    return rate.step >= _TOO_LARGE and max(known) - min(known) > _JUMP * abs(known[0])
 
 
 def is_too_small(rate: Rate) -> bool:
     """Whether all steps together cannot change the loss, although there is a gradient."""
-    unmoved = last_loss(rate.request) >= _UNMOVED * losses(rate.request)[0]
-    return 0 < rate.reach < _TOO_SMALL and unmoved and rate.request.ran >= LEAST_STEPS
+    known = losses(rate.request)
+    early = known[: max(1, len(known) // 4)]
+    unmoved = last_loss(rate.request) >= _UNMOVED * sum(early) / len(early)
+    another = rate.fitting <= _LARGEST and rate.reach * rate.fitting / rate.rate >= _TOO_SMALL  # rate would do
+    small = rate.rate < (_SMALL_ADAPTIVE if rate.update.adaptive else _SMALL)
+    return small and 0 < rate.reach < _TOO_SMALL and unmoved and another and rate.request.ran >= LEAST_STEPS

@@ -63,7 +63,9 @@ class Stalled:
 def stalls(recording: Recording) -> Iterator[Stalled]:
     """The first reason of each training that has no misfit; a rate is not to blame where another loss has a reason."""
     unfit = {id(found.objective): found.objective for found in misfits(recording)}
+    known = {_training(each) for each in recording.objectives if each.loss is not LossKind.OTHER}
     fit = [each for each in recording.objectives if id(each) not in unfit]
+    fit = [each for each in fit if each.loss is not LossKind.OTHER or _training(each) not in known]
     found = [first for each in fit if (first := _first(recording, each)) is not None]
     explained = {_training(each) for each in unfit.values()}
     explained |= {_training(each.objective) for each in found if each.stall not in _RATES}
@@ -164,6 +166,8 @@ def _linear(recording: Recording, objective: Objective) -> bool:
 def _collapsed(recording: Recording, objective: Objective) -> bool:
     late, targets = objective.predictions[-2:], objective.targets
     if objective.steps < LEAST_STEPS or len(late) < 2 or not targets.is_known or targets.spread <= 0:
+        return False
+    if not objective.layers:  # what is compared may be no output at all
         return False
     varied = any(not each.alike for each in objective.inputs if each.is_known)
     return varied and all(

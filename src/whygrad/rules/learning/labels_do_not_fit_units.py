@@ -160,7 +160,7 @@ def _steps_for_one_target(found: Found) -> Finding:
     predicted = objective.predicted
     return said(
         found,
-        f"{output_name(found.layer, objective)} gives one prediction for each of {predicted.shape[1]} steps, and all are "
+        f"{output_name(objective.output, objective)} gives one prediction for each of {predicted.shape[1]} steps, and all are "
         "compared with the one target of the example",
         label=f"shape {shape_text(predicted)}, targets {shape_text(objective.targets)}",
         help="keep the last step alone (`return_sequences=False`), or hand in a target for each step",

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.keras.layer_facts import activation_of, bends, facts_of, is_own, units_of
+from whygrad.backends.tensorflow.keras.layer_facts import activation_of, bends, facts_of, is_single, units_of
+from whygrad.graph import OpKind
 from whygrad.graph.learning import Activation, LayerFacts
 from whygrad.observe.fact import Maker, OpFact
 from whygrad.observe.place import Place, span
@@ -92,13 +93,14 @@ class LayerChain:
         """The calls that gave a tensor, each with the activation after it; inside of a layer of the user's own, its."""
         call = self._calls.get(number)
         layer = None if call is None else call.layer()
-        if call is not None and layer is not None and is_own(layer):
+        if call is not None and layer is not None and is_single(layer):
             return [(number, None)]
         inner = list(self._through_ops(number, maker))
         return inner or ([] if call is None else [(number, None)])
 
     def _through_ops(self, number: int, maker: Maker) -> Iterator[tuple[int, OpFact | None]]:
-        """Layers of the framework whose results ops made into this tensor, and the last op that bends on the way."""
+        """Layers whose results ops made into this tensor, and the last op that bends on the way; a product with weights
+        is a layer written by hand, and ends it."""
         waiting: list[tuple[int, OpFact | None]] = [(number, None)]
         seen = {number}
         for _ in range(_MOST_OPS):
@@ -106,14 +108,14 @@ class LayerChain:
                 return
             here, applied = waiting.pop(0)
             op = maker(here)
-            for before in () if op is None else op.inputs:
+            for before in () if op is None or op.kind in (OpKind.CONTRACT, OpKind.SHAPE) else op.inputs:
                 if before in seen or op is None:
                     continue
                 seen.add(before)
                 bending = applied or (op if bends(op) else None)
                 call = self._calls.get(before)
                 layer = None if call is None else call.layer()
-                if layer is not None and is_own(layer):
+                if layer is not None and is_single(layer):
                     yield before, bending
                 else:
                     waiting.append((before, bending))

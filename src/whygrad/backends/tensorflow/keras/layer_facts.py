@@ -9,6 +9,7 @@ import numpy as np
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras.inspection import all_layers, listed, path_of
+from whygrad.graph import OpKind
 from whygrad.graph.learning import Activation, LayerFacts, LayerKind
 from whygrad.observe.fact import OpFact
 from whygrad.source import SourceSpan
@@ -47,19 +48,21 @@ _OPS: Final = {
     "Relu": Activation.RELU,
 }
 _STRAIGHT_OPS: Final = (
-    "Reshape Identity Squeeze ExpandDims Cast StopGradient Transpose AddV2 Add BiasAdd ConcatV2 Pack MatMul "
+    "Reshape Identity Squeeze ExpandDims Cast StopGradient Transpose AddV2 Add BiasAdd ConcatV2 Pack "
     "StridedSlice Mean Sum Shape GatherV2 EnsureShape"
 )
 _STRAIGHT: Final = frozenset(_STRAIGHT_OPS.split(" "))
 
 
 def activation_of(op: OpFact) -> Activation:
-    """The activation that an op is."""
+    """The activation that an op is; a product with weights has none."""
+    if op.kind is OpKind.CONTRACT:
+        return Activation.LINEAR
     return _OPS.get(getattr(op, "type", ""), Activation.OTHER)
 
 
 def bends(op: OpFact) -> bool:
-    """Whether an op does more than arrange, add up and map its inputs."""
+    """Whether an op does more than arrange its inputs and add them up."""
     return getattr(op, "type", "") not in _STRAIGHT
 
 
@@ -70,11 +73,10 @@ def units_of(layer: Any, result: Any) -> int | None:
     return shape[axis] if shape and isinstance(axis, int) and -len(shape) <= axis < len(shape) else None
 
 
-def is_own(layer: Any) -> bool:
-    """Whether it is a layer of the framework's that has no other layers inside; a model of the user's is none."""
-    inner = type(layer).__name__ in ("TimeDistributed", "Bidirectional")
-    own = type(layer).__module__.split(".")[0] in ("keras", "tf_keras")
-    return own and (inner or len(all_layers(layer)) == 1)
+def is_single(layer: Any) -> bool:
+    """Whether it is a layer that has no other layers inside, whose result is its own."""
+    wrapper = type(layer).__name__ in ("TimeDistributed", "Bidirectional")
+    return wrapper or len(all_layers(layer)) == 1
 
 
 def facts_of(layer: Any, units: int | None, made: SourceSpan | None, into: int | None, *, shared: bool) -> LayerFacts:

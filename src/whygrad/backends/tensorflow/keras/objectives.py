@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, Final
 
@@ -17,64 +16,17 @@ from whygrad.backends.tensorflow.keras.data_facts import GivenData
 from whygrad.backends.tensorflow.keras.inspection import path_of
 from whygrad.backends.tensorflow.keras.layer_chain import LayerChain
 from whygrad.backends.tensorflow.keras.layer_facts import activation_of, bends, settled
+from whygrad.backends.tensorflow.keras.loss_sites import LossFacts, LossSite, loss_function, loss_object, unseen
 from whygrad.backends.tensorflow.keras.trainings import Trainings
 from whygrad.backends.tensorflow.log.recorder import Recorder
-from whygrad.backends.tensorflow.measure.array_values import joined, values_of
+from whygrad.backends.tensorflow.measure.array_values import joined
 from whygrad.backends.tensorflow.measure.finite import array_of
-from whygrad.graph.learning import PASSING, Activation, LayerFacts, LayerKind, LossKind, Objective, Values
+from whygrad.graph.learning import PASSING, Activation, LayerFacts, LayerKind, Objective
 from whygrad.observe.fact import Maker
 from whygrad.observe.place import Place, span
 from whygrad.source.position import CodeOwner, owner_of
 
 _MOST: Final = 64  # losses
-_MOST_LOOKS: Final = 24  # that are kept of the predictions of one
-_KINDS: Final[dict[LossKind, str]] = {
-    LossKind.BINARY: "binary_crossentropy binary_focal_crossentropy sigmoid_cross_entropy_with_logits "
-    "weighted_cross_entropy_with_logits",
-    LossKind.CATEGORICAL: "categorical_crossentropy categorical_focal_crossentropy softmax_cross_entropy_with_logits",
-    LossKind.SPARSE: "sparse_categorical_crossentropy sparse_softmax_cross_entropy_with_logits",
-    LossKind.REGRESSION: "mean_squared_error mean_absolute_error mean_absolute_percentage_error huber log_cosh "
-    "mean_squared_logarithmic_error",
-    LossKind.HINGE: "hinge squared_hinge",
-}
-_KIND_OF: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()}
-
-
-@dataclass(frozen=True, slots=True)
-class _Loss:
-    kind: LossKind
-    name: str
-    from_logits: bool
-    made: Place
-    compiled: bool  # it is called by the framework
-
-
-@dataclass(slots=True)
-class _Site:
-    """One loss, and what was seen of it."""
-
-    loss: _Loss
-    place: Place
-    compiled: bool
-    model: Any  # weakly
-    trained: Place
-    layers: tuple[tuple[Any, LayerFacts], ...]  # each with the layer itself, weakly
-    activation: Activation
-    targets: Values
-    shape: Values  # of the predictions, before any was looked at
-    predictions: list[Values] = field(default_factory=list)
-    inputs: tuple[Values, ...] = ()
-    taps: list[tuple[Any, Any, tuple[Any, ...]]] = field(default_factory=list)  # targets, predictions, inputs
-    turn: int = 0
-
-    def look(self, targets: Any, prediction: Any, inputs: list[Any]) -> None:
-        known, predicted = values_of(targets), values_of(prediction)
-        if known is not None:
-            self.targets = joined(self.targets, known)
-        if predicted is not None:
-            self.predictions[min(len(self.predictions), _MOST_LOOKS) :] = [predicted]
-        if not self.inputs:
-            self.inputs = tuple(each for array in inputs if (each := values_of(array)) is not None)
 
 
 class Objectives:
@@ -90,7 +42,7 @@ class Objectives:
         self._recorder = recorder
         self._chain = chain
         self._trainings = trainings
-        self._sites: dict[tuple[Any, ...], _Site] = {}
+        self._sites: dict[tuple[Any, ...], LossSite] = {}
         self.made: weakref.WeakKeyDictionary[Any, Place] = weakref.WeakKeyDictionary()  # loss objects
         self._evaluated: weakref.WeakSet[Any] = weakref.WeakSet()
         self._given: weakref.WeakKeyDictionary[Any, GivenData] = weakref.WeakKeyDictionary()
@@ -118,23 +70,18 @@ class Objectives:
         """A loss object is about to be called."""
         given = {**dict(zip(("y_true", "y_pred"), args, strict=False)), **kwargs}
         compiled = owner_of(frame.f_code) is not CodeOwner.USER
+        facts = loss_object(loss, self.made.get(loss), compiled=compiled)
         key = (type(loss), id(loss) if compiled else 0)
-        name, own = _name_of(loss)
-        kind = _KIND_OF.get(name, LossKind.OTHER) if own else LossKind.OTHER
-        of_logits = bool(getattr(loss, "from_logits", False))
-        given_to = _Loss(kind, name, of_logits, self.made.get(loss), compiled)
-        self._compare(key, given_to, given.get("y_true"), given.get("y_pred"), frame)
+        self._compare(key, facts, given.get("y_true"), given.get("y_pred"), frame)
 
     def called(self, name: str, of_logits: bool, target: Any, prediction: Any, frame: FrameType) -> None:
         """User code called a loss function of the framework's; `frame` is the user's."""
         if compat.id_of(prediction) == self._last:  # another op of the same call
             return
         self._last = compat.id_of(prediction)
-        name = name.removesuffix("_v2")
-        loss = _Loss(_KIND_OF.get(name, LossKind.OTHER), name, of_logits, None, compiled=False)
-        self._compare((name,), loss, target, prediction, frame)
+        self._compare((name,), loss_function(name, of_logits=of_logits), target, prediction, frame)
 
-    def _compare(self, key: tuple[Any, ...], loss: _Loss, target: Any, prediction: Any, frame: FrameType) -> None:
+    def _compare(self, key: tuple[Any, ...], loss: LossFacts, target: Any, prediction: Any, frame: FrameType) -> None:
         recorder = self._recorder
         if recorder.paused or not recorder.tapes or compat.id_of(prediction) is None:
             return
@@ -153,12 +100,12 @@ class Objectives:
             arrays = [each for tensor in self._chain.inputs() if (each := _array(tensor)) is not None]
             site.look(_array(target), _array(prediction), arrays)
 
-    def _met(self, loss: _Loss, place: Place, target: Any, prediction: Any, graph: Any) -> _Site:
+    def _met(self, loss: LossFacts, place: Place, target: Any, prediction: Any, graph: Any) -> LossSite:
         maker = self._recorder.observed.maker_in(graph)
         layers = tuple(self._chain.behind(prediction, maker))
         running = self._trainings.running[-1] if self._trainings.running else None
         model = self._chain.model() if running is None else running[0]
-        return _Site(
+        return LossSite(
             loss=loss,
             place=place,
             compiled=loss.compiled and running is not None,
@@ -166,8 +113,8 @@ class Objectives:
             trained=None if running is None else running[1],
             layers=layers,
             activation=self._activation([facts for _, facts in layers], prediction, maker),
-            targets=_static(target),
-            shape=_static(prediction),
+            targets=unseen(target),
+            shape=unseen(prediction),
         )
 
     def _activation(self, layers: list[LayerFacts], prediction: Any, maker: Maker) -> Activation:
@@ -182,17 +129,23 @@ class Objectives:
         same = shape is not None and shape[-1:] == (compat.shape_of(prediction) or ())[-1:]  # the same axis is the last
         return Activation.OTHER if op is None or not same else activation_of(op)
 
-    def _tap(self, site: _Site, graph: Any, target: Any, prediction: Any, frame: FrameType) -> None:
+    def _tap(self, site: LossSite, graph: Any, target: Any, prediction: Any, frame: FrameType) -> None:
         how = compat.tracing(frame)
-        tensors = [target, prediction, *self._chain.inputs()]
-        if how.foreign or how.compiled or compat.replicas() > 1 or not all(map(_is_numeric, tensors[:2])):
+        if how.foreign or how.compiled or compat.replicas() > 1:
             return
         with self._recorder.pausing(), compat.unrecorded():
-            holders = [compat.tap(graph, each) for each in tensors if _is_numeric(each) and _is_in(each, graph)]
-        for holder in holders:
-            self._on_tap(holder)
-        if len(holders) >= 2:
-            site.taps[-3:] = [*site.taps[-3:], (holders[0], holders[1], tuple(holders[2:]))]
+            holders = [self._holder(each, graph) for each in (target, prediction, *self._chain.inputs())]
+        if holders[0] is None:
+            site.look(_array(target), None, [])  # one that the function was not given: it is always the same
+        site.taps[-3:] = [*site.taps[-3:], (holders[0], holders[1], tuple(holders[2:]))]
+
+    def _holder(self, tensor: Any, graph: Any) -> Any:
+        """A variable that a step leaves a tensor in; None where the tensor is not the step's own."""
+        if not _is_numeric(tensor) or getattr(tensor, "graph", None) is not graph:
+            return None
+        holder = compat.tap(graph, tensor)
+        self._on_tap(holder)
+        return holder
 
     def step_ran(self) -> None:
         """A compiled training step is over."""
@@ -220,11 +173,12 @@ class Objectives:
             given = GivenData() if model is None else self._given.get(model, GivenData())
             compiled = None if model is None or not site.compiled else self._trainings.compiled_as(model)
             beside = [other for other in self._sites.values() if other.model == site.model]
-            alone = sum(other.trained == site.trained for other in beside) == 1
+            alone = site.compiled and sum(other.trained == site.trained for other in beside if other.compiled) == 1
             yield Objective(
                 loss=site.loss.kind,
                 name=site.loss.name,
                 from_logits=site.loss.from_logits,
+                ignores=site.loss.ignores,
                 where=span(site.place) if compiled is None else compiled.where,
                 made=span(site.loss.made),
                 compiled=compiled is not None,
@@ -246,27 +200,15 @@ class Objectives:
             )
 
 
-def _own(metrics: tuple[tuple[str, str], ...], site: _Site, position: int) -> Iterator[str]:
+def _own(metrics: tuple[tuple[str, str], ...], site: LossSite, position: int) -> Iterator[str]:
     """The metrics of one output."""
     last = site.layers[0][1].name.rpartition("/")[2] if site.layers else ""
     return (name for output, name in metrics if output in ("", last, str(position)))
 
 
-def _name_of(loss: Any) -> tuple[str, bool]:
-    """What a loss is called, and whether it is the framework's own."""
-    function = getattr(loss, "fn", None)
-    home = type(loss) if function is None else function
-    own = str(getattr(home, "__module__", "")).split(".")[0] in ("keras", "tf_keras")
-    return str(getattr(home, "__name__", type(loss).__name__)), own
-
-
 def _is_numeric(tensor: Any) -> bool:
     dtype = getattr(tensor, "dtype", None)
     return compat.is_tensor(tensor) and dtype is not None and (dtype.is_floating or dtype.is_integer or dtype.is_bool)
-
-
-def _is_in(tensor: Any, graph: Any) -> bool:
-    return getattr(tensor, "graph", None) is graph
 
 
 def _array(thing: Any) -> Any:
@@ -275,15 +217,9 @@ def _array(thing: Any) -> Any:
 
 def _left_in(holder: Any) -> Any:
     """What a step left in a variable of ours; None: it has not run."""
+    if holder is None:
+        return None
     try:
         return array_of(compat.read_handle(holder))
     except Exception:  # the branch that writes it was not taken
         return None
-
-
-def _static(target: Any) -> Values:
-    """What is known of targets before the step runs."""
-    shape: Any = getattr(target, "shape", None)
-    dtype = getattr(target, "dtype", None)
-    known = shape is not None and getattr(shape, "rank", 0) is not None
-    return Values(shape=tuple(shape) if known else (), dtype=str(getattr(dtype, "name", dtype or "")))
