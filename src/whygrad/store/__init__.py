@@ -1,5 +1,7 @@
 """The run store: one SQLite file a run, written in the background, read at any moment."""
 
+from whygrad.store.annotation import annotate as annotate
+from whygrad.store.annotation import attach as attach
 from whygrad.store.folder import RunHeader as RunHeader
 from whygrad.store.folder import find_run as find_run
 from whygrad.store.folder import header_of as header_of
@@ -11,3 +13,4 @@ from whygrad.store.rows import Track as Track
 from whygrad.store.run_file import RunNotFoundError as RunNotFoundError
 from whygrad.store.run_file import RunUnreadableError as RunUnreadableError
 from whygrad.store.writer import RunWriter as RunWriter
+from whygrad.store.writer import runs_of_this_process as runs_of_this_process

@@ -27,6 +27,14 @@ BACKLOG_BYTES: Final = 64 << 20
 _PATIENCE: Final = 20.0  # seconds to wait at the end for a disk that does not answer
 
 
+_started: list[tuple[int, Path]] = []  # (process, run), in the order they were begun
+
+
+def runs_of_this_process() -> list[Path]:
+    """The runs that were begun in this process, oldest first."""
+    return [path for process, path in _started if process == os.getpid()]
+
+
 class RunWriter:
     """A run being recorded. Once started nothing here raises, or waits for the disk; trouble is told once on stderr."""
 
@@ -66,6 +74,7 @@ class RunWriter:
             for key, value in {**given, "environment": environment(frameworks)}.items():
                 writer.set_fact(key, value)
             writer.flush()
+            _started.append((os.getpid(), path))
             return writer
         warn(f"cannot record into `{wanted}` ({problem}), nor anywhere else; the training goes on unrecorded")
         return cls("", None, None)
