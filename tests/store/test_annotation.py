@@ -9,7 +9,8 @@ import pytest
 
 from store.samples import rows, track
 from whygrad.diagnostics import Diagnostic, Severity
-from whygrad.store import Run, RunUnreadableError, RunWriter, annotate, attach, digest, runs_of_this_process
+from whygrad.run_folder import runs_of_this_process
+from whygrad.store import Run, RunUnreadableError, RunWriter, annotate, attach, digest
 
 
 def recorded(folder: Path, steps: int = 10) -> Run:

@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "run": "whygrad.cli.run",
     "runs": "whygrad.cli.runs",
     "show": "whygrad.cli.show",
+    "ui": "whygrad.cli.ui",
 }
 
 Todo = Callable[[], int]

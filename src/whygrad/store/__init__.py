@@ -13,4 +13,3 @@ from whygrad.store.rows import Track as Track
 from whygrad.store.run_file import RunNotFoundError as RunNotFoundError
 from whygrad.store.run_file import RunUnreadableError as RunUnreadableError
 from whygrad.store.writer import RunWriter as RunWriter
-from whygrad.store.writer import runs_of_this_process as runs_of_this_process

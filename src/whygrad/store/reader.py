@@ -168,6 +168,12 @@ class Run:
                 for first, last, data in database.execute(query, (number,))
             ]
 
+    def recent(self, track: str) -> list[tuple[Track, Rows]]:
+        """The rows that are in no block yet."""
+        with open_to_read(self.path) as database:
+            found = [(layout, self._salvaged(read_tail, database, n, layout)) for n, layout in _tracks(database, track)]
+            return [(layout, rows) for layout, rows in found if rows is not None and len(rows)]
+
     def document(self, name: str) -> str | None:
         """A long text that was kept with the run; None where there is none of that name."""
         with open_to_read(self.path) as database:

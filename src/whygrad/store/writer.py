@@ -16,7 +16,7 @@ from whygrad.diagnostics import Diagnostic
 from whygrad.graph import Graph, Ledger
 from whygrad.graph.dataclass_json import to_plain
 from whygrad.notice import warn
-from whygrad.run_folder import run_folder
+from whygrad.run_folder import note_run, run_folder
 from whygrad.store import run_file
 from whygrad.store.backlog import Backlog
 from whygrad.store.environment import environment
@@ -25,14 +25,6 @@ from whygrad.store.scribe import Scribe
 
 BACKLOG_BYTES: Final = 64 << 20
 _PATIENCE: Final = 20.0  # seconds to wait at the end for a disk that does not answer
-
-
-_started: list[tuple[int, Path]] = []  # (process, run), in the order they were begun
-
-
-def runs_of_this_process() -> list[Path]:
-    """The runs that were begun in this process, oldest first."""
-    return [path for process, path in _started if process == os.getpid()]
 
 
 class RunWriter:
@@ -74,7 +66,7 @@ class RunWriter:
             for key, value in {**given, "environment": environment(frameworks)}.items():
                 writer.set_fact(key, value)
             writer.flush()
-            _started.append((os.getpid(), path))
+            note_run(path)
             return writer
         warn(f"cannot record into `{wanted}` ({problem}), nor anywhere else; the training goes on unrecorded")
         return cls("", None, None)
