@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 BOX: Final = (236, 58)  # width and height, in pixels
-_GAP: Final = (28, 46)
+_GAP: Final = (28, 34)
 _LANE: Final = 24  # the width of an arrow that passes a row
 _SWEEPS: Final = 8
 

@@ -20,16 +20,23 @@ from whygrad.source import texts_of
 def report_view(report: ReportData) -> dict[str, Any]:
     """The Run view of a report that has no recorded steps."""
     return {
-        "verdict": " ".join(filter(None, [summary(report).removeprefix("whygrad: "), failing(report)])),
+        "verdict": _verdict(report),
         "worst": None if report.worst is None else report.worst.label,
         "findings": findings(report.diagnostics, report.sources),
         "reach": to_data(report)["gradients"],
     }
 
 
+def _verdict(report: ReportData) -> str:
+    """One sentence: how much was found, and the worst of it."""
+    worst = max(report.diagnostics, key=lambda each: each.severity, default=None)
+    said = summary(report).removeprefix("whygrad: ") + ("" if worst is None else f": {headline(worst)}")
+    return "; ".join(filter(None, [said, failing(report)]))
+
+
 def findings(diagnostics: Iterable[Diagnostic], sources: Mapping[str, str]) -> list[dict[str, Any]]:
     """Each with its card as HTML in which all text is escaped."""
-    with texts_of(Confined(sources)):
+    with texts_of(sources):
         return [
             {
                 "code": each.code,

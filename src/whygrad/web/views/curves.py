@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from whygrad.report.page.models import findings
+from whygrad.report.page.why import Confined
 from whygrad.report.remarks import place
 from whygrad.store import Run
 from whygrad.store.comparison import compare
@@ -45,7 +46,7 @@ def variable_view(library: Library, run: Run, name: str, track: str | None, poin
     glance = overview_of(series)
     bad = steps[channels["nonfinite"] > 0]
     recording, ledger = library.recording(run), run.ledger()
-    sources = {} if recording is None else recording.sources
+    sources = Confined({} if recording is None else recording.sources)
     about = [each for each in run.diagnostics() if name in each.variables or f"`{name}`" in each.message]
     return {
         "name": name,

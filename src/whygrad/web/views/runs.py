@@ -10,6 +10,7 @@ import numpy as np
 from whygrad.graph.nonfinite import Nonfinite
 from whygrad.report.json import plain
 from whygrad.report.page.models import report_view
+from whygrad.report.page.why import Confined
 from whygrad.report.report_data import ReportData
 from whygrad.source import shown_file
 from whygrad.store import Run, RunHeader, RunUnreadableError, header_of
@@ -70,7 +71,7 @@ def run_view(library: Library, run: Run) -> dict[str, Any]:
     report = ReportData(
         diagnostics=tuple(sorted(run.diagnostics(), key=lambda each: -each.severity)),
         run=told.get("run") or counted,
-        sources={} if recording is None else recording.sources,
+        sources=Confined({} if recording is None else recording.sources),
     )
     view = report_view(replace(report, gradients=()))
     running = " so far" if header.status == "running" else ""

@@ -19,13 +19,25 @@ function ticks(low, high, count) {
 
 function logTicks(low, high) {
   const every = Math.max(1, Math.ceil((high - low) / 5));
+  const factors = high - low < 2 ? [1, 2, 5].map(Math.log10) : [0];
   const found = [];
-  for (let power = Math.ceil(low); power <= high; power += every) found.push(power);
-  return found.length ? found : [low];
+  for (let power = Math.floor(low); power <= high; power += every) found.push(...factors.map((factor) => power + factor));
+  const inside = found.filter((value) => value >= low && value <= high);
+  return inside.length > 1 ? inside : [low, high];
 }
 
-/** Curves over steps. Numbers that are not there leave a gap; `marks` are steps to point at. */
-export function lineChart({ title, series, log = false, marks = [] }) {
+/** Steps that follow one another, as stretches from one to the next. */
+function stretches(steps) {
+  const found = [];
+  for (const step of steps) {
+    if (found.length && step <= found[found.length - 1][1] + 1) found[found.length - 1][1] = step;
+    else found.push([step, step]);
+  }
+  return found;
+}
+
+/** Curves over steps. Numbers that are not there leave a gap; `marks` are steps to point at, `bad` those not finite. */
+export function lineChart({ title, series, log = false, marks = [], bad = [] }) {
   const shown = series.filter((one) => one.values.some((value) => value !== null && (!log || value > 0)));
   if (!shown.length) return null;
   const frame = h("div", { class: "chart" });
@@ -33,12 +45,12 @@ export function lineChart({ title, series, log = false, marks = [] }) {
     shown.length > 1 && shown.map((one, i) => h("span", { class: "key" },
       s("svg", { width: 22, height: 8, "aria-hidden": "true" }, s("line", { x1: 0, x2: 22, y1: 4, y2: 4, "stroke-width": 2,
         stroke: COLOURS[i % 4], "stroke-dasharray": DASHES[i % 4] })), one.name)));
-  const draw = () => frame.replaceChildren(curves(title, shown, log, marks, Math.max(240, frame.clientWidth || 480)));
+  const draw = () => frame.replaceChildren(curves(title, shown, { log, marks, bad }, Math.max(240, frame.clientWidth || 480)));
   new ResizeObserver(draw).observe(frame);
   return h("figure", {}, legend, frame);
 }
 
-function curves(title, series, log, marks, width) {
+function curves(title, series, { log, marks, bad }, width) {
   const scale = (value) => (log ? Math.log10(value) : value);
   const usable = (value) => value !== null && (!log || value > 0);
   const values = series.flatMap((one) => one.values.filter(usable)).map(scale);
@@ -48,19 +60,21 @@ function curves(title, series, log, marks, width) {
   if (low === high) [low, high] = [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
   const x = (step) => EDGE.left + ((step - first) / Math.max(1, last - first)) * (width - EDGE.left - EDGE.right);
   const y = (value) => EDGE.top + ((high - value) / (high - low)) * (HEIGHT - EDGE.top - EDGE.bottom);
-  const rows = (log ? logTicks(low, high) : ticks(low, high, 4)).map((value) => [
+  const rows = (log ? logTicks(low, high) : ticks(low, high, 5)).map((value) => [
     s("line", { class: "grid", x1: EDGE.left, x2: width - EDGE.right, y1: y(value), y2: y(value) }),
     s("text", { x: EDGE.left - 6, y: y(value) + 4, "text-anchor": "end" }, number(log ? 10 ** value : value)),
   ]);
-  const columns = ticks(first, last, width < 400 ? 3 : 6).map((step) =>
-    s("text", { x: x(step), y: HEIGHT - 8, "text-anchor": "middle" }, number(Math.round(step))));
+  const columns = ticks(first, last, width < 400 ? 3 : 6).filter(Number.isInteger).map((step) =>
+    s("text", { x: x(step), y: HEIGHT - 8, "text-anchor": "middle" }, number(step)));
   const lines = series.map((one, i) => s("path", { d: path(one, x, y, scale, usable), fill: "none", "stroke-width": 1.6,
     stroke: COLOURS[i % 4], "stroke-dasharray": DASHES[i % 4] }));
   const points = marks.filter((step) => step >= first && step <= last).map((step) =>
     s("line", { class: "mark", x1: x(step), x2: x(step), y1: EDGE.top, y2: HEIGHT - EDGE.bottom }));
+  const bands = stretches(bad).map(([from, to]) => s("rect", { class: "bad", x: x(from) - 1, y: EDGE.top,
+    width: x(to) - x(from) + 2, height: HEIGHT - EDGE.top - EDGE.bottom }));
   const cursor = s("g", { class: "cursor" });
   const svg = s("svg", { width, height: HEIGHT, role: "img", "aria-label": spoken(title, series) },
-    rows, columns, points, lines, cursor);
+    bands, rows, columns, points, lines, cursor);
   svg.addEventListener("pointermove", (event) => {
     const place = event.clientX - svg.getBoundingClientRect().left;
     const step = first + ((place - EDGE.left) / (width - EDGE.left - EDGE.right)) * (last - first);

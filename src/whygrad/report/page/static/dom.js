@@ -32,7 +32,7 @@ export function escaped(html, tag = "div", attributes = {}) {
 
 export function number(value) {
   if (value === null || value === undefined) return "–";
-  if (typeof value !== "number") return String(value);
+  if (typeof value !== "number") return value === "nan" ? "NaN" : String(value);
   if (value !== 0 && (Math.abs(value) >= 1e5 || Math.abs(value) < 1e-3)) return value.toExponential(2);
   return String(Number(value.toPrecision(4)));
 }
@@ -52,8 +52,8 @@ export function section(title, ...children) {
   return shown.length ? h("section", {}, title && h("h2", {}, title), shown) : null;
 }
 
-export function table(headings, rows, caption) {
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption }, h("table", {},
+export function table(headings, rows, caption, kind = "") {
+  return h("div", { class: `scroll ${kind}`, tabindex: 0, role: "region", "aria-label": caption }, h("table", {},
     h("thead", {}, h("tr", {}, headings.map((text) => h("th", { scope: "col" }, text)))),
-    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));
+    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, i) => h("td", { "data-heading": headings[i] }, cell)))))));
 }

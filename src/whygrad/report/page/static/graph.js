@@ -31,7 +31,7 @@ function box(data, one, i, select) {
     s("title", {}, `${one.title}\n${one.reason ?? WORDS[one.state]}`),
     s("rect", { width, height, rx: one.state === "start" || one.state === "loss" ? 20 : 6 }),
     s("text", { class: "sign", x: 16, y: height / 2 + 5, "text-anchor": "middle" }, SIGNS[one.state]),
-    s("text", { class: "title", x: 32, y: 24 }, shortened(one.title, 27)),
+    s("text", { class: "title", x: 32, y: 24 }, shortened(one.title, 25)),
     s("text", { class: "subtitle", x: 32, y: 43 }, shortened(one.reason ?? one.subtitle, 32)));
 }
 
@@ -41,10 +41,12 @@ function details(one) {
     h("h3", {}, h("span", { class: `badge ${one.state}` }, SIGNS[one.state]), " ", h("code", {}, one.title)),
     h("p", {}, one.reason ? h("strong", {}, `${WORDS[one.state]}: it ${one.reason}`) : WORDS[one.state],
       one.layer && [", in ", h("code", {}, one.layer)]),
-    one.excerpt ? escaped(one.excerpt, "div", { class: `whygrad wg-${one.state === "cut" || one.state === "zero" ? "error" : "note"}` }) : one.place && h("p", { class: "muted" }, one.place),
+    one.excerpt ? h("div", { class: "whygrad" }, escaped(one.excerpt, "div", { class: one.reason ? "wg-error" : "wg-note" })) : one.place && h("p", { class: "muted" }, one.place),
     h("details", { open: one.ops.length < 9 }, h("summary", {}, `${one.ops.length + one.more} op${one.ops.length + one.more === 1 ? "" : "s"}`), h("ul", { class: "ops" }, ops)),
   ];
 }
+
+const arrowKey = (kind) => s("svg", { class: "way", width: 26, height: 10, "aria-hidden": "true" }, s("path", { class: `arrow ${kind}`, d: "M2 5H24" }));
 
 /** The drawing with its legend, and beside it what is known of the box that is selected. */
 export function wayGraph(data) {
@@ -59,12 +61,12 @@ export function wayGraph(data) {
     panel.replaceChildren(...details(data.boxes[i]).flat(Infinity).filter(Boolean));
   };
   const heads = ["open", "shut"].map((kind) => s("marker", { id: `head-${kind}`, class: kind, viewBox: "0 0 8 8", refX: 7, refY: 4,
-    markerWidth: 7, markerHeight: 7, orient: "auto" }, s("path", { d: "M0 0L8 4L0 8z" })));
+    markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" }, s("path", { d: "M0 0L8 4L0 8z" })));
   const drawing = s("svg", { class: "way", width, height, viewBox: `-4 -4 ${width} ${height}`, role: "group",
     "aria-label": `from ${data.variable} down to ${data.loss}` },
     s("defs", {}, heads),
     data.arrows.map((arrow) => s("path", { class: arrow.open ? "arrow open" : "arrow shut", fill: "none",
-      d: route(arrow.points, data.box[1]), "marker-end": `url(#head-${arrow.open ? "open" : "shut"})` })),
+      d: route(arrow.points, data.box[1]), [arrow.open ? "marker-start" : "marker-end"]: `url(#head-${arrow.open ? "open" : "shut"})` })),
     data.boxes.map((one, i) => box(data, one, i, select)));
   drawing.addEventListener("keydown", (event) => {
     const step = { ArrowDown: "start", ArrowUp: "end" }[event.key];
@@ -79,6 +81,7 @@ export function wayGraph(data) {
   select(cut < 0 ? 0 : cut);
   requestAnimationFrame(() => { canvas.scrollLeft = data.boxes[selected].x - canvas.clientWidth / 2; });
   return h("div", { class: "way-view" },
-    h("div", {}, h("p", { class: "legend" }, states.map((state) => h("span", { class: "key" }, h("span", { class: `badge ${state}` }, SIGNS[state]), WORDS[state]))), canvas),
+    h("div", {}, h("p", { class: "legend" }, states.map((state) => h("span", { class: "key" }, h("span", { class: `badge ${state}` }, SIGNS[state]), WORDS[state])),
+      h("span", { class: "key" }, arrowKey("open"), "the gradient comes back"), h("span", { class: "key" }, arrowKey("shut"), "values only")), canvas),
     panel);
 }

@@ -43,6 +43,8 @@ export function reachTables(reach) {
   });
 }
 
+const titled = (name) => (name === "duration" ? "seconds a step" : name.startsWith("metrics/") ? `${name.slice(8)}, as reported` : name.replaceAll("_", " "));
+
 export async function runView(id) {
   const run = await of(id);
   const curves = await Promise.all((run.tracks ?? []).map(async (track) => {
@@ -51,7 +53,7 @@ export async function runView(id) {
   }));
   const charts = curves.map(({ track, scalars, heat }) => section(curves.length > 1 ? track : "Course",
     h("div", { class: "charts" },
-      Object.entries(scalars).map(([name, one]) => lineChart({ title: name.replace("metrics/", "").replaceAll("_", " "), series: [{ name, ...one }] })),
+      Object.entries(scalars).map(([name, one]) => lineChart({ title: titled(name), log: name === "duration", series: [{ name, ...one }] })),
       lineChart({ title: "total gradient norm", log: true, series: [{ name: "norm", steps: heat.columns.map((column) => column[0]), values: heat.total }] })),
     heat.variables.length > 0 && heatMap(heat, (name) => link("run", id, "variable", name, track))));
   return [
@@ -75,15 +77,16 @@ const CURVES = [["norm", "gradient norm", true], ["update_ratio", "update norm /
 
 export async function variableView(id, name, track, parameters) {
   const one = await of(id, "variable", track ? { name, track } : { name });
-  const marks = [...(parameters.has("step") ? [Number(parameters.get("step"))] : []), ...one.nonfinite_steps.slice(0, 50)];
+  const marks = parameters.has("step") ? [Number(parameters.get("step"))] : [];
+  const bad = one.nonfinite_steps;
   const curve = ([key, title, log]) => {
     if (!(key in one.curves)) return null;
     const series = [{ name: "before clipping", ...one.curves[key] }];
     if (key === "norm" && one.curves.applied_norm) series.push({ name: "applied", ...one.curves.applied_norm });
     const allZero = one.curves[key].values.every((value) => value === 0 || value === null);
-    return lineChart({ title, log: log && !allZero, series, marks });
+    return lineChart({ title, log: log && !allZero, series, marks, bad });
   };
-  const extremes = one.curves.minimum && lineChart({ title: "smallest and largest element", marks,
+  const extremes = one.curves.minimum && lineChart({ title: "smallest and largest element", marks, bad,
     series: [{ name: "largest", ...one.curves.maximum }, { name: "smallest", ...one.curves.minimum }] });
   const glance = [["median norm", one.glance.median], ["largest norm", one.glance.largest], ["last norm", one.glance.last],
     ["update / weight", one.glance.update_ratio], ["zeros", one.glance.zeros === null ? null : `${Math.round(one.glance.zeros * 100)} %`]];
@@ -91,7 +94,7 @@ export async function variableView(id, name, track, parameters) {
     h("h1", {}, h("code", {}, one.name), one.missing && [" ", pill("error", "no gradient")]),
     h("p", { class: "muted" }, [one.shape.join(" × ") || "scalar", one.dtype, one.layer, `updated by ${one.track}`, plural(one.steps, "step")].filter(Boolean).join(" · ")),
     h("dl", { class: "glance" }, glance.map(([key, value]) => h("div", {}, h("dt", {}, key), h("dd", {}, number(value))))),
-    one.nonfinite_count > 0 && h("p", { class: "problem" }, `not finite at ${plural(one.nonfinite_count, "step")}, first at ${one.nonfinite_steps[0]}`),
+    one.nonfinite_count > 0 && h("p", { class: "problem" }, `not finite at ${plural(one.nonfinite_count, "step")}, first at ${one.nonfinite_steps[0]}; shaded below`),
     one.silent_units > 0 && h("p", { class: "problem" }, `${one.silent_units} of ${one.units} units got no gradient`),
     one.ways.length > 0 && h("p", {}, one.ways.map((way, i) => [i > 0 && " · ", h("a", { href: link("run", id, "why", way.request, way.source) }, one.ways.length > 1 ? `way to loss ${i + 1}` : "its way to the loss")])),
     section("Findings", cards(one.findings)),
@@ -117,9 +120,11 @@ export async function nanView(id) {
     h("p", {}, `Seen in ${one.seen} of ${plural(one.of, "request")}; the loss itself ${one.loss_is_bad ? "is not finite" : "stayed finite"}`,
       one.rows.length > 0 && `; examples to blame: ${one.rows.join(", ")}${one.batch ? ` of ${one.batch}` : ""}`, one.exact ? "." : "; found by running the step again with other random numbers."),
     one.reason && h("p", { class: "problem" }, one.reason),
-    one.excerpt && escaped(one.excerpt, "div", { class: "whygrad wg-error" }),
+    one.excerpt && h("div", { class: "whygrad" }, escaped(one.excerpt, "div", { class: "wg-error" })),
     one.inputs.length + (one.value ? 1 : 0) > 0 && table(["", "what", "finite range", "odd elements"],
       [...one.inputs.map((facts, i) => range(`input ${i + 1}`, facts)), ...(one.value ? [range("result", one.value)] : [])], "ranges in and out"),
+    one.fed_by.length > 0 && h("details", {}, h("summary", {}, "what fed it"), table(["op", "where", "finite range"],
+      one.fed_by.map((feeder) => [h("code", {}, feeder.kind), feeder.place ?? "came in", `${number(feeder.low)} … ${number(feeder.high)}`]), "what fed it")),
     one.variables.length > 0 && h("p", {}, "It spread to ", one.variables.map((name, i) => [i > 0 && ", ", h("a", { href: link("run", id, "variable", name) }, h("code", {}, name))]))));
   return [h("h1", {}, "NaN and Inf"), views.length ? views
     : h("p", { class: "empty" }, "No value that is not finite was seen, or nobody watched: ", h("code", {}, "whygrad run --record train.py"), " looks for the first one.")];

@@ -63,7 +63,7 @@ export async function runsView() {
     body.replaceChildren(
       h("p", { class: "actions" }, h("a", { class: "button", href: chosen.length > 1 ? `#/compare?runs=${chosen.map(encodeURIComponent).join(",")}` : null, "aria-disabled": chosen.length > 1 ? null : "true" },
         `compare ${chosen.length > 1 ? chosen.length : "two or more"}`)),
-      table(["", "run", "status", "findings", "steps", "took", "loss", "gradient norm", ""], ordered(data.runs).map((run) => row(run, again)), "recorded runs"));
+      table(["", "run", "status", "findings", "steps", "took", "loss", "gradient norm", ""], ordered(data.runs).map((run) => row(run, again)), "recorded runs", "stack"));
   };
   if (!data.runs.length) {
     return [h("h1", {}, "Runs"), h("div", { class: "empty" }, h("p", {}, "There are no runs in ", h("code", {}, data.folders.join(", ")), " yet. Record one:"),
