@@ -2,6 +2,7 @@
 
 from whygrad.store.annotation import annotate as annotate
 from whygrad.store.annotation import attach as attach
+from whygrad.store.annotation import delete as delete
 from whygrad.store.folder import RunHeader as RunHeader
 from whygrad.store.folder import find_run as find_run
 from whygrad.store.folder import header_of as header_of

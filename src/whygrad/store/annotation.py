@@ -44,6 +44,12 @@ def attach(run: Run, documents: Mapping[str, str], diagnostics: Iterable[Diagnos
             database.execute("INSERT INTO diagnostic (data) VALUES (?)", (json.dumps(to_plain(each)),))
 
 
+def delete(run: Run) -> None:
+    """Remove the file of a run, and what SQLite keeps beside it."""
+    for end in ("", "-wal", "-shm"):
+        run.path.with_name(run.path.name + end).unlink(missing_ok=True)
+
+
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     """One transaction; afterwards the run is one file again, unless its writer is still at work."""

@@ -14,7 +14,7 @@ from werkzeug.wrappers import Request, Response
 from whygrad.bounded import parse_json
 from whygrad.errors import UsageError
 from whygrad.report.page.assets import TYPES, asset
-from whygrad.store import annotate
+from whygrad.store import annotate, delete
 from whygrad.web.access import COOKIE, HEADERS, Access, is_own_request
 from whygrad.web.library import Library
 from whygrad.web.routes import answer, answered
@@ -66,6 +66,8 @@ class Application:
         return _packed(request, _file(path or "index.html"))
 
     def _change(self, request: Request, path: str) -> Response:
+        if not self._library.changeable:
+            return _said(403, {"error": "runs are only shown here"})
         if not is_own_request(request.headers.get, request.headers.get("Host", "")):
             return _said(403, {"error": "changes are made from the page only"})
         match path.split("/"):
@@ -76,20 +78,13 @@ class Application:
         return _said(404, {"error": f"there is no `{path[:100]}`"})
 
     def _delete(self, run_id: str) -> dict[str, Any]:
-        remove(self._library, run_id)
+        delete(self._library.run(run_id))
         return {"deleted": run_id}
 
     def _annotate(self, run_id: str, body: Any) -> dict[str, Any]:
         facts = checked(body)
         annotate(self._library.run(run_id), facts)
         return {"id": run_id, **facts}
-
-
-def remove(library: Library, run_id: str) -> None:
-    """Delete the file of a run, and what SQLite keeps beside it."""
-    path = library.run(run_id).path
-    for each in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
-        each.unlink(missing_ok=True)
 
 
 def checked(body: Any) -> dict[str, Any]:

@@ -22,16 +22,19 @@ T = TypeVar("T")
 class Library:
     """Answers are kept as long as the file of a run does not change."""
 
-    def __init__(self, folders: Sequence[str | os.PathLike[str]]) -> None:
-        self._folders = [Path(folder) for folder in folders]
+    def __init__(
+        self, folders: Sequence[str | os.PathLike[str]] | Callable[[], Sequence[Path]], *, changeable: bool = True
+    ) -> None:
+        self._folders = folders
+        self.changeable = changeable
         self._kept: dict[tuple[str, str], tuple[object, Any]] = {}
 
     def runs(self) -> list[Run]:
-        return [Run(path) for folder in self._folders for path in sorted(folder.glob(f"*{SUFFIX}")) if path.is_file()]
+        return [Run(path) for folder in self.places for path in sorted(folder.glob(f"*{SUFFIX}")) if path.is_file()]
 
     @property
-    def places(self) -> list[str]:
-        return [str(folder) for folder in self._folders]
+    def places(self) -> list[Path]:
+        return [Path(folder) for folder in (self._folders() if callable(self._folders) else self._folders)]
 
     def run(self, run_id: str) -> Run:
         found = next((run for run in self.runs() if run.id == run_id), None)

@@ -23,7 +23,7 @@ def asset(name: str) -> str | None:
     """The text of a file that a page may ask for; None for any other name."""
     if name == "page.css":
         return style()
-    return _read(name) if name in (*MODULES, "index.html") else None
+    return _read(name) if name in (*MODULES, "index.html", "tensorboard.js") else None
 
 
 @functools.cache

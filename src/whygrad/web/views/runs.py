@@ -24,7 +24,11 @@ def runs_view(library: Library) -> dict[str, Any]:
     """All runs, newest first; one that cannot be read is there with the reason, and hides no other."""
     entries = [library.kept(run, "entry", lambda run=run: _entry(run)) for run in library.runs()]  # type: ignore[misc]
     fresh = [_running(library, entry) for entry in entries]
-    return {"folders": library.places, "runs": sorted(fresh, key=lambda entry: (-entry["started"], entry["id"]))}
+    return {
+        "folders": [str(place) for place in library.places],
+        "changeable": library.changeable,
+        "runs": sorted(fresh, key=lambda entry: (-entry["started"], entry["id"])),
+    }
 
 
 def _running(library: Library, entry: dict[str, Any]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ async function remove(run, again) {
   if (confirm(`Delete ${run.name || run.id} for good?`)) await change(`runs/${encodeURIComponent(run.id)}/delete`).then(again);
 }
 
-function row(run, again) {
+function row(run, again, changeable) {
   const mark = h("input", { type: "checkbox", "aria-label": `compare ${run.name || run.id}`, checked: state.chosen.has(run.id),
     onchange: (event) => { state.chosen[event.target.checked ? "add" : "delete"](run.id); again(false); } });
   const button = (text, act, what) => h("button", { type: "button", class: "quiet", "aria-label": `${what} ${run.name || run.id}`, onclick: () => act(run, again) }, text);
@@ -47,7 +47,7 @@ function row(run, again) {
       (run.tags ?? []).map((tag) => h("span", { class: "pill tag" }, tag))],
     [h("span", { class: `status ${run.status}` }, run.status), h("div", { class: "muted" }, new Date(run.started * 1000).toLocaleString())],
     found(run), run.steps === null ? "–" : number(run.steps), duration(run.seconds), number(run.loss), sparkline(run.trend),
-    h("div", { class: "actions" }, button("rename", rename, "rename"), button("tag", retag, "tag"), button("delete", remove, "delete")),
+    changeable && h("div", { class: "actions" }, !run.problem && [button("rename", rename, "rename"), button("tag", retag, "tag")], button("delete", remove, "delete")),
   ];
 }
 
@@ -63,7 +63,7 @@ export async function runsView() {
     body.replaceChildren(
       h("p", { class: "actions" }, h("a", { class: "button", href: chosen.length > 1 ? `#/compare?runs=${chosen.map(encodeURIComponent).join(",")}` : null, "aria-disabled": chosen.length > 1 ? null : "true" },
         `compare ${chosen.length > 1 ? chosen.length : "two or more"}`)),
-      table(["", "run", "status", "findings", "steps", "took", "loss", "gradient norm", ""], ordered(data.runs).map((run) => row(run, again)), "recorded runs", "stack"));
+      table(["", "run", "status", "findings", "steps", "took", "loss", "gradient norm", ""], ordered(data.runs).map((run) => row(run, again, data.changeable)), "recorded runs", "stack"));
   };
   if (!data.runs.length) {
     return [h("h1", {}, "Runs"), h("div", { class: "empty" }, h("p", {}, "There are no runs in ", h("code", {}, data.folders.join(", ")), " yet. Record one:"),
