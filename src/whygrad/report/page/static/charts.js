@@ -159,7 +159,7 @@ export function heatMap(data, address) {
     if (data.nonfinite[row][column] > 0) return BROKEN;
     const norm = data.norms[row][column];
     if (norm === null) return MISSING;
-    return norm === 0 ? ZERO : shade((Math.log10(norm) - from) / (to - from || 1));
+    return norm <= 0 ? ZERO : shade((Math.log10(norm) - from) / (to - from || 1));
   };
   const canvas = h("canvas", { width: Math.max(1, data.columns.length), height: data.variables.length, "aria-hidden": "true" });
   const pen = canvas.getContext("2d");
