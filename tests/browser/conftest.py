@@ -42,8 +42,11 @@ class Trouble(list[str]):
 
 
 @pytest.fixture
-def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
-    """`open_page(address, width=, dark=)`; in the end the page has had no error and asked no other host."""
+def open_page(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
+    """`open_page(address, width=, dark=)`; in the end the page has had no error and asked no other host.
+
+    Pages are closed before the server that they ask again and again.
+    """
     trouble = Trouble()
     pages = []
 
