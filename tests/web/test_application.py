@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from whygrad.store import Run, RunWriter
 
@@ -17,7 +21,7 @@ from werkzeug.test import Client
 from whygrad.web.access import COOKIE, Access
 from whygrad.web.app import Application
 from whygrad.web.library import Library
-from whygrad.web.routes import ROUTES
+from whygrad.web.routes import ROUTES, Route
 
 OWN = {"X-Whygrad": "1", "Sec-Fetch-Site": "same-origin", "Origin": "http://localhost"}
 
@@ -147,6 +151,17 @@ def test_a_damaged_run_is_told_with_a_sentence(run: Run) -> None:
 
     assert status == 422
     assert data["error"]
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(route=st.sampled_from(ROUTES), words=st.lists(st.text(max_size=20), min_size=5, max_size=5))
+def test_no_value_of_any_parameter_is_a_failure_of_the_server(run: Run, route: Route, words: list[str]) -> None:
+    given_words = iter(words)
+    path = re.sub(r"\{(?!run)\w+\}", lambda _: quote(next(given_words), safe=""), route.path).replace("{run}", run.id)
+
+    status, _ = get(client(run), f"/api/{path}?{urlencode({name: next(given_words, '') for name in route.query})}")
+
+    assert status < 500
 
 
 def test_values_that_are_no_numbers_or_too_long_are_refused(run: Run) -> None:

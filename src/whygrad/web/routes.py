@@ -142,6 +142,11 @@ def answered(find: Callable[[], Any]) -> tuple[int, Any]:
         return 400, {"error": error.message, "help": error.help}
 
 
+_TEXT: Final = {"type": "string", "minLength": 1, "maxLength": _LONGEST}
+_NUMBER: Final = {"type": "integer", "minimum": 0, "maximum": 999_999}
+_FORMS: Final = {"points": _NUMBER, "columns": _NUMBER, "request": _NUMBER, "source": _NUMBER}
+
+
 def description() -> dict[str, Any]:
     """The OpenAPI description of the table above."""
     failure = {"description": "A sentence in `error`", "content": {"application/json": {"schema": {"type": "object"}}}}
@@ -154,7 +159,7 @@ def description() -> dict[str, Any]:
             "get": {
                 "summary": route.summary,
                 "parameters": [
-                    {"name": name, "in": place, "required": must, "schema": {"type": "string", "maxLength": _LONGEST}}
+                    {"name": name, "in": place, "required": must, "schema": _FORMS.get(name, _TEXT)}
                     for name, place, must in given
                 ],
                 "responses": {"200": good, "400": failure, "403": failure, "404": failure, "422": failure},
