@@ -6,18 +6,20 @@ import contextlib
 import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from whygrad.backends import Watcher, WatchOptions, modules_of, replay_step, words_of
+from whygrad.backends import DISTRIBUTIONS, Watcher, WatchOptions, modules_of, replay_step, words_of
 from whygrad.backends.children import MODULE as CHILDREN_OF
 from whygrad.backends.children import Children, leave
 from whygrad.backends.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import GradientError, NotCallableError, UsageError
 from whygrad.graph import Failure, Ledger, Recording, Request, Source
+from whygrad.graph.codec import dump
 from whygrad.graph.questions.escape import with_escapes
 from whygrad.graph.recording import ABSENT, used_variables
 from whygrad.graph.sources import with_sources
@@ -30,6 +32,7 @@ from whygrad.report.ledger import printed
 from whygrad.rules import all_rules, diagnose
 from whygrad.rules.term_names import TermTraining, training_of_terms
 from whygrad.rules.wording import name_of, target_expression
+from whygrad.run_folder import runs_of_this_process
 from whygrad.source import refresh_sources, texts_of
 from whygrad.training.guard.every_optimizer import Guards
 
@@ -51,8 +54,10 @@ class Run:
         options: WatchOptions | None = None,
         guards: Guards | None = None,
         raise_on: str | None = None,
+        record: bool = False,
     ) -> None:
         self._selection = selection
+        self._record, self._began, self._earlier = record, time.time(), len(runs_of_this_process())
         self._name, self._folder = name, folder
         self._on_certain = on_certain
         self._shown: set[tuple[object, ...]] = set()
@@ -163,9 +168,38 @@ class Run:
         except Exception as error:
             warn(f"no report: {type(error).__name__}: {error}")
             self._final = Report(run={"watched": False}, error=self._error)
+            recording = None
         steps, self._steps = self._steps, None
+        status = "finished" if self._failure is None else "failed"
         if steps is not None:
-            steps.close("finished" if self._failure is None else "failed", self._final.diagnostics)
+            steps.close(status, self._final.diagnostics)
+        if recording is not None:
+            self._keep(recording, self._final, status)
+
+    def _keep(self, recording: Recording, report: Report, status: str) -> None:
+        """Keep the recording and the report with the runs that the watched code began, for `whygrad ui`."""
+        paths = runs_of_this_process()[self._earlier :]
+        if not paths and not self._record:
+            return
+        from whygrad.store import Run as StoredRun
+        from whygrad.store import attach
+
+        try:
+            documents = {"recording": dump(recording), "report": report.to_json()}
+            for path in paths or [self._new_run(status)]:
+                attach(StoredRun(path), documents, report.diagnostics)
+        except (UsageError, ValueError, OSError) as error:
+            warn(f"the report was not kept with the run: {error}")
+
+    def _new_run(self, status: str) -> Path:
+        from whygrad.store import RunWriter
+
+        facts = {"started": self._began}
+        writer = RunWriter.start(self._folder, name=self._name, facts=facts, frameworks=DISTRIBUTIONS)
+        writer.close(status, None if self._failure is None else f"{self._failure.type_name}: {self._failure.message}")
+        if writer.path is None:
+            raise UsageError("there is no place to write to")
+        return writer.path
 
 
 @contextlib.contextmanager
@@ -181,6 +215,7 @@ def watch(
     terms: bool = False,
     raise_on: str | None = None,
     on_step: Callable[[float | None], None] | None = None,
+    record: bool = False,
 ) -> Iterator[Run]:
     """Watch a stretch of code. Nothing it computes changes; afterwards `run.report()` says what was found.
 
@@ -190,13 +225,14 @@ def watch(
     does with this mode; this one does change what is computed. `keep`: a folder in which a step that goes bad is kept
     for `whygrad replay`. `terms`: measure how much each term of a loss gives to each layer, by one more backward pass a
     term; the values of the program stay as they are. `raise_on`: stop at the first certain finding that is an
-    "error", or at least a "warning", by a `GradientError` at the line that asked for the gradient. `on_step` is called
+    "error", or at least a "warning", by a `GradientError` at the line that asked for the gradient. `record`: keep the
+    report, and the graphs it speaks of, as a run for `whygrad ui`, also where no step is recorded. `on_step` is called
     at each gradient that is asked for and each call of a compiled function, with the loss where it can be seen.
     """
     guards = None if guard is None else Guards(guard)
     on_optimizer = None if guards is None else guards.install
     options = WatchOptions(find_nan=find_nan, keep=keep, terms=terms, on_step=on_step, on_optimizer=on_optimizer)
-    run = Run(selection, on_certain, name, folder, options, guards, raise_on)
+    run = Run(selection, on_certain, name, folder, options, guards, raise_on, record)
     run._start()
     try:
         yield run
@@ -272,6 +308,7 @@ def explain_recording(recording: Recording, selection: Selection | None = None) 
         gradients=gradients,
         run=_facts(recording),
         sources=recording.sources,
+        recording=recording,
     )
 
 

@@ -57,7 +57,8 @@ def test_nearest_file_with_the_table_is_taken(tmp_path: Path) -> None:
         ),
         (
             "output-format = ['text']",
-            "`output-format` in [tool.whygrad] of `{file}` must be one of text, json, sarif, github, not ['text']",
+            "`output-format` in [tool.whygrad] of `{file}` must be one of text, json, sarif, github, html,"
+            " not ['text']",
         ),
     ],
 )

@@ -16,7 +16,7 @@ from whygrad.cli.tables import duration, sparkline
 from whygrad.diagnostics import Diagnostic, Severity
 from whygrad.errors import UsageError
 from whygrad.graph.series import CHANNELS, VariableInfo
-from whygrad.store import Rows, RunWriter, Track, run_file
+from whygrad.store import Rows, RunWriter, Track, find_run, run_file
 
 NAMES = ("net/dense/kernel", "net/dense/bias", "net/head/kernel")
 INFOS = (*(VariableInfo(name=name, shape=(4, 2), layer="net") for name in NAMES[:2]),)
@@ -195,3 +195,26 @@ def test_sparkline_and_duration() -> None:
     assert sparkline([0, 1]) == " ▄"
     assert sparkline([float("nan")]) == ""
     assert [duration(s) for s in (0.42, 90, 7300)] == ["0.4 s", "1 min 30 s", "2 h 01 min"]
+
+
+def test_a_run_is_tagged_annotated_and_deleted(tmp_path: Path) -> None:
+    writer = RunWriter.start(tmp_path)
+    writer.close()
+
+    output(runs, "--dir", tmp_path, "tag", writer.id, "good", "slow")
+    output(runs, "--dir", tmp_path, "note", writer.id, "try again")
+    facts = find_run("latest", tmp_path).facts()
+    assert (facts["tags"], facts["note"]) == (["good", "slow"], "try again")
+
+    output(runs, "--dir", tmp_path, "rm", writer.id, "--yes")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_is_exported_as_one_page(tmp_path: Path) -> None:
+    writer = RunWriter.start(tmp_path, name="first")
+    writer.close()
+
+    said = output(export, writer.id, "--dir", tmp_path, "--html", tmp_path / "run.html")
+
+    assert "first" in (tmp_path / "run.html").read_text()
+    assert said.strip() == str(tmp_path / "run.html")

@@ -11,8 +11,9 @@ from hypothesis import given
 from report.samples import CUT, HELP, TRAIN, diagnostic, in_memory, span, write
 from report.strategies import REPORTS
 from whygrad.diagnostics import Label, Severity
-from whygrad.report import LossReach, Report, render
+from whygrad.report import LossReach, Report
 from whygrad.report.cells import visible
+from whygrad.report.html import fragment
 from whygrad.source import SourceSpan
 
 VOID = {"br", "meta"}
@@ -55,9 +56,7 @@ class Page(HTMLParser):
 
 def test_the_expression_is_marked_and_labelled() -> None:
     file = write("train.py", TRAIN)
-    page = Page(
-        render(Report(diagnostics=(diagnostic(span(file, 6, "tf.cast(w * 3.0, tf.int32)"), help=HELP),)), "html")
-    )
+    page = Page(fragment(Report(diagnostics=(diagnostic(span(file, 6, "tf.cast(w * 3.0, tf.int32)"), help=HELP),))))
 
     assert page.marks == ["tf.cast(w * 3.0, tf.int32)"]
     for said in ("error[WG101]", "train.py:6:14", f"↑ {CUT}", HELP, "whygrad explain WG101", "whygrad: 1 error"):
@@ -69,11 +68,11 @@ def test_a_mark_inside_a_mark_cuts_it_in_three() -> None:
     inner = Label(span(file, 6, "w * 3.0"), "read here")
     outer = diagnostic(span(file, 6, "tf.cast(w * 3.0, tf.int32)"), related=(inner,))
 
-    assert Page(render(Report(diagnostics=(outer,)), "html")).marks == ["tf.cast(", "w * 3.0", ", tf.int32)"]
+    assert Page(fragment(Report(diagnostics=(outer,)))).marks == ["tf.cast(", "w * 3.0", ", tf.int32)"]
 
 
 def test_without_source_the_place_and_its_label_are_left() -> None:
-    page = Page(render(Report(diagnostics=(diagnostic(SourceSpan("gone.py", 6, 13)),)), "html"))
+    page = Page(fragment(Report(diagnostics=(diagnostic(SourceSpan("gone.py", 6, 13)),))))
 
     assert f"gone.py:6:14 {CUT}" in page.text
     assert "pre" not in page.tags
@@ -88,7 +87,7 @@ def test_markup_in_the_users_text_stays_text() -> None:
         notes=("<a href='x'>",),
         variables=('"&amp;',),
     )
-    page = Page(render(Report(diagnostics=(hostile,)), "html"))
+    page = Page(fragment(Report(diagnostics=(hostile,))))
 
     assert not {"script", "img", "i", "a"} & set(page.tags)
     for said in ("</pre><script>alert(1)</script>", "<img src=x>", "<b><i></b>", "<a href='x'>", '"&amp;'):
@@ -97,7 +96,7 @@ def test_markup_in_the_users_text_stays_text() -> None:
 
 @given(report=REPORTS)
 def test_every_report_is_well_formed_and_says_every_message(report: Report) -> None:
-    page = Page(render(report, "html"))
+    page = Page(fragment(report))
 
     for found in report.diagnostics:
         said = visible(" ".join(found.message.splitlines()))
@@ -105,7 +104,7 @@ def test_every_report_is_well_formed_and_says_every_message(report: Report) -> N
 
 
 def test_nothing_is_fetched() -> None:
-    html = render(Report(diagnostics=(diagnostic(),)), "html")
+    html = fragment(Report(diagnostics=(diagnostic(),)))
 
     assert not re.search(r"https?:|//|url\(|@import|src=|href=", html)
 
@@ -113,7 +112,7 @@ def test_nothing_is_fetched() -> None:
 def test_two_losses_give_a_table() -> None:
     reaches = tuple(LossReach(loss=name, where=None, reached=("w",)) for name in ("d_loss", "g_loss"))
 
-    assert Page(render(Report(gradients=reaches), "html")).tags.count("tr") == 3
+    assert Page(fragment(Report(gradients=reaches))).tags.count("tr") == 3
 
 
 @pytest.mark.parametrize("severity", list(Severity))

@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "runs": "whygrad.cli.runs",
     "server": "whygrad.cli.linting.server",
     "show": "whygrad.cli.show",
+    "ui": "whygrad.cli.ui",
 }
 
 Todo = Callable[[], int]

@@ -10,7 +10,7 @@ from typing import Final
 
 from whygrad.errors import UsageError
 
-OUTPUT_FORMATS: Final = ("text", "json", "sarif", "github")
+OUTPUT_FORMATS: Final = ("text", "json", "sarif", "github", "html")
 FAIL_ON: Final = ("error", "warning", "never")
 KEYS: Final = ("select", "extend-select", "ignore", "per-file-ignores", "exclude", "fail-on", "output-format")
 

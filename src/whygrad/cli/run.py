@@ -36,6 +36,7 @@ GUARD_MODES: Final = ("skip", "raise", "zero", "rollback")
     "--on-nonfinite", type=click.Choice(GUARD_MODES), help="What --guard does with such an update. [default: skip]"
 )
 @click.option("--keep/--no-keep", default=True, help="Keep a step that goes bad, for `whygrad replay`. [default: keep]")
+@click.option("--record", is_flag=True, help="Keep the report as a run, for `whygrad ui` and `whygrad export`.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing where there is no error and no warning.")
 @click.option("--no-config", is_flag=True, help="Do not read [tool.whygrad] of pyproject.toml.")
 @click.argument("script")
@@ -54,6 +55,7 @@ def command(
     guard: bool,
     on_nonfinite: str | None,
     keep: bool,
+    record: bool,
     quiet: bool,
     no_config: bool,
     script: str,
@@ -81,6 +83,7 @@ def command(
         terms=terms,
         guard=on_nonfinite or ("skip" if guard else None),
         keep=os.path.abspath(run_folder()) if keep else None,
+        record=os.path.abspath(run_folder()) if record else None,
     )
     return partial(execute, plan)
 

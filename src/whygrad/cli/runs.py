@@ -12,14 +12,18 @@ if TYPE_CHECKING:
     from whygrad.store import RunHeader
 
 
-@click.command("runs")
+@click.group("runs", invoke_without_command=True)
 @click.option("--dir", "folder", help="Folder of the runs; `.whygrad` unless WHYGRAD_DIR says otherwise.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def command(folder: str | None, output_format: str) -> None:
-    """List recorded runs, newest first."""
+@click.pass_context
+def command(context: click.Context, folder: str | None, output_format: str) -> None:
+    """List recorded runs, newest first; or delete, tag or annotate one."""
     from whygrad.run_folder import run_folder
     from whygrad.store import list_runs
 
+    context.obj = folder
+    if context.invoked_subcommand is not None:
+        return
     runs = list_runs(folder)
     if output_format == "json":
         click.echo(json.dumps([as_json(run) for run in runs], indent=2))
@@ -61,3 +65,39 @@ def _print(runs: list[RunHeader]) -> None:
         for run in runs
     ]
     print_table(("run", "status", "started", "took", "steps", "name"), rows, right=("took", "steps"))
+
+
+@command.command("rm")
+@click.argument("run")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def remove(folder: str | None, run: str, yes: bool) -> None:
+    """Delete RUN for good."""
+    from whygrad.store import delete, find_run
+
+    found = find_run(run, folder)
+    if yes or click.confirm(f"delete {found.path}?"):
+        delete(found)
+        click.echo(f"deleted {found.id}")
+
+
+@command.command("tag")
+@click.argument("run")
+@click.argument("tags", nargs=-1)
+@click.pass_obj
+def tag(folder: str | None, run: str, tags: tuple[str, ...]) -> None:
+    """Give RUN these TAGS in place of those it has; none takes them away."""
+    from whygrad.store import annotate, find_run
+
+    annotate(find_run(run, folder), {"tags": list(tags) or None})
+
+
+@command.command("note")
+@click.argument("run")
+@click.argument("text")
+@click.pass_obj
+def note(folder: str | None, run: str, text: str) -> None:
+    """Keep TEXT with RUN; an empty one takes it away."""
+    from whygrad.store import annotate, find_run
+
+    annotate(find_run(run, folder), {"note": text or None})

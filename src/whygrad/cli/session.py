@@ -45,6 +45,7 @@ class Plan:
     terms: bool = False
     guard: str | None = None
     keep: str | None = None
+    record: str | None = None  # the folder to keep the report in as a run
 
 
 def execute(plan: Plan) -> int:
@@ -122,6 +123,9 @@ class Watching:
                 terms=plan.terms,
                 guard=plan.guard,
                 keep=plan.keep,
+                name=os.path.basename(plan.invocation.target),
+                folder=plan.record,
+                record=plan.record is not None,
             )
             return self._stack.enter_context(watched)
 

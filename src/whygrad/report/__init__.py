@@ -64,7 +64,7 @@ def render(
 
             return render_github(report)
         case "html":
-            from whygrad.report.html import document
+            from whygrad.report.page import document
 
             return document(report)
         case _:

@@ -1,58 +1,78 @@
-"""The form for notebooks and browsers: one piece of HTML with its own style and nothing to fetch."""
+"""Findings as HTML with its own style, no script and nothing to fetch: in notebooks, and as the cards of the page."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from difflib import unified_diff
 from html import escape
 from itertools import pairwise
 
-from whygrad.diagnostics import Diagnostic
+from whygrad.diagnostics import Diagnostic, Fix, Label, Severity
 from whygrad.report.cells import visible, width, window
 from whygrad.report.excerpt import Excerpt, ExcerptLine, Mark, excerpts
 from whygrad.report.reach import HEADINGS, TITLE, norm_tables, reach_rows
 from whygrad.report.remarks import Remark, headline, place, remarks, title
 from whygrad.report.report_data import ReportData
 from whygrad.report.summary import failing, summary
-from whygrad.source import texts_of
+from whygrad.source import SourceSpan, file_text, texts_of
+from whygrad.source.editing import EditError, edited
 
 _LONGEST_LINE = 160  # cells; a browser scrolls, but what is marked should be in sight
 
 
 def fragment(report: ReportData) -> str:
     """A `<div>` to put into any page, as a notebook does."""
+    return f"<div class='whygrad'><style>{STYLE}</style>\n{content(report)}\n</div>"
+
+
+def content(report: ReportData) -> str:
+    """All that is said, for a page that has the style."""
     said = [summary(report), *filter(None, [failing(report)])]
     parts = [f"<p class='wg-summary'>{escape(line)}</p>" for line in said]
     with texts_of(report.sources):
-        parts += [_diagnostic(diagnostic) for diagnostic in report.diagnostics]
+        parts += [card(diagnostic) for diagnostic in report.diagnostics]
     if rows := reach_rows(report):
         parts.append(_table(TITLE, HEADINGS, rows))
     parts += [_table(*table) for table in norm_tables(report)]
-    return "\n".join([f"<div class='whygrad'><style>{_STYLE}</style>", *parts, "</div>"])
+    return "\n".join(parts)
 
 
-def document(report: ReportData) -> str:
-    """A whole page that can be saved and opened, without a network."""
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            "<html lang='en'>",
-            "<head><meta charset='utf-8'><meta name='viewport' content='width=device-width'>",
-            "<meta name='color-scheme' content='light dark'><title>whygrad</title></head>",
-            f"<body>{fragment(report)}</body>",
-            "</html>",
-        ]
-    )
-
-
-def _diagnostic(diagnostic: Diagnostic) -> str:
+def card(diagnostic: Diagnostic) -> str:
+    """One finding: what is wrong, the user's source with the place marked, the evidence, the fix."""
     body = "".join(_excerpt(excerpt) for excerpt in excerpts(diagnostic))
     said = "".join(_remark(remark) for remark in remarks(diagnostic))
+    fix = _change(diagnostic.fixes[0]) if diagnostic.fixes else ""
     return (
         f"<details open class='wg-diagnostic wg-{diagnostic.severity.label}'>"
         f"<summary><b>{escape(title(diagnostic))}</b> {_prose(headline(diagnostic))}</summary>"
-        f"{body}<ul>{said}</ul></details>"
+        f"{body}<ul>{said}</ul>{fix}</details>"
     )
+
+
+def excerpt_at(span: SourceSpan, *, primary: bool) -> str:
+    """The source at one place, marked as the cause or as a place of note."""
+    label = Label(span, "")
+    bare = Diagnostic(code="", rule="", severity=Severity.NOTE, message="", primary=label if primary else None)
+    return "".join(_excerpt(each) for each in excerpts(bare if primary else replace(bare, related=(label,))))
+
+
+def _change(fix: Fix) -> str:
+    """The lines that a fix takes away and adds; nothing where the source cannot be had."""
+    shown = list[str]()
+    for file in dict.fromkeys(edit.span.file for edit in fix.edits):
+        before = file_text(file)
+        try:
+            after = edited(before, ((edit.span, edit.text) for edit in fix.edits if edit.span.file == file))
+        except EditError:
+            return ""
+        for line in list(unified_diff(before.split("\n"), after.split("\n"), n=0, lineterm=""))[2:]:
+            mark = {"-": "del", "+": "ins"}.get(line[:1])
+            if mark is not None:
+                shown.append(f"<{mark}>{line[0]} {escape(visible(line[1:]))}</{mark}>")
+    lines = "\n".join(shown)
+    return f"<pre class='wg-diff'>{lines}</pre>" if shown else ""
 
 
 def _remark(remark: Remark) -> str:
@@ -121,7 +141,7 @@ def _prose(text: str) -> str:
 
 # Text and background are the page's own, so that a dark page stays dark. JupyterLab's theme is asked for the accents;
 # the fallbacks can be read on light and on dark.
-_STYLE = """
+STYLE = """
 .whygrad { --wg-error: var(--jp-error-color1, #d64545); --wg-warning: var(--jp-warn-color1, #b97a00);
   --wg-note: var(--jp-info-color1, #1c8ca8); --wg-second: #5b83d6; --wg-tint: rgba(128, 128, 128, .12);
   font-family: var(--jp-ui-font-family, system-ui, sans-serif); font-size: 14px; line-height: 1.45;
@@ -146,6 +166,9 @@ _STYLE = """
 .whygrad mark.wg-secondary { border-bottom: 2px dotted var(--wg-second); }
 .whygrad span.wg-primary { color: var(--wg-accent); font-weight: 600; }
 .whygrad span.wg-secondary { color: var(--wg-second); }
+.whygrad .wg-diff del, .whygrad .wg-diff ins { text-decoration: none; }
+.whygrad .wg-diff del { color: var(--wg-error); }
+.whygrad .wg-diff ins { color: var(--wg-note); }
 .whygrad ul { list-style: none; margin: .4em 0; padding: 0; }
 .whygrad li { display: grid; grid-template-columns: 3.2em 1fr; margin: .15em 0; }
 .whygrad li b { opacity: .75; }

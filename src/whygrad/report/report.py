@@ -6,7 +6,7 @@ from whygrad.report.report_data import ReportData
 
 
 class Report(ReportData):
-    """Print it, `to_json()` it, or leave it as the last line of a notebook cell."""
+    """Print it, `to_json()` or `to_html()` it, or leave it as the last line of a notebook cell."""
 
     __slots__ = ()
 
@@ -15,6 +15,12 @@ class Report(ReportData):
         from whygrad.report.json import render_json
 
         return render_json(self)
+
+    def to_html(self) -> str:
+        """The report as one page that can be kept, sent and opened without a network."""
+        from whygrad.report.page import document
+
+        return document(self)
 
     def reraise(self) -> None:
         """Raise what the explained code raised; return where it raised nothing."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from whygrad.diagnostics import Diagnostic, Severity
+from whygrad.graph import Recording
 from whygrad.source import SourceSpan
 
 
@@ -44,6 +45,8 @@ class ReportData:
     run: Mapping[str, object] = field(default_factory=dict)  # script, versions, counts
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)  # texts to show excerpts from
     error: BaseException | None = field(default=None, compare=False)  # that ended the code, where it ran here
+
+    recording: Recording | None = field(default=None, compare=False)  # what the Why view of a page is drawn from
 
     @property
     def worst(self) -> Severity | None:

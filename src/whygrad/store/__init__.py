@@ -1,5 +1,8 @@
 """The run store: one SQLite file a run, written in the background, read at any moment."""
 
+from whygrad.store.annotation import annotate as annotate
+from whygrad.store.annotation import attach as attach
+from whygrad.store.annotation import delete as delete
 from whygrad.store.folder import RunHeader as RunHeader
 from whygrad.store.folder import find_run as find_run
 from whygrad.store.folder import header_of as header_of

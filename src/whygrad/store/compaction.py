@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from whygrad.bounded import decompress
-from whygrad.store import block
+from whygrad.store import block, digest
 from whygrad.store.rows import Array, Rows, Track, joined, rows_from_bytes
 
 _BLOCK_BYTES: Final = 8 << 20  # of rows, before compression
@@ -55,6 +55,7 @@ def write_block(database: sqlite3.Connection, number: int, rows: Rows) -> None:
             block.encode(rows.scalars),
         ),
     )
+    database.execute("INSERT INTO digest VALUES (?, ?)", (made.lastrowid, digest.encode(rows.values)))
     for variable, data in enumerate(block.encode_many(rows.values)):
         database.execute("INSERT INTO series VALUES (?, ?, ?)", (made.lastrowid, variable, data))
         if variable % 16 == 0:

@@ -41,7 +41,13 @@ def writes_to_variables(database: sqlite3.Connection) -> None:
     database.execute("CREATE TABLE ledger (id INTEGER PRIMARY KEY CHECK (id = 1), data BLOB NOT NULL)")
 
 
-MIGRATIONS: Final[tuple[Migration, ...]] = (first_tables, writes_to_variables)
+def documents_and_digests(database: sqlite3.Connection) -> None:
+    """Long texts that are read on demand only, and a few numbers of each block, so that a long run is drawn at once."""
+    database.execute("CREATE TABLE document (name TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID")
+    database.execute("CREATE TABLE digest (block INTEGER PRIMARY KEY, data BLOB NOT NULL)")
+
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (first_tables, writes_to_variables, documents_and_digests)
 
 
 def version_of(database: sqlite3.Connection) -> int:

@@ -11,12 +11,12 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from whygrad.bounded import decompress, parse_json
+from whygrad.bounded import MAX_JSON, decompress, parse_json
 from whygrad.diagnostics import Diagnostic
 from whygrad.graph import Graph, Ledger
 from whygrad.graph.dataclass_json import from_plain
 from whygrad.graph.series import CHANNELS, TrackSeries, VariableInfo, VariableSeries
-from whygrad.store import block
+from whygrad.store import block, digest
 from whygrad.store.compaction import decode_steps, read_tail
 from whygrad.store.fact_form import check_facts
 from whygrad.store.rows import Array, Rows, Track, empty_rows, track_from_json
@@ -154,6 +154,36 @@ class Run:
         with open_to_read(self.path) as database:
             row = database.execute("SELECT data FROM graph ORDER BY step LIMIT 1").fetchone()
             return None if row is None else from_plain(Graph, parse_json(decompress(row[0])))
+
+    def digests(self, track: str) -> list[tuple[int, int, Track, Array]]:
+        """(first step, last step, layout, [variable, `digest.COLUMNS`]) of each block that has one, in order."""
+        with open_to_read(self.path) as database:
+            query = (
+                "SELECT first, last, data FROM block JOIN digest ON digest.block = block.id"
+                " WHERE track = ? ORDER BY block.id"
+            )
+            return [
+                (first, last, layout, digest.decode(data, len(layout.variables)))
+                for number, layout in _tracks(database, track)
+                for first, last, data in database.execute(query, (number,))
+            ]
+
+    def recent(self, track: str) -> list[tuple[Track, Rows]]:
+        """The rows that are in no block yet."""
+        with open_to_read(self.path) as database:
+            found = [(layout, self._salvaged(read_tail, database, n, layout)) for n, layout in _tracks(database, track)]
+            return [(layout, rows) for layout, rows in found if rows is not None and len(rows)]
+
+    def document(self, name: str) -> str | None:
+        """A long text that was kept with the run; None where there is none of that name."""
+        with open_to_read(self.path) as database:
+            row = database.execute("SELECT data FROM document WHERE name = ?", (name,)).fetchone()
+            return None if row is None else decompress(row[0], MAX_JSON).decode()
+
+    def documents(self) -> frozenset[str]:
+        """The names of the texts that were kept with the run."""
+        with open_to_read(self.path) as database:
+            return frozenset(name for (name,) in database.execute("SELECT name FROM document"))
 
     def ledger(self) -> Ledger | None:
         """Who wrote to which variable; None where that was not recorded."""

@@ -16,7 +16,7 @@ from whygrad.diagnostics import Diagnostic
 from whygrad.graph import Graph, Ledger
 from whygrad.graph.dataclass_json import to_plain
 from whygrad.notice import warn
-from whygrad.run_folder import run_folder
+from whygrad.run_folder import note_run, run_folder
 from whygrad.store import run_file
 from whygrad.store.backlog import Backlog
 from whygrad.store.environment import environment
@@ -66,6 +66,7 @@ class RunWriter:
             for key, value in {**given, "environment": environment(frameworks)}.items():
                 writer.set_fact(key, value)
             writer.flush()
+            note_run(path)
             return writer
         warn(f"cannot record into `{wanted}` ({problem}), nor anywhere else; the training goes on unrecorded")
         return cls("", None, None)
