@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from whygrad.diagnostics import Words
 from whygrad.errors import UsageError
 from whygrad.fixes.spelling import Modules
-from whygrad.graph import Failure, Held, Recording
 from whygrad.notice import warn
 from whygrad.source.position import add_machinery
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from whygrad.diagnostics import Diagnostic, Severity
-from whygrad.graph import Recording
 from whygrad.source import SourceSpan
+
+if TYPE_CHECKING:
+    from whygrad.graph import Recording
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
