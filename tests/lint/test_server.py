@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +73,12 @@ class Editor:
         await self.client.stop()
 
 
+def hold(conversation: Coroutine[Any, Any, None]) -> None:
+    """In a thread of its own: a browser that other tests drive leaves a loop running in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, conversation).result()
+
+
 def test_an_editor_gets_findings_fixes_and_pages(tmp_path: Path) -> None:
     async def talk() -> None:
         editor = Editor(tmp_path / "train.py")
@@ -94,4 +102,4 @@ def test_an_editor_gets_findings_fixes_and_pages(tmp_path: Path) -> None:
         assert broken.code == "WL000"
         await editor.stop()
 
-    asyncio.run(talk())
+    hold(talk())
