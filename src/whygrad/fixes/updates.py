@@ -71,7 +71,7 @@ def paired_with(applied: SourceSpan | None, asked: SourceSpan | None) -> Iterato
     zipped, meant = text_at(module, wrong), text_at(module, sources)
     if _names(wrong) & _loop_names(module, request[1]) - _names(sources):
         yield Fix(title=f"ask for the gradients of `{zipped}`", edits=(replaced(module, sources, zipped),))
-    else:
+    elif not _names(wrong) & _loop_names(module, found[1]):  # else one gradient goes to several networks
         yield Fix(title=f"zip the gradients with `{meant}`", edits=(replaced(module, wrong, meant),))
 
 
