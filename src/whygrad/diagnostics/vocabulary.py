@@ -105,6 +105,7 @@ class Word(Enum):
     FLOAT64 = "float64"
     SIZE = "size"
     LAYER = "layer"
+    CLONE = "clone"
 
     def __format__(self, spec: str) -> str:
         """A mark in the text, which `worded` replaces: what the user wrote, braces and all, stays as it is."""

@@ -104,6 +104,7 @@ WORDS: Final[dict[Word, str]] = {
     Word.FLOAT64: "tf.float64",
     Word.SIZE: "tf.size",
     Word.LAYER: "keras.layers.Layer",
+    Word.CLONE: "keras.models.clone_model",
 }
 
 # What a program that imports Keras and not TensorFlow says.
