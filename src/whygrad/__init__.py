@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from whygrad.training.summary.in_graph import print_summary
     from whygrad.training.summary.summarize import summarize
     from whygrad.training.summary.table import Summary
-    from whygrad.watch import Report, explain, watch
+    from whygrad.trial.explained import explain
+    from whygrad.watch import Report, watch
 
 _TRAINING = "whygrad.training"
 
@@ -39,7 +40,7 @@ _HOMES = {
     "guard": f"{_TRAINING}.guard.guard",
     "verify_accumulation": f"{_TRAINING}.accumulation.verify",
     "Report": "whygrad.watch",
-    "explain": "whygrad.watch",
+    "explain": "whygrad.trial.explained",
     "watch": "whygrad.watch",
     "load_ipython_extension": "whygrad.integrations.notebook",
     "unload_ipython_extension": "whygrad.integrations.notebook",

@@ -258,20 +258,33 @@ def explain(step: Callable[..., Any], *args: Any, terms: bool = False, **kwargs:
     An exception of the step is part of the explanation: it is `report.error`, and `report.reraise()` raises it.
     `terms`: the report shows, too, how much each term of the loss gives to each layer.
     """
+    check_callable(step)
+    return explained(step, *args, terms=terms, **kwargs)[0]
+
+
+def check_callable(step: object) -> None:
+    """A `NotCallableError` where `explain` was given what a step returned."""
     if not callable(step):
         raise NotCallableError(
             f"`explain` takes a function and calls it, but was given a `{type(step).__name__}`",
             help="write `wg.explain(step, x, y)`, not `wg.explain(step(x, y))`",
         )
+
+
+def explained(step: Callable[..., Any], *args: Any, terms: bool = False, **kwargs: Any) -> tuple[Report, Recording]:
+    """What `explain` gives, with the recording that it was made of."""
     run = Run(None, None, options=WatchOptions(terms=terms))
     run._start()
+    recording = Recording()
     try:
         step(*args, **kwargs)
     except Exception as error:
         run.failed(error)
     finally:
+        with contextlib.suppress(Exception):  # which is said when the run stops
+            recording = run.recording()
         run._stop()
-    return run.report()
+    return run.report(), recording
 
 
 def run_child(process: Any, folder: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fixes.rewritten import first, rewritten
-from whygrad.fixes import finite, losses, straight_through, tapes, variables
+from whygrad.fixes import finite, losses, networks, straight_through, tapes, variables
 
 HEAD = "import tensorflow as tf\n"
 
@@ -100,4 +100,24 @@ def test_the_terms_of_a_network_are_added_where_the_loss_is_bound() -> None:
     assert first(code, added) == HEAD + (
         "with tape() as t:\n    loss = mse(y, net(x))  # data\n    loss += tf.add_n(net.losses)\n"
         "g = t.gradient(loss, ws)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rewrite", "before", "after"),
+    [
+        (networks.each_made_anew, "ms = «[make()] * n»", "ms = [make() for _ in range(n)]"),
+        (networks.wider, "l = «tf.reduce_sum(tf.square(h))»", "l = tf.reduce_sum(tf.square(tf.cast(h, tf.float32)))"),
+        (networks.larger_epsilon, "u = «x / (norm(x) + 1e-22)»", "u = x / (norm(x) + 1e-4)"),
+        (networks.leaking, 'd = «Dense(4, activation="relu")»', 'd = Dense(4, activation="leaky_relu")'),
+    ],
+)
+def test_a_network_is_rewritten(rewrite: Any, before: str, after: str) -> None:
+    assert first(HEAD + before, rewrite) == HEAD + after
+
+
+def test_a_second_name_becomes_a_copy_with_the_same_weights() -> None:
+    assert first("import keras\nself.target = «self.net»  # slow\n", networks.copied) == (
+        "import keras\nself.target = keras.models.clone_model(self.net)  # slow\n"
+        "self.target.set_weights(self.net.get_weights())\n"
     )

@@ -1,4 +1,4 @@
-"""Every Python block of the guide to NaN runs."""
+"""Every Python block of the guides runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 
 pytestmark = pytest.mark.tensorflow
 
-GUIDES = [Path(__file__).parents[2] / "docs" / "nan.md"]  # those whose blocks stand alone
+DOCS = Path(__file__).parents[2] / "docs"
+GUIDES = [DOCS / "nan.md", DOCS / "fixing.md"]  # those whose blocks stand alone
 BLOCKS = [
     pytest.param(block, id=f"{guide.stem} {number}")
     for guide in GUIDES

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rules.diagnosis import Script, at
-from whygrad.diagnostics import Diagnostic, Label, Selection, Severity, Steps
+from whygrad.diagnostics import Diagnostic, Edit, Fix, Label, Selection, Severity, Steps
+from whygrad.fixes.spelling import Modules
 from whygrad.graph import Recording
 from whygrad.rules import Finding, Rule, diagnose
+from whygrad.source import SourceSpan
 
 
 def rule_of(*findings: Finding, code: str = "WG901", severity: Severity = Severity.ERROR) -> Rule:
@@ -112,3 +114,16 @@ def test_comment_on_the_line_silences_the_rule_it_names(tmp_path: Path) -> None:
     finding = Finding(message="m", primary=Label(script["f(x)"], ""))
 
     assert [each.code for each in run(rule_of(finding), rule_of(finding, code="WG902"))] == ["WG902"]
+
+
+def test_fixes_are_built_only_when_modules_are_known_and_never_cost_the_finding() -> None:
+    def broken() -> Iterator[Fix]:
+        raise LookupError
+
+    edit = Edit(SourceSpan("<cell>", 1, 0, 1, 0), "")
+    good = Finding(message="a", fixes=lambda: (Fix(title="t", edits=(edit,)),))
+    rules = [rule_of(good), rule_of(Finding(message="b", fixes=broken), code="WG902")]
+    recording = Recording(sources={"<cell>": "x = 1\n"})
+
+    assert [each.fixes for each in diagnose(recording, rules)] == [(), ()]
+    assert [len(each.fixes) for each in diagnose(recording, rules, modules=Modules({}))] == [1, 0]

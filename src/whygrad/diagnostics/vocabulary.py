@@ -110,6 +110,7 @@ class Word(Enum):
     SPARSE_CROSS_ENTROPY = "cross-entropy of class numbers"
     SQUARED_ERROR = "squared error"
     FROM_LOGITS = "from logits"  # the argument of a loss
+    CLONE = "clone"
 
     def __format__(self, spec: str) -> str:
         """A mark in the text, which `worded` replaces: what the user wrote, braces and all, stays as it is."""

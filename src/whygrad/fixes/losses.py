@@ -74,7 +74,7 @@ def with_own_terms(asked: SourceSpan | None, called: SourceSpan | None, returned
     request = located(asked)
     if name is not None and request is not None and isinstance(request[1], ast.Call) and request[1].args:
         module, target = request[0], request[1].args[0]
-        bound = _last_binding(module, request[1], ast.unparse(target))
+        bound = last_binding(module, request[1], ast.unparse(target))
         if isinstance(target, ast.Name) and bound is not None and has_own_lines(module, bound):
             edit = inserted_after(module, bound, f"{target.id} += {Word.ADD_ALL}({name}.losses)")
             yield Fix(title="add the terms that the network has collected", edits=(edit,))
@@ -92,7 +92,7 @@ def _network(call: tuple[Module, ast.AST] | None) -> str | None:
     return ast.unparse(call[1].func)
 
 
-def _last_binding(module: Module, before: ast.AST, name: str) -> ast.stmt | None:
+def last_binding(module: Module, before: ast.AST, name: str) -> ast.stmt | None:
     """The last statement before a node, in its function and under a tape, that gives a name its value."""
     scope = module.scope(before)
     found = [
@@ -112,7 +112,7 @@ def stacked(asked: SourceSpan | None) -> Iterator[Fix]:
     if request is None or not isinstance(request[1], ast.Call) or not request[1].args:
         return
     module, target = request[0], request[1].args[0]
-    bound = _last_binding(module, request[1], ast.unparse(target))
+    bound = last_binding(module, request[1], ast.unparse(target))
     if isinstance(target, ast.Name) and bound is not None:
         blocks = [each for each in module.ancestors(bound) if isinstance(each, ast.With)]
         last = blocks[0].body[-1] if blocks else bound

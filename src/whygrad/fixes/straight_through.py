@@ -201,9 +201,12 @@ def drawn(at: SourceSpan | None) -> Iterator[Fix]:
         return
     module, node = found
     sides, hard = _sides(module, node), _enclosing_cast(module, node)
-    if (
-        sides is not None
-        and hard is not None
-        and ("random" in sides[1] or "noise" in sides[1] or "uniform" in sides[1])
-    ):
+    if sides is not None and hard is not None and _is_noise(module, node, sides[1]):
         yield _through(module, hard, sides[0], text_at(module, hard))
+
+
+def _is_noise(module: Module, at: ast.AST, text: str) -> bool:
+    """Whether an expression, or what its name was last given, draws random numbers."""
+    bound = [n for n in ast.walk(module.scope(at)) if isinstance(n, ast.Assign)]
+    made = [ast.unparse(n.value) for n in bound if text in {ast.unparse(target) for target in n.targets}]
+    return any(word in each for each in (text, *made[-1:]) for word in ("random", "uniform"))

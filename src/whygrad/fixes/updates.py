@@ -71,7 +71,7 @@ def paired_with(applied: SourceSpan | None, asked: SourceSpan | None) -> Iterato
     zipped, meant = text_at(module, wrong), text_at(module, sources)
     if _names(wrong) & _loop_names(module, request[1]) - _names(sources):
         yield Fix(title=f"ask for the gradients of `{zipped}`", edits=(replaced(module, sources, zipped),))
-    else:
+    elif not _names(wrong) & _loop_names(module, found[1]):  # else one gradient goes to several networks
         yield Fix(title=f"zip the gradients with `{meant}`", edits=(replaced(module, wrong, meant),))
 
 
@@ -153,10 +153,12 @@ def undivided(at: SourceSpan | None) -> Iterator[Fix]:
 def set_back(applied: SourceSpan | None, summed: SourceSpan | None) -> Iterator[Fix]:
     """What gradients were added up in is set back to zero after the update."""
     found, addition = located(applied), located(summed)
-    if found is None or addition is None or found[0] is not addition[0]:
+    if found is None:
         return
     module = found[0]
-    update, adding = module.statement(found[1]), module.statement(addition[1])
+    update = module.statement(found[1])
+    known = addition is not None and addition[0] is module
+    adding = module.statement(addition[1]) if known and addition is not None else _adding(module, found[1])
     outer = None if update is None else module.parents.get(update)
     while isinstance(outer, ast.For) and adding not in list(ast.walk(outer)):  # a loop that applies them one by one
         update, outer = outer, module.parents.get(outer)
@@ -165,6 +167,18 @@ def set_back(applied: SourceSpan | None, summed: SourceSpan | None) -> Iterator[
     text = _reset(module, adding)
     if text is not None:
         yield Fix(title="set the sums back to zero after each update", edits=(inserted_after(module, update, text),))
+
+
+def _adding(module: Module, applied: ast.AST) -> ast.stmt | None:
+    """The statement that adds to the elements of a list which an update names."""
+    text = ast.unparse(applied)
+    for call in module.calls.get("assign_add", ()):
+        loop = next((n for n in module.ancestors(call) if isinstance(n, ast.For)), None)
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+        held = _zipped(loop, owner.id) if isinstance(owner, ast.Name) else None
+        if held is not None and held in text:
+            return module.statement(call)
+    return None
 
 
 def _reset(module: Module, adding: ast.stmt | None) -> str | None:
@@ -224,6 +238,9 @@ def after(written: SourceSpan | None, asked: SourceSpan | None) -> Iterator[Fix]
     write, asking = module.statement(found[1]), module.statement(request[1])
     siblings = getattr(module.parents.get(asking) if asking is not None else None, "body", [])
     mine = next((each for each in (write, *(module.ancestors(write) if write else ())) if each in siblings), None)
+    if mine is None and write is not None:  # a function that is called before
+        calls = module.calls.get(getattr(module.scope(write), "name", ""), [])
+        mine = next((each for each in map(module.statement, calls) if each in siblings), None)
     if not isinstance(mine, ast.stmt) or asking is None or mine.lineno >= asking.lineno:
         return
     if not has_own_lines(module, mine) or not has_own_lines(module, asking):
@@ -277,6 +294,19 @@ def read_when_used(read: SourceSpan | None) -> Iterator[Fix]:
         edits = [deleted_lines(module, statement.lineno, statement.end_lineno or statement.lineno)]
         edits += (replaced(module, use, text) for use in uses)
         yield Fix(title=f"read `{text}` where it is used", edits=tuple(edits), safety=FixSafety.SAFE)
+
+
+def lists_read_when_used(applied: SourceSpan | None) -> Iterator[Fix]:
+    """The lists of variables that an update names, and that were read before, are read there."""
+    found = located(applied)
+    if found is None:
+        return
+    module = found[0]
+    for node in ast.walk(module.tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(attr=attribute) as value):
+                if name in _names(found[1]) and "variables" in attribute:
+                    yield from read_when_used(module.span(value))
 
 
 def option_changed(made: SourceSpan | None, option: str, value: str) -> Iterator[Fix]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -10,7 +11,7 @@ import os
 import re
 import sys
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 Overlay = Mapping[str, str]  # the absolute path of a file -> its text
@@ -56,10 +57,18 @@ class OverlayFinder(importlib.abc.MetaPathFinder):
 
 def install(overlay: Overlay) -> None:
     """Have imports, tracebacks and `inspect` read these texts from now on."""
-    if not overlay:
-        return
-    sys.meta_path.insert(0, OverlayFinder(overlay))
-    read = linecache.updatecache
+    if overlay:
+        sys.meta_path.insert(0, OverlayFinder(overlay))
+        _for_good.enter_context(shown_as(overlay))
+
+
+_for_good = contextlib.ExitStack()  # what is never put back: the process runs one program and ends
+
+
+@contextlib.contextmanager
+def shown_as(overlay: Overlay) -> Iterator[None]:
+    """Inside the block tracebacks and `inspect` read these texts."""
+    read, before = linecache.updatecache, {file: linecache.cache.get(file) for file in overlay}
     lines = {file: re.findall(r"[^\n]*\n|[^\n]+\Z", re.sub(r"\r\n?", "\n", text)) for file, text in overlay.items()}
 
     def updatecache(filename: str, module_globals: dict[str, Any] | None = None) -> list[str]:
@@ -72,6 +81,14 @@ def install(overlay: Overlay) -> None:
     linecache.updatecache = updatecache
     for file in overlay:
         updatecache(file)
+    try:
+        yield
+    finally:
+        linecache.updatecache = read
+        for file, entry in before.items():
+            linecache.cache.pop(file, None)
+            if entry is not None:
+                linecache.cache[file] = entry
 
 
 def compile_text(text: str, file: str) -> types.CodeType:

@@ -109,6 +109,7 @@ WORDS: Final[dict[Word, str]] = {
     Word.SPARSE_CROSS_ENTROPY: "sparse_categorical_crossentropy",
     Word.SQUARED_ERROR: "mse",
     Word.FROM_LOGITS: "from_logits=True",
+    Word.CLONE: "keras.models.clone_model",
 }
 
 # What a program that imports Keras and not TensorFlow says.

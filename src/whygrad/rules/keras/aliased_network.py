@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity
+from whygrad.fixes.networks import copied, each_made_anew
 from whygrad.graph import Recording, Request, TensorId, VariableId
 from whygrad.graph.objects import AttributeSet, Given, ObjectCalled
 from whygrad.graph.questions.query import Index, index_of
@@ -68,6 +70,7 @@ def aliased_network(recording: Recording) -> Iterator[Finding]:
                     related=tuple(Label(place, "called here") for place in places),
                     help=f"copy it: `{first} = keras.models.clone_model({second})`, "
                     f"then `{first}.set_weights({second}.get_weights())`",
+                    fixes=partial(copied, assigned),
                     certain=False,
                 )
 
@@ -98,6 +101,7 @@ def _multiplied(recording: Recording) -> Iterator[Finding]:
             primary=Label(where, "repeats the object, does not make new ones"),
             variables=tuple(variable_name(recording.variables[number]) for number in numbers),
             help="make each on its own: `[Layer() for _ in range(n)]`; to share on purpose, name the layer first",
+            fixes=partial(each_made_anew, where),
             certain=False,
         )
 

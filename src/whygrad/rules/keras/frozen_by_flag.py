@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from whygrad.diagnostics import Label, Severity, Steps, Word
-from whygrad.fixes.updates import flag_set, repeated_before, trainable_only
-from whygrad.graph import OpKind, Pairing, Recording, VariableId
+from whygrad.diagnostics import Fix, Label, Severity, Steps, Word
+from whygrad.fixes.updates import flag_set, lists_read_when_used, repeated_before, trainable_only
+from whygrad.graph import OpKind, Pairing, Recording, Update, VariableId
 from whygrad.graph.ledger import WriterKind
 from whygrad.graph.objects import AttributeSet, Compiled, Given, Trained
 from whygrad.rules.rule import Finding, rule
@@ -103,6 +103,11 @@ def _stale(event: Trained) -> list[VariableId]:
     return [number for number in (*event.trainable, *event.frozen) if number in changed]
 
 
+def _trainable_only(update: Update) -> Iterator[Fix]:
+    yield from trainable_only(update.where)
+    yield from lists_read_when_used(update.where)
+
+
 def _compiled_at(recording: Recording, model: str) -> SourceSpan | None:
     """Where a model was compiled last."""
     places = [event.where for event in recording.events_of(Compiled) if event.model == model]
@@ -152,7 +157,7 @@ def _updated_though_frozen(recording: Recording) -> Iterator[Finding]:
             primary=None if where is None else Label(where, _APPLIED if flag is None else "the compiled step goes on"),
             variables=names,
             related=() if flag is None or update.where is None else (Label(update.where, _APPLIED),),
-            fixes=partial(trainable_only, update.where) if flag is None else tuple,
+            fixes=partial(_trainable_only, update) if flag is None else tuple,
             help="ask for, and apply to, `trainable_variables` only"
             if flag is None
             else f"set the flag before the step is traced, or make a new `{Word.COMPILED_FUNCTION}` for the next phase",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Steps, Word
+from whygrad.fixes.networks import scaled_loss
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import Scaled, Scaling
 from whygrad.rules.nonfinite.birth import names
@@ -82,6 +84,7 @@ def _divided(event: Scaled) -> Finding:
         related=_asked(event),
         help="scale the loss inside the tape: `loss = optimizer.scale_loss(loss)`",
         steps=Steps(event.when.seen, event.when.seen),
+        fixes=partial(scaled_loss, event.where, event.when.request),
     )
 
 

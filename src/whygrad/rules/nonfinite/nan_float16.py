@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity, Word
+from whygrad.fixes.networks import wider
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
 from whygrad.rules.nonfinite.birth import explain, expression
@@ -47,7 +48,7 @@ def nan_float16(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Found in eager steps by replaying the step; inside compiled steps the inputs of the step must still be at hand.
     """
-    yield from explain(recording, "nan-float16", _words)
+    yield from explain(recording, "nan-float16", _words, lambda born, op: () if op.backward else wider(born.where))
 
 
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
+from whygrad.fixes.networks import larger_epsilon
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import Scaled
 from whygrad.graph.questions.feeding import direct
@@ -66,6 +68,7 @@ def exploding_normalise(recording: Recording) -> Iterator[Finding]:
             notes=(f"a gradient of up to {found.largest:.3g} comes out{rows}",),
             help=f"raise epsilon (`{Word.NORMALIZE}(x, epsilon=1e-4)`), or leave zero vectors out",
             steps=steps_of(found.when),
+            fixes=partial(larger_epsilon, found.where),
         )
     for request, group in measured(recording, least=2):
         op = normalising_op(request, group)
@@ -79,6 +82,7 @@ def exploding_normalise(recording: Recording) -> Iterator[Finding]:
                 help=f"raise epsilon (`{Word.NORMALIZE}(x, epsilon=1e-4)`), or leave zero vectors out",
                 steps=always(request),
                 certain=False,
+                fixes=partial(larger_epsilon, op.where),
             )
 
 

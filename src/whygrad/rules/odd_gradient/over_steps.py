@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.fixes.networks import leaking
 from whygrad.graph import Action, GradientNumbers, Op, OpKind, Recording, Request, Source, Variable
 from whygrad.graph.nonfinite import Nonfinite, Scaled
 from whygrad.graph.questions.conserved import conserved_totals
@@ -152,6 +154,7 @@ def _none_at_all(request: Request, layer: Followed, zero: Sequence[Followed], ho
         steps=always(request),
         severity=Severity.WARNING,
         certain=False,
+        fixes=partial(leaking, made),
     )
 
 
