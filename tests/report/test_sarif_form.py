@@ -41,6 +41,7 @@ RULE = _closed(
     shortDescription=MESSAGE,
     fullDescription=MESSAGE,
     help=_closed(["text"], text={"type": "string", "minLength": 1}, markdown={"type": "string"}),
+    helpUri={"type": "string", "format": "uri"},
     defaultConfiguration=_closed([], level=LEVEL),
 )
 RESULT = _closed(
@@ -183,6 +184,7 @@ def test_rules_describe_themselves() -> None:
             "shortDescription": {"text": "Detects it."},
             "fullDescription": {"text": "Detects it."},
             "help": {"text": ARule.page, "markdown": ARule.page},
+            "helpUri": "urn:whygrad:rule:non-differentiable-op",
             "defaultConfiguration": {"level": "error"},
         }
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import gc
 import importlib
+import os
 import pkgutil
 import sys
 import warnings
@@ -25,8 +26,11 @@ from whygrad.source.module import Module
 _DEEPEST = 3_000  # frames of Python: an expression nested deeper than its parser allows is not met
 
 
-def check_text(file: str, text: str) -> list[Diagnostic]:
-    """What is wrong in a text, with `file` as the place; a text that cannot be parsed is one finding."""
+def check_text(file: str, text: str, *, needs: set[str] | None = None) -> list[Diagnostic]:
+    """What is wrong in a text, with `file` as the place; a text that cannot be parsed is one finding.
+
+    Where `file` is an absolute path, files of its project that it imports are read as well, and added to `needs`.
+    """
     module = parse(file, text)
     if isinstance(module, Diagnostic):
         return [module]
@@ -35,7 +39,8 @@ def check_text(file: str, text: str) -> list[Diagnostic]:
         api = api_of(framework)
         if any(word in text for word in api.mentions):
             words = words_of(framework)
-            found += (_worded(each, words) for each in _check(module, api, Mending(file, text, framework)))
+            mend = Mending(file, text, framework)
+            found += (_worded(each, words) for each in _check(module, api, mend, needs if needs is not None else set()))
     return found
 
 
@@ -63,9 +68,10 @@ def unreadable(file: str, reason: str, line: int, column: int | None) -> Diagnos
     )
 
 
-def _check(module: Module, api: Api, mend: Mending) -> list[Diagnostic]:
+def _check(module: Module, api: Api, mend: Mending, needs: set[str]) -> list[Diagnostic]:
     with _deep(), _without_collecting():
-        facts = follow(module.tree, api)
+        facts, others = follow(module.tree, api, module.file if os.path.isabs(module.file) else None)
+        needs.update(others)
         case = Case(module, facts, api)
         return diagnostics(list(_findings(case)), mend)
 

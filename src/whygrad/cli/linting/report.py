@@ -31,6 +31,7 @@ class Wanted:
 
     def admit(self, file: Path, diagnostic: Diagnostic) -> bool:
         code, rule = diagnostic.code, diagnostic.rule
+        file = file if diagnostic.primary is None else Path(diagnostic.primary.span.file)
         if not self.selection.admits(code, rule):
             return False
         return all(each.admits(code, rule) for pattern, each in self.per_file if is_excluded(file, [pattern]))

@@ -47,7 +47,7 @@ def mended(file: Path, admit: Callable[[Diagnostic], bool], *, unsafe: bool) -> 
     text, titles, tried = source.text, list[str](), set[object]()
     found = _found(file, source, text, admit)
     while len(titles) < _MOST:
-        for fix in _untried(found, tried, unsafe=unsafe):
+        for fix in _untried(file, found, tried, unsafe=unsafe):
             try:
                 changed = edited(text, [(edit.span, edit.text) for edit in fix.edits])
             except EditError:
@@ -67,10 +67,11 @@ def _found(file: Path, source: FileText, text: str, admit: Callable[[Diagnostic]
     return [each for each in check_bytes(str(file), data).diagnostics if admit(each)]
 
 
-def _untried(found: list[Diagnostic], tried: set[object], *, unsafe: bool) -> Iterator[Fix]:
+def _untried(file: Path, found: list[Diagnostic], tried: set[object], *, unsafe: bool) -> Iterator[Fix]:
     allowed = (FixSafety.SAFE, FixSafety.UNSAFE) if unsafe else (FixSafety.SAFE,)
     for diagnostic in found:
         for fix in diagnostic.fixes:
-            if fix.safety in allowed and fix not in tried:
+            own = all(edit.span.file == str(file) for edit in fix.edits)
+            if own and fix.safety in allowed and fix not in tried:
                 tried.add(fix)
                 yield fix

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from whygrad.backends.api import Api, Does
 from whygrad.diagnostics import Diagnostic, Fix, Label, Severity
 from whygrad.lint.flow.facts import Facts, Request
+from whygrad.lint.flow.imports import FILE
 from whygrad.lint.values.reach import Reach, reach
 from whygrad.lint.values.value import Node, Object, Place, Tape, Value
 from whygrad.source import SourceSpan
@@ -32,7 +33,8 @@ class Case:
 
     def span(self, where: ast.AST) -> SourceSpan:
         assert isinstance(where, (ast.expr, ast.stmt, ast.arg))
-        return SourceSpan(self.module.file, where.lineno, where.col_offset, where.end_lineno, where.end_col_offset)
+        file = getattr(where, FILE, self.module.file)
+        return SourceSpan(file, where.lineno, where.col_offset, where.end_lineno, where.end_col_offset)
 
     def label(self, where: ast.AST, text: str = "") -> Label:
         return Label(self.span(where), text)
