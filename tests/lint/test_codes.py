@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from whygrad.lint.engine import static_rules
+from whygrad.lint.asking import static_rules
 from whygrad.lint.pages import static_pages
 from whygrad.rules import all_rules
 

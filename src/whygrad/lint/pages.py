@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from whygrad.diagnostics import Severity
-from whygrad.lint.engine import static_rules
+from whygrad.lint.asking import static_rules
 from whygrad.rules import all_rules
 
 _ONLY_HERE: Final = {

@@ -151,7 +151,7 @@ def selection_of(select: Sequence[str], extend: Sequence[str], ignore: Sequence[
 
     if not select and not extend and not ignore:
         return Selection()
-    from whygrad.lint.engine import static_rules
+    from whygrad.lint.asking import static_rules
     from whygrad.rules import all_rules
 
     known = [*static_rules().items(), *((rule.code, rule.name) for rule in all_rules())]

@@ -79,6 +79,10 @@ def deliver(report: Report, wanted: Wanted) -> None:
 def _text(report: Report, wanted: Wanted, color: bool, width: int, rules: tuple[object, ...]) -> str:
     if wanted.statistics and wanted.format == "text":
         return _statistics(report)
+    if wanted.format == "text" and not report.diagnostics:
+        from whygrad.report.summary import summary
+
+        return summary(report)  # one line needs no library for drawing
     text = render(report, wanted.format, color=color, width=width, rules=rules)  # type: ignore[arg-type]
     return text + _fixable(report.diagnostics) if wanted.format == "text" else text
 
