@@ -1,4 +1,4 @@
-"""Words of a framework where none belong: ops by name, texts of exceptions and functions in `rules` and `graph`.
+"""Words of a framework where none belong: ops by name, texts of exceptions and functions in `rules`, `graph` and `fixes`.
 
 Run as a script it prints what it finds. Docstrings are not looked at: the pages of rules show programs.
 """
@@ -15,7 +15,7 @@ from whygrad.backends.tensorflow.failures import SIGNS
 from whygrad.backends.tensorflow.log.op_table import ACTIONS, OP_KINDS
 
 ROOT = Path(__file__).resolve().parent.parent
-NEUTRAL = ("rules", "graph", "lint")
+NEUTRAL = ("rules", "graph", "fixes", "lint")
 OPS = frozenset((Path(__file__).parent / "tensorflow_ops.txt").read_text().split()) | OP_KINDS.keys() | ACTIONS.keys()
 FRAMEWORK = re.compile(r"\b(?:tf\.\w|tensorflow\b|torch\b|jax\b)", re.IGNORECASE)
 KERAS = re.compile(r"\bkeras\b", re.IGNORECASE)

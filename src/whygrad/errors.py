@@ -23,6 +23,16 @@ class NotCallableError(UsageError, TypeError):
     """`explain` was given what a step returned, not the step."""
 
 
+class GradientError(WhygradError):
+    """A run that was told to stop at the first certain finding has stopped; `diagnostic` is the finding."""
+
+    ag_pass_through = True  # AutoGraph leaves it as it is instead of raising an error of its own type
+
+    def __init__(self, message: str, diagnostic: object = None) -> None:
+        super().__init__(message)
+        self.diagnostic = diagnostic
+
+
 class MissingGradientError(WhygradError, AssertionError):
     """An assertion of `whygrad.testing` found a variable without a gradient."""
 

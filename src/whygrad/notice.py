@@ -16,9 +16,18 @@ def warning(text: str) -> str:
 
 def warn(text: str, stream: TextIO | None = None) -> None:
     """Write a warning to stderr, or to another stream."""
+    _say(warning(text), stream)
+
+
+def remark(text: str, stream: TextIO | None = None) -> None:
+    """Write what is worth knowing, and no warning, to stderr, or to another stream."""
+    _say(f"whygrad: {text}", stream)
+
+
+def _say(line: str, stream: TextIO | None) -> None:
     stream = stream or sys.stderr
     with contextlib.suppress(OSError, ValueError, AttributeError):  # it is closed, or not there
-        stream.write(f"{warning(text)}\n")
+        stream.write(f"{line}\n")
         stream.flush()
 
 

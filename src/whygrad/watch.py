@@ -16,13 +16,14 @@ from whygrad.backends.children import MODULE as CHILDREN_OF
 from whygrad.backends.children import Children, leave
 from whygrad.backends.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity
-from whygrad.errors import NotCallableError, UsageError
+from whygrad.errors import GradientError, NotCallableError, UsageError
 from whygrad.graph import Failure, Ledger, Recording, Request, Source
 from whygrad.graph.questions.escape import with_escapes
 from whygrad.graph.recording import ABSENT, used_variables
 from whygrad.graph.sources import with_sources
 from whygrad.notice import warn
-from whygrad.report import LossReach, Report, TermReach
+from whygrad.own_frames import hide_own_frames
+from whygrad.report import LossReach, Report, TermReach, render_diagnostic
 from whygrad.report.children import with_children
 from whygrad.report.json import location
 from whygrad.report.ledger import printed
@@ -50,6 +51,7 @@ class Run:
         folder: str | os.PathLike[str] | None = None,
         options: WatchOptions | None = None,
         guards: Guards | None = None,
+        raise_on: str | None = None,
     ) -> None:
         self._selection = selection
         self._name, self._folder = name, folder
@@ -58,6 +60,9 @@ class Run:
         self._failure: Failure | None = None
         self._error: BaseException | None = None
         self._children = Children(run_child)
+        self._raise_on = None if raise_on is None else _severity(raise_on)
+        if raise_on is not None:
+            options = replace(options or WatchOptions(), on_news=self._stop_at_a_finding)
         self._watcher = Watcher(None if on_certain is None else self._tell, options, {CHILDREN_OF: self._children.join})
         self._guards = guards
         self._steps: LoopRecorder | None = None
@@ -124,6 +129,19 @@ class Run:
                 self._shown.add(key)
                 self._on_certain(diagnostic)
 
+    def _stop_at_a_finding(self) -> GradientError | None:
+        """What is raised in the user's own call where something is certain already: the text of the diagnostic."""
+        try:
+            found = self._make_report()
+        except Exception:
+            return None
+        limit = Severity.ERROR if self._raise_on is None else self._raise_on
+        for diagnostic in found.diagnostics:
+            if diagnostic.certain and diagnostic.severity >= limit:
+                with texts_of(found.sources):
+                    return GradientError(f"\n{render_diagnostic(diagnostic)}", diagnostic)
+        return None
+
     def _start(self) -> None:
         refresh_sources()
         _runs.append(self)
@@ -162,6 +180,7 @@ def watch(
     guard: str | None = None,
     keep: str | None = None,
     terms: bool = False,
+    raise_on: str | None = None,
     on_step: Callable[[float | None], None] | None = None,
 ) -> Iterator[Run]:
     """Watch a stretch of code. Nothing it computes changes; afterwards `run.report()` says what was found.
@@ -171,21 +190,31 @@ def watch(
     value that is not finite is found for certain. `guard`: hold back updates that are not finite, as `whygrad.guard`
     does with this mode; this one does change what is computed. `keep`: a folder in which a step that goes bad is kept
     for `whygrad replay`. `terms`: measure how much each term of a loss gives to each layer, by one more backward pass a
-    term; the values of the program stay as they are. `on_step` is called at each gradient that is asked for and each
-    call of a compiled function, with the loss where it can be seen.
+    term; the values of the program stay as they are. `raise_on`: stop at the first certain finding that is an
+    "error", or at least a "warning", by a `GradientError` at the line that asked for the gradient. `on_step` is called
+    at each gradient that is asked for and each call of a compiled function, with the loss where it can be seen.
     """
     guards = None if guard is None else Guards(guard)
     on_optimizer = None if guards is None else guards.install
     options = WatchOptions(find_nan=find_nan, keep=keep, terms=terms, on_step=on_step, on_optimizer=on_optimizer)
-    run = Run(selection, on_certain, name, folder, options, guards)
+    run = Run(selection, on_certain, name, folder, options, guards, raise_on)
     run._start()
     try:
         yield run
+    except GradientError as error:
+        hide_own_frames(error)
+        raise
     except BaseException as error:
         run.failed(error)
         raise
     finally:
         run._stop()
+
+
+def _severity(text: str) -> Severity:
+    if text not in ("error", "warning"):
+        raise UsageError(f"`raise_on` is `{text}`", help='one of "error" and "warning"')
+    return Severity.parse(text)
 
 
 def explain(step: Callable[..., Any], *args: Any, terms: bool = False, **kwargs: Any) -> Report:

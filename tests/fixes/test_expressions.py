@@ -97,7 +97,7 @@ def test_the_terms_of_a_network_are_added_where_the_loss_is_bound() -> None:
     def added(called: Any, asked: Any) -> Any:
         return losses.with_own_terms(asked, called, None)
 
-    assert first(code, added) == (
-        HEAD
-        + "with tape() as t:\n    loss = mse(y, net(x))  # data\n    loss += tf.add_n(net.losses)\ng = t.gradient(loss, ws)\n"
+    assert first(code, added) == HEAD + (
+        "with tape() as t:\n    loss = mse(y, net(x))  # data\n    loss += tf.add_n(net.losses)\n"
+        "g = t.gradient(loss, ws)\n"
     )

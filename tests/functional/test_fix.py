@@ -68,8 +68,8 @@ def test_a_fix_of_an_imported_module_is_verified_and_written_only_when_asked(tmp
     assert applied.status == 0, applied.err
     changed = (tmp_path / "part.py").read_bytes().decode()
     assert changed == (
-        "import numpy as np\r\nimport tensorflow as tf\r\n\r\n\r\ndef penalty(größe):\r\n\t# Länge\r\n\treturn tf.sqrt(\r\n"
-        "\t\ttf.reduce_sum(größe ** 2),  # ß\r\n\t)\r\n"
+        "import numpy as np\r\nimport tensorflow as tf\r\n\r\n\r\ndef penalty(größe):\r\n\t# Länge\r\n"
+        "\treturn tf.sqrt(\r\n\t\ttf.reduce_sum(größe ** 2),  # ß\r\n\t)\r\n"
     )
     after = content(tmp_path)
 

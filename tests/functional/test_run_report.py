@@ -77,7 +77,7 @@ def test_text_goes_to_stderr_and_stdout_stays_the_scripts(script: Path) -> None:
     assert done.out == "gradients: None\nthe script goes on\n"
     assert re.search(r"^error\[WG\d{3}\]: .*`w`", done.err, re.MULTILINE)
     assert " --> train.py:6:12\n" in done.err
-    assert done.err.endswith("\nwhygrad: 1 error\n")
+    assert done.err.endswith("\nwhygrad: 1 error\nwhygrad: a fix can be tried: whygrad fix train.py\n")
 
 
 def test_json_comes_after_the_scripts_own_output(script: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -60,11 +61,11 @@ def test_a_backend_has_a_word_for_everything_that_advice_names(framework: str) -
     assert words_of(framework).keys() == set(Word)
 
 
-def test_every_word_is_used_by_some_rule() -> None:
-    rules = Path(whygrad.__file__).parent / "rules"
-    text = "\n".join(path.read_text() for path in rules.rglob("*.py"))
+def test_every_word_is_used_by_some_rule_or_rewrite() -> None:
+    package = Path(whygrad.__file__).parent
+    text = "\n".join(path.read_text() for room in ("rules", "fixes") for path in (package / room).rglob("*.py"))
 
-    assert [word.name for word in Word if f"Word.{word.name}}}" not in text] == []
+    assert [word.name for word in Word if not re.search(rf"Word\.{word.name}\b", text)] == []
 
 
 def test_the_words_are_read_without_the_framework() -> None:

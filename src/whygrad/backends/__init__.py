@@ -25,6 +25,7 @@ from whygrad.source.position import add_machinery
 if TYPE_CHECKING:
     from whygrad.backends.api import Api
     from whygrad.backends.kept_steps import KeptStep
+    from whygrad.fixes.spelling import Modules
     from whygrad.graph import Failure, Held, Recording
 
 
@@ -36,6 +37,8 @@ class WatchOptions:
     keep: str | None = None  # the folder in which steps that go bad are kept; None: nowhere
     terms: bool = False  # measure what each term of a loss gives to each variable, by one more backward pass a term
     on_step: Callable[[float | None], None] | None = None  # at each request or compiled call, with the loss if seen
+    # asked when a request or update of a new kind was seen, or a NaN; what it returns is raised in the user's call
+    on_news: Callable[[], Exception | None] | None = None
     on_optimizer: Callable[[Any, Any], None] | None = None  # given the hooks and a class of optimizers, before ours
 
 
@@ -84,10 +87,15 @@ def api_of(framework: str) -> Api:
     return api
 
 
-def modules_of(framework: str) -> Mapping[str, str]:
+def modules_of(framework: str) -> Modules:
     """The modules that the first names in the words of a framework stand for, and ours: `tf` is `tensorflow`."""
+    from whygrad.fixes.spelling import Modules
+
     home = FRAMEWORKS.get(framework)
-    return {} if home is None else {**importlib.import_module(f"{home}.vocabulary").MODULES, "wg": "whygrad"}
+    if home is None:
+        return Modules({})
+    vocabulary = importlib.import_module(f"{home}.vocabulary")
+    return Modules({**vocabulary.MODULES, "wg": "whygrad"}, vocabulary.OTHER_WORDS)
 
 
 class Watcher(importlib.abc.MetaPathFinder):

@@ -28,6 +28,7 @@ GUARD_MODES: Final = ("skip", "raise", "zero", "rollback")
 @click.option(
     "--fail-on", type=click.Choice(FAIL_ON), help="Exit with 1 where a script that succeeded has such a finding."
 )
+@click.option("--raise-on", type=click.Choice(FAIL_ON[:2]), help="Stop at the first certain finding, with a traceback.")
 @click.option("--find-nan", is_flag=True, help="Keep all that is needed to find the first NaN or Inf, at any cost.")
 @click.option("--terms", is_flag=True, help="Measure what each term of a loss gives to each layer.")
 @click.option("--guard", is_flag=True, help="Hold back updates that are not finite, and go on.")
@@ -47,6 +48,7 @@ def command(
     select: tuple[str, ...],
     ignore: tuple[str, ...],
     fail_on: str | None,
+    raise_on: str | None,
     find_nan: bool,
     terms: bool,
     guard: bool,
@@ -74,6 +76,7 @@ def command(
         selection=_selection(select or config.select, ignore or config.ignore),
         fail_on=None if limit == "never" else Severity.parse(limit),
         output=Output(output_format or config.output_format, output_file, quiet),
+        raise_on=raise_on,
         find_nan=find_nan,
         terms=terms,
         guard=on_nonfinite or ("skip" if guard else None),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -14,13 +15,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from whygrad.backends import require_framework
 from whygrad.cli.complaint import WRONG_USAGE, complain
-from whygrad.cli.ending import Ending, conclude, hide_own_frames
+from whygrad.cli.ending import Ending, conclude
 from whygrad.cli.linting.foresight import with_foresight
 from whygrad.cli.output import LivePrinter, Output, claim, deliver
 from whygrad.cli.program import Invocation, Program, load, run_as_main, set_stage, wait_for_children, wait_for_threads
 from whygrad.diagnostics import Diagnostic, Selection, Severity
-from whygrad.errors import UsageError
-from whygrad.notice import spot, warn
+from whygrad.errors import GradientError, UsageError
+from whygrad.notice import remark, spot, warn
+from whygrad.own_frames import hide_own_frames
 from whygrad.report import Report
 from whygrad.termination import at_termination
 
@@ -38,6 +40,7 @@ class Plan:
     selection: Selection = field(default_factory=Selection)
     fail_on: Severity | None = None
     output: Output = field(default_factory=Output)
+    raise_on: str | None = None
     find_nan: bool = False
     terms: bool = False
     guard: str | None = None
@@ -77,7 +80,8 @@ def _watched(plan: Plan, program: Program | None) -> int:
 
     with at_termination(report_now):
         ending = _play(plan.invocation, program)
-        watching.failed(ending.crash)
+        stopped = isinstance(ending.crash, GradientError)  # by a finding, which the traceback has shown
+        watching.failed(None if stopped else ending.crash)
         wait_for_threads()
         wait_for_children()
     try:
@@ -89,8 +93,10 @@ def _watched(plan: Plan, program: Program | None) -> int:
     if report is not None and ending.crash is not None and not plan.invocation.is_module:
         found = report
         report = watching.attempt(lambda: with_foresight(found, plan.invocation.target)) or report
-    if report is not None and ending.started and os.getpid() == process:  # else a child that the script forked
+    told = stopped and plan.output.file is None and plan.output.format == "text"
+    if report is not None and ending.started and not told and os.getpid() == process:  # else a forked child
         watching.attempt(lambda: _deliver(report, plan.output, live))
+        _offer(report, plan)
     return _finish(ending, report, plan.fail_on)
 
 
@@ -111,6 +117,7 @@ class Watching:
             watched = watch(
                 selection=plan.selection,
                 on_certain=on_certain,
+                raise_on=plan.raise_on,
                 find_nan=plan.find_nan,
                 terms=plan.terms,
                 guard=plan.guard,
@@ -152,6 +159,16 @@ def _deliver(report: Report, output: Output, live: LivePrinter | None) -> None:
     except OSError as error:
         place = output.file or "the terminal"
         warn(f"cannot write the report to {place}: {error.strerror}", sys.__stderr__)
+
+
+def _offer(report: Report, plan: Plan) -> None:
+    """One line that says that a fix can be tried."""
+    loud = [each for each in report.diagnostics if each.severity > Severity.NOTE]
+    if plan.output.format != "text" or plan.output.file is not None or not any(each.fixes for each in loud):
+        return
+    given = plan.invocation
+    words = ["whygrad", "fix", *(["-m"] if given.is_module else []), given.target, *given.args]
+    remark(f"a fix can be tried: {shlex.join(words)}", sys.__stderr__)
 
 
 def _play(invocation: Invocation, program: Program | None) -> Ending:

@@ -105,8 +105,6 @@ class Word(Enum):
     FLOAT64 = "float64"
     SIZE = "size"
     LAYER = "layer"
-    STRAIGHT_THROUGH_ROUND = "straight_through_round"
-    STRAIGHT_THROUGH_ONEHOT = "straight_through_onehot"
 
     def __format__(self, spec: str) -> str:
         """A mark in the text, which `worded` replaces: what the user wrote, braces and all, stays as it is."""

@@ -80,4 +80,4 @@ METHODS: Final = frozenset(
 )
 LEAVING: Final = ("numpy", "item", "tolist", "copy")  # methods that give the same values to Python
 DTYPES: Final = {"float32": Word.FLOAT32, "float64": Word.FLOAT64}
-RETURNING: Final = ("constant", "convert_to_tensor", "Variable")  # make a constant of what they are given
+RETURNING: Final = ("constant", "convert_to_tensor")  # make a constant of what they are given

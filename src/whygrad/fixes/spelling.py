@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
-from whygrad.diagnostics import Edit, Fix, Words, worded
+from whygrad.diagnostics import Edit, Fix, Word, Words, worded
 from whygrad.fixes.rewriting import inserted_at
 from whygrad.source import is_on_disk
 from whygrad.source.module import Module, module_of
 
-Modules = Mapping[str, str]  # what the first names in words stand for: `tf` -> `tensorflow`
 
-_DOTTED = re.compile(r"\b([A-Za-z_]\w*)\.")
+@dataclass(frozen=True, slots=True)
+class Modules:
+    """What the first names in words stand for, and other words for files that know one module and not the other."""
+
+    names: Mapping[str, str]  # `tf` -> `tensorflow`
+    others: Words = field(default_factory=dict)
 
 
 def spelled(fixes: Iterable[Fix], words: Words, modules: Modules) -> Iterator[Fix]:
@@ -36,7 +39,12 @@ def _spelled_in(file: str, edits: list[Edit], words: Words, modules: Modules) ->
     if module is None:
         return None
     spelling = _Spelling(module, modules)
-    own = {word: spelling.said(text) for word, text in words.items() if _is_in(f"{word}", edits)}
+    needed = [word for word in words if _is_in(f"{word}", edits)]
+    if all(word in modules.others or "." not in words[word] for word in needed) and spelling.prefers_others(
+        words, needed
+    ):
+        words = {**words, **modules.others}
+    own = {word: spelling.said(words[word]) for word in needed}
     if None in own.values():
         return None
     known = {**words, **{word: text for word, text in own.items() if text is not None}}
@@ -55,20 +63,33 @@ class _Spelling:
         self._modules = modules
         self._missing: dict[str, str] = {}
 
+    def prefers_others(self, words: Words, needed: list[Word]) -> bool:
+        """Whether the file imports the modules of other words, and not those of the usual ones."""
+        usual, others = words, self._modules.others
+        return any(self._known(usual[word]) is None and self._known(others.get(word, "")) for word in needed)
+
+    def _known(self, word: str) -> str | None:
+        """A word by a name that the file has imported: the longest part of it that has one."""
+        parts = word.split(".")
+        target = self._modules.names.get(parts[0])
+        for count in range(len(parts) - 1, 0, -1) if target is not None else ():
+            name = _name_of(self._module, ".".join([target or "", *parts[1:count]]))
+            if name is not None:
+                return ".".join([name, *parts[count:]])
+        return None
+
     def said(self, word: str) -> str | None:
         """A word as this file says it; None where its usual name stands for something else here."""
-        match = _DOTTED.match(word)
-        target = None if match is None else self._modules.get(match[1])
-        if match is None or target is None:
+        head, dot, _ = word.partition(".")
+        target = self._modules.names.get(head)
+        if not dot or target is None:
             return word
-        name = _name_of(self._module, target)
-        if name is None:
-            name = match[1]
-            if _is_bound(self._module, name):
-                return None
-            if is_on_disk(self._module.file):  # a cell of a notebook sees the imports of the others
-                self._missing[name] = target
-        return f"{name}.{word[match.end() :]}"
+        known = self._known(word)
+        if known is None and _is_bound(self._module, head):
+            return None
+        if known is None and is_on_disk(self._module.file):  # a cell of a notebook sees the imports of the others
+            self._missing[head] = target
+        return known or word
 
     def imports(self) -> Iterator[Edit]:
         lines = [
@@ -81,11 +102,14 @@ class _Spelling:
 
 def _name_of(module: Module, target: str) -> str | None:
     """The name that a module goes by in a file: `import a.b as c`, `from a import b`."""
+    package, _, last = target.rpartition(".")
     for node in module.tree.body:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            for alias in node.names:
-                if alias.name == target:
-                    return alias.asname or alias.name
+        for alias in node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else ():
+            of = node.module if isinstance(node, ast.ImportFrom) else None
+            if isinstance(node, ast.Import) and alias.name == target:
+                return alias.asname or alias.name
+            if of is not None and alias.name == last and (of == package or not package):
+                return alias.asname or alias.name
     return None
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from whygrad.diagnostics import Fix, Word
 from whygrad.fixes.rewriting import argument, call_at, expression_at, in_parentheses, operand_text, replaced, text_at
 from whygrad.source import SourceSpan
-from whygrad.source.module import Module, last_name
+from whygrad.source.module import Module, last_name, located
 
 _INDEX: Final = ("argmax", "argmin")
 
@@ -170,3 +170,40 @@ def unstopped(at: SourceSpan | None) -> Iterator[Fix]:
         title=f"let the gradient pass to `{text_at(module, value)}`",
         edits=(replaced(module, call, operand_text(module, value)),),
     )
+
+
+def lone_softmax(at: SourceSpan | None) -> Iterator[Fix]:
+    """A softmax over one unit, by name or by call, becomes a sigmoid."""
+    found = located(at)
+    statement = None if found is None else found[0].statement(found[1])
+    if found is None or statement is None:
+        return
+    module = found[0]
+    layers = [
+        c
+        for c in module.calls.get("Dense", ())
+        if c.args and isinstance(c.args[0], ast.Constant) and c.args[0].value == 1
+    ]
+    for call in layers:
+        name = argument(call, 1, "activation")
+        if isinstance(name, ast.Constant) and name.value == "softmax":
+            yield Fix(title="use a sigmoid for one unit", edits=(replaced(module, name, '"sigmoid"'),))
+    node = found[1]
+    if isinstance(node, ast.Call) and last_name(node.func) == "softmax" and node.args:
+        text = f"{Word.SIGMOID}({text_at(module, node.args[0])})"
+        yield Fix(title="use a sigmoid for one unit", edits=(replaced(module, node, text),))
+
+
+def drawn(at: SourceSpan | None) -> Iterator[Fix]:
+    """A bit that is drawn by comparing noise with a probability gets the gradient of the probability."""
+    found = expression_at(at)
+    if found is None:
+        return
+    module, node = found
+    sides, hard = _sides(module, node), _enclosing_cast(module, node)
+    if (
+        sides is not None
+        and hard is not None
+        and ("random" in sides[1] or "noise" in sides[1] or "uniform" in sides[1])
+    ):
+        yield _through(module, hard, sides[0], text_at(module, hard))

@@ -103,7 +103,7 @@ def tracked(made: SourceSpan | None) -> Iterator[Fix]:
     edits = list[Edit]()
     for each in ast.walk(owner):
         if isinstance(each, ast.Call) and ast.unparse(each.func) == ast.unparse(call.func):
-            edits += _tracked(module, each) if last_name(each.func) == "Variable" else ()
+            edits += _tracked(module, each) if "variable" in last_name(each.func).lower() else ()
     base = _rebased(module, owner)
     title = f"make it a variable that `{owner.name}` keeps track of"
     if edits and not base:

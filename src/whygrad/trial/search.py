@@ -54,11 +54,15 @@ def search(first: Sighting, run: RunChanged, accept: Callable[[Attempt], bool] =
 
 
 def _next(sighting: Sighting, given_up: set[tuple[str, str]]) -> Diagnostic | None:
-    """The worst finding that has a fix; among equals the first, since rules name the root of a chain first."""
-    for diagnostic in sighting.loud:
+    """The worst finding that has a fix; among equals one whose fix is safe, else the first, the root of a chain."""
+    for diagnostic in sorted(sighting.loud, key=lambda each: (-each.severity, not _is_safe(each))):
         if _tried(diagnostic) and signature(sighting, diagnostic) not in given_up:
             return diagnostic
     return None
+
+
+def _is_safe(diagnostic: Diagnostic) -> bool:
+    return any(fix.safety is FixSafety.SAFE for fix in diagnostic.fixes[:1])
 
 
 def _tried(diagnostic: Diagnostic) -> list[Fix]:

@@ -84,6 +84,9 @@ class Capture:
         self._connect()
         if on_settled is not None:
             recorder.on_settled.append(on_settled)
+        self._news = (0, 0, 0)
+        if self.options.on_news is not None:
+            self.hooks.afterwards = self._look_for_news
         if self.options.on_step is not None:
             self.requests.on_eager.insert(0, partial(_tell_loss, recorder, self.options.on_step))
             recorder.on_call.append(partial(self.options.on_step, None))
@@ -150,6 +153,21 @@ class Capture:
         ]
         updates.on_end.append(lambda: self.update_watch.after())
         updates.on_write.append(lambda variable: self.update_watch.wrote(variable))
+
+    def _look_for_news(self, tape: Any) -> None:
+        """Ask whether to stop where a request or update of a new kind was seen, or a value that is not finite.
+
+        A persistent tape may still be asked for what is missing now.
+        """
+        __tracebackhide__ = True
+        if tape is not None and self.tapes.of(tape).persistent:
+            return
+        news = (len(self.requests.entries), len(self.updates.entries), len(self.discoveries.all))
+        if news != self._news and self.options.on_news is not None and not self.hooks.broken:
+            self._news = news
+            error = self.options.on_news()
+            if error is not None:
+                raise error
 
     def _events(self) -> Iterator[Event]:
         """What happened beside requests and updates, in order; a part that was never made has nothing to say."""

@@ -14,9 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from whygrad.cli.ending import hide_own_frames
 from whygrad.cli.program import Invocation, Program, load, run_as_main, set_stage, wait_for_children, wait_for_threads
 from whygrad.diagnostics import Diagnostic, Selection, parse_selection
+from whygrad.own_frames import hide_own_frames
 from whygrad.termination import at_termination
 from whygrad.trial.order import Order, load_order
 from whygrad.trial.overlay import compile_text, install

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.fixes.updates import undivided
 from whygrad.graph import Pairing, Recording, Update
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
@@ -97,6 +99,7 @@ def _finding(recording: Recording, update: Update, pairs: list[Pairing], where: 
         help=advice,
         steps=Steps(update.times, update.times),
         certain=False,
+        fixes=partial(undivided, pairs[0].divided or pairs[0].loss_divided),
     )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.fixes.updates import averaged
 from whygrad.graph import Pairing, Recording, Update
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
@@ -89,4 +91,5 @@ def _finding(recording: Recording, update: Update, pairs: list[Pairing]) -> Find
         help=f"divide the sum (or each loss) by the number of micro-batches, here {count}",
         steps=Steps(update.times, update.times),
         certain=False,
+        fixes=partial(averaged, update.where, count),
     )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.fixes.updates import set_back
 from whygrad.graph import Recording
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
@@ -71,4 +73,5 @@ def accumulation_not_reset(recording: Recording) -> Iterator[Finding]:
             related=() if summed is None else (Label(summed, "added up here, never set back"),),
             help="set the accumulators to zero after each update",
             steps=Steps(update.times, update.times),
+            fixes=partial(set_back, update.where, summed),
         )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
+from whygrad.fixes.updates import dense
 from whygrad.graph import FailureKind, Recording
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, name_of
@@ -58,6 +60,7 @@ def indexed_slices(recording: Recording) -> Iterator[Finding]:
         variables=names,
         help=f"make it dense first (`{Word.TO_DENSE}(gradient)`), or add it to a variable: "
         f"`total.{Word.ASSIGN_ADD}(gradient)`",
+        fixes=partial(dense, next((r.where for r in recording.requests if any(s.sparse for s in r.sources)), None)),
     )
 
 

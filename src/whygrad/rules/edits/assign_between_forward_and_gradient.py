@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.fixes.updates import after
 from whygrad.graph import Action, Op, Outcome, Recording, Request, TensorId, VariableId
 from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
@@ -63,6 +65,7 @@ def assign_between_forward_and_gradient(recording: Recording) -> Iterator[Findin
             related=() if asked in (None, where) else (Label(asked, "gradient taken here"),),
             help="take all gradients before anything is written, or run the forward pass again after the write",
             steps=steps_of(recording, [each.request for each in written]),
+            fixes=partial(after, where, asked),
         )
 
 

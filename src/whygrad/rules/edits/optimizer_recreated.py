@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Steps, Word
+from whygrad.fixes.updates import made_once
 from whygrad.graph import Recording, Update, VariableId
 from whygrad.graph.ledger import WriterKind
 from whygrad.graph.objects import Compiled
@@ -80,6 +82,7 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
             help="make the optimizer once, before the loop; change its rate with "
             f"`optimizer.learning_rate.{Word.ASSIGN}(...)`",
             steps=Steps(len(optimizers), len(optimizers)),
+            fixes=partial(made_once, last.made),
         )
 
 
@@ -140,6 +143,7 @@ def _given_up(event: Compiled, replaced: int) -> Finding:
         primary=None if where is None else Label(where, lost),
         help="compile once, before the loop; change the rate with `optimizer.learning_rate`, a schedule or a callback",
         steps=Steps(replaced, replaced),
+        fixes=partial(made_once, where),
     )
 
 

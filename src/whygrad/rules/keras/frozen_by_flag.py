@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Steps, Word
+from whygrad.fixes.updates import flag_set, repeated_before, trainable_only
 from whygrad.graph import OpKind, Pairing, Recording, VariableId
 from whygrad.graph.ledger import WriterKind
-from whygrad.graph.objects import AttributeSet, Given, Trained
+from whygrad.graph.objects import AttributeSet, Compiled, Given, Trained
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import also_at, listing, variable_name
+from whygrad.source import SourceSpan
 
 
 @rule("WG208", "frozen-by-flag", severity=Severity.ERROR, since="0.1.0")
@@ -100,6 +103,12 @@ def _stale(event: Trained) -> list[VariableId]:
     return [number for number in (*event.trainable, *event.frozen) if number in changed]
 
 
+def _compiled_at(recording: Recording, model: str) -> SourceSpan | None:
+    """Where a model was compiled last."""
+    places = [event.where for event in recording.events_of(Compiled) if event.model == model]
+    return places[-1] if places else None
+
+
 def _nothing_to_train(recording: Recording) -> Iterator[Finding]:
     for event in _trainings(recording):
         if event.trainable or not event.frozen:
@@ -112,6 +121,7 @@ def _nothing_to_train(recording: Recording) -> Iterator[Finding]:
             variables=tuple(variable_name(recording.variables[n]) for n in event.frozen if n in recording.variables),
             related=() if event.where in (None, where) else (Label(event.where, "trained here, without effect"),),
             help=f"set `{event.model}.trainable = True` before it is trained, and False only around the other model",
+            fixes=partial(flag_set, event.where, event.model),
             steps=Steps(event.seen, event.seen),
         )
 
@@ -142,6 +152,7 @@ def _updated_though_frozen(recording: Recording) -> Iterator[Finding]:
             primary=None if where is None else Label(where, _APPLIED if flag is None else "the compiled step goes on"),
             variables=names,
             related=() if flag is None or update.where is None else (Label(update.where, _APPLIED),),
+            fixes=partial(trainable_only, update.where) if flag is None else tuple,
             help="ask for, and apply to, `trainable_variables` only"
             if flag is None
             else f"set the flag before the step is traced, or make a new `{Word.COMPILED_FUNCTION}` for the next phase",
@@ -214,6 +225,7 @@ def _changed_after_training(recording: Recording) -> Iterator[Finding]:
             variables=names,
             related=() if event.where in (None, where) else (Label(event.where, "still trains the old list"),),
             help=f"call `{event.model}.compile(...)` again after changing `trainable`",
+            fixes=partial(repeated_before, _compiled_at(recording, event.model), event.where),
             steps=Steps(event.seen, event.seen),
         )
 
@@ -237,6 +249,7 @@ def _changed_after_compiling(recording: Recording) -> Iterator[Finding]:
                 *also_at((event.where,), but=None, text="trains what was trainable when compiled"),
             ),
             help=f"set the flag before `{event.model}.compile(...)`, or compile again",
+            fixes=partial(repeated_before, _compiled_at(recording, event.model), event.where),
             steps=Steps(event.seen, event.seen),
         )
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Recording
+from whygrad.diagnostics import Fix, Label, Severity
+from whygrad.fixes.updates import attribute_renamed
+from whygrad.graph import Failure, Recording
 from whygrad.graph.objects import AttributeSet, Compiled
 from whygrad.rules.keras.keras3_change import REMOVED, change_of
 from whygrad.rules.rule import Finding, rule
@@ -55,6 +57,7 @@ def keras3_api_change(recording: Recording) -> Iterator[Finding]:
             message=f"the optimizer has no `{event.attribute}` in Keras 3: setting it has no effect",
             primary=None if event.where is None else Label(event.where, "nothing looks at this attribute"),
             help=REMOVED[event.attribute],
+            fixes=partial(attribute_renamed, event.where, "lr", "learning_rate"),
         )
     for compiled in recording.events_of(Compiled):
         if compiled.metrics_as_weights:
@@ -71,7 +74,17 @@ def keras3_api_change(recording: Recording) -> Iterator[Finding]:
         message=change.what,
         primary=None if failure.where is None else Label(failure.where, "written for an older version"),
         help=change.instead,
+        fixes=partial(_renamed, failure),
     )
+
+
+def _renamed(failure: Failure) -> Iterator[Fix]:
+    if failure.attribute is not None and failure.similar is not None:
+        yield from attribute_renamed(failure.where, failure.attribute, failure.similar)
+    elif failure.attribute == "lr":
+        yield from attribute_renamed(failure.where, "lr", "learning_rate")
+    elif failure.attribute == "get_scaled_loss":
+        yield from attribute_renamed(failure.where, "get_scaled_loss", "scale_loss")
 
 
 _OLD_NAMES = ("lr", "decay")  # that an optimizer of Keras 2 had; version 3 takes them without a word

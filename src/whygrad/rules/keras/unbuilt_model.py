@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity
+from whygrad.fixes.updates import read_when_used
 from whygrad.graph import OpKind, Recording
 from whygrad.graph.objects import ListRead
 from whygrad.graph.questions.query import index_of
@@ -64,6 +66,7 @@ def _too_short(recording: Recording, read: ListRead) -> Finding:
         primary=None if read.where is None else Label(read.where, f"{then} of {now} variables"),
         help="give the model its input shape (`keras.layers.Input`, `model.build(...)`) or call it once before this line",
         severity=None if harmful else Severity.NOTE,
+        fixes=partial(read_when_used, read.where),
     )
 
 
@@ -90,6 +93,7 @@ def _still_used(recording: Recording, event: ListRead) -> Iterator[Finding]:
                 variables=names,
                 related=() if request.where is None else (Label(request.where, "asked for the old list here"),),
                 help=f"read `{event.attribute}` in every step, after the forward pass",
+                fixes=partial(read_when_used, event.where),
             )
             return
 

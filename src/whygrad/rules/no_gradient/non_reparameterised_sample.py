@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from whygrad.diagnostics import Severity
+from whygrad.fixes.straight_through import drawn
 from whygrad.graph import Action, OpKind, Recording
 from whygrad.graph.questions.query import Cut, Reason
 from whygrad.rules.no_gradient.claim import claim
@@ -55,6 +56,7 @@ def non_reparameterised_sample(recording: Recording) -> Iterator[Finding]:
         because=lambda cut: "every path to the loss goes through a random draw that is not reparameterised",
         label=lambda cut: f"{cut.op.name}: the sample has no gradient with respect to its parameters",
         help=_help,
+        fixes=lambda missing: drawn(missing.cut.op.where),
     )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from whygrad.diagnostics import Label, Severity
+from whygrad.diagnostics import Fix, Label, Severity
+from whygrad.fixes.updates import option_changed
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import Nonfinite, Stage, UpdateFacts
 from whygrad.rules.nonfinite.birth import evidence, names, seen
@@ -65,7 +67,13 @@ def nan_optimizer(recording: Recording) -> Iterator[Finding]:
             related=_related(event, event.update),
             notes=_notes(event, event.update),
             help=_help(event, event.update),
+            fixes=partial(_fixes, event.update),
         )
+
+
+def _fixes(update: UpdateFacts) -> Iterator[Fix]:
+    if _epsilon_vanishes(update):
+        yield from option_changed(update.made, "epsilon", "1e-4" if update.dtype == "float16" else "1e-7")
 
 
 def _primary(event: Nonfinite) -> Label | None:

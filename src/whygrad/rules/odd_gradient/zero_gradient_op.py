@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
-from whygrad.diagnostics import Label, Severity, Word
+from whygrad.diagnostics import Fix, Label, Severity, Word
+from whygrad.fixes.straight_through import lone_softmax, rounded
 from whygrad.graph import Action, Op, OpId, OpKind, Outcome, Recording, Request, Source
 from whygrad.graph.questions.cancellation import DIFFERENCES
 from whygrad.graph.questions.conserved import conserved_totals
@@ -70,6 +72,7 @@ def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
         because=lambda cut: _sure(cut.op),
         label=lambda cut: "the gradient is zero from here on",
         help=lambda cut: _HELPS.get(cut.op.kind, _STOPPED),
+        fixes=lambda missing: _through(missing.cut.op),
     )
 
 
@@ -164,7 +167,16 @@ def _finding(recording: Recording, request: Request, zeroed: Zeroed, *, certain:
         help=help,
         steps=steps_of(recording, [request]),
         certain=certain,
+        fixes=partial(_through, op) if forward is None and not summed else tuple,
     )
+
+
+def _through(op: Op) -> Iterator[Fix]:
+    """A step or a bound that the gradient may go straight through."""
+    if op.kind in (OpKind.SIGN, OpKind.ROUND, OpKind.CLIP):
+        yield from rounded(op.where)
+    if op.action is Action.SOFTMAX or op.kind is OpKind.SOFTMAX:
+        yield from lone_softmax(op.where)
 
 
 def _by_factor(recording: Recording, request: Request, index: Index, factor: ZeroFactor) -> Finding:

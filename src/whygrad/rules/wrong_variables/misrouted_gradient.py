@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
-from whygrad.diagnostics import Label, Severity, Steps, Word
-from whygrad.graph import FailureKind, Pairing, Recording, Update
+from whygrad.diagnostics import Fix, Label, Severity, Steps, Word
+from whygrad.fixes.updates import paired_with
+from whygrad.graph import FailureKind, Pairing, Recording, Update, VariableId
 from whygrad.graph.questions.clash import crossed, gradients_in, variables_in
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
@@ -84,7 +86,19 @@ def _refused(recording: Recording) -> Iterator[Finding]:
         primary=Label(failure.where, sizes if variables.is_list else "the shapes differ"),
         variables=tuple(sorted({*names} ^ {*owners})) if variables.is_list else names,
         help=f"zip the gradients with exactly the list that was handed to `{Word.GRADIENT}`",
+        fixes=partial(paired_with, failure.where, _asked(recording, set(origin))),
     )
+
+
+def _fixes(recording: Recording, update: Update) -> Iterator[Fix]:
+    origins = {number for pair in update.pairs for number in pair.gradient_of or ()}
+    return paired_with(update.where, _asked(recording, origins))
+
+
+def _asked(recording: Recording, variables: set[VariableId]) -> SourceSpan | None:
+    """Where the gradients of these were asked for."""
+    asking = [r for r in recording.requests if variables & {source.variable for source in r.sources}]
+    return max(asking, key=lambda r: r.order).where if asking else None
 
 
 def _together(updates: tuple[Update, ...]) -> Iterator[Update]:
@@ -116,6 +130,7 @@ def _finding(recording: Recording, update: Update, wrong: list[Pairing]) -> Find
         variables=names,
         help=f"zip the gradients with exactly the list that was handed to `{Word.GRADIENT}`",
         steps=Steps(update.times, update.times),
+        fixes=partial(_fixes, recording, update),
     )
 
 

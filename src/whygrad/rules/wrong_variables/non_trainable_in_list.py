@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity
+from whygrad.fixes.updates import trainable_only
 from whygrad.graph import Outcome, Recording
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, steps_of, variable_name
@@ -61,4 +63,5 @@ def non_trainable_in_list(recording: Recording) -> Iterator[Finding]:
             variables=names,
             help="ask for `trainable_variables`, and zip with the same list",
             steps=steps_of(recording, [request]),
+            fixes=partial(trainable_only, request.where),
         )

@@ -36,6 +36,7 @@ def hear_requests(hooks: Hooks, listener: RequestListener, *methods: str) -> Non
     def asking(method: str) -> Any:
         def wrap(original: Any) -> Any:
             def ask(self: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+                __tracebackhide__ = True
                 if hooks.broken:
                     return original(self, target, *args, **kwargs)
                 sources = args[0] if args else kwargs.get("sources", kwargs.get("source"))
@@ -48,6 +49,7 @@ def hear_requests(hooks: Hooks, listener: RequestListener, *methods: str) -> Non
                     hooks.safely(listener.failed, ticket, error)
                     raise
                 hooks.safely(listener.done, ticket, result)
+                hooks.afterwards(self)
                 return result
 
             return ask
@@ -93,11 +95,14 @@ def hear_updates(hooks: Hooks, owner: Any, method: str, listener: UpdateListener
     """Tell a listener of each update that a class of optimizers makes; none of them is changed."""
 
     def around(optimizer: Any, gradients: list[Any], variables: list[Any], update: Callable[[list[Any]], Any]) -> Any:
+        __tracebackhide__ = True
         began = hooks.safely(listener.begin, optimizer, gradients, variables)
         try:
-            return update(gradients)
+            result = update(gradients)
         finally:
             hooks.safely(listener.end, began)
+        hooks.afterwards(None)
+        return result
 
     stand_around_updates(hooks, owner, method, around)
 

@@ -24,6 +24,8 @@ class Hooks:
         self.replaced: list[tuple[Any, str, Any]] = []  # owner, name, original
         self.broken = False
         self.on_thread: Callable[[int, int], None] | None = None  # told when another thread than before takes notes
+        # after a request was noted, with its tape, or an update, with None; it may raise
+        self.afterwards: Callable[[Any], None] = lambda tape: None
         self._lock = threading.RLock()
         self._thread = threading.get_ident()
 
