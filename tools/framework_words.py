@@ -1,4 +1,4 @@
-"""Words of a framework where none belong: ops by name, texts of exceptions and functions in `rules`, `graph` and `fixes`.
+"""Words of a framework where none belong: ops by name, texts of exceptions and functions in the neutral rooms.
 
 Run as a script it prints what it finds. Docstrings are not looked at: the pages of rules show programs.
 """
