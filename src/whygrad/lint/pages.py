@@ -26,8 +26,8 @@ _ONLY_HERE: Final = {
         "tape-kept",
         Severity.NOTE,
         "Detects persistent tapes of a script that are never deleted.\n\n"
-        "A persistent tape keeps every tensor that it recorded for as long as something holds the tape: in a script that "
-        "is until its name is bound anew. `del tape` after the last gradient gives the memory back. In a function the "
+        "A persistent tape keeps every tensor that it recorded for as long as something holds the tape: in a script "
+        "that is until its name is bound anew. `del tape` after the last gradient gives the memory back. In a function the "
         "tape goes with the call.",
     ),
     "WL902": (
@@ -41,7 +41,7 @@ _ONLY_HERE: Final = {
         "sum-by-concatenation",
         Severity.NOTE,
         "Detects sums and norms of all gradients that are computed from one long copy of them.\n\n"
-        "`wg.summarize(gradients, variables)` has sums, norms and extremes of each variable, layer or group without it.",
+        "`wg.summarize(gradients, variables)` has sums, norms and extremes by variable, layer or group without it.",
     ),
     "WL002": ("lint-failure", Severity.NOTE, "Says that whygrad itself failed on a file. The other files are checked."),
 }
