@@ -27,7 +27,7 @@ def ask(module: Module, framework: str, needs: set[str]) -> list[Diagnostic]:
         facts, others = follow(module.tree, api, module.file if os.path.isabs(module.file) else None)
         needs.update(others)
         findings = list(_findings(Case(module, facts, api)))
-        found = diagnostics(findings, Mending(module.file, module.text, framework))
+        found = diagnostics(findings, module.file, Mending(module.file, module.text, framework))
         return [_worded(each, words) for each in found]
 
 

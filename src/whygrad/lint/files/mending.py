@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from whygrad.diagnostics import Diagnostic, Fix, FixSafety
+from whygrad.diagnostics import Diagnostic, Fix, FixSafety, Severity
 from whygrad.lint.files.checking import check_bytes
 from whygrad.source.editing import EditError, FileText, edited, read_source
 
@@ -53,7 +53,7 @@ def mended(file: Path, admit: Callable[[Diagnostic], bool], *, unsafe: bool) -> 
             except EditError:
                 continue
             left = _found(file, source, changed, admit)
-            if len(left) < len(found) and not any(each.rule == "unreadable-file" for each in left):
+            if _weight(left) < _weight(found) and not any(each.rule == "unreadable-file" for each in left):
                 text, found = changed, left
                 titles.append(fix.title)
                 break
@@ -65,6 +65,11 @@ def mended(file: Path, admit: Callable[[Diagnostic], bool], *, unsafe: bool) -> 
 def _found(file: Path, source: FileText, text: str, admit: Callable[[Diagnostic], bool]) -> list[Diagnostic]:
     data = FileText(text, source.encoding).data
     return [each for each in check_bytes(str(file), data).diagnostics if admit(each)]
+
+
+def _weight(found: list[Diagnostic]) -> tuple[int, int]:
+    """Errors and warnings first: a fix may bring a note."""
+    return sum(each.severity > Severity.NOTE for each in found), len(found)
 
 
 def _untried(file: Path, found: list[Diagnostic], tried: set[object], *, unsafe: bool) -> Iterator[Fix]:

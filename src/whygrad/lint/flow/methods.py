@@ -334,6 +334,9 @@ class Methods(Objects):
         self.tapes.pop()
         self.refresh()
         tape.closed = True
+        for each in owner.contents():
+            if isinstance(each, Object):
+                each.built = True
         if target is not None:
             sources = list(parts(self.variables_of(owner, "trainable", where, built=True)))
             self.facts.requests.append(Request(target, sources, tape, where, self.place, self.time, "fit"))
