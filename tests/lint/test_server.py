@@ -97,7 +97,9 @@ def test_an_editor_gets_findings_fixes_and_pages(tmp_path: Path) -> None:
         assert page.contents.value.startswith("# WL115 tape-not-persistent\n\nDetects a second gradient")
         assert await editor.hover(0) is None
 
-        assert await editor.change(BROKEN.replace("Tape()", "Tape(persistent=True)")) == []
+        (note,) = await editor.change(BROKEN.replace("Tape()", "Tape(persistent=True)"))
+        assert (note.code, note.severity) == ("WL901", types.DiagnosticSeverity.Information)
+        assert await editor.change("import tensorflow as tf\n") == []
         (broken,) = await editor.change("x = (\n")
         assert broken.code == "WL000"
         await editor.stop()

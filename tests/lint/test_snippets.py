@@ -548,3 +548,36 @@ def test_silent_where_a_block_is_lifted_out_of_the_trace() -> None:
     """
 
     assert loud(code) == []
+
+
+NOTES = {
+    "tape-kept": """
+        w = tf.Variable(1.0)
+        with tf.GradientTape(persistent=True) as tape:
+            a, b = w * w, w + 1.0
+        tape.gradient(a, w), tape.gradient(b, w)
+    """,
+    "gradient-inside-tape": """
+        w = tf.Variable(1.0)
+        with tf.GradientTape() as tape:
+            loss = w * w
+            grad = tape.gradient(loss, w)
+    """,
+    "sum-by-concatenation": """
+        a, b = tf.Variable([1.0]), tf.Variable([2.0])
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(a * b)
+        grads = tape.gradient(loss, [a, b])
+        norm = tf.norm(tf.concat([tf.reshape(g, [-1]) for g in grads], axis=0))
+    """,
+    "stack-without-activation": """
+        net = keras.Sequential([keras.layers.Dense(8), keras.layers.Dense(1)])
+    """,
+}
+
+
+@pytest.mark.parametrize("rule", NOTES)
+def test_notes_what_is_worth_knowing(rule: str) -> None:
+    found = check_text("program.py", HEAD + _flush(NOTES[rule]))
+
+    assert [(each.rule, each.severity) for each in found] == [(rule, Severity.NOTE)]

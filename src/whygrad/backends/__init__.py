@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from whygrad.diagnostics import Words
 from whygrad.errors import UsageError
-from whygrad.fixes.spelling import Modules
 from whygrad.notice import warn
 from whygrad.source.position import add_machinery
 
 if TYPE_CHECKING:
     from whygrad.backends.api import Api
     from whygrad.backends.kept_steps import KeptStep
+    from whygrad.fixes.spelling import Modules
     from whygrad.graph import Failure, Held, Recording
 
 
@@ -89,6 +89,8 @@ def api_of(framework: str) -> Api:
 
 def modules_of(framework: str) -> Modules:
     """The modules that the first names in the words of a framework stand for, and ours: `tf` is `tensorflow`."""
+    from whygrad.fixes.spelling import Modules
+
     home = FRAMEWORKS.get(framework)
     if home is None:
         return Modules({})

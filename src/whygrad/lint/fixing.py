@@ -14,10 +14,11 @@ from whygrad.fixes.finite import inside_range, logarithm, power, root, safe_wher
 from whygrad.fixes.losses import exchanged, in_training_mode, stacked, with_own_terms
 from whygrad.fixes.straight_through import compared, positions, rounded, uncast, unstopped
 from whygrad.fixes.tapes import persistent, watched
+from whygrad.fixes.updates import after, made_once, paired_with, read_when_used, set_back, trainable_only
 from whygrad.fixes.variables import assigned_in_place, floating, tracked
 from whygrad.lint.rules.check import Finding
 from whygrad.source import SourceSpan
-from whygrad.source.module import located
+from whygrad.source.module import LOOPS, located
 
 _SMALL: Final = "1e-7"
 
@@ -46,6 +47,22 @@ def _watched(finding: Finding) -> Iterator[Fix]:
     if finding.variables:
         late = finding.primary.span if finding.late else None
         yield from watched(finding.tape, finding.variables[0], late)
+
+
+def _once(finding: Finding) -> Iterable[Fix]:
+    """Made before the loop, where nothing of what it is made from belongs to the loop."""
+    found = located(finding.primary.span)
+    statement = None if found is None else found[0].statement(found[1])
+    if found is None or statement is None:
+        return ()
+    loop = next((each for each in found[0].ancestors(statement) if isinstance(each, LOOPS)), None)
+    inside = {each.id for each in ast.walk(loop or statement) if isinstance(each, ast.Name) and _is_stored(each)}
+    read = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name) and not _is_stored(each)}
+    return () if loop is None or inside & read else made_once(finding.primary.span)
+
+
+def _is_stored(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
 
 
 def _renamed(finding: Finding) -> Iterator[Fix]:
@@ -89,4 +106,11 @@ _MAKERS: Final[dict[str, Callable[[Finding], Iterable[Fix]]]] = {
     "nan-acos": lambda f: inside_range(f.primary.span),
     "nan-where": lambda f: safe_where(f.inner or f.primary.span, f.primary.span),
     "keras3-api-change": _renamed,
+    "non-trainable-in-list": lambda f: trainable_only(f.asked or f.primary.span),
+    "misrouted-gradient": lambda f: paired_with(f.primary.span, f.asked),
+    "accumulation-not-reset": lambda f: set_back(f.called, f.primary.span),
+    "optimizer-recreated": _once,
+    "variable-recreated": _once,
+    "assign-between-forward-and-gradient": lambda f: after(f.primary.span, f.asked),
+    "unbuilt-model": lambda f: read_when_used(f.primary.span),
 }

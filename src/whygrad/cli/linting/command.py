@@ -130,11 +130,13 @@ def _checked(
         files = find_files(paths, exclude, respect_gitignore=not no_gitignore)
         checked = check_files(files, Cache(None if no_cache else default_folder()), jobs=jobs)
         texts = {}
-    found: list[Diagnostic] = []
+    found: dict[object, Diagnostic] = {}  # what several files show of a third is said once
     for file, each in checked.items():
-        found += (diagnostic for diagnostic in each.diagnostics if admit(file, diagnostic))
+        for diagnostic in each.diagnostics:
+            if admit(file, diagnostic):
+                found.setdefault((diagnostic.code, diagnostic.primary), diagnostic)
         texts |= each.sources
-    return Report(diagnostics=tuple(found), run={"files": len(checked)}, sources=texts)
+    return Report(diagnostics=tuple(found.values()), run={"files": len(checked)}, sources=texts)
 
 
 def _is_loud(found: Sequence[Diagnostic]) -> bool:
@@ -149,7 +151,7 @@ def selection_of(select: Sequence[str], extend: Sequence[str], ignore: Sequence[
 
     if not select and not extend and not ignore:
         return Selection()
-    from whygrad.lint.engine import static_rules
+    from whygrad.lint.asking import static_rules
     from whygrad.rules import all_rules
 
     known = [*static_rules().items(), *((rule.code, rule.name) for rule in all_rules())]

@@ -31,6 +31,7 @@ class Wanted:
 
     def admit(self, file: Path, diagnostic: Diagnostic) -> bool:
         code, rule = diagnostic.code, diagnostic.rule
+        file = file if diagnostic.primary is None else Path(diagnostic.primary.span.file)
         if not self.selection.admits(code, rule):
             return False
         return all(each.admits(code, rule) for pattern, each in self.per_file if is_excluded(file, [pattern]))
@@ -78,6 +79,10 @@ def deliver(report: Report, wanted: Wanted) -> None:
 def _text(report: Report, wanted: Wanted, color: bool, width: int, rules: tuple[object, ...]) -> str:
     if wanted.statistics and wanted.format == "text":
         return _statistics(report)
+    if wanted.format == "text" and not report.diagnostics:
+        from whygrad.report.summary import summary
+
+        return summary(report)  # one line needs no library for drawing
     text = render(report, wanted.format, color=color, width=width, rules=rules)  # type: ignore[arg-type]
     return text + _fixable(report.diagnostics) if wanted.format == "text" else text
 

@@ -53,7 +53,9 @@ class Cache:
                     return None
                 entry[0] = stamp
                 self._changed = True
-            return _checked(str(file), entry[2], entry[3])
+            if any(_stamp(other) != stamp for other, stamp in entry[4].items()):
+                return None
+            return _checked(entry[2], entry[3], tuple(entry[4]))
         except (OSError, LookupError, TypeError, ValueError, KeyError):
             return None
 
@@ -66,7 +68,8 @@ class Cache:
         except OSError:
             return
         rows = [_row(each) for each in checked.diagnostics]
-        self._entries[str(file)] = [[found.st_mtime_ns, found.st_size], content, rows, checked.sources]
+        needs = {other: _stamp(other) for other in checked.needs}
+        self._entries[str(file)] = [[found.st_mtime_ns, found.st_size], content, rows, checked.sources, needs]
         self._changed = True
 
     def write(self) -> None:
@@ -132,8 +135,16 @@ def _label(row: list[Any] | None) -> Label | None:
     return None if row is None else Label(SourceSpan(*row[:5]), str(row[5]))
 
 
-def _checked(file: str, rows: list[Mapping[str, Any]], sources: dict[str, str]) -> Checked:
-    return Checked(tuple(_diagnostic(row) for row in rows), dict(sources))
+def _stamp(file: str) -> list[int] | None:
+    try:
+        found = os.stat(file)
+    except OSError:
+        return None
+    return [found.st_mtime_ns, found.st_size]
+
+
+def _checked(rows: list[Mapping[str, Any]], sources: dict[str, str], needs: tuple[str, ...]) -> Checked:
+    return Checked(tuple(_diagnostic(row) for row in rows), dict(sources), needs)
 
 
 def _diagnostic(row: Mapping[str, Any]) -> Diagnostic:

@@ -9,7 +9,8 @@ from whygrad.diagnostics import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """`sources` are texts that cannot be read from disk: the cells of a notebook."""
+    """`sources` are texts that are not on disk: the cells of a notebook; `needs` are other files that were read."""
 
     diagnostics: tuple[Diagnostic, ...] = ()
     sources: dict[str, str] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from whygrad.diagnostics import Diagnostic, Label, Severity, ignored_rules
+from whygrad.diagnostics import Diagnostic, Label, Severity, ignored_rules, is_suppressed
 from whygrad.diagnostics.selection import matches
 from whygrad.lint.engine import check_text
 from whygrad.lint.files.checked import Checked
@@ -21,12 +21,18 @@ def check_bytes(file: str, data: bytes) -> Checked:
     source = read_source(file, data)
     if isinstance(source, Diagnostic):
         return Checked((source,))
-    found = check_text(file, source.text)
+    needs: set[str] = set()
+    found = check_text(file, source.text, needs=needs)
+    found = [each for each in found if not (_is_elsewhere(each, file) and is_suppressed(each))]
     kept, used = _without_ignored(source, found)
     shown = [source.shown(each) for each in kept]
     shown += (source.shown(each) for each in _unused(source, used))
     shown += broken_cells(source)
-    return Checked(tuple(shown), source.sources)
+    return Checked(tuple(shown), source.sources, tuple(sorted(needs)))
+
+
+def _is_elsewhere(diagnostic: Diagnostic, file: str) -> bool:
+    return diagnostic.primary is not None and diagnostic.primary.span.file != file
 
 
 def _without_ignored(source: Source, found: list[Diagnostic]) -> tuple[list[Diagnostic], set[tuple[int, str]]]:
@@ -38,7 +44,8 @@ def _without_ignored(source: Source, found: list[Diagnostic]) -> tuple[list[Diag
     for each in found:
         silenced = False
         span = each.primary.span if each.primary is not None else None
-        for number in range(span.line, span.last_line + 1) if span is not None else ():
+        here = span is not None and span.file == source.file
+        for number in range(span.line, span.last_line + 1) if span is not None and here else ():
             words = ignored_rules(lines[number - 1]) if number <= len(lines) else None
             if words is None:
                 continue

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from whygrad.diagnostics import Diagnostic, Fix, FixSafety
+from whygrad.diagnostics import Diagnostic, Fix, FixSafety, Severity
 from whygrad.lint.files.checking import check_bytes
 from whygrad.source.editing import EditError, FileText, edited, read_source
 
@@ -47,13 +47,13 @@ def mended(file: Path, admit: Callable[[Diagnostic], bool], *, unsafe: bool) -> 
     text, titles, tried = source.text, list[str](), set[object]()
     found = _found(file, source, text, admit)
     while len(titles) < _MOST:
-        for fix in _untried(found, tried, unsafe=unsafe):
+        for fix in _untried(file, found, tried, unsafe=unsafe):
             try:
                 changed = edited(text, [(edit.span, edit.text) for edit in fix.edits])
             except EditError:
                 continue
             left = _found(file, source, changed, admit)
-            if len(left) < len(found) and not any(each.rule == "unreadable-file" for each in left):
+            if _weight(left) < _weight(found) and not any(each.rule == "unreadable-file" for each in left):
                 text, found = changed, left
                 titles.append(fix.title)
                 break
@@ -67,10 +67,16 @@ def _found(file: Path, source: FileText, text: str, admit: Callable[[Diagnostic]
     return [each for each in check_bytes(str(file), data).diagnostics if admit(each)]
 
 
-def _untried(found: list[Diagnostic], tried: set[object], *, unsafe: bool) -> Iterator[Fix]:
+def _weight(found: list[Diagnostic]) -> tuple[int, int]:
+    """Errors and warnings first: a fix may bring a note."""
+    return sum(each.severity > Severity.NOTE for each in found), len(found)
+
+
+def _untried(file: Path, found: list[Diagnostic], tried: set[object], *, unsafe: bool) -> Iterator[Fix]:
     allowed = (FixSafety.SAFE, FixSafety.UNSAFE) if unsafe else (FixSafety.SAFE,)
     for diagnostic in found:
         for fix in diagnostic.fixes:
-            if fix.safety in allowed and fix not in tried:
+            own = all(edit.span.file == str(file) for edit in fix.edits)
+            if own and fix.safety in allowed and fix not in tried:
                 tried.add(fix)
                 yield fix

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from whygrad.backends.api import Does, Role
 from whygrad.lint.flow.facts import Use
+from whygrad.lint.flow.imports import FILE
 from whygrad.lint.flow.machine import DEEPEST
 from whygrad.lint.flow.methods import Methods
 from whygrad.lint.values.reach import DATA
@@ -29,6 +31,8 @@ from whygrad.lint.values.value import (
     Value,
 )
 
+MOST_ELSEWHERE: Final = 2_000  # expressions of functions of other files that are looked at
+
 
 class ReturnFlow:
     """What the function that is followed has returned so far."""
@@ -47,6 +51,7 @@ class Calls(Methods):
     """Who is called with what, and what comes back."""
 
     frames: list[ReturnFlow]
+    steps_elsewhere = 0  # expressions of functions of other files
 
     def call(self, callee: Value, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Value:
         match callee:
@@ -93,8 +98,13 @@ class Calls(Methods):
     ) -> Value:
         node, place = function.node, self.place
         self.reached.add(node)
-        if place.calls.count(node) > 1 or len(place.calls) >= DEEPEST:
-            return self.unknown(where, (*arguments, *words.values()))
+        elsewhere = hasattr(node, FILE)
+        too_much = elsewhere and self.steps_elsewhere > MOST_ELSEWHERE
+        if place.calls.count(node) > 1 or len(place.calls) >= DEEPEST or too_much:
+            made = self.unknown(where, (*arguments, *words.values()))
+            made.callee = function
+            return made
+        began = self.steps
         scope = Scope(function.scope)
         self._bind(function, scope, arguments, words, where)
         flow = ReturnFlow()
@@ -114,6 +124,7 @@ class Calls(Methods):
         finally:
             self.frames.pop()
             self.scope = before
+            self.steps_elsewhere += self.steps - began if elsewhere else 0
         return self._result(function, flow, where)
 
     def _result(self, function: Function, flow: ReturnFlow, where: ast.Call) -> Value:

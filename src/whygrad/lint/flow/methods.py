@@ -16,6 +16,7 @@ from whygrad.lint.values.value import (
     Kind,
     Known,
     Literal,
+    Loaded,
     Method,
     Node,
     Object,
@@ -50,6 +51,8 @@ class Methods(Objects):
                 return self.attribute_of(owner, name, where)
             case Super():
                 return self.super_attribute(owner, name, where)
+            case Loaded():
+                return owner.scope.names.get(name) or self.unknown(where, name=name)
             case Node(does=Does.EITHER) if name in LISTS:
                 found = [self.attribute(each, name, where) for each in owner.inputs]
                 return Items([each for one in found for each in parts(one)], where, complete=False)
@@ -331,6 +334,9 @@ class Methods(Objects):
         self.tapes.pop()
         self.refresh()
         tape.closed = True
+        for each in owner.contents():
+            if isinstance(each, Object):
+                each.built = True
         if target is not None:
             sources = list(parts(self.variables_of(owner, "trainable", where, built=True)))
             self.facts.requests.append(Request(target, sources, tape, where, self.place, self.time, "fit"))

@@ -10,6 +10,7 @@ from typing import Any, Final
 from whygrad.backends.api import Api, Does, Role
 from whygrad.lint.flow.expressions import UNROLLED, Expressions
 from whygrad.lint.flow.facts import Rebinding
+from whygrad.lint.flow.imports import Imports
 from whygrad.lint.flow.operations import OPERATORS
 from whygrad.lint.values.value import (
     Function,
@@ -18,6 +19,7 @@ from whygrad.lint.values.value import (
     Klass,
     Known,
     Literal,
+    Loaded,
     Method,
     Node,
     Object,
@@ -31,8 +33,9 @@ from whygrad.lint.values.value import (
 class Statements(Expressions):
     """One method a form of statement; each says whether what follows it in the block is not reached."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: Api, imports: Imports | None = None) -> None:
         super().__init__(api)
+        self.imports = imports
         self.frames = []
         self.zips = {}
         self.compilations = {}
@@ -280,11 +283,21 @@ class Statements(Expressions):
             name = alias.asname or alias.name.split(".")[0]
             dotted = self.spelled(alias.name if alias.asname else alias.name.split(".")[0])
             root = alias.name.split(".")[0]
-            self.scope.names[name] = Known(dotted, node, root) if dotted else self._foreign(alias.name, node)
+            if dotted:
+                self.scope.names[name] = Known(dotted, node, root)
+                continue
+            plain = alias.asname is not None or "." not in alias.name
+            scope = self.imports.scope(alias.name, 0, node) if self.imports is not None and plain else None
+            self.scope.names[name] = self._foreign(alias.name, node) if scope is None else Loaded(scope, node)
         return False
 
     def _import_from(self, node: ast.ImportFrom) -> bool:
+        outside = bool(node.module) and not node.level and self.spelled(f"{node.module}.") is not None
         for alias in node.names:
+            found_here = None if outside else self._of_project(node, alias)
+            if found_here is not None:
+                self.scope.names[alias.asname or alias.name] = found_here
+                continue
             whole = f"{node.module}.{alias.name}"
             dotted = self.spelled(whole) if node.module and not node.level else None
             root = whole.split(".")[0]
@@ -293,6 +306,19 @@ class Statements(Expressions):
                 found = self.known(found.dotted, node, root)
             self.scope.names[alias.asname or alias.name] = found
         return False
+
+    def _of_project(self, node: ast.ImportFrom, alias: ast.alias) -> Value | None:
+        """What a name of another file of the project stands for; None where that is not known."""
+        if self.imports is None:
+            return None
+        scope = self.imports.scope(node.module, node.level, node)
+        if scope is not None and alias.name == "*":
+            self.scope.names |= scope.names
+            return None
+        if scope is not None and alias.name in scope.names:
+            return scope.names[alias.name]
+        inner = self.imports.scope(f"{node.module}.{alias.name}" if node.module else alias.name, node.level, node)
+        return None if inner is None else Loaded(inner, node)
 
     def _foreign(self, name: str, node: ast.stmt) -> Node:
         made = self.unknown(node, name=name)

@@ -3,26 +3,46 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 
 from whygrad.backends.api import Api
 from whygrad.lint.flow.facts import Facts
-from whygrad.lint.flow.machine import SpentError
+from whygrad.lint.flow.imports import Imports
+from whygrad.lint.flow.machine import BUDGET, SpentError
 from whygrad.lint.flow.statements import Statements
-from whygrad.lint.values.value import Function, Klass, Object
+from whygrad.lint.values.value import Function, Klass, Object, Scope
 
 _FIRST = ("build", "call", "__call__", "train_step")
 
 
-def follow(tree: ast.Module, api: Api) -> Facts:
-    """What happens to values in a file, as far as its text tells."""
-    machine = Statements(api)
+_OF_OTHERS = 3_000  # expressions of another file that are looked at to learn what its names stand for
+
+
+def follow(tree: ast.Module, api: Api, file: str | None = None) -> tuple[Facts, tuple[str, ...]]:
+    """What happens to values in a file, as far as its text tells; and the other files that it was learned from.
+
+    `file` is its absolute path, where files beside it may be read.
+    """
+    imports = None if file is None else Imports(file, api.mentions, partial(_names, api))
+    machine = Statements(api, imports)
     try:
         machine.run_block(tree.body)
         _unreached(machine)
     except (SpentError, RecursionError):
         machine.facts.spent = True
     machine.facts.functions = machine.defined
-    return machine.facts
+    return machine.facts, () if imports is None else tuple(imports.read)
+
+
+def _names(api: Api, tree: ast.Module, imports: Imports) -> Scope:
+    """What the names of another file stand for once its statements have been followed."""
+    machine = Statements(api, imports)
+    machine.steps = BUDGET - _OF_OTHERS
+    try:
+        machine.run_block(tree.body)
+    except (SpentError, RecursionError):
+        pass
+    return machine.module
 
 
 def _unreached(machine: Statements) -> None:

@@ -170,6 +170,7 @@ def not_reset(case: Case) -> Iterator[Finding]:
                 primary=case.label(write.where, "added to what is there, and never set back"),
                 related=(case.label(updates[0].where, "applied here"),),
                 help=f"write `slot.{Word.ASSIGN}(...)` with zeros after every update",
+                called=case.span(updates[0].where),
             )
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from whygrad.backends.api import Api, Does
 from whygrad.diagnostics import Diagnostic, Fix, Label, Severity
 from whygrad.lint.flow.facts import Facts, Request
+from whygrad.lint.flow.imports import FILE
 from whygrad.lint.values.reach import Reach, reach
 from whygrad.lint.values.value import Node, Object, Place, Tape, Value
 from whygrad.source import SourceSpan
@@ -32,7 +34,8 @@ class Case:
 
     def span(self, where: ast.AST) -> SourceSpan:
         assert isinstance(where, (ast.expr, ast.stmt, ast.arg))
-        return SourceSpan(self.module.file, where.lineno, where.col_offset, where.end_lineno, where.end_col_offset)
+        file = getattr(where, FILE, self.module.file)
+        return SourceSpan(file, where.lineno, where.col_offset, where.end_lineno, where.end_col_offset)
 
     def label(self, where: ast.AST, text: str = "") -> Label:
         return Label(self.span(where), text)
@@ -120,10 +123,16 @@ def rules(**codes: str) -> Callable[[Check], Check]:
     return register
 
 
-def diagnostics(findings: Sequence[Finding], mend: Callable[[Finding], tuple[Fix, ...]]) -> list[Diagnostic]:
+# What only two files together show: a way that begins in one and is cut in the other.
+ACROSS_FILES: Final = frozenset(("non-differentiable-op", "no-registered-gradient", "numpy-escape", "zero-gradient-op"))
+
+
+def diagnostics(findings: Sequence[Finding], file: str, mend: Callable[[Finding], tuple[Fix, ...]]) -> list[Diagnostic]:
     """One for each rule and place, in the order of the text, with the fixes that `mend` knows for it."""
     found: dict[tuple[str, SourceSpan], Diagnostic] = {}
     for each in findings:
+        if each.primary.span.file != file and each.rule not in ACROSS_FILES:
+            continue  # the other file is checked for itself
         key = each.rule, each.primary.span
         made = Diagnostic(
             code=CODES[each.rule],

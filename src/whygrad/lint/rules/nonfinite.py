@@ -236,7 +236,7 @@ def _is_small_power(value: Value) -> bool:
 def optimizer_without_epsilon(case: Case) -> Iterator[Finding]:
     """An optimizer that divides by a root of zero."""
     for made in case.facts.objects:
-        epsilon = made.words.get("epsilon") if made.role is Role.OPTIMIZER else None
+        epsilon = made.words.get("epsilon") if made.role is Role.OPTIMIZER and made.klass is None else None
         if isinstance(epsilon, Literal) and epsilon.value in (0, 0.0) and epsilon.value is not False and made.where:
             yield Finding(
                 rule="nan-optimizer",

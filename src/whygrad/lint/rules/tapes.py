@@ -105,7 +105,8 @@ def _looks_alike(case: Case, request: Request) -> Iterator[Finding]:
             continue
         watched = any(value is source for value, _ in request.tape.watched)
         symbolic = source.name in ("input", "output", "inputs", "outputs") and isinstance(source.parent, Object)
-        computed = source.kind is Kind.TENSOR and source.does not in (None, Does.EITHER, Does.GRADIENTS)
+        made = source.does not in (None, Does.EITHER, Does.GRADIENTS, Does.CAST)  # a cast may give the tensor itself
+        computed = source.kind is Kind.TENSOR and made and not _is_conversion(source)
         computed = computed and bool(source.inputs or source.callee) and not watched
         computed = computed or source.kind is Kind.ARRAY
         if symbolic or computed:
@@ -118,6 +119,12 @@ def _looks_alike(case: Case, request: Request) -> Iterator[Finding]:
                 primary=case.label(where if inside else request.where, text if inside else "not what the loss used"),
                 help="hold the tensor in a name, watch it, and use the same name in the loss and in the request",
             )
+
+
+def _is_conversion(source: Node) -> bool:
+    """Whether it may be the very tensor that it was made from."""
+    where = source.where
+    return isinstance(where, ast.Call) and ast.unparse(where.func).endswith(("convert_to_tensor", "identity"))
 
 
 @rules(variable_not_in_loss="WL107", constant_target="WL111")

@@ -227,6 +227,7 @@ def _between(case: Case, request: Request, where: ast.AST) -> Finding:
         primary=case.label(where, "the gradient is still that of the old value"),
         related=(case.label(request.where, "the gradient is asked for here"),),
         help="take the gradient first, and write the variable after that",
+        asked=case.span(request.where),
     )
 
 

@@ -141,6 +141,8 @@ def made_anew(case: Case) -> Iterator[Finding]:
                 primary=case.label(variable.where, "every trace would make another variable, which raises"),
                 variables=(case.named(variable),),
                 help="make the variable once, outside of the compiled function, and hand it in",
+                certain=not _is_held(case, variable),
+                severity=Severity.WARNING if _is_held(case, variable) else Severity.ERROR,
             )
         elif _loops(place) and _is_updated_in_turn(case, variable):
             yield _recreated(case, variable, "made anew in every turn of the loop")
@@ -166,6 +168,11 @@ def made_anew(case: Case) -> Iterator[Finding]:
             and _in_layer(case, function)
         ):
             yield _recreated(case, made, "made anew in every call")
+
+
+def _is_held(case: Case, variable: Node) -> bool:
+    """Whether an attribute keeps it, so that it may be made in the first call only."""
+    return any(held.value is variable for held in case.facts.holdings)
 
 
 def _recreated(case: Case, made: Node | Object, text: str) -> Finding:

@@ -37,7 +37,8 @@ class Server:
         document = self.server.workspace.get_text_document(uri)
         path, text = Path(document.path), document.source
         checked = check_bytes(str(path), text.encode("utf-8", "replace"))
-        found = [each for each in checked.diagnostics if each.primary is not None and self._admit(path, each)]
+        here = [each for each in checked.diagnostics if each.primary and each.primary.span.file == str(path)]
+        found = [each for each in here if self._admit(path, each)]
         lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         self._found[uri] = found, lines
         self._publish(uri, [diagnostic_of(each, uri, lines) for each in found], document.version)

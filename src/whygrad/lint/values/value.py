@@ -315,6 +315,16 @@ class Method(Value):
         self.name = name
 
 
+class Loaded(Value):
+    """A module of the project that was followed."""
+
+    __slots__ = ("scope",)
+
+    def __init__(self, scope: Scope, where: ast.AST | None) -> None:
+        super().__init__(where)
+        self.scope = scope
+
+
 class Super(Value):
     """`super()` in a method."""
 
