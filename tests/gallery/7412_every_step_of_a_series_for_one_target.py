@@ -1,7 +1,7 @@
 # case: every_step_of_a_series_for_one_target
 # verdict: bug; static: no
 # cause: labels-do-not-fit-units
-# expect_line: 19
+# expect_line: 18 19
 # expect_variables: - (the fault is not one of variables)
 # symptom_today: silent: all steps learn the same number
 # exit: 0

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording, Request
+from whygrad.graph.nonfinite import Nonfinite
 from whygrad.graph.questions.progress import last_loss, losses, request_of
 from whygrad.graph.questions.rates import Rate, is_too_large, is_too_small, rate_of
 from whygrad.graph.questions.stall import Stall
 from whygrad.rules.learning.saying import stalled_by, trained_variables
+from whygrad.rules.nonfinite.birth import births
 from whygrad.rules.odd_gradient.over_steps import always, asked
 from whygrad.rules.rule import Finding, rule
 
@@ -55,6 +57,9 @@ def learning_rate(recording: Recording) -> Iterator[Finding]:
     The rate is read at the first update, the weights when they are first seen. Optimizers that take the mean of several
     calls are not judged. `whygrad.suggest_learning_rate` tries rates out, and says which range lowers the loss.
     """
+    lost = any(True for _ in recording.events_of(Nonfinite))
+    if lost and not any(True for _ in births(recording, "exploding-gradient")):  # by an op that is to blame: said there
+        return
     said = set[int]()
     for request, large in _judged(recording):
         rate = rate_of(recording, request)

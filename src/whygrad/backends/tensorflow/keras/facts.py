@@ -113,8 +113,9 @@ class KerasFacts:
         elif made is not None:  # its value comes later: remember it by the variable
             self.made_variables[id(variable)] = (weakref.ref(variable), made)
 
-    def predicted_from(self, _: Any, frame: FrameType, args: Any, kwargs: Any) -> None:
+    def predicted_from(self, model: Any, frame: FrameType, args: Any, kwargs: Any) -> None:
         """What `predict` is given leaves TensorFlow: arrays come back."""
+        self.objectives.evaluated(model)
         for item in compat.flatten(args[:1] or kwargs.get("x")):
             if compat.id_of(item) is not None and compat.current_graph() is None:
                 self._recorder.on_departure(item, ".predict()", frame)

@@ -45,8 +45,7 @@ def install(hooks: Hooks, facts: KerasFacts, module: ModuleType) -> None:
     replace(layer, "losses", _reading(hooks, "losses", lambda *it: facts.called_at.losses_were_read(*it)))
     replace(layer, "add_loss", _method(hooks, before=lambda *it: facts.called_at.loss_was_added(*it)))
     replace(model, "compile", _method(hooks, after=lambda *it: facts.trainings.compiled(*it)))
-    for method in ("evaluate", "predict"):
-        replace(model, method, _method(hooks, before=lambda *it: facts.objectives.evaluated(*it)))
+    replace(model, "evaluate", _method(hooks, before=lambda *it: facts.objectives.evaluated(*it)))
     for method in ("predict", "predict_on_batch"):
         replace(model, method, _method(hooks, before=lambda *it: facts.predicted_from(*it)))
     for method in ("fit", "train_on_batch"):

@@ -17,7 +17,7 @@ from whygrad.observe.place import Place, span
 _MOST_CALLS: Final = 4096  # the oldest half is forgotten then
 _MOST_LAYERS: Final = 256  # behind one tensor
 _MOST_OPS: Final = 24  # between two layers
-_MOST_AT_ONCE: Final = 8192  # calls outside of functions; after them nothing new is learned of their layers
+_MOST_AT_ONCE: Final = 16  # calls of one layer outside of functions: after them nothing new is learned of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class LayerChain:
         self._made_at = made_at
         self._calls: dict[int, _Call] = {}
         self._uses: dict[int, int] = {}
-        self._at_once = 0
+        self._at_once: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self.entered: tuple[Any, tuple[Any, ...]] | None = None  # the last outermost call: layer and inputs, weakly
 
     def called(
@@ -42,9 +42,10 @@ class LayerChain:
     ) -> None:
         """A layer gave a result; of layers inside of one another that give the same, the innermost counts."""
         if compat.current_graph() is None:
-            self._at_once += 1
-            if self._at_once > _MOST_AT_ONCE:
+            calls = self._at_once.get(layer, 0)
+            if calls >= _MOST_AT_ONCE:
                 return
+            self._at_once[layer] = calls + 1
         given = [each for each in compat.flatten((args[:1], *kwargs.values())) if compat.id_of(each) is not None]
         given += [each for each in compat.flatten(args[1:]) if compat.id_of(each) is not None]
         numbers = tuple(compat.tensor_id(each) for each in given)

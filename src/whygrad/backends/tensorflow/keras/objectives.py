@@ -134,10 +134,17 @@ class Objectives:
         if how.foreign or how.compiled or compat.replicas() > 1:
             return
         with self._recorder.pausing(), compat.unrecorded():
-            holders = [self._holder(each, graph) for each in (target, prediction, *self._chain.inputs())]
+            inputs = () if self._knows_inputs() else self._chain.inputs()
+            holders = [self._holder(each, graph) for each in (target, prediction, *inputs)]
         if holders[0] is None:
             site.look(_array(target), None, [])  # one that the function was not given: it is always the same
         site.taps[-3:] = [*site.taps[-3:], (holders[0], holders[1], tuple(holders[2:]))]
+
+    def _knows_inputs(self) -> bool:
+        """Whether the arrays that a model is trained on were looked at."""
+        running = self._trainings.running
+        given = self._given.get(running[-1][0]) if running else None
+        return given is not None and bool(given.inputs)
 
     def _holder(self, tensor: Any, graph: Any) -> Any:
         """A variable that a step leaves a tensor in; None where the tensor is not the step's own."""
