@@ -105,6 +105,9 @@ class Run:
     def report(self) -> Report:
         return self._final if self._final is not None else self._make_report()
 
+    def _repr_html_(self) -> str:
+        return self.report()._repr_html_()
+
     def _make_report(self) -> Report:
         return self._explain(self.recording())
 
