@@ -25,7 +25,7 @@ SENTENCES = {
     ("run", "-m", "nowhere"): "No module named nowhere",
     ("run", "-m", "folder"): "No module named folder.__main__; 'folder' is a package and cannot be directly executed",
     ("run",): "missing argument 'SCRIPT'",
-    ("run", "--colour", "script.py"): "no such option '--colour'",
+    ("run", "--colour", "script.py"): "no such option '--colour'. Did you mean '--record'?",
     ("run", "--fail-on", "note", "script.py"): (
         "invalid value for '--fail-on': 'note' is not one of 'error', 'warning', 'never'"
     ),
