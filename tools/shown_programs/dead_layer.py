@@ -1,6 +1,8 @@
-"""A deep network twice: once one of its layers never fires."""
+"""A deep network, one of whose layers never fires; not with `healthy` on the command line."""
 
 from __future__ import annotations
+
+import sys
 
 import keras
 import numpy as np
@@ -30,5 +32,7 @@ def train(name: str, bias: float) -> None:
     )
 
 
-train("healthy", 0.0)
-train("dead layer", -1.2)
+if "healthy" in sys.argv:
+    train("healthy", 0.0)
+else:
+    train("dead layer", -1.2)
