@@ -1,6 +1,9 @@
 """Pictures of every view of recorded runs, wide and narrow, light and dark.
 
 python tools/take_screenshots.py RUNS TO   (needs playwright and Debian's chromium)
+
+Those in `docs/pictures` show the programs in `tools/shown_programs`, each run once by `whygrad run --record --terms`.
+Run it in their folder: places are shown from there.
 """
 
 from __future__ import annotations

@@ -109,6 +109,9 @@ class Run:
     def report(self) -> Report:
         return self._final if self._final is not None else self._make_report()
 
+    def _repr_html_(self) -> str:
+        return self.report()._repr_html_()
+
     def _make_report(self) -> Report:
         return self._explain(self.recording())
 
@@ -177,17 +180,20 @@ class Run:
             self._keep(recording, self._final, status)
 
     def _keep(self, recording: Recording, report: Report, status: str) -> None:
-        """Keep the recording and the report with the runs that the watched code began, for `whygrad ui`."""
-        paths = runs_of_this_process()[self._earlier :]
-        if not paths and not self._record:
+        """Keep the recording and the report for `whygrad ui`: with the run that the watched code began.
+
+        Where it began several, what was found may be true of one of them only: the report is a run of its own then.
+        """
+        begun = runs_of_this_process()[self._earlier :]
+        if len(begun) != 1 and not self._record:
             return
         from whygrad.store import Run as StoredRun
         from whygrad.store import attach
 
         try:
             documents = {"recording": dump(recording), "report": report.to_json()}
-            for path in paths or [self._new_run(status)]:
-                attach(StoredRun(path), documents, report.diagnostics)
+            path = begun[0] if len(begun) == 1 else self._new_run(status)
+            attach(StoredRun(path), documents, report.diagnostics)
         except (UsageError, ValueError, OSError) as error:
             warn(f"the report was not kept with the run: {error}")
 

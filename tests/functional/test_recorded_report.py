@@ -64,6 +64,15 @@ def test_a_monitored_run_gets_the_report_of_the_program_around_it(tmp_path: Path
     assert find_run("latest", tmp_path / ".whygrad").documents() == {"recording", "report"}
 
 
+def test_of_several_runs_none_gets_what_may_be_true_of_another(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(FIT + FIT.partition("\n\n")[2])
+
+    whygrad(tmp_path, "run", "--record", "train.py")
+
+    kept = {run.name: find_run(run.id, tmp_path / ".whygrad").documents() for run in list_runs(tmp_path / ".whygrad")}
+    assert kept == {"fit": set(), "train.py": {"recording", "report"}}
+
+
 def test_the_report_is_one_page(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(CUT)
 

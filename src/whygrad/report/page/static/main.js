@@ -1,10 +1,10 @@
 // Addresses to views: everything after # says what is shown, so that it survives a reload and can be sent.
 
 import { h } from "./dom.js";
-import { isFile, link, of } from "./data.js";
+import { get, isFile, link, of } from "./data.js";
 import { nanView, runView, variableView } from "./run_view.js";
 import { whyView } from "./why_view.js";
-import { compareView, runsView } from "./runs_view.js";
+import { compareView, listed, runsView } from "./runs_view.js";
 
 const EVERY = 2000; // milliseconds between looks at a run that is being written
 const page = document.getElementById("page") ?? document.body.appendChild(h("div", { id: "page" }));
@@ -56,6 +56,18 @@ function tabs({ parts }) {
     h("button", { type: "button", class: "quiet", onclick: nextTheme, title: "light or dark (t)" }, "◐", h("span", { class: "hidden" }, " light or dark")));
 }
 
+/** What a person did to the page, to be done again after it was drawn anew: scrolling, focus, what is folded. */
+function kept() {
+  const all = (what) => [...page.querySelectorAll(what)];
+  const reachable = "a, button, input, select, summary, [tabindex]";
+  const [top, focused, open] = [scrollY, all(reachable).indexOf(document.activeElement), all("details").map((one) => one.open)];
+  return () => {
+    all("details").forEach((one, i) => { if (i < open.length) one.open = open[i]; });
+    if (focused >= 0) all(reachable)[focused]?.focus({ preventScroll: true });
+    scrollTo(0, top);
+  };
+}
+
 let turn = 0;
 async function draw(quietly = false) {
   const mine = ++turn;
@@ -69,19 +81,19 @@ async function draw(quietly = false) {
   }
   if (mine !== turn) return;
   main.append(...content.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
-  const top = quietly ? scrollY : 0;
+  const back = quietly ? kept() : () => scrollTo(0, 0);
   page.replaceChildren(tabs(where), main);
-  scrollTo(0, top);
+  back();
   document.title = `${main.querySelector("h1")?.textContent ?? ""} · whygrad`;
   if (!quietly) main.focus({ preventScroll: true });
 }
 
 async function look() {
   const where = parsed();
-  const busy = document.hidden || page.querySelector("input:focus, select:focus, details.open-now");
-  if (busy) return;
-  if (!where.parts.length) await draw(true);
-  else if (where.parts[0] === "run" && (where.parts[2] === undefined || where.parts[2] === "variable")) {
+  if (document.hidden || page.querySelector("input:focus, select:focus")) return;
+  if (!where.parts.length) {
+    if (JSON.stringify(await get("runs")) !== listed.drawn) await draw(true);
+  } else if (where.parts[0] === "run" && (where.parts[2] === undefined || where.parts[2] === "variable")) {
     const run = await of(where.parts[1]).catch(() => null);
     if (run?.status === "running") await draw(true);
   }

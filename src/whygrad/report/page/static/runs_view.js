@@ -4,6 +4,7 @@ import { duration, h, number, prose, section, table } from "./dom.js";
 import { change, get, link } from "./data.js";
 import { lineChart, sparkline } from "./charts.js";
 
+export const listed = { drawn: "" }; // the answer that the list shows
 const state = { filter: "", order: "started", chosen: new Set() };
 const ORDERS = { started: "newest", name: "name", findings: "findings", steps: "steps", loss: "loss" };
 const weight = (run) => (run.findings.error ?? 0) * 1e6 + (run.findings.warning ?? 0) * 1e3 + (run.findings.note ?? 0);
@@ -52,12 +53,10 @@ function row(run, again, changeable) {
 }
 
 export async function runsView() {
-  let data = await get("runs");
+  const data = await get("runs");
+  listed.drawn = JSON.stringify(data);
   const body = h("div", {});
-  const again = async (fresh = true) => {
-    if (fresh) data = await get("runs");
-    draw();
-  };
+  const again = (changed = true) => (changed ? dispatchEvent(new Event("hashchange")) : draw());
   const draw = () => {
     const chosen = [...state.chosen].filter((id) => data.runs.some((run) => run.id === id));
     body.replaceChildren(
