@@ -42,7 +42,6 @@ RULE = _closed(
     fullDescription=MESSAGE,
     helpUri={"type": "string", "format": "uri"},
     help=_closed(["text"], text={"type": "string", "minLength": 1}, markdown={"type": "string"}),
-    helpUri={"type": "string", "format": "uri"},
     defaultConfiguration=_closed([], level=LEVEL),
 )
 RESULT = _closed(
@@ -186,7 +185,6 @@ def test_rules_describe_themselves() -> None:
             "fullDescription": {"text": "Detects it."},
             "helpUri": "urn:whygrad:rule:non-differentiable-op",
             "help": {"text": ARule.page, "markdown": ARule.page},
-            "helpUri": "urn:whygrad:rule:non-differentiable-op",
             "defaultConfiguration": {"level": "error"},
         }
     ]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any, Final
 
-from whygrad import __version__
 from whygrad.errors import UsageError
 from whygrad.report.page.models import nonfinite_view
 from whygrad.store import RunNotFoundError, RunUnreadableError
@@ -165,4 +165,4 @@ def description() -> dict[str, Any]:
                 "responses": {"200": good, "400": failure, "403": failure, "404": failure, "422": failure},
             }
         }
-    return {"openapi": "3.1.0", "info": {"title": "whygrad", "version": __version__}, "paths": paths}
+    return {"openapi": "3.1.0", "info": {"title": "whygrad", "version": version("whygrad")}, "paths": paths}
