@@ -28,7 +28,7 @@ def addresses(folder: Path) -> dict[str, str]:
 
     library = Library([folder])
     found = {"runs": "#/"}
-    recorded = [run.id for run in list_runs(folder) if run.last_step is not None]
+    recorded = [run.id for run in list_runs(folder) if run.last_step is not None]  # newest first
     if len(recorded) > 1:
         found["compare"] = f"#/compare?runs={recorded[0]},{recorded[1]}"
     for run in library.runs():

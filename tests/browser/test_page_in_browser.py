@@ -167,3 +167,18 @@ def test_the_tab_of_tensorboard(open_page: Open, run: Run) -> None:
     finally:
         server.shutdown()
         server.server_close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_to_complain_of(browser: Any, address: str, run: Run, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
+    context = browser.new_context(bypass_csp=True, color_scheme=scheme)  # axe is put into the page
+    page = context.new_page()
+    for view in ("", "/why", "/nan", "/variable/layer_0%2Fkernel"):
+        page.goto("about:blank")
+        page.goto(f"{address}#/run/{run.id}{view}")
+        page.wait_for_selector("main h1")
+        found = axe.Axe().run(page).response
+        assert [each["id"] for each in found["violations"] if each["impact"] in ("serious", "critical")] == []
+        assert len(found["passes"]) > 5
+    context.close()

@@ -82,7 +82,8 @@ export async function variableView(id, name, track, parameters) {
   const curve = ([key, title, log]) => {
     if (!(key in one.curves)) return null;
     const series = [{ name: "before clipping", ...one.curves[key] }];
-    if (key === "norm" && one.curves.applied_norm) series.push({ name: "applied", ...one.curves.applied_norm });
+    const applied = one.curves.applied_norm;
+    if (key === "norm" && applied && String(applied.values) !== String(one.curves.norm.values)) series.push({ name: "applied", ...applied });
     const allZero = one.curves[key].values.every((value) => value === 0 || value === null);
     return lineChart({ title, log: log && !allZero, series, marks, bad });
   };
