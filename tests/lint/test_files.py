@@ -129,7 +129,15 @@ def test_a_finding_in_a_notebook_names_cell_and_line() -> None:
 
 
 def test_magics_are_tolerated() -> None:
-    cells = ["%%bash\nls | grep x", "%%time\nx = 1", "x?", "files = !ls", "%timeit x\nif x:\n    %debug\n", "await x"]
+    cells = [
+        "%%bash\nls | grep x",
+        "%%time\nx = 1",
+        "%%capture\n%pip install x",
+        "x?",
+        "files = !ls",
+        "%timeit x\nif x:\n    %debug\n",
+        "await x",
+    ]
 
     assert rules(notebook(*cells), "a.ipynb") == []
 

@@ -581,3 +581,23 @@ def test_notes_what_is_worth_knowing(rule: str) -> None:
     found = check_text("program.py", HEAD + _flush(NOTES[rule]))
 
     assert [(each.rule, each.severity) for each in found] == [(rule, Severity.NOTE)]
+
+
+def test_an_attribute_that_a_branch_sets_decides_nothing() -> None:
+    code = """
+        class Wrapper:
+            def __init__(self, model):
+                if "tensorflow" in str(type(model)):
+                    self.old = True
+                else:
+                    self.old = False
+
+            def step(self):
+                if self.old:
+                    import tensorflow.keras.backend as k
+                else:
+                    import keras.backend as k
+                return k.mean(1.0)
+    """
+
+    assert loud(code) == []

@@ -220,7 +220,7 @@ def _gone() -> dict[str, Gone]:
         found[f"keras.backend.{name}"] = Gone(f"Keras 3 has no `keras.backend.{name}`", _TAPE)
     for old, new in _KERAS_MOVED.items():
         found[f"keras.{old}"] = Gone(f"Keras 3 has no `keras.{old}`", f"write `keras.{new}`", f"keras.{new}")
-    for name in ("ThresholdedReLU", "CuDNNLSTM", "CuDNNGRU", "LocallyConnected1D", "LocallyConnected2D"):
+    for name in ("CuDNNLSTM", "CuDNNGRU", "LocallyConnected1D", "LocallyConnected2D"):
         found[f"keras.layers.{name}"] = Gone(f"Keras 3 has no `keras.layers.{name}`", _LAYERS_NOW.get(name, _OWN_LAYER))
     return found
 
@@ -376,9 +376,6 @@ API: Final = Api(
         (Role.NETWORK, "add_loss"): Gone(
             "a functional model of Keras 3 cannot be given a loss of symbolic tensors",
             "call `self.add_loss` in the `call` of a layer or model of your own",
-        ),
-        (Role.NETWORK, "add_metric"): Gone(
-            "a model of Keras 3 has no `add_metric`", "keep the metric in an attribute, and update it in `train_step`"
         ),
         (Role.OPTIMIZER, "_create_slots"): Gone(
             "an optimizer of Keras 3 has no `_create_slots`", "override `build`, and call `add_variable`"

@@ -16,6 +16,7 @@ from whygrad.source import SourceSpan
 
 LONGEST: Final = 20 * 2**20  # bytes: more than any file that a person wrote
 _MAGIC: Final = re.compile(r"^(\s*)([%!?].*|[\w.\[\]]+\?\??)$")
+_ABOUT_PYTHON: Final = ("%%time", "%%timeit", "%%capture")  # cells whose rest is Python
 _ASSIGNED_MAGIC: Final = re.compile(r"^(\s*[\w, ]+=\s*)([%!].*)$")
 
 
@@ -135,11 +136,9 @@ def _without_magics(code: str) -> str:
     """The cell with as many lines, and nothing in it that only a notebook understands."""
     if code.lstrip().startswith("%%"):
         first = code.lstrip().split(None, 1)[0]
-        return (
-            code.replace(first, "#" + first, 1)
-            if first in ("%%time", "%%timeit", "%%capture")
-            else "\n" * code.count("\n")
-        )
+        if first not in _ABOUT_PYTHON:
+            return "\n" * code.count("\n")
+        code = code.replace(first, f"#{first}", 1)
     lines = code.split("\n")
     for number, line in enumerate(lines):
         if match := _MAGIC.match(line):

@@ -127,7 +127,7 @@ class Expressions(Calls):
 
     def _choice(self, node: ast.IfExp) -> Value:
         test = self.evaluate(node.test)
-        if isinstance(test, Literal) and isinstance(test.value, bool):
+        if isinstance(test, Literal) and isinstance(test.value, bool) and is_plain(node.test):
             return self.evaluate(node.body if test.value else node.orelse)
         return self.join(self.evaluate(node.body), self.evaluate(node.orelse))
 
@@ -251,6 +251,11 @@ class Expressions(Calls):
             if isinstance(each, ast.FormattedValue):
                 self.evaluate(each.value)
         return Literal(..., node)
+
+
+def is_plain(test: ast.expr) -> bool:
+    """Whether a test is of a local name or a constant: attributes may be set in a branch that was not taken last."""
+    return not any(isinstance(each, (ast.Attribute, ast.Subscript, ast.Call)) for each in ast.walk(test))
 
 
 def _integer(node: ast.expr | None) -> int | None:

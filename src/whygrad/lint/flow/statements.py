@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from whygrad.backends.api import Api, Does, Role
-from whygrad.lint.flow.expressions import UNROLLED, Expressions
+from whygrad.lint.flow.expressions import UNROLLED, Expressions, is_plain
 from whygrad.lint.flow.facts import Rebinding
 from whygrad.lint.flow.imports import Imports
 from whygrad.lint.flow.operations import OPERATORS
@@ -152,7 +152,7 @@ class Statements(Expressions):
     def _if(self, node: ast.If) -> bool:
         test = self.evaluate(node.test)
         known = _decided(node.test)
-        if known is None and isinstance(test, Literal) and isinstance(test.value, bool):
+        if known is None and isinstance(test, Literal) and isinstance(test.value, bool) and is_plain(node.test):
             known = test.value
         if known is not None:
             return self.run_block(node.body if known else node.orelse)
