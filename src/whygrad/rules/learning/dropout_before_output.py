@@ -8,8 +8,8 @@ from typing import Final
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
 from whygrad.graph.learning import LayerFacts, LayerKind, LossKind, Objective
-from whygrad.graph.questions.misfit import misfits, units_of
-from whygrad.rules.learning.saying import output_name
+from whygrad.graph.questions.misfit import units_of
+from whygrad.rules.learning.saying import output_name, unfit
 from whygrad.rules.rule import Finding, rule
 
 _MOST: Final = 0.5  # of what goes into an output that is to be a number: more is noise of the size of the number
@@ -59,8 +59,8 @@ def dropout_before_output(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Said from more than half on before a number, from more than 0.7 on before classes.
     """
-    unfit = {id(found.objective) for found in misfits(recording)}
-    for objective in (each for each in recording.objectives if id(each) not in unfit):
+    bad = unfit(recording)
+    for objective in (each for each in recording.objectives if id(each) not in bad):
         last = objective.layers[0] if objective.layers else None
         if (
             last is not None

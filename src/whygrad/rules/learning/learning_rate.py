@@ -57,6 +57,8 @@ def learning_rate(recording: Recording) -> Iterator[Finding]:
     The rate is read at the first update, the weights when they are first seen. Optimizers that take the mean of several
     calls are not judged. `whygrad.suggest_learning_rate` tries rates out, and says which range lowers the loss.
     """
+    if not recording.updates:
+        return
     lost = any(True for _ in recording.events_of(Nonfinite))
     if lost and not any(True for _ in births(recording, "exploding-gradient")):  # by an op that is to blame: said there
         return

@@ -8,8 +8,8 @@ from typing import Final
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.learning import LossKind, Objective
-from whygrad.graph.questions.misfit import are_continuous, misfits, units_of
-from whygrad.rules.learning.saying import output_name
+from whygrad.graph.questions.misfit import are_continuous, units_of
+from whygrad.rules.learning.saying import output_name, unfit
 from whygrad.rules.rule import Finding, rule
 from whygrad.source.arguments import argument_span
 
@@ -54,9 +54,9 @@ def metric_not_of_this_output(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Only accuracies are told, of those that Keras has. Other metrics may be looked at out of curiosity.
     """
-    unfit = {id(found.objective) for found in misfits(recording)}
+    bad = unfit(recording)
     for objective in recording.objectives:
-        if id(objective) in unfit:
+        if id(objective) in bad:
             continue
         wrong = next((each for each in objective.metrics if _why(each.lower(), objective)), None)
         if wrong is None:

@@ -22,7 +22,16 @@ _LOSS_AT: Final = 1  # the position of the loss among the arguments of `compile`
 
 def found_of(recording: Recording, *wanted: Misfit) -> Iterator[Found]:
     """The misfits of these kinds."""
-    return (found for found in misfits(recording) if found.misfit in wanted)
+    return (found for found in _misfits(recording) if found.misfit in wanted)
+
+
+def _misfits(recording: Recording) -> Iterator[Found]:
+    return misfits(recording) if recording.objectives else iter(())
+
+
+def unfit(recording: Recording) -> set[int]:
+    """The ids of the losses that have a misfit."""
+    return {id(found.objective) for found in _misfits(recording)}
 
 
 def loss_place(objective: Objective) -> SourceSpan | None:
@@ -43,7 +52,8 @@ def data_place(objective: Objective, name: str, position: int) -> Label | None:
 
 def stalled_by(recording: Recording, wanted: Stall) -> Iterator[Objective]:
     """The trainings that this keeps from learning."""
-    return (found.objective for found in stalls(recording) if found.stall is wanted)
+    found = stalls(recording) if recording.objectives else ()
+    return (each.objective for each in found if each.stall is wanted)
 
 
 def progress_notes(recording: Recording, objective: Objective) -> tuple[str, ...]:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
 from whygrad.graph.learning import LossKind, Objective
-from whygrad.graph.questions.misfit import misfits
 from whygrad.graph.questions.stall import Stall, linear_stack
-from whygrad.rules.learning.saying import output_name, progress_notes, stalled_by
+from whygrad.rules.learning.saying import output_name, progress_notes, stalled_by, unfit
 from whygrad.rules.rule import Finding, rule
 
 
@@ -52,9 +51,9 @@ def stack_without_activation(recording: Recording) -> Iterator[Finding]:
     A warning only where the training gets nowhere; a note where it learns: a linear map may be all that it takes.
     """
     stalled = {id(each) for each in stalled_by(recording, Stall.LINEAR_STACK)}
-    unfit = {id(found.objective) for found in misfits(recording)}
+    bad = unfit(recording)
     for objective in recording.objectives:
-        if id(objective) not in unfit and objective.loss is not LossKind.OTHER and linear_stack(objective):
+        if id(objective) not in bad and objective.loss is not LossKind.OTHER and linear_stack(objective):
             yield _finding(recording, objective, stuck=id(objective) in stalled)
 
 

@@ -70,7 +70,7 @@ def exploding_gradient(recording: Recording) -> Iterator[Finding]:
     Growth is told from a thousandfold on, over ten steps or more; a size of its own from 1e9 per element on. Where a
     value that is not finite, or a normalisation near zero, was found as well, that is reported and not this.
     """
-    if any(found.stall in DIVERGING for found in stalls(recording)):  # said there
+    if recording.objectives and any(found.stall in DIVERGING for found in stalls(recording)):  # said there
         return
     yield from _diverged(recording)
     if any(True for _ in seen(recording, Stage.BORN, Stage.ENTERED, Stage.UNPLACED)):

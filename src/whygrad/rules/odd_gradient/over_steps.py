@@ -14,6 +14,7 @@ from typing import Final
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.fixes.networks import leaking
 from whygrad.graph import Action, GradientNumbers, Op, OpKind, Recording, Request, Source, Variable
+from whygrad.graph.learning import Objective
 from whygrad.graph.nonfinite import Nonfinite, Scaled
 from whygrad.graph.questions.conserved import conserved_totals
 from whygrad.graph.questions.feeding import norm_before
@@ -102,8 +103,7 @@ def silent_layers(
 ) -> Iterator[Finding]:
     """Layers with one of these activations that pass no gradient at all, or hardly any by a check."""
     bad = {event.when.request for event in recording.events_of(Nonfinite) if not event.when.went_on}
-    unfit = [found.objective for found in misfits(recording)]
-    unfit += [found.objective for found in stalls(recording) if found.stall is Stall.UNSCALED_INPUTS]
+    unfit = _explained(recording) if recording.objectives else []
     said = set[str]()
     for request, group in measured(recording):
         if request.where in bad:  # a unit whose input is NaN passes nothing back either
@@ -116,6 +116,12 @@ def silent_layers(
             if finding.message not in said:
                 said.add(finding.message)
                 yield finding
+
+
+def _explained(recording: Recording) -> list[Objective]:
+    """The trainings whose silent layers are a consequence of something else."""
+    found = [each.objective for each in misfits(recording)]
+    return found + [each.objective for each in stalls(recording) if each.stall is Stall.UNSCALED_INPUTS]
 
 
 def _silent_in(

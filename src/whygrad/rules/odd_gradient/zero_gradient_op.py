@@ -66,7 +66,7 @@ def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
     all gradients of a step are zero. A factor that is zero is looked for from the second step on, and in compiled
     steps only among constants.
     """
-    unfit = [found.objective for found in misfits(recording)]
+    unfit = [found.objective for found in misfits(recording)] if recording.objectives else []
     for request in recording.requests:
         if not any(is_trained_by(recording, objective, request) for objective in unfit):  # else a note there
             yield from _zeros(recording, request)
