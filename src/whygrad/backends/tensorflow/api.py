@@ -250,8 +250,6 @@ _BACKEND_NOW: Final = {
     "variable": "convert_to_tensor",
 }
 _KERAS_MOVED: Final = {
-    "losses.kullback_leibler_divergence": "losses.kl_divergence",
-    "losses.logcosh": "losses.log_cosh",
     "layers.experimental.preprocessing.Rescaling": "layers.Rescaling",
     "layers.experimental.preprocessing.Normalization": "layers.Normalization",
     "layers.experimental.preprocessing.RandomFlip": "layers.RandomFlip",
@@ -363,9 +361,6 @@ API: Final = Api(
         (Role.OPTIMIZER, "get_updates"): Gone("an optimizer of Keras 3 has no `get_updates`", _TAPE),
         (Role.OPTIMIZER, "get_weights"): Gone(
             "an optimizer of Keras 3 has no `get_weights`", "read `optimizer.variables`, or call `save_own_variables`"
-        ),
-        (Role.OPTIMIZER, "set_weights"): Gone(
-            "an optimizer of Keras 3 has no `set_weights`", "call `load_own_variables`"
         ),
         (Role.OPTIMIZER, "get_scaled_loss"): Gone(
             "a `LossScaleOptimizer` of Keras 3 has no `get_scaled_loss`", "write `scale_loss(loss)`", "scale_loss"
