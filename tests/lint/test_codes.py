@@ -9,7 +9,7 @@ from whygrad.lint.pages import static_pages
 from whygrad.rules import all_rules
 
 TWINS = {rule.name: rule.code for rule in all_rules()}
-OWN = ("WL0", "WL9", "WL8")  # of lint alone; of a family that a run may not have yet
+OWN = ("WL0", "WL9")  # of lint alone
 
 
 @pytest.mark.parametrize(("code", "name"), [pair for pair in static_rules().items() if not pair[0].startswith(OWN)])
