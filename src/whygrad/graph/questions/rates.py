@@ -9,8 +9,7 @@ from typing import Final
 from whygrad.graph.questions.progress import LEAST_STEPS, last_loss, losses
 from whygrad.graph.recording import Recording, Request, Source, Update
 
-_FEW: Final = 5  # steps; so few say nothing about what was gained
-_TOO_LARGE: Final = 0.3  # a step, against the weights: three of them leave nothing of what the weights were
+_TOO_LARGE: Final = 1.0  # a step, against the weights: one that is as long as they are leaves nothing of them
 _LOSING: Final = 0.1  # the same, where the loss is lost
 _LOST: Final = 100.0  # times the first loss
 _FITTING: Final = 3e-3  # the same: trainings that learn move their weights by a thousandth to a hundredth a step
@@ -81,7 +80,7 @@ def is_too_large(rate: Rate) -> bool:
     """Whether a step is about as long as the weights are, and the loss has gained nothing, or is lost."""
     first, end = losses(rate.request)[0], last_loss(rate.request)
     lost = any(not math.isfinite(each) for each in rate.request.losses) or end > _LOST * abs(first)
-    gained = rate.request.ran < _FEW or end < _GAINED * first
+    gained = rate.request.ran < LEAST_STEPS or end < _GAINED * first
     return (rate.step >= _LOSING and lost) or (is_long(rate) and not gained)
 
 

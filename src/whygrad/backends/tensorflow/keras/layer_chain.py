@@ -65,8 +65,11 @@ class LayerChain:
             self.entered = weakref.ref(layer), tuple(map(weakref.ref, arrays))
 
     def inputs(self) -> list[Any]:
-        """What the last outermost call was given, as far as it is still there."""
-        return [] if self.entered is None else [each for ref in self.entered[1] if (each := ref()) is not None]
+        """What the last model that was called was given, as far as it is still there; a layer alone is part of one."""
+        model = self.model()
+        if self.entered is None or model is None or is_single(model):
+            return []
+        return [each for ref in self.entered[1] if (each := ref()) is not None]
 
     def model(self) -> Any:
         return None if self.entered is None else self.entered[0]()
