@@ -1,6 +1,6 @@
 # case: step_size_for_unscaled_house_prices
 # verdict: bug; static: no
-# cause: unscaled-data | exploding-gradient | nan-weights | nan-optimizer | nan-data
+# cause: unscaled-data | learning-rate | exploding-gradient | nan-weights | nan-optimizer | nan-data
 # expect_line: 26 27
 # expect_variables: *
 # symptom_today: silent: the loss is 1e11, then inf, then NaN

@@ -29,6 +29,7 @@ RANGES: Final = {
 _PROBABILITIES: Final = (Activation.SIGMOID, Activation.SOFTMAX)
 _FEW_CLASSES: Final = 64  # whole numbers from so few different ones may be classes
 _MARGIN: Final = 0.02  # of the range of the targets: what is further out is no rounding
+_NOISE: Final = 0.35  # that people add to labels of 0 and 1 on purpose
 
 
 class Misfit(Enum):
@@ -179,7 +180,7 @@ def _shapes_differ(objective: Objective, recording: Recording) -> bool:
 
 def _continuous_in_cross_entropy(objective: Objective, _: Recording) -> bool:
     targets = objective.targets
-    outside = targets.maximum > 1 + _MARGIN or targets.minimum < -_MARGIN
+    outside = targets.maximum > 1 + _NOISE or targets.minimum < -_NOISE  # noisy labels lie a little beyond
     if objective.loss is LossKind.SPARSE:
         return are_continuous(targets)
     return objective.loss in CROSS_ENTROPIES and outside and (are_continuous(targets) or targets.minimum < 0)

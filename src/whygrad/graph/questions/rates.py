@@ -13,7 +13,7 @@ _TOO_LARGE: Final = 1.0  # a step, against the weights: one that is as long as t
 _LOSING: Final = 0.1  # the same, where the loss is lost
 _LOST: Final = 100.0  # times the first loss
 _FITTING: Final = 3e-3  # the same: trainings that learn move their weights by a thousandth to a hundredth a step
-_GAINED: Final = 0.9  # of the first loss: a training that is below has gained something
+_GAINED: Final = 0.98  # of the first loss: a training that is below has gained something
 _TOO_SMALL: Final = 0.15  # of the loss, that all steps together can take away at best; they take far less
 _SMALL: Final = 5e-4  # a learning rate that is rarely chosen for plain descent: a larger one is not to blame
 _SMALL_ADAPTIVE: Final = 5e-5  # the same where a step is as long whatever the gradient
@@ -38,10 +38,8 @@ class Rate:
 def rate_of(recording: Recording, request: Request) -> Rate | None:
     """None where the rate, the weights or the gradients are not known."""
     asked = {source.variable for source in request.sources}
-    update = next(
-        (e for e in recording.updates if e.rate and any(p.variable in asked for p in e.pairs) and not e.averages > 1),
-        None,
-    )
+    updates = [e for e in recording.updates if e.rate and any(p.variable in asked for p in e.pairs)]
+    update = updates[0] if updates and not any(map(_adds_up, updates)) else None
     found = [
         s for s in request.sources if s.numbers is not None and s.variable is not None and _is_kernel(recording, s)
     ]
@@ -69,6 +67,11 @@ def rate_of(recording: Recording, request: Request) -> Rate | None:
         gain / max(abs(known[0]), 1e-30),
         _FITTING * weights / max(length, 1e-30),
     )
+
+
+def _adds_up(update: Update) -> bool:
+    """Whether a step is made of several gradients: how long it is, is not the rate's doing alone."""
+    return update.averages > 1 or any(pair.requests > 1 for pair in update.pairs)
 
 
 def _is_kernel(recording: Recording, source: Source) -> bool:

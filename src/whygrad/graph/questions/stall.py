@@ -8,6 +8,7 @@ from enum import Enum, auto
 from typing import Final
 
 from whygrad.graph.learning import CROSS_ENTROPIES, Activation, LayerFacts, LayerKind, LossKind, Objective, Values
+from whygrad.graph.nonfinite import Nonfinite, Stage
 from whygrad.graph.questions.misfit import misfits, units_of
 from whygrad.graph.questions.progress import (
     LEAST_STEPS,
@@ -49,6 +50,7 @@ class Stall(Enum):
 
 
 DIVERGING: Final = (Stall.UNSCALED_INPUTS, Stall.UNSCALED_TARGETS, Stall.RATE_TOO_LARGE)  # that let a loss grow
+_UNSCALED: Final = (Stall.UNSCALED_INPUTS, Stall.UNSCALED_TARGETS)
 _RATES: Final = (Stall.RATE_TOO_LARGE, Stall.RATE_TOO_SMALL)
 
 
@@ -73,7 +75,13 @@ def stalls(recording: Recording) -> Iterator[Stalled]:
 
 
 def _first(recording: Recording, objective: Objective) -> Stalled | None:
-    return next((Stalled(objective, stall) for stall, applies in _CHECKS if applies(recording, objective)), None)
+    checks = [(stall, applies) for stall, applies in _CHECKS if stall not in _UNSCALED or not _has_born_nan(recording)]
+    return next((Stalled(objective, stall) for stall, applies in checks if applies(recording, objective)), None)
+
+
+def _has_born_nan(recording: Recording) -> bool:
+    """Whether an op made a NaN that ended the learning: its own rule says so, whatever the data are."""
+    return any(e.stage is Stage.BORN and not e.when.went_on for e in recording.events_of(Nonfinite))
 
 
 def _training(objective: Objective) -> object:
