@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-LIMIT = 102  # modules, those of terms, child processes and signals among them
+LIMIT = 106  # modules, those of terms, child processes, signals, objectives and fixes among them
 PROGRAM = """
 import tensorflow as tf
 

@@ -40,6 +40,8 @@ def rate_of(recording: Recording, request: Request) -> Rate | None:
     asked = {source.variable for source in request.sources}
     updates = [e for e in recording.updates if e.rate and any(p.variable in asked for p in e.pairs)]
     update = updates[0] if updates and not any(map(_adds_up, updates)) else None
+    if update is not None and _starts_again(recording, update):
+        return None
     found = [
         s for s in request.sources if s.numbers is not None and s.variable is not None and _is_kernel(recording, s)
     ]
@@ -67,6 +69,11 @@ def rate_of(recording: Recording, request: Request) -> Rate | None:
         gain / max(abs(known[0]), 1e-30),
         _FITTING * weights / max(length, 1e-30),
     )
+
+
+def _starts_again(recording: Recording, update: Update) -> bool:
+    """Whether the same code trains with another optimizer too: its losses are those of several trainings."""
+    return any(e.where == update.where and e.optimizer_id != update.optimizer_id for e in recording.updates)
 
 
 def _adds_up(update: Update) -> bool:
