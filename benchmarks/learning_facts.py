@@ -11,11 +11,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import statistics
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from overhead import timed
+from overhead import timed, with_and_without
 from record import record
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -90,17 +89,7 @@ def measured(make: Callable[[], Callable[[], object]], count: int, *, facts: boo
 
 
 def compare(name: str, make: Callable[[], Callable[[], object]], count: int, pairs: int) -> None:
-    ratios, null = [], []
-    for pair in range(pairs):
-        first = measured(make, count, facts=False)
-        between = measured(make, count, facts=True)
-        last = measured(make, count, facts=False)
-        ratios.append(2 * between / (first + last))
-        null.append(last / first if pair % 2 else first / last)
-    low, high = (sorted(ratios)[i * len(ratios) // 4] for i in (1, 3))
-    middle, level = statistics.median(ratios), statistics.median(null)
-    spread = statistics.median(abs(each - level) for each in null)
-    figure = f"{middle:.3f}x without ({low:.3f} to {high:.3f}; null {level:.3f} ± {spread:.3f})"
+    figure = with_and_without(lambda used: measured(make, count, facts=used), pairs)
     print(f"{name}: {figure}")
     record(f"facts about learning, {name}", figure, "none measurable", "python benchmarks/learning_facts.py")
 

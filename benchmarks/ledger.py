@@ -11,12 +11,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import statistics
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from overhead import timed
+from overhead import timed, with_and_without
 from record import record
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -50,18 +49,8 @@ def measured(step: Callable[[], object], count: int, *, ledger: bool) -> float:
 
 
 def compare(name: str, step: Callable[[], object], count: int, pairs: int) -> None:
-    ratios, null = [], []
-    for pair in range(pairs):
-        first = measured(step, count, ledger=False)
-        between = measured(step, count, ledger=True)
-        last = measured(step, count, ledger=False)
-        ratios.append(2 * between / (first + last))
-        null.append(last / first if pair % 2 else first / last)
-    low, high = (sorted(ratios)[i * len(ratios) // 4] for i in (1, 3))
-    middle, level = statistics.median(ratios), statistics.median(null)
-    spread = statistics.median(abs(each - level) for each in null)
-    print(f"{name}: {middle:.3f}x without (quartiles {low:.3f} to {high:.3f}; null {level:.3f} ± {spread:.3f})")
-    figure = f"{middle:.3f}x without ({low:.3f} to {high:.3f}; null {level:.3f} ± {spread:.3f})"
+    figure = with_and_without(lambda used: measured(step, count, ledger=used), pairs)
+    print(f"{name}: {figure}")
     record(f"ledger, {name}", figure, "none measurable", "python benchmarks/ledger.py")
 
 

@@ -45,6 +45,19 @@ def ratios(
     return found[1:], null[1:]  # at the first turn all is cold
 
 
+def with_and_without(measure: Callable[[bool], float], pairs: int) -> str:
+    """What something adds to watching: the time with it between two without, as a median of ratios beside the null."""
+    found, null = [], []
+    for pair in range(pairs):
+        first, between, last = measure(False), measure(True), measure(False)
+        found.append(2 * between / (first + last))
+        null.append(last / first if pair % 2 else first / last)
+    low, high = (sorted(found)[i * len(found) // 4] for i in (1, 3))
+    middle, level = statistics.median(found), statistics.median(null)
+    spread = statistics.median(abs(each - level) for each in null)
+    return f"{middle:.3f}x without ({low:.3f} to {high:.3f}; null {level:.3f} ± {spread:.3f})"
+
+
 def show(name: str, watched: list[float], null: list[float], budget: float) -> None:
     low, high = sorted(watched)[len(watched) // 4], sorted(watched)[3 * len(watched) // 4]
     print(

@@ -3,7 +3,7 @@
 from whygrad.diagnostics.diagnostic import Diagnostic, Label, Severity, Steps
 from whygrad.diagnostics.fix import Edit, Fix, FixSafety
 from whygrad.diagnostics.selection import Selection, ignored_rules, is_suppressed, parse_selection
-from whygrad.diagnostics.vocabulary import Word, Words, worded
+from whygrad.diagnostics.vocabulary import Word, Words, in_words, worded
 
 __all__ = [
     "Diagnostic",
@@ -17,6 +17,7 @@ __all__ = [
     "Word",
     "Words",
     "ignored_rules",
+    "in_words",
     "is_suppressed",
     "parse_selection",
     "worded",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import Enum
+
+from whygrad.diagnostics.diagnostic import Diagnostic, Label
 
 
 class Word(Enum):
@@ -120,6 +123,22 @@ class Word(Enum):
 Words = Mapping[Word, str]
 
 _MARK = re.compile("\N{MATHEMATICAL LEFT WHITE SQUARE BRACKET}([A-Z_0-9]+)\N{MATHEMATICAL RIGHT WHITE SQUARE BRACKET}")
+
+
+def in_words(diagnostic: Diagnostic, words: Words) -> Diagnostic:
+    """A diagnostic all of whose texts are in the words of a framework; fixes are spelled file by file, elsewhere."""
+
+    def label(each: Label) -> Label:
+        return replace(each, text=worded(each.text, words))
+
+    return replace(
+        diagnostic,
+        message=worded(diagnostic.message, words),
+        primary=None if diagnostic.primary is None else label(diagnostic.primary),
+        related=tuple(map(label, diagnostic.related)),
+        notes=tuple(worded(note, words) for note in diagnostic.notes),
+        help=None if diagnostic.help is None else worded(diagnostic.help, words),
+    )
 
 
 def worded(text: str, words: Words) -> str:

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 import os
 import pkgutil
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from functools import cache
 
 from whygrad.backends import api_of, modules_of, words_of
-from whygrad.diagnostics import Diagnostic, Fix, Label, Words, worded
+from whygrad.diagnostics import Diagnostic, Fix, in_words
 from whygrad.lint import rules
 from whygrad.lint.flow.walk import follow
 from whygrad.lint.rules.check import CHECKS, CODES, Case, Check, Finding, diagnostics
 from whygrad.source import texts_of
-from whygrad.source.module import Module
+from whygrad.source.module import Module, without_collecting
 
 
 def ask(module: Module, framework: str, needs: set[str]) -> list[Diagnostic]:
     """What the rules find in a parsed file; the other files that were read for it are added to `needs`."""
     api, words = api_of(framework), words_of(framework)
-    with _without_collecting():
+    with without_collecting():
         facts, others = follow(module.tree, api, module.file if os.path.isabs(module.file) else None)
         needs.update(others)
         findings = list(_findings(Case(module, facts, api)))
         found = diagnostics(findings, module.file, Mending(module.file, module.text, framework))
-        return [_worded(each, words) for each in found]
+        return [in_words(each, words) for each in found]
 
 
 class Mending:
@@ -68,29 +65,3 @@ def static_rules() -> dict[str, str]:
     all_checks()
     own = {"WL000": "unreadable-file", "WL001": "unused-ignore", "WL002": "lint-failure"}
     return own | {code: name for name, code in sorted(CODES.items(), key=lambda each: each[1])}
-
-
-def _worded(diagnostic: Diagnostic, words: Words) -> Diagnostic:
-    def label(each: Label) -> Label:
-        return Label(each.span, worded(each.text, words))
-
-    return replace(
-        diagnostic,
-        message=worded(diagnostic.message, words),
-        primary=None if diagnostic.primary is None else label(diagnostic.primary),
-        related=tuple(map(label, diagnostic.related)),
-        notes=tuple(worded(note, words) for note in diagnostic.notes),
-        help=None if diagnostic.help is None else worded(diagnostic.help, words),
-    )
-
-
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Many small objects are made, and nearly all are kept to the end: looking for garbage among them finds none."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

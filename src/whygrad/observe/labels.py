@@ -33,7 +33,7 @@ class Labels:
         self._norms: set[int] = set()  # numbers computed from whole gradients
         self._noise: set[int] = set()
         self._clips: dict[Place, Place] = {}  # -> where the gradient was asked for
-        self._clips_used: set[Place] = set()
+        self._clips_used: set[Place] = set()  # None, of gradients that were not clipped, is none of the clips
         self._applied: set[Place] = set()  # where gradients were asked for that were applied unclipped
         self._sums: dict[tuple[Place, Place, Place], tuple[bool, bool]] = {}  # -> noised, nested
 
@@ -46,7 +46,7 @@ class Labels:
                     self.calls.enter(number, function)
         found = [(number, tensors[number]) for number in op.inputs if number in tensors]
         for _, label in found:
-            if label.clipped is not None and (label.clipped != op.place or op.kind is OpKind.WRITE):
+            if label.clipped != op.place or op.kind is OpKind.WRITE:
                 self._clips_used.add(label.clipped)
         variable, kind = op.variable, op.kind
         if found and (op.action is Action.JOIN or op.action is Action.SPLIT):
@@ -80,9 +80,8 @@ class Labels:
 
     def taken(self, label: Label) -> None:
         """A gradient is applied."""
-        if label.clipped is not None:
-            self._clips_used.add(label.clipped)
-        elif label.asked is not None:
+        self._clips_used.add(label.clipped)
+        if label.clipped is None and label.asked is not None:
             self._applied.add(label.asked.place)
 
     def held_by(self, variable: int) -> Label | None:
@@ -101,7 +100,6 @@ class Labels:
             yield GradientChange(
                 asked=span(asked), clipped=span(clipped), summed=span(summed), noised=noised, nested=nested
             )
-
         for clipped, asked in self._clips.items():
             if clipped not in self._clips_used and asked in self._applied:
                 yield GradientChange(asked=span(asked), clipped=span(clipped), unused=True)

@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from whygrad.diagnostics import Diagnostic, Fix, Label, Selection, Severity, Steps, Words, is_suppressed, worded
+from whygrad.diagnostics import Diagnostic, Fix, Selection, Severity, Steps, Words, in_words, is_suppressed
 from whygrad.fixes.spelling import Modules, spelled
 from whygrad.graph import Recording
 from whygrad.graph.questions.escape import with_escapes
-from whygrad.graph.questions.query import without_collecting
 from whygrad.rules.rule import Finding, Rule
 from whygrad.source import texts_of
+from whygrad.source.module import without_collecting
 
 
 def diagnose(
@@ -63,20 +63,21 @@ def stamp(rule: Rule, finding: Finding, words: Words, modules: Modules | None = 
     severity = rule.severity if finding.severity is None else finding.severity
     if not finding.certain:
         severity = min(severity, Severity.WARNING)
-    return Diagnostic(
+    diagnostic = Diagnostic(
         code=rule.code,
         rule=rule.name,
         severity=severity,
-        message=worded(finding.message, words),
-        primary=None if finding.primary is None else _worded(finding.primary, words),
+        message=finding.message,
+        primary=finding.primary,
         variables=finding.variables,
-        related=tuple(_worded(label, words) for label in finding.related),
-        notes=tuple(worded(note, words) for note in finding.notes),
-        help=None if finding.help is None else worded(finding.help, words),
+        related=finding.related,
+        notes=finding.notes,
+        help=finding.help,
         steps=finding.steps,
         certain=finding.certain,
         fixes=() if modules is None else _fixes(finding, words, modules),
     )
+    return in_words(diagnostic, words)
 
 
 def _fixes(finding: Finding, words: Words, modules: Modules) -> tuple[Fix, ...]:
@@ -85,10 +86,6 @@ def _fixes(finding: Finding, words: Words, modules: Modules) -> tuple[Fix, ...]:
         return tuple(spelled(finding.fixes(), words, modules))
     except Exception:
         return ()
-
-
-def _worded(label: Label, words: Words) -> Label:
-    return replace(label, text=worded(label.text, words))
 
 
 def _rank(diagnostic: Diagnostic) -> tuple[int, str, int, str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
+import gc
 from collections.abc import Iterator, Sequence
 
 from whygrad.source.text import SourceSpan, characters, file_text
@@ -172,3 +174,15 @@ def _covers(node: ast.expr | ast.stmt, span: SourceSpan) -> bool:
         return node.lineno <= span.line and span.last_line <= (node.end_lineno or node.lineno)
     first, last = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
     return first <= (span.line, span.column) and (span.last_line, span.end_column) <= last
+
+
+@contextlib.contextmanager
+def without_collecting() -> Iterator[None]:
+    """For what makes many small objects, as a parsed file or a graph: none is garbage, and looking takes long."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

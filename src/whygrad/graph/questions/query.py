@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import gc
 import operator
 import weakref
 from collections import defaultdict
@@ -52,18 +50,6 @@ class Cut:
     op: Op
     input: int
     reason: Reason
-
-
-@contextlib.contextmanager
-def without_collecting() -> Iterator[None]:
-    """A graph is a great many small objects, none of them garbage: looking for it would take most of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 _indexes: dict[int, tuple[weakref.ref[Graph], Index]] = {}

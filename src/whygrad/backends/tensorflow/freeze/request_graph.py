@@ -14,9 +14,9 @@ from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.requests import RequestEntry
 from whygrad.backends.tensorflow.log.tapes import TapeFacts
 from whygrad.graph import Graph, Lapse, Outcome, TensorId
-from whygrad.graph.questions.query import without_collecting
 from whygrad.graph.questions.terms import is_sum
 from whygrad.observe.place import span
+from whygrad.source.module import without_collecting
 
 
 def freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: TapeFacts, tf_graph: Any) -> Graph:
