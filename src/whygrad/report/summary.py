@@ -58,8 +58,14 @@ def failing(report: ReportData) -> str | None:
         return None
     where, said = error.get("location"), str(error["message"]).strip().splitlines()
     at = f" at {shown_file(where['file'])}:{where['line']}" if isinstance(where, Mapping) else ""
-    words = "" if not said else said[-1 if said[0].endswith(":") else 0].strip()
+    words = _gist([line.strip() for line in said if any(map(str.isalnum, line))])
     return f"failed with {error['type']}{at}: {words[:_LONGEST]}{'...' if len(words) > _LONGEST else ''}"
+
+
+def _gist(said: list[str]) -> str:
+    """The line that says most: the first, or the last where the first only announces it."""
+    announces = len(said) > 1 and said[0].endswith(":") and ". " not in said[0]
+    return said[-1] if announces else "".join(said[:1])
 
 
 def counts(report: ReportData) -> str:
