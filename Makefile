@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DOCS_STAMP := $(VENV)/.docs
 WORKERS ?= 2
 SEED ?= 1
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
@@ -32,10 +33,19 @@ demo: $(STAMP)  ## diagnose a variational autoencoder whose encoder never learns
 # What fails most often comes first: a mistake shows within two minutes, the gallery and TensorFlow's tests take the rest.
 test: $(STAMP) lint types layers house fast gallery tensorflow  ## everything; fails if anything does
 
-docs: $(STAMP)  ## write what is generated; the fast tests fail where it is out of date
+docs: $(STAMP) $(DOCS_STAMP)  ## write what is generated, and the site; the tests fail where a page is out of date
 	$(BIN)/python -m whygrad.rules.pages docs/rules
 	$(BIN)/python -m whygrad.report.schema > docs/report-schema.json
 	$(BIN)/python benchmarks/record.py
+	$(BIN)/python tools/command_pages.py
+	$(BIN)/python tools/shown_output.py
+	$(BIN)/python tools/draw_diagnosis.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html"
+
+$(DOCS_STAMP): $(STAMP)
+	$(PIP) --editable ".[docs]"
+	@touch $@
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -67,4 +77,4 @@ format: $(STAMP)  ## rewrite the code as ruff wants it
 	$(BIN)/ruff format .
 
 clean:  ## remove .venv and everything generated
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
