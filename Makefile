@@ -12,7 +12,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 export CUDA_VISIBLE_DEVICES ?= -1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test docs lint types layers house fast tensorflow gallery mutants format clean
+.PHONY: help venv demo test docs release lint types layers house fast tensorflow gallery mutants format clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST)
@@ -23,7 +23,7 @@ venv: $(STAMP)  ## make .venv, with .venv/bin/whygrad in it
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "whygrad needs Python 3.11 or newer; set PYTHON=")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) --editable ".[tensorflow,dev]"
+	$(PIP) --editable ".[dev]"
 	$(PIP) --no-deps tf_keras
 	@touch $@
 
@@ -46,6 +46,11 @@ docs: $(STAMP) $(DOCS_STAMP)  ## write what is generated, and the site; the test
 $(DOCS_STAMP): $(STAMP)
 	$(PIP) --editable ".[docs]"
 	@touch $@
+
+release: $(STAMP)  ## build sdist and wheel into dist/, and try the wheel in an empty environment
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python tools/try_wheel.py dist
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

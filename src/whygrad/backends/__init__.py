@@ -66,7 +66,9 @@ add_machinery(*FRAMEWORKS, *COMPANIONS, "torch", "jax", "jaxlib", "optree", "abs
 def require_framework() -> None:
     """A `UsageError` where none of the frameworks is installed."""
     if all(importlib.util.find_spec(name) is None for name in FRAMEWORKS):
-        raise UsageError("TensorFlow is not installed", help="pip install 'whygrad[tensorflow]'")
+        raise UsageError(
+            "TensorFlow is not installed", help="pip install tensorflow (or tensorflow-cpu, where there is no GPU)"
+        )
 
 
 def replay_step(step: KeptStep) -> Recording:
