@@ -291,6 +291,128 @@ BROKEN = {
 }
 
 
+MORE = {
+    "a watch that comes too late": (
+        "unwatched-source",
+        """
+        x = tf.constant([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            y = x * x
+            tape.watch(x)
+        tape.gradient(y, x)
+        """,
+    ),
+    "a list of gradients that is clipped after the update": (
+        "clip-unused",
+        f"""
+        {NET}
+        opt = keras.optimizers.SGD()
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(net(tf.ones((2, 3))))
+        grads = tape.gradient(loss, net.trainable_variables)
+        opt.apply_gradients(zip(grads, net.trainable_variables))
+        grads = [tf.clip_by_value(g, -1.0, 1.0) for g in grads]
+        """,
+    ),
+    "a list of weights that is multiplied": (
+        "variable-rebound",
+        f"""
+        {NET}
+        weights = net.get_weights()
+        weights *= 2
+        net.set_weights(weights)
+        """,
+    ),
+    "a list of variables that is multiplied": (
+        "variable-rebound",
+        f"""
+        {NET}
+        weights = net.trainable_variables
+        weights *= 2
+        """,
+    ),
+    "a division by a rectified value": (
+        "nan-division",
+        """
+        x = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(1.0 / tf.nn.relu(x))
+        tape.gradient(loss, x)
+        """,
+    ),
+    "a last activation that gives no probabilities": (
+        "not-a-probability",
+        """
+        net = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1, activation="tanh")])
+        net.compile("adam", loss="binary_crossentropy")
+        net.fit(np.ones((4, 3)), np.ones((4, 1)))
+        """,
+    ),
+    "a variable that a loop makes": (
+        "variable-recreated",
+        """
+        opt = keras.optimizers.SGD()
+        for step in range(9):
+            w = tf.Variable(1.0)
+            with tf.GradientTape() as tape:
+                loss = w * w
+            opt.apply_gradients([(tape.gradient(loss, w), w)])
+        """,
+    ),
+    "a prediction between tape and loss": (
+        "numpy-escape",
+        f"""
+        {NET}
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(net.predict(tf.ones((2, 3))))
+        tape.gradient(loss, net.trainable_variables)
+        """,
+    ),
+    "a whole loss that is stopped": (
+        "stop-gradient",
+        f"""
+        {NET}
+        with tf.GradientTape() as tape:
+            loss = tf.stop_gradient(tf.reduce_mean(net(tf.ones((2, 3)))))
+        tape.gradient(loss, net.trainable_variables)
+        """,
+    ),
+    "plain numbers for probabilities": (
+        "not-a-probability",
+        """
+        net = keras.Sequential([keras.Input((3,)), keras.layers.Dense(4)])
+        net.compile("adam", loss=keras.losses.SparseCategoricalCrossentropy())
+        net.fit(np.ones((4, 3)), np.ones((4,)))
+        """,
+    ),
+    "a result of an assignment in the loss": (
+        "assign-breaks-gradient",
+        """
+        v, w = tf.Variable(1.0), tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            loss = w.assign(v * 2.0) ** 2
+        tape.gradient(loss, v)
+        """,
+    ),
+    "a norm of a distance to itself": (
+        "nan-norm",
+        """
+        points = tf.Variable(tf.ones((4, 3)))
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.norm(points[:, None] - points[None], axis=-1))
+        tape.gradient(loss, points)
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_fires_on(name: str) -> None:
+    rule, code = MORE[name]
+
+    assert loud(_flush(code)) == [rule]
+
+
 @pytest.mark.parametrize("rule", BROKEN)
 def test_fires_on_a_program_that_breaks_the_rule(rule: str) -> None:
     assert loud(_flush(BROKEN[rule])) == [rule]
@@ -303,6 +425,36 @@ def _flush(code: str) -> str:
 
 
 HEALTHY = {
+    "lists that are scaled entry by entry, and numbers": f"""
+        {NET}
+        weights = [each * 2 for each in net.get_weights()]
+        net.set_weights(weights)
+        rate = 0.1
+        rate *= 2
+        zeros = [0.0]
+        zeros *= 4
+    """,
+    "divisions by what is never zero": """
+        x = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(1.0 / (tf.nn.relu(x) + 1e-6)) + tf.reduce_sum(1.0 / tf.maximum(x, 0.1))
+        tape.gradient(loss, x)
+    """,
+    "an activation on top of one": """
+        net = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1, activation="gelu")])
+        with tf.GradientTape() as tape:
+            loss = keras.losses.BinaryCrossentropy()(tf.ones((2, 1)), tf.sigmoid(net(tf.ones((2, 3)))))
+        tape.gradient(loss, net.trainable_variables)
+    """,
+    "gradients that are clipped in a list, and applied": f"""
+        {NET}
+        opt = keras.optimizers.SGD()
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(net(tf.ones((2, 3))))
+        grads = tape.gradient(loss, net.trainable_variables)
+        grads = [tf.clip_by_value(g, -1.0, 1.0) for g in grads]
+        opt.apply_gradients(zip(grads, net.trainable_variables))
+    """,
     "a straight-through estimator": """
         w = tf.Variable([0.2, 0.7])
         with tf.GradientTape() as tape:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from whygrad.backends.api import Api, Does
+from whygrad.backends.api import Api, Does, Role
 from whygrad.diagnostics import Diagnostic, Fix, Label, Severity
 from whygrad.lint.flow.facts import Facts, Request
 from whygrad.lint.flow.imports import FILE
@@ -15,6 +15,8 @@ from whygrad.lint.values.reach import Reach, reach
 from whygrad.lint.values.value import Node, Object, Place, Tape, Value
 from whygrad.source import SourceSpan
 from whygrad.source.module import Module
+
+NETWORKS: Final = (Role.LAYER, Role.SEQUENTIAL, Role.NETWORK)
 
 
 @dataclass(slots=True, eq=False)
