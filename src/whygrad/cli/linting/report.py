@@ -51,9 +51,10 @@ def mend(paths: Sequence[str], exclude: Sequence[str], wanted: Wanted, *, unsafe
             made.write()
             print(f"fixed {shown_file(str(file))}: {', '.join(made.titles)}", file=sys.stderr)
         else:
-            name = shown_file(str(file))
-            lines = difflib.unified_diff(_lines(made.before), _lines(made.after.text), f"a/{name}", f"b/{name}")
-            sys.stdout.write("".join(lines))
+            for path, before, after in made.texts():
+                name = shown_file(path)
+                lines = difflib.unified_diff(_lines(before), _lines(after), f"a/{name}", f"b/{name}")
+                sys.stdout.write("".join(lines))
     return count
 
 

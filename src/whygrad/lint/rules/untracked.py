@@ -82,7 +82,7 @@ def _is_data(node: Node) -> bool:
 
 
 def _is_read(case: Case, variable: Value) -> bool:
-    return any(any(each is variable for value in node.inputs for each in flat(value)) for node in case.facts.nodes)
+    return any(any(each is variable for value in node.inputs for each in _options(value)) for node in case.facts.nodes)
 
 
 def _is_trained(case: Case, made: Object) -> bool:
