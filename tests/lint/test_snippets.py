@@ -690,6 +690,18 @@ def test_silent_where_a_method_called_predict_may_be_anybodys() -> None:
     assert loud(code) == []
 
 
+def test_silent_where_an_attribute_is_of_what_an_unknown_function_gave() -> None:
+    code = """
+        def step(unroll, critic, states):
+            with tf.GradientTape() as tape:
+                out = unroll(critic, states)
+                loss = tf.reduce_mean((tf.stop_gradient(critic(states)) - out.values) ** 2)
+            return tape.gradient(loss, critic.trainable_variables)
+    """
+
+    assert loud(code) == []
+
+
 def test_silent_where_a_block_is_lifted_out_of_the_trace() -> None:
     code = """
         @tf.function

@@ -201,6 +201,25 @@ class Scale(tf.Module):
     assert found(program) == []
 
 
+def test_silent_where_a_function_that_a_trace_calls_keeps_the_variable() -> None:
+    program = """
+        class Mean:
+            def __init__(self):
+                self.kept = None
+
+            def initialize(self, x):
+                self.kept = tf.Variable(x)
+
+        mean = Mean()
+        @tf.function
+        def step(x):
+            mean.initialize(x)
+            return x
+    """
+
+    assert found(program) == []
+
+
 def test_silent_where_a_global_holds_the_variable() -> None:
     program = """
         kept = None

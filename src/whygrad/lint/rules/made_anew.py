@@ -63,7 +63,7 @@ def _may_be_made_once(case: Case, variable: Node, place: Place) -> bool:
     assert isinstance(variable.where, ast.expr)
     function = place.function
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function is not place.traced:
-        return place.branch
+        return place.branch or _is_held(case, variable)  # whoever calls it may do so once
     guards = list(_guards(case, variable.where, function))
     arguments = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)} - {"self", "cls"}
     shared = {

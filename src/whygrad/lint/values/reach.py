@@ -126,7 +126,7 @@ def reach(target: Value, tape: Tape | None) -> Reach:
         if value.kind is Kind.VARIABLE and value.of is not None and _is_learned(value.of):
             found.cuts.append(Cut(value, Why.WRITTEN))
         if value.kind is Kind.UNKNOWN and value.does is not Does.EITHER:
-            found.unknown = found.unknown or value.callee is not None
+            found.unknown = found.unknown or _is_of_a_call(value)
             found.guesses.append(value)
         waiting += _onward(value, found)
     return found
@@ -148,6 +148,11 @@ def _end(node: Node, tape: Tape | None) -> Why | None:
     if node.kind is Kind.UNKNOWN and node.callee is None:
         return None
     return Why.UNRECORDED
+
+
+def _is_of_a_call(node: Node) -> bool:
+    """Whether something unknown is what a call gave, or an attribute of that."""
+    return any(isinstance(each, Node) and each.callee is not None for each in _upwards(node))
 
 
 def _is_learned(value: Value) -> bool:
