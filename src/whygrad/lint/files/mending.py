@@ -10,7 +10,8 @@ from typing import Final
 
 from whygrad.diagnostics import Diagnostic, Fix, FixSafety, Severity
 from whygrad.lint.files.checking import check_bytes
-from whygrad.lint.files.notebook import Notebook, cell_name, read_notebook
+from whygrad.lint.files.notebook import Notebook, read_notebook
+from whygrad.source import cell_name
 from whygrad.source.editing import EditError, FileText, edited, read_source
 
 _MOST: Final = 100  # fixes of one file

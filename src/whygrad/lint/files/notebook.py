@@ -8,18 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from whygrad.source import SourceSpan
+from whygrad.source import SourceSpan, notebook_of
 from whygrad.source.editing import EditError, edited
 
 _DECODER: Final = json.JSONDecoder()
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _LINE: Final = re.compile(r"(?:[^\\]|\\[^n])*(?:\\n)?")  # of a string as JSON writes it
-_NUMBER: Final = re.compile(r":cell (\d+)$")
-
-
-def cell_name(file: str, number: int) -> str:
-    """What a cell is called, counted from 1 as people do."""
-    return f"{file}:cell {number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +71,10 @@ class Notebook:
         """The notebook after all edits, whose places are lines of cells; an `EditError` where they do not fit."""
         wanted: dict[int, list[tuple[SourceSpan, str]]] = {}
         for span, new in edits:
-            number = _NUMBER.search(span.file)
-            if number is None:
+            place = notebook_of(span.file)
+            if place is None:
                 raise EditError("an edit lies in no cell")
-            wanted.setdefault(int(number[1]), []).append((span, new))
+            wanted.setdefault(place[1], []).append((span, new))
         text = self.text
         for cell in reversed(list(self.cells())):
             if cell.number in wanted:

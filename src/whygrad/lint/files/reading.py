@@ -12,8 +12,7 @@ from typing import Final
 
 from whygrad.diagnostics import Diagnostic, Edit, Fix, Label
 from whygrad.lint.engine import unreadable
-from whygrad.lint.files.notebook import cell_name
-from whygrad.source import SourceSpan
+from whygrad.source import SourceSpan, cell_name
 from whygrad.source.editing import EditError, edited
 
 LONGEST: Final = 20 * 2**20  # bytes: more than any file that a person wrote

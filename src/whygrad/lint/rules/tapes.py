@@ -163,7 +163,9 @@ def not_in_the_loss(case: Case) -> Iterator[Finding]:
 
 
 def _is_written(variable: Node, used: Reach) -> bool:
-    if id(variable) in used.nodes:
+    """Whether a variable that the target depends on is written, all of it or a slice."""
+    whole = variable.inputs[0] if variable.does in (Does.GATHER, Does.MOVE) and variable.inputs else variable
+    if id(whole) in used.nodes:
         return True
     return variable.parent is not None and any(variable.parent is each for each in used.callees)
 
