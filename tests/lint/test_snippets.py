@@ -576,6 +576,16 @@ HEALTHY = {
             from keras.backend import dot
         except ImportError:
             dot = None
+        def old(x):
+            try:
+                tf.contrib.layers.flatten
+            except AttributeError:
+                return x
+            return tf.contrib.layers.flatten(x)
+        def older(x):
+            if tf.__version__ >= "2":
+                return x
+            return tf.random_uniform(x)
     """,
     "old functions of the compatibility module": """
         import tensorflow.compat.v1 as tf1

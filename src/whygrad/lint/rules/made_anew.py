@@ -74,20 +74,16 @@ def _may_be_made_once(case: Case, variable: Node, place: Place) -> bool:
 
 def _guards(case: Case, where: ast.expr, function: ast.AST) -> Iterator[ast.expr | None]:
     """The conditions that a place in a function depends on, early returns included; None for one of another kind."""
-    child: ast.AST = where
+    inside = set(ast.walk(function))
+    before = (each for each in case.module.before(where) if each in inside)
+    yield from (each.test for each in before if isinstance(each, ast.If) and _leaves(each))
     for parent in case.module.ancestors(where):
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(parent, name, None)
-            if isinstance(block, list) and child in block:
-                before = block[: block.index(child)]
-                yield from (each.test for each in before if isinstance(each, ast.If) and _leaves(each))
         if parent is function:
             return
         if isinstance(parent, (ast.If, ast.IfExp)):
             yield parent.test
         elif isinstance(parent, (ast.Try, ast.Match, ast.While, ast.ExceptHandler, ast.BoolOp, ast.Lambda)):
             yield None
-        child = parent
 
 
 def _leaves(node: ast.If) -> bool:
