@@ -19,7 +19,6 @@ from whygrad.lint.values.value import (
     Method,
     Node,
     Object,
-    Place,
     Super,
     Table,
     Value,
@@ -382,8 +381,3 @@ def _layers_between(inputs: Value, outputs: Value) -> list[Value]:
             found[id(value.parent)] = value.parent  # a layer of the user's, whose call was followed
         waiting += [each for one in value.inputs for each in parts(one)]
     return list(found.values())
-
-
-def top_place(place: Place) -> bool:
-    """Whether a place is that of a script's own statements."""
-    return not place.calls

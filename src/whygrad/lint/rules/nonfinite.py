@@ -9,10 +9,9 @@ from whygrad.backends.api import Does, Role
 from whygrad.diagnostics import Severity, Word
 from whygrad.lint.rules.check import Case, Finding, rules
 from whygrad.lint.values.reach import flat
-from whygrad.lint.values.value import Kind, Literal, Node, Value
+from whygrad.lint.values.value import Literal, Node, Value
 
 _TO_ZERO = (Does.SOFTMAX, Does.SIGMOID, Does.RELU)  # reach zero, in floating point or exactly
-_THROUGH = (Does.MOVE, Does.GATHER, Does.EITHER, Does.CAST)
 _UNSAFE = {Does.LOG: "log", Does.SQRT: "root", Does.RSQRT: "root", Does.DIVIDE: "division", Does.POWER: "power"}
 
 
@@ -252,6 +251,3 @@ def optimizer_without_epsilon(case: Case) -> Iterator[Finding]:
                 certain=False,
                 severity=Severity.WARNING,
             )
-
-
-__all__ = ["Kind"]

@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from whygrad.backends.api import Does, Role
+from whygrad.backends.api import Role
 from whygrad.diagnostics import Severity
 from whygrad.lint.rules.check import NETWORKS, Case, Finding, rules
 from whygrad.lint.values.reach import flat, related
-from whygrad.lint.values.value import Items, Literal, Node, Object
+from whygrad.lint.values.value import Literal, Node, Object
 
 _ANOTHER = re.compile(
     r"target|teacher|\bold|old_|_old|ema|twin|copy|slow|frozen|backup|momentum|second|reference|prev", re.I
@@ -121,6 +121,3 @@ def frozen_too_late(case: Case) -> Iterator[Finding]:
                     help="set `trainable` first, and read the list after that",
                     severity=Severity.WARNING,
                 )
-
-
-__all__ = ["Does", "Items"]

@@ -70,26 +70,17 @@ class Reach:
         if id(source) in self.nodes or any(source is each for each in self.callees):
             return True
         if isinstance(source, Object):
-            return any(related(source, each) for each in self.callees if not _is_whole(each, source))
+            return any(related(source, each) for each in self.callees)
         return (
             isinstance(source, Node)
             and source.parent is not None
             and (any(source.parent is each for each in self.callees))
         )
 
-    def has_variables_behind(self, source: Value) -> bool:
-        """Whether a tensor was itself computed from something that is reached, so that nothing is missing."""
-        return False if not isinstance(source, Node) else source.kind is Kind.VARIABLE
-
     def has_part_of(self, owner: Value) -> bool:
         if any(related(owner, each) for each in self.callees):
             return True
         return any(related(owner, node) for node in self.nodes.values() if node.kind is not Kind.TENSOR)
-
-
-def _is_whole(callee: Value, part: Object) -> bool:
-    """Whether a network that was called is known layer by layer, so that its parts speak for themselves."""
-    return False
 
 
 def reach(target: Value, tape: Tape | None) -> Reach:
