@@ -775,3 +775,26 @@ def test_an_attribute_that_a_branch_sets_decides_nothing() -> None:
     """
 
     assert loud(code) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "expression"),
+    [
+        *(
+            ("non-differentiable-op", f"tf.cast({op}, tf.float32)")
+            for op in ("tf.argmax(w)", "tf.argsort(w)", "w > 0.5")
+        ),
+        ("non-differentiable-op", "tf.round(w)"),
+        ("non-differentiable-op", "tf.cast(tf.cast(w, tf.int32), tf.float32)"),
+        *(("numpy-escape", f"tf.constant({left})") for left in ("w.numpy() * 2.0", "np.exp(w)", "float(w[0])")),
+    ],
+)
+def test_fires_whatever_cuts_the_way(rule: str, expression: str) -> None:
+    code = f"""
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum({expression})
+        tape.gradient(loss, w)
+    """
+
+    assert loud(code) == [rule]

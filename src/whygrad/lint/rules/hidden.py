@@ -9,7 +9,7 @@ from whygrad.backends.api import Role
 from whygrad.diagnostics import Severity, Word
 from whygrad.lint.flow.facts import Request
 from whygrad.lint.rules.check import NETWORKS, Case, Finding, is_todays, rules
-from whygrad.lint.rules.untracked import OWN_LIST
+from whygrad.lint.rules.untracked import keeps_its_own_list
 from whygrad.lint.values.reach import flat
 from whygrad.lint.values.value import Function, Kind, Klass, Node, Object, Value
 
@@ -63,13 +63,9 @@ def _trained(case: Case) -> Iterator[tuple[Request, Object]]:
 
 
 def _is_open(owner: Object) -> bool:
-    """Whether all that an object holds was made here, and nobody below writes a list of their own."""
-    classes = [each.klass for each in owner.contents() if isinstance(each, Object) and each.klass is not None]
-    for klass in classes:
-        assert klass.where is not None
-        if any(klass.find(name) is not None for name in OWN_LIST) or "_track" in ast.unparse(klass.where):
-            return False
-    return True
+    """Whether no class of what an object holds keeps a list of its own."""
+    classes = {each.klass for each in owner.contents() if isinstance(each, Object) and each.klass is not None}
+    return not any(map(keeps_its_own_list, classes))
 
 
 def _asked(case: Case) -> set[int]:

@@ -11,7 +11,7 @@ from whygrad.lint.rules.check import NETWORKS, Case, Finding, is_todays, rules
 from whygrad.lint.values.reach import behind, flat, related
 from whygrad.lint.values.value import PLAIN, Kind, Klass, Node, Object, Value
 
-OWN_LIST = ("trainable_variables", "trainable_weights", "variables", "weights", "_trainable_variables")
+_OWN_LIST = ("trainable_variables", "trainable_weights", "variables", "weights", "_trainable_variables")
 
 
 @rules(untracked_variable="WL201")
@@ -23,7 +23,7 @@ def plain_attributes(case: Case) -> Iterator[Finding]:
     for made in case.facts.objects:
         if made.klass is None or made.role not in NETWORKS or not is_todays(case, made):
             continue
-        if any(made.klass.find(name) is not None for name in OWN_LIST) or "_track" in ast.unparse(_body(made.klass)):
+        if keeps_its_own_list(made.klass):
             continue
         trained = _is_trained(case, made)
         for attribute, held in made.attributes.items():
@@ -55,9 +55,11 @@ def _options(held: Value) -> Iterator[Value]:
             yield each
 
 
-def _body(klass: Klass) -> ast.AST:
+def keeps_its_own_list(klass: Klass) -> bool:
+    """Whether a class says itself what its variables are, or has them tracked by hand."""
     assert klass.where is not None
-    return klass.where
+    names = (each.attr for each in ast.walk(klass.where) if isinstance(each, ast.Attribute))
+    return any(klass.find(name) is not None for name in _OWN_LIST) or any("_track" in name for name in names)
 
 
 def _is_plain_variable(value: Value) -> bool:
