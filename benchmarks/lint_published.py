@@ -35,7 +35,7 @@ vit-keras xplique ydata-synthetic zfit foolbox shap malib mlprimitives gretel-sy
 transformers<5 OpenNMT-tf tensorpack bert-for-tf2 kashgari TensorFlowTTS TensorFlowASR nobrainer sleap deeplabcut
 ampligraph deepmatch sionna umap-learn ivis nangs elephas tensorcircuit coax rlzoo tensortrade imagededup
 tf-levenberg-marquardt tfkan tensorflow-datasets LibRecommender keras-unet keras-efficientnet-v2
-keras-cv-attention-models tf-seq2seq-losses lingvo t5 mesh-tensorflow pinnx stable-baselines pyvae keras-adversarial
+keras-cv-attention-models tf-seq2seq-losses lingvo t5 mesh-tensorflow pinnx pyvae keras-adversarial
 tape-proteins tensorflow-model-analysis tfx-bsl mlagents ray tf2onnx
 """
 

@@ -576,6 +576,11 @@ HEALTHY = {
             from keras.backend import dot
         except ImportError:
             dot = None
+        try:
+            either = tf.compat.v1
+        except AttributeError:
+            either = tf
+        found = either.trainable_variables()
         def old(x):
             try:
                 tf.contrib.layers.flatten

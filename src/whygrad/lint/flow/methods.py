@@ -53,6 +53,8 @@ class Methods(Objects):
                 return self.super_attribute(owner, name, where)
             case Loaded():
                 return owner.scope.names.get(name) or self.unknown(where, name=name)
+            case Node(does=Does.EITHER) if any(isinstance(each, Known) for each in owner.inputs):
+                return self.unknown(where)  # of which version it is, nobody asked
             case Node(does=Does.EITHER) if name in LISTS:
                 found = [self.attribute(each, name, where) for each in owner.inputs]
                 return Items([each for one in found for each in parts(one)], where, complete=False)
