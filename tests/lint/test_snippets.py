@@ -587,6 +587,9 @@ HEALTHY = {
             except AttributeError:
                 return x
             return tf.contrib.layers.flatten(x)
+        @unittest.run_v1_only("sessions")
+        def test_session():
+            tf.Session()
         def older(x):
             if tf.__version__ >= "2":
                 return x

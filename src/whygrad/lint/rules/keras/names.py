@@ -94,7 +94,8 @@ def _is_guarded(case: Case, where: ast.AST) -> bool:
     for parent in case.module.ancestors(where):
         if isinstance(parent, ast.Try):
             return True
-        if isinstance(parent, (ast.If, ast.IfExp)) and _asks_for_version(parent.test):
+        tests = [parent.test] if isinstance(parent, (ast.If, ast.IfExp)) else getattr(parent, "decorator_list", [])
+        if any(map(_asks_for_version, tests)):  # `if version < 2`, or `@run_v1_only` on the function
             return True
     name = ".".join(ast.unparse(where).split(".")[:2])
     return any(_leaves_without_it(each, name) for each in case.module.before(where))
