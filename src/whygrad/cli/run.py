@@ -89,10 +89,10 @@ def command(
 
 
 def _selection(select: tuple[str, ...], ignore: tuple[str, ...]) -> Selection:
-    from whygrad.diagnostics import Selection, parse_selection
+    from whygrad.diagnostics import Selection
 
     if not select and not ignore:
-        return Selection()
-    from whygrad.rules import all_rules
+        return Selection()  # without loading the rules
+    from whygrad.rules import selection_of
 
-    return parse_selection(select, ignore, [(rule.code, rule.name) for rule in all_rules()])
+    return selection_of(select, ignore)

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.errors import UsageError
+from whygrad.arguments import check_choice
+from whygrad.errors import UnknownNameError, UsageError
 from whygrad.report.cells import aligned
 from whygrad.training.edit.snapshots import Snapshot, read_checkpoint, snapshot
 
@@ -59,7 +60,7 @@ class Difference:
         for row in self.rows:
             if row.name == name:
                 return row
-        raise KeyError(name)
+        raise UnknownNameError(name, (row.name for row in self.rows), "variable")
 
     def __iter__(self) -> Iterator[VariableChange]:
         return iter(self.rows)
@@ -73,12 +74,9 @@ class Difference:
 
     def sort(self, by: str = "relative") -> Difference:
         """Largest first: by `relative`, `distance`, `largest`, `before`, `after`, or by `name`."""
+        check_choice("by", by, ("relative", "distance", "largest", "before", "after", "name"))
         if by == "name":
             return replace(self, rows=tuple(sorted(self.rows, key=lambda row: row.name)))
-        if by not in ("relative", "distance", "largest", "before", "after"):
-            raise UsageError(
-                f"cannot sort by `{by}`", help="sort by relative, distance, largest, before, after or name"
-            )
 
         def size(row: VariableChange) -> float:
             value = getattr(row, by)

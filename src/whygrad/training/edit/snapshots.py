@@ -19,8 +19,9 @@ from typing import Any, Final
 import numpy as np
 import tensorflow as tf
 
+from whygrad.arguments import check_text
 from whygrad.backends.tensorflow import compat
-from whygrad.errors import UsageError
+from whygrad.errors import UnknownNameError, UsageError
 from whygrad.training.edit.owned_variables import variables_of
 from whygrad.training.variables import distinct, name_of
 
@@ -37,6 +38,8 @@ class Snapshot:
     label: str = ""
 
     def __getitem__(self, name: str) -> Any:
+        if not isinstance(name, str) or name not in self.values:
+            raise UnknownNameError(name, self.values, "variable")
         return self.values[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -52,6 +55,7 @@ class Snapshot:
 
 def snapshot(*owners: Any, label: str = "") -> Snapshot:
     """Copy the variables of models, optimizers, modules, or variables themselves."""
+    check_text("label", label)
     values: dict[str, Any] = {}
     variables = variables_of(*owners)
     for name, variable in zip(distinct(map(name_of, variables)), variables, strict=True):

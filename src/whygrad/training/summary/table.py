@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from whygrad.errors import UsageError
+from whygrad.arguments import check_choice
+from whygrad.errors import UnknownNameError, UsageError
 from whygrad.training.summary.view import TOTAL, as_html, as_table
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class Summary:
 
     def column(self, name: str) -> Any:
         """One column without the total, rows in order: an array, or inside `tf.function` a tensor."""
+        if not isinstance(name, str) or name not in self.columns:
+            raise UnknownNameError(name, self.columns, "column")
         if self.is_symbolic:
             return self.columns[name][:-1]
         return np.asarray(self.columns[name])[list(self._order)]
@@ -66,16 +69,15 @@ class Summary:
 
     def __getitem__(self, name: str) -> dict[str, Any]:
         if name not in self.names:
-            raise KeyError(name)
+            raise UnknownNameError(name, self.names, self.label)
         i = self.names.index(name)
         return self._row(name, i, self.variables[i], self.missing[i])
 
     def sort(self, by: str = "norm", *, descending: bool = True) -> Summary:
         """The same rows by one column; those without a number come last."""
+        check_choice("by", by, ("name", *self.columns))
         if by == "name":
             order = sorted(range(len(self)), key=self.names.__getitem__, reverse=descending)
-        elif by not in self.columns:
-            raise UsageError(f"cannot sort by `{by}`", help=f"sort by name, {', '.join(self.columns)}")
         else:
             order = sorted(range(len(self)), key=_rank(np.asarray(self.columns[by]), descending))
         return replace(self, order=tuple(order))
