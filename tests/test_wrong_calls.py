@@ -92,7 +92,7 @@ class World:
 
         def stopped() -> None:
             with tf.GradientTape() as tape:
-                value = tf.reduce_sum(tf.stop_gradient(self.variables[0]))
+                value = tf.reduce_sum(tf.stop_gradient(self.variables[0] * 2.0))
             tape.gradient(value, self.variables[0])
 
         self.stopped = stopped

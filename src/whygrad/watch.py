@@ -7,7 +7,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from whygrad.backends import DISTRIBUTIONS, Watcher, WatchOptions, modules_of, r
 from whygrad.backends.children import MODULE as CHILDREN_OF
 from whygrad.backends.children import Children, leave
 from whygrad.backends.failure import describe_failure
-from whygrad.diagnostics import Diagnostic, Selection, Severity
+from whygrad.diagnostics import Diagnostic, Selection, Severity, comment_troubles
 from whygrad.errors import GradientError, NotCallableError, UsageError
 from whygrad.graph import Failure, Ledger, Recording, Request, Source
 from whygrad.graph.codec import dump
@@ -30,7 +30,7 @@ from whygrad.report import LossReach, Report, TermReach, render_diagnostic
 from whygrad.report.children import with_children
 from whygrad.report.json import location
 from whygrad.report.ledger import printed
-from whygrad.rules import all_rules, diagnose, selection_of
+from whygrad.rules import all_rules, diagnose_apart, selection_of
 from whygrad.rules.term_names import TermTraining, training_of_terms
 from whygrad.rules.wording import name_of, target_expression
 from whygrad.run_folder import runs_of_this_process
@@ -229,7 +229,7 @@ def watch(
     """Watch a stretch of code. Nothing it computes changes; afterwards `run.report()` says what was found.
 
     `select` and `ignore`: only these rules, and not these, by code, name or family, as in `select="WG1"` or
-    `ignore=["WG104", "dead-relu"]`; `selection` says both as one object, or is another word for `select`.
+    `ignore=["WG104", "dead-units"]`; `selection` says both as one object, or is another word for `select`.
     `run.record(...)` keeps the numbers of a step in a run called `name`, in `folder` (`.whygrad`).
     `find_nan`: keep what every compiled step needs to be replayed, which costs memory and time, so that the first
     value that is not finite is found for certain. `guard`: hold back updates that are not finite, as `whygrad.guard`
@@ -266,7 +266,7 @@ def watch(
 
 def _chosen(selection: Any, select: Any, ignore: Any) -> Selection | None:
     """Which rules are wanted; a word that means none of them is refused."""
-    advice = 'write `select="WG1"` or `ignore=["WG104", "dead-relu"]`; `whygrad rules` lists the codes and names'
+    advice = 'write `select="WG1"` or `ignore=["WG104", "dead-units"]`; `whygrad rules` lists the codes and names'
     if selection is None or isinstance(selection, Selection):
         words = words_in("select", select, help=advice)
     else:
@@ -347,10 +347,13 @@ def explain_recording(recording: Recording, selection: Selection | None = None) 
     """What the rules say of a recording, made here or elsewhere: no file of the user's is read for it."""
     with texts_of(recording.sources):
         gradients = tuple(_reach(recording, request) for request in with_escapes(recording).requests)
+    framework = recording.framework
+    words, modules = words_of(framework), modules_of(framework)
+    found, silenced = diagnose_apart(recording, all_rules(), selection, words, modules)
     return Report(
-        diagnostics=diagnosed(recording, selection),
+        diagnostics=found,
         gradients=gradients,
-        run=_facts(recording),
+        run={**_facts(recording), **_silence(recording, silenced, selection)},
         sources=recording.sources,
         recording=recording,
     )
@@ -365,8 +368,7 @@ def replay(path: str) -> Recording:
 
 def diagnosed(recording: Recording, selection: Selection | None = None) -> tuple[Diagnostic, ...]:
     """What all rules say of a recording, in the words of its framework."""
-    framework = recording.framework
-    return diagnose(recording, all_rules(), selection, words_of(framework), modules_of(framework))
+    return explain_recording(recording, selection).diagnostics
 
 
 def _reach(recording: Recording, request: Request) -> LossReach:
@@ -404,6 +406,15 @@ def _term(recording: Recording, request: Request, term: TermTraining) -> TermRea
         },
         steps=0 if request.of_terms is None else request.of_terms.steps,
     )
+
+
+def _silence(recording: Recording, silenced: Sequence[Diagnostic], selection: Selection | None) -> dict[str, object]:
+    """How much was silenced by comments, and which comments do nothing, where every rule was asked to the end."""
+    known = [(rule.code, rule.name) for rule in all_rules()]
+    every = selection is None or selection == Selection()
+    troubles = list(comment_troubles(recording.sources, silenced, known, unused=every and recording.failure is None))
+    counted: dict[str, object] = {"silenced": len(silenced)} if silenced else {}
+    return {**counted, "comments": troubles} if troubles else counted
 
 
 def _facts(recording: Recording) -> dict[str, object]:

@@ -17,7 +17,7 @@ from whygrad.backends import require_framework
 from whygrad.cli.complaint import WRONG_USAGE, complain
 from whygrad.cli.ending import Ending, conclude
 from whygrad.cli.linting.foresight import with_foresight
-from whygrad.cli.output import LivePrinter, Output, claim, deliver
+from whygrad.cli.output import LivePrinter, Output, claim, deliver, keep_stdout
 from whygrad.cli.program import Invocation, Program, load, run_as_main, set_stage, wait_for_children, wait_for_threads
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import GradientError, UsageError
@@ -64,6 +64,8 @@ def execute(plan: Plan) -> int:
 
 def _ready(plan: Plan) -> Plan:
     require_framework()
+    if plan.output.is_document:
+        return replace(plan, output=replace(plan.output, descriptor=keep_stdout()))
     if plan.output.file is None:
         return plan
     return replace(plan, output=replace(plan.output, file=claim(plan.output.file)))

@@ -52,11 +52,17 @@ def _words(texts: Iterable[str]) -> Iterable[str]:
     return (word for text in texts for word in re.split(r"[,\s]+", text) if word)
 
 
+def nearest(word: str, known: Iterable[tuple[str, str]]) -> str | None:
+    """The name that a word was probably meant to be; a code that is not there is like any other, and means none."""
+    if _CODE_PREFIX.fullmatch(word[:5]) is not None and any(map(str.isdigit, word)):
+        return None
+    return next(iter(difflib.get_close_matches(word.lower(), [name for _, name in known])), None)
+
+
 def _advice(word: str, pairs: Iterable[tuple[str, str]]) -> str:
-    names = [name for pair in pairs for name in pair]
-    near = [*difflib.get_close_matches(word.lower(), names), *difflib.get_close_matches(word.upper(), names)]
+    near = nearest(word, pairs)
     listing = "`whygrad rules` lists the codes and names"
-    return f"did you mean `{near[0]}`? {listing}" if near else listing
+    return f"did you mean `{near}`? {listing}" if near else listing
 
 
 def ignored_rules(text: str) -> frozenset[str] | None:

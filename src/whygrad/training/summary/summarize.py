@@ -84,11 +84,6 @@ def _aligned(gradients: Any, variables: Any) -> tuple[list[Any], list[Any], list
             f"{len(grads)} gradients do not match {len(holders)} variables",
             help="pass the variables that the gradients were asked for, in the same order",
         )
-    if not grads:
-        raise UsageError(
-            "there are no gradients: the list of variables is empty",
-            help="build the model first, by calling it on a batch; Keras 3 tracks no plain `tf.Variable` attribute",
-        )
     for gradient, holder in zip(grads, holders, strict=True):
         if is_variable(holder) and not fits(gradient, holder):
             raise UsageError(
@@ -129,9 +124,9 @@ def _name(holder: Any, position: int) -> str:
 
 def _labels(by: By, names: list[str], holders: list[Any]) -> tuple[list[str], str]:
     """The row that each gradient goes to, and what a row is."""
-    if callable(by) and not isinstance(by, type):
-        given = [name if holder is None else holder for name, holder in zip(names, holders, strict=True)]
-        return [str(by(each)) for each in given], "group"
+    if not isinstance(by, str | re.Pattern | type) and callable(by):
+        shown = [name if holder is None else holder for name, holder in zip(names, holders, strict=True)]
+        return [str(by(each)) for each in shown], "group"
     if isinstance(by, type) or not isinstance(by, str | re.Pattern):
         raise UsageError(f"`by` cannot be {given(by)}", help=_GROUPINGS)
     if by == "variable":
@@ -143,7 +138,7 @@ def _labels(by: By, names: list[str], holders: list[Any]) -> tuple[list[str], st
     if by == "total":
         return ["all"] * len(names), "group"
     rows = [_match(by, name) for name in names]
-    if set(rows) == {OTHER}:
+    if rows and set(rows) == {OTHER}:
         pattern = getattr(by, "pattern", by)
         raise UsageError(f"`by={pattern!r}` is no grouping, and as a pattern it matches no variable", help=_GROUPINGS)
     return rows, "group"

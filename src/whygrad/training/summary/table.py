@@ -7,13 +7,18 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from whygrad.arguments import check_choice
 from whygrad.errors import UnknownNameError, UsageError
 from whygrad.training.summary.view import TOTAL, as_html, as_table
+
+NOTHING: Final = (
+    "there are no gradients: the list of variables is empty\n"
+    "help: build the model first, by calling it on a batch; Keras 3 does not track a plain `tf.Variable` attribute"
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -110,6 +115,8 @@ class Summary:
         return {"variables": variables, "missing": missing, **values}
 
     def __str__(self) -> str:
+        if not self.names:
+            return NOTHING
         if self.is_symbolic:
             return f"<Summary of {len(self)} rows by {self.label}, known when the graph runs>"
         from rich.console import Console
@@ -126,7 +133,7 @@ class Summary:
         return as_table(self.label, self._rows(), self.total)
 
     def _repr_html_(self) -> str:
-        if self.is_symbolic:
+        if self.is_symbolic or not self.names:
             return f"<pre>{escape(str(self))}</pre>"
         return as_html(self.label, self._rows(), self.total)
 
