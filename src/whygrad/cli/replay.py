@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whygrad.cli.config import OUTPUT_FORMATS
+from whygrad.config import OUTPUT_FORMATS
 
 if TYPE_CHECKING:
     from whygrad.cli.commands import Todo

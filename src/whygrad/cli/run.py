@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from whygrad.cli.config import FAIL_ON, OUTPUT_FORMATS, Config, find_config
+from whygrad.config import FAIL_ON, OUTPUT_FORMATS, Config, find_config
 from whygrad.run_folder import run_folder
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ def command(
 ) -> Todo:
     """Run SCRIPT as `python` would, and explain its gradients.
 
-    Everything after SCRIPT belongs to the script. The exit status is the script's own. The report goes to standard error
-    as text; as JSON, SARIF or HTML it goes to standard output, and what the script prints to standard error, so that
-    `whygrad run --output-format json train.py | jq` works. With --output-file the script's output stays where it is.
+    Everything after SCRIPT belongs to the script. The exit status is the script's own. The report goes to standard
+    error as text; as JSON, SARIF or HTML it goes to standard output, and what the script prints goes to standard error,
+    so that standard output is one document. With --output-file the script's output stays where it is.
     """
     from whygrad.cli.output import Output
     from whygrad.cli.program import Invocation

@@ -53,10 +53,12 @@ def _words(texts: Iterable[str]) -> Iterable[str]:
 
 
 def nearest(word: str, known: Iterable[tuple[str, str]]) -> str | None:
-    """The name that a word was probably meant to be; a code that is not there is like any other, and means none."""
-    if _CODE_PREFIX.fullmatch(word[:5]) is not None and any(map(str.isdigit, word)):
+    """The code or name that a word was probably meant to be; a code that is not there is as near to all others."""
+    if re.fullmatch(r"W[GL]\d+", word, re.IGNORECASE):
         return None
-    return next(iter(difflib.get_close_matches(word.lower(), [name for _, name in known])), None)
+    names = [name for pair in known for name in pair]
+    near = [*difflib.get_close_matches(word.lower(), names), *difflib.get_close_matches(word.upper(), names)]
+    return next(iter(near), None)
 
 
 def _advice(word: str, pairs: Iterable[tuple[str, str]]) -> str:

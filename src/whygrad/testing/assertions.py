@@ -29,6 +29,7 @@ def assert_all_gradients(
             for the trainable variables of a layer or model.
         allow: names of variables that may go without; `*` stands for anything, as in `"teacher/*"`.
     """
+    __tracebackhide__ = True
     check_callable("step", step, help="pass the function: `assert_all_gradients(step, x)`, not `...(step(x))`")
     patterns = words_in("allow", allow, help='`allow="teacher/*"`')
     if variables is not None:
@@ -62,6 +63,7 @@ def assert_diagnoses(rule: str) -> Iterator[Run]:
 
     An exception of the block is let through where the rule has spoken: often it is the symptom.
     """
+    __tracebackhide__ = True
     check_text("rule", rule, help='`assert_diagnoses("stop-gradient")`')
     wanted = find_rule(rule)
     if wanted is None:
@@ -77,7 +79,7 @@ def assert_diagnoses(rule: str) -> Iterator[Run]:
 
 @contextlib.contextmanager
 def _noted(run: Run) -> Iterator[list[Exception]]:
-    """The exception of the block, in a list and told to the run, instead of raised."""
+    """The exception of the block, in a list and known to the run, instead of raised."""
     errors: list[Exception] = []
     try:
         yield errors
@@ -93,6 +95,7 @@ def assert_gradient_correct(f: Callable[..., Any], inputs: Any, **options: Any) 
     """
     from whygrad.training.gradient_check.check import check_gradient
 
+    __tracebackhide__ = True
     check = check_gradient(f, inputs, **options)
     if not check:
         raise WrongGradientError(

@@ -35,9 +35,9 @@ def _admit(file: Path, diagnostic: Diagnostic) -> bool:
 
 @cache
 def _wanted(folder: Path) -> Wanted:
-    from whygrad.cli.config import Config, find_config
     from whygrad.cli.linting.command import selection_of
     from whygrad.cli.linting.report import Wanted
+    from whygrad.config import Config, find_config
 
     try:
         config = find_config(folder)

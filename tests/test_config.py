@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from whygrad.cli.config import Config, find_config
+from whygrad.config import Config, find_config
 from whygrad.errors import UsageError
 
 
