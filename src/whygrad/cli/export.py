@@ -7,14 +7,21 @@ from typing import TYPE_CHECKING
 
 import click
 
+from whygrad.cli.completing import run_names
 from whygrad.errors import UsageError
 
 if TYPE_CHECKING:
     from whygrad.store import Run
 
 
-@click.command("export")
-@click.argument("run")
+@click.command(
+    "export",
+    epilog="""\b
+Examples:
+  whygrad export latest --html run.html
+  whygrad export latest --csv tables""",
+)
+@click.argument("run", shell_complete=run_names)
 @click.option("--dir", "folder", help="Folder of the runs.")
 @click.option("--html", metavar="FILE", help="Write one page that opens in a browser without a network.")
 @click.option("--tensorboard", metavar="DIR", help="Write an event file that TensorBoard shows.")

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from whygrad.cli.completing import rule_words
 from whygrad.config import FAIL_ON, OUTPUT_FORMATS, Config, find_config
+from whygrad.errors import UsageError
 from whygrad.run_folder import run_folder
 
 if TYPE_CHECKING:
@@ -19,12 +21,29 @@ if TYPE_CHECKING:
 GUARD_MODES: Final = ("skip", "raise", "zero", "rollback")
 
 
-@click.command("run", context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False})
+@click.command(
+    "run",
+    short_help="Run a script, and explain its gradients.",
+    epilog="""\b
+Examples:
+  whygrad run train.py --epochs 3
+  whygrad run --fail-on error -m my_package.train
+  whygrad run --output-format json train.py > report.json
+  whygrad run -c 'import train; train.main()'""",
+    context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False},
+)
 @click.option("-m", "is_module", is_flag=True, help="SCRIPT is the name of a module, as in `python -m`.")
+@click.option("-c", "code", metavar="CODE", help="Run CODE, as `python -c` does, in place of a script.")
 @click.option("--output-format", type=click.Choice(OUTPUT_FORMATS), help="Form of the report. [default: text]")
 @click.option("--output-file", metavar="FILE", help="Write the report to FILE, not to the terminal.")
-@click.option("--select", multiple=True, metavar="RULES", help="Only these rules: codes, names or families (WG1).")
-@click.option("--ignore", multiple=True, metavar="RULES", help="Not these rules.")
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="RULES",
+    shell_complete=rule_words,
+    help="Only these rules: codes, names or families (WG1).",
+)
+@click.option("--ignore", multiple=True, metavar="RULES", shell_complete=rule_words, help="Not these rules.")
 @click.option(
     "--fail-on", type=click.Choice(FAIL_ON), help="Exit with 1 where a script that succeeded has such a finding."
 )
@@ -39,7 +58,7 @@ GUARD_MODES: Final = ("skip", "raise", "zero", "rollback")
 @click.option("--record", is_flag=True, help="Keep the report as a run, for `whygrad ui` and `whygrad export`.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing where there is no error and no warning.")
 @click.option("--no-config", is_flag=True, help="Do not read [tool.whygrad] of pyproject.toml.")
-@click.argument("script")
+@click.argument("script", required=False)
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 def command(
     *,
@@ -58,10 +77,11 @@ def command(
     record: bool,
     quiet: bool,
     no_config: bool,
-    script: str,
+    code: str | None,
+    script: str | None,
     args: tuple[str, ...],
 ) -> Todo:
-    """Run SCRIPT as `python` would, and explain its gradients.
+    """Run SCRIPT as `python` would, and explain its gradients; `-` is a script from standard input.
 
     Everything after SCRIPT belongs to the script. The exit status is the script's own. The report goes to standard
     error as text; as JSON, SARIF or HTML it goes to standard output, and what the script prints goes to standard error,
@@ -72,11 +92,18 @@ def command(
     from whygrad.cli.session import Plan, execute
     from whygrad.diagnostics import Severity
 
-    folder = Path.cwd() if is_module else Path(script).resolve().parent
+    if code is not None:
+        script, args = "-c", args if script is None else (script, *args)
+    if script is None:
+        raise UsageError(
+            "there is no script to run", help="whygrad run train.py, or -m MODULE, -c CODE, - for standard input"
+        )
+    invocation = Invocation(script, args, is_module, code)
+    folder = Path(script).resolve().parent if invocation.is_file else Path.cwd()
     config = Config() if no_config else find_config(folder)
     limit = fail_on or config.fail_on
     plan = Plan(
-        invocation=Invocation(script, args, is_module),
+        invocation=invocation,
         selection=_selection(select or config.select, ignore or config.ignore),
         fail_on=None if limit == "never" else Severity.parse(limit),
         output=Output(output_format or config.output_format, output_file, quiet),

@@ -93,7 +93,7 @@ def _watched(plan: Plan, program: Program | None) -> int:
         report, ending = None, replace(ending, interrupted=True)
     if report is not None and ending.interrupted:
         report = _interrupted(report)
-    if report is not None and ending.crash is not None and not plan.invocation.is_module:
+    if report is not None and ending.crash is not None and plan.invocation.is_file:
         found = report
         report = watching.attempt(lambda: with_foresight(found, plan.invocation.target)) or report
     told = stopped and plan.output.file is None and plan.output.format == "text"
@@ -169,6 +169,8 @@ def _deliver(report: Report, output: Output, live: LivePrinter | None) -> None:
 
 def _offer(report: Report, plan: Plan) -> None:
     """One line that says that a fix can be tried."""
+    if not plan.invocation.is_file and not plan.invocation.is_module:
+        return  # there is no file to change
     loud = [each for each in report.diagnostics if each.severity > Severity.NOTE]
     if plan.output.format != "text" or plan.output.file is not None or not any(each.fixes for each in loud):
         return

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from whygrad.diagnostics import Diagnostic
 
 
-@click.command("server")
+@click.command(
+    "server",
+    short_help="Serve an editor: findings while you type.",
+    epilog="""\b
+Example:
+  whygrad server""",
+)
 def command() -> None:
     """Serve an editor over standard input and output: findings while one types, quick fixes, pages on hover."""
     try:
