@@ -11,7 +11,6 @@ import click
 
 from whygrad.cli.completing import rule_words
 from whygrad.config import FAIL_ON, OUTPUT_FORMATS, Config, find_config
-from whygrad.errors import UsageError
 from whygrad.run_folder import run_folder
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ Examples:
     context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False},
 )
 @click.option("-m", "is_module", is_flag=True, help="SCRIPT is the name of a module, as in `python -m`.")
-@click.option("-c", "code", metavar="CODE", help="Run CODE, as `python -c` does, in place of a script.")
+@click.option("-c", "is_code", is_flag=True, help="SCRIPT is Python code, as in `python -c`.")
 @click.option("--output-format", type=click.Choice(OUTPUT_FORMATS), help="Form of the report. [default: text]")
 @click.option("--output-file", metavar="FILE", help="Write the report to FILE, not to the terminal.")
 @click.option(
@@ -58,7 +57,7 @@ Examples:
 @click.option("--record", is_flag=True, help="Keep the report as a run, for `whygrad ui` and `whygrad export`.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing where there is no error and no warning.")
 @click.option("--no-config", is_flag=True, help="Do not read [tool.whygrad] of pyproject.toml.")
-@click.argument("script", required=False)
+@click.argument("script")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 def command(
     *,
@@ -77,8 +76,8 @@ def command(
     record: bool,
     quiet: bool,
     no_config: bool,
-    code: str | None,
-    script: str | None,
+    is_code: bool,
+    script: str,
     args: tuple[str, ...],
 ) -> Todo:
     """Run SCRIPT as `python` would, and explain its gradients; `-` is a script from standard input.
@@ -92,13 +91,7 @@ def command(
     from whygrad.cli.session import Plan, execute
     from whygrad.diagnostics import Severity
 
-    if code is not None:
-        script, args = "-c", args if script is None else (script, *args)
-    if script is None:
-        raise UsageError(
-            "there is no script to run", help="whygrad run train.py, or -m MODULE, -c CODE, - for standard input"
-        )
-    invocation = Invocation(script, args, is_module, code)
+    invocation = Invocation("-c", args, code=script) if is_code else Invocation(script, args, is_module)
     folder = Path(script).resolve().parent if invocation.is_file else Path.cwd()
     config = Config() if no_config else find_config(folder)
     limit = fail_on or config.fail_on
