@@ -247,3 +247,25 @@ def test_a_wrong_number_for_a_recorded_step_is_answered_by_a_sentence(option: st
             right = {"gradients": world.good["gradients"](), "variables": world.variables}
             with contextlib.suppress(WhygradError):
                 run.record(**{**right, option: value})
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({"selection": "WG1"}, ["stop-gradient"]),
+        ({"selection": ["WG2", "WG3"]}, []),
+        ({"select": "stop-gradient"}, ["stop-gradient"]),
+        ({"ignore": "WG103"}, []),
+        ({"select": "WG1", "ignore": "WG103, WG104"}, []),
+    ],
+)
+def test_rules_are_chosen_by_words(options: dict[str, Any], found: list[str], world: World) -> None:
+    with wg.watch(**options) as run:
+        world.stopped()
+
+    assert [each.rule for each in run.report().diagnostics] == found
+
+
+def test_a_word_that_chooses_no_rule_is_refused(world: World) -> None:
+    with pytest.raises(WhygradError, match="unknown rule `stop-gradiant`\nhelp: did you mean `stop-gradient`"):
+        wg.watch(select="stop-gradiant").__enter__()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whygrad.cli.completing import run_names
+from whygrad.cli.completion import run_names
 from whygrad.errors import UsageError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from whygrad.cli.completing import rule_words
+from whygrad.cli.completion import rule_words
 
 if TYPE_CHECKING:
     from whygrad.cli.commands import Todo
