@@ -71,6 +71,14 @@ def require_framework() -> None:
         )
 
 
+def capabilities(framework: str) -> tuple[int, dict[str, str]]:
+    """How many private names of a framework were looked up, and what is lost by each that is missing; imports it."""
+    home = FRAMEWORKS[framework]
+    importlib.import_module(f"{home}.compat")
+    found = importlib.import_module(f"{home}.capability")
+    return len(found.names), {path.replace(":", "."): str(name.loss) for path, name in found.missing.items()}
+
+
 def replay_step(step: KeptStep) -> Recording:
     """What a kept step says when it is run again, by the framework that kept it."""
     recording: Recording = importlib.import_module("whygrad.backends.tensorflow.nonfinite.kept.rerun").replay(step)

@@ -24,6 +24,9 @@ def summary(report: ReportData) -> str:
     """What was found, and which part of the run was not watched."""
     missed = report.run.get("children_not_watched")
     found = _found(report) + ("; interrupted before its end" if report.run.get("interrupted") else "")
+    silenced = report.run.get("silenced")
+    if isinstance(silenced, int) and silenced > 0:
+        found += f"; {_plural(silenced, 'finding')} silenced by comments in the code"
     if isinstance(missed, int) and missed > 0:
         found += f"; {_plural(missed, 'child process', 'child processes')} not watched"
     return found

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whygrad.cli.config import OUTPUT_FORMATS, Config, find_config
+from whygrad.cli.completion import rule_words
+from whygrad.config import OUTPUT_FORMATS, Config, find_config
 from whygrad.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,12 +20,25 @@ if TYPE_CHECKING:
 FOUND, CLEAN = 1, 0
 
 
-@click.command("lint")
+@click.command(
+    "lint",
+    short_help="Find gradient mistakes without running anything.",
+    epilog="""\b
+Examples:
+  whygrad lint
+  whygrad lint --fix --diff src/model.py""",
+)
 @click.option("--output-format", type=click.Choice(OUTPUT_FORMATS), help="Form of the report. [default: text]")
 @click.option("--output-file", metavar="FILE", help="Write the report to FILE, not to the terminal.")
-@click.option("--select", multiple=True, metavar="RULES", help="Only these rules: codes, names or families (WL1).")
-@click.option("--extend-select", multiple=True, metavar="RULES", help="These rules as well.")
-@click.option("--ignore", multiple=True, metavar="RULES", help="Not these rules.")
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="RULES",
+    shell_complete=rule_words,
+    help="Only these rules: codes, names or families (WL1).",
+)
+@click.option("--extend-select", multiple=True, metavar="RULES", shell_complete=rule_words, help="These rules as well.")
+@click.option("--ignore", multiple=True, metavar="RULES", shell_complete=rule_words, help="Not these rules.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Not the files and folders of such a name.")
 @click.option("--stdin-filename", metavar="FILE", help="Check standard input, as if it were FILE.")
 @click.option("--fix", is_flag=True, help="Write the fixes that are safe into the files.")

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+from whygrad.arguments import check_choice, check_path
 from whygrad.store import RunWriter
-from whygrad.training.guard.guarding import GuardSettings
+from whygrad.training.guard.guarding import MODES, GuardSettings
 from whygrad.training.guard.optimizer import GuardedOptimizer
 from whygrad.training.wrapping.by_keras import register_wrappers, wrapper_class
 from whygrad.training.wrapping.delegating import check_optimizer
@@ -48,14 +49,15 @@ def guard(
     themselves. Overflows that a `LossScaleOptimizer` absorbs are its own business, and not counted while its scale is
     above one.
     """
+    check_path("keep_in", keep_in)
     settings = GuardSettings(
         on_nonfinite=on_nonfinite,
         patience=patience,
-        keep=int(keep),
-        keep_every=int(keep_every),
+        keep=keep,
+        keep_every=keep_every,
         keep_in=None if keep_in is None else os.fspath(keep_in),
     )
-    check_optimizer(optimizer)
+    check_optimizer(optimizer, name)
     wrapper = wrapper_class(GuardedOptimizer, optimizer)(optimizer, name=name, **asdict(settings))
     wrapper.guarding.restore(restore)
     return wrapper
@@ -65,6 +67,7 @@ class ModelGuard:
     """Put on when training begins, taken off when it ends; what it held back is an event of the run."""
 
     def __init__(self, mode: str, patience: int | None) -> None:
+        check_choice("guard", mode, MODES)
         self._mode = mode
         self._patience = patience
         self._model: Any = None

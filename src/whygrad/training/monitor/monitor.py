@@ -10,10 +10,10 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.arguments import check_path, check_text, check_type, check_whole
 from whygrad.backends import DISTRIBUTIONS
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
-from whygrad.errors import UsageError
 from whygrad.store import Run, RunWriter
 from whygrad.training.guard.guard import ModelGuard
 from whygrad.training.monitor.collector import Collector, Executions, ProgressLine
@@ -56,8 +56,13 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         patience: int | None = 10,
     ) -> None:
         super().__init__()
-        if every < 1 or closely_every < 1:
-            raise UsageError("a Monitor records at least every so many steps, one or more", help="`every=16`")
+        check_text("name", name)
+        check_path("folder", folder)
+        check_whole("every", every, help="`every=16` records one step in 16")
+        check_whole("closely_every", closely_every, help="`closely_every=16` looks closely at one step in 16")
+        if patience is not None:
+            check_whole("patience", patience, help="`patience=None` never stops the training")
+        check_type("thresholds", thresholds, Thresholds, help="leave it out, or pass a `Thresholds(...)`")
         self.name = name
         self._folder = folder
         self._every, self._closely_every = every, closely_every
