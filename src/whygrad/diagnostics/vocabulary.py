@@ -30,6 +30,7 @@ class Word(Enum):
     FLOAT32 = "float32"
     COND = "cond"
     RANDOM_UNIFORM = "random_uniform"
+    RANDOM_NORMAL = "random_normal"
     CLOCK = "clock"
     IS_FINITE = "is_finite"
     ROUND = "round"

@@ -26,6 +26,7 @@ WORDS: Final[dict[Word, str]] = {
     Word.FLOAT32: "tf.float32",
     Word.COND: "tf.cond",
     Word.RANDOM_UNIFORM: "tf.random.uniform",
+    Word.RANDOM_NORMAL: "tf.random.normal",
     Word.CLOCK: "tf.timestamp",
     Word.IS_FINITE: "tf.math.is_finite",
     Word.ROUND: "tf.round",
