@@ -31,6 +31,7 @@ class Word(Enum):
     COND = "cond"
     RANDOM_UNIFORM = "random_uniform"
     RANDOM_NORMAL = "random_normal"
+    SEGMENT_SUM = "segment_sum"
     CLOCK = "clock"
     IS_FINITE = "is_finite"
     ROUND = "round"

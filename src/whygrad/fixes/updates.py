@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from whygrad.diagnostics import Edit, Fix, FixSafety, Word
 from whygrad.fixes.rewriting import (
@@ -23,7 +23,7 @@ from whygrad.fixes.rewriting import (
     with_argument,
 )
 from whygrad.source import SourceSpan
-from whygrad.source.module import FUNCTIONS, LOOPS, Module, last_name, located
+from whygrad.source.module import LOOPS, Module, last_name, located, parameters
 
 _ALL_TO_TRAINABLE = {"variables": "trainable_variables", "weights": "trainable_weights"}
 
@@ -208,25 +208,38 @@ def _zipped(loop: ast.AST | None, name: str) -> str | None:
 
 
 def made_once(made: SourceSpan | None) -> Iterator[Fix]:
-    """A statement in a loop is run before the loop."""
+    """A statement in a loop is run before the loop; one in a function, before the function; of a maker, its call."""
     found = located(made)
     statement = None if found is None else found[0].statement(found[1])
-    if found is None or statement is None or not has_own_lines(found[0], statement):
+    if found is None or statement is None:
         return
     module = found[0]
-    loops = []
-    for each in module.ancestors(statement):
-        if isinstance(each, FUNCTIONS):
-            break
-        if isinstance(each, LOOPS):
-            loops.append(each)
-    if not loops or not isinstance(statement, (ast.Assign, ast.Expr)):
+    scope = module.scope(statement)
+    if isinstance(statement, ast.Return) and isinstance(scope, ast.FunctionDef):
+        calls = module.calls.get(scope.name, [])
+        yield from made_once(module.span(calls[0])) if len(calls) == 1 else ()
         return
+    around: list[ast.stmt] = [
+        n for n in module.ancestors(statement) if isinstance(n, LOOPS) and module.scope(n) is scope
+    ]
+    if not around and isinstance(scope, ast.FunctionDef) and not _names(statement) & _local_names(scope, statement):
+        around = [scope]
+    if not around or not isinstance(statement, (ast.Assign, ast.Expr)) or not has_own_lines(module, statement):
+        return
+    outer = around[-1]
     first, last = statement.lineno, statement.end_lineno or statement.lineno
-    lines = moved_lines(module, [statement], indent_of(module, loops[-1]))
-    edits = (inserted_at(module, loops[-1].lineno, lines), deleted_lines(module, first, last))
+    line = min([outer.lineno, *(each.lineno for each in getattr(outer, "decorator_list", ()))])
+    lines = moved_lines(module, [statement], indent_of(module, outer))
+    edits = (inserted_at(module, line, lines), deleted_lines(module, first, last))
     text = " ".join(text_at(module, statement).split())
-    yield Fix(title=f"run `{text[:50]}` once, before the loop", edits=edits)
+    place = "function" if outer is scope else "loop"
+    yield Fix(title=f"run `{text[:50]}` once, before the {place}", edits=edits)
+
+
+def _local_names(function: ast.FunctionDef, but: ast.stmt) -> set[str]:
+    """What a function is given, and what it binds elsewhere."""
+    nodes = [n for n in ast.walk(function) if n not in set(ast.walk(but))]
+    return parameters(function) | {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def after(written: SourceSpan | None, asked: SourceSpan | None) -> Iterator[Fix]:
@@ -251,6 +264,20 @@ def after(written: SourceSpan | None, asked: SourceSpan | None) -> Iterator[Fix]
         inserted_at(module, line, moved_lines(module, [mine], indent_of(module, asking))),
     )
     yield Fix(title="take the gradient before anything is written", edits=edits)
+
+
+def built_for_all(firsts: Sequence[SourceSpan], later: SourceSpan | None) -> Iterator[Fix]:
+    """An optimizer is built for the variables of both updates before the first."""
+    one, other = call_at(firsts[0] if firsts else None), call_at(later)
+    if one is None or other is None or one[0] is not other[0] or not isinstance(one[1].func, ast.Attribute):
+        return
+    module = one[0]
+    lists = [_zipped_variables(module, call) for call in (one[1], other[1])]
+    statement = module.statement(one[1])
+    if None not in lists and statement is not None and has_own_lines(module, statement):
+        names = " + ".join(text_at(module, each) for each in lists if each is not None)
+        line = inserted_before(module, statement, f"{text_at(module, one[1].func.value)}.build({names})")
+        yield Fix(title="build the optimizer for all variables first", edits=(line,))
 
 
 def repeated_before(original: SourceSpan | None, at: SourceSpan | None) -> Iterator[Fix]:

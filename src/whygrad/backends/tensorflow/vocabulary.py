@@ -27,6 +27,7 @@ WORDS: Final[dict[Word, str]] = {
     Word.COND: "tf.cond",
     Word.RANDOM_UNIFORM: "tf.random.uniform",
     Word.RANDOM_NORMAL: "tf.random.normal",
+    Word.SEGMENT_SUM: "tf.math.unsorted_segment_sum",
     Word.CLOCK: "tf.timestamp",
     Word.IS_FINITE: "tf.math.is_finite",
     Word.ROUND: "tf.round",

@@ -108,7 +108,7 @@ def _trainable_only(update: Update) -> Iterator[Fix]:
     yield from lists_read_when_used(update.where)
 
 
-def _compiled_at(recording: Recording, model: str) -> SourceSpan | None:
+def compiled_at(recording: Recording, model: str) -> SourceSpan | None:
     """Where a model was compiled last."""
     places = [event.where for event in recording.events_of(Compiled) if event.model == model]
     return places[-1] if places else None
@@ -230,7 +230,7 @@ def _changed_after_training(recording: Recording) -> Iterator[Finding]:
             variables=names,
             related=() if event.where in (None, where) else (Label(event.where, "still trains the old list"),),
             help=f"call `{event.model}.compile(...)` again after changing `trainable`",
-            fixes=partial(repeated_before, _compiled_at(recording, event.model), event.where),
+            fixes=partial(repeated_before, compiled_at(recording, event.model), event.where),
             steps=Steps(event.seen, event.seen),
         )
 
@@ -254,7 +254,7 @@ def _changed_after_compiling(recording: Recording) -> Iterator[Finding]:
                 *also_at((event.where,), but=None, text="trains what was trainable when compiled"),
             ),
             help=f"set the flag before `{event.model}.compile(...)`, or compile again",
-            fixes=partial(repeated_before, _compiled_at(recording, event.model), event.where),
+            fixes=partial(repeated_before, compiled_at(recording, event.model), event.where),
             steps=Steps(event.seen, event.seen),
         )
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
+from whygrad.fixes.sources import with_gradient
 from whygrad.graph import Recording, Request
 from whygrad.graph.questions.query import Reason, index_of
 from whygrad.rules.no_gradient.claim import claim
@@ -60,6 +62,7 @@ def no_registered_gradient(recording: Recording) -> Iterator[Finding]:
         because=lambda cut: f"{Word.FRAMEWORK} has no gradient for `{cut.op.name}`",
         label=lambda cut: f"{cut.op.name} has no registered gradient",
         help=lambda cut: f"write this with ops that have a gradient, or give it one with `{Word.CUSTOM_GRADIENT}`",
+        fixes=lambda missing: with_gradient(missing.cut.op.where),
     )
 
 
@@ -87,4 +90,5 @@ def _named_by_the_error(recording: Recording, request: Request) -> Iterator[Find
         related=() if request.where is None else (Label(request.where, "asked for here"),),
         help=f"write this with ops that have a gradient, or give it one with `{Word.CUSTOM_GRADIENT}`",
         steps=steps_of(recording, [request]),
+        fixes=partial(with_gradient, None if op is None else op.where),
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity
+from whygrad.fixes.updates import made_once
 from whygrad.graph import Failure, FailureKind, OpKind, Recording, Variable, VariableId
 from whygrad.graph.questions.clash import are_recreated, gradients_in, mixed_gradients
 from whygrad.rules.rule import Finding, rule
@@ -66,6 +68,7 @@ def variable_recreated(recording: Recording) -> Iterator[Finding]:
             primary=Label(created, f"made anew in {steps} steps"),
             variables=tuple(dict.fromkeys(variable_name(variable) for variable in variables)),
             help="make the variable (or layer) once, before the loop or in `__init__`/`build`, and use it in every step",
+            fixes=partial(made_once, created),
         )
 
     failure = recording.failure
