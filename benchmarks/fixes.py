@@ -3,7 +3,8 @@
 python -O benchmarks/fixes.py [--sample N] [--seed S] [--json FILE] [--diffs] [FOLDER or FILES ...]
 
 The programs assert their own symptoms, which a fix removes: `-O` leaves assertions out. Each run is a fork of this
-process, which has imported the framework, so that a run takes a second and not five.
+process, which has imported the framework, so that a run takes a second and not five. Bugs that no local edit mends are
+listed in `not_local.txt`, each with its reason; the share that is fixed is one of all others.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from whygrad.trial.search import search
 from whygrad.trial.sighting import Ending, Sighting, load
 
 GALLERY = Path(__file__).resolve().parent.parent / "tests" / "gallery"
+NOT_LOCAL = Path(__file__).resolve().with_name("not_local.txt")
 SECONDS = 90.0
 
 
@@ -68,6 +70,12 @@ def _arguments() -> argparse.Namespace:
 def _programs(places: list[Path]) -> list[Path]:
     found = [file for place in places for file in (sorted(place.glob("[0-9]*.py")) if place.is_dir() else [place])]
     return [file.resolve() for file in found if "# verdict: bug" in file.read_text(encoding="utf-8")[:2000]]
+
+
+def not_local() -> dict[str, str]:
+    """The bugs that no local edit mends, and why."""
+    lines = NOT_LOCAL.read_text(encoding="utf-8").splitlines()
+    return dict(line.split(" ", 1) for line in lines if line and not line.startswith("#"))
 
 
 def _try(program: Path) -> dict[str, Any]:
@@ -157,6 +165,10 @@ def _summary(results: dict[str, dict[str, Any]]) -> None:
     offered = [result for result in found if result["candidates"]]
     fixed = [result for result in found if _is_fixed(result)]
     print(f"{len(results)} programs, {len(found)} with a finding, {len(offered)} with a candidate, {len(fixed)} fixed")
+    left_out = not_local()
+    local = [stem for stem in results if stem not in left_out]
+    mended = [stem for stem in local if _is_fixed(results[stem])]
+    print(f"local edits: {len(mended)} of {len(local)} fixed ({len(mended) / max(1, len(local)):.0%})")
     rules: dict[str, Counter[str]] = {}
     for result in found:
         for rule in dict.fromkeys(result["found"]):
