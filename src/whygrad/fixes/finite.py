@@ -144,7 +144,7 @@ def power(at: SourceSpan | None) -> Iterator[Fix]:
 
 def norm(at: SourceSpan | None) -> Iterator[Fix]:
     """`norm(x, axis=a)` becomes `sqrt(reduce_sum(square(x), axis=a) + 1e-12)`."""
-    for module, call in _calls(at, "norm"):
+    for module, call in _calls(at, "norm", "reduce_euclidean_norm"):
         options = [f"{k.arg}={text_at(module, k.value)}" for k in call.keywords if k.arg in ("axis", "keepdims")]
         if len(options) == len(call.keywords) and len(call.args) == 1:
             inside = ", ".join([f"{Word.SQUARE}({text_at(module, call.args[0])})", *options])

@@ -12,6 +12,7 @@ from whygrad.source import SourceSpan
 from whygrad.source.module import Module, last_name, located
 
 _INDEX: Final = ("argmax", "argmin")
+_CASTS: Final = ("cast", "astype", "saturate_cast", "convert_image_dtype")
 
 
 def rounded(at: SourceSpan | None) -> Iterator[Fix]:
@@ -32,10 +33,10 @@ def rounded(at: SourceSpan | None) -> Iterator[Fix]:
 def uncast(at: SourceSpan | None) -> Iterator[Fix]:
     """A cast to a type without a gradient: the way there and back is passed straight through, or left out."""
     found = call_at(at)
-    if found is None or last_name(found[1].func) not in ("cast", "astype"):
+    if found is None or last_name(found[1].func) not in _CASTS:
         return
     module, call = found
-    value = call.args[0] if last_name(call.func) == "cast" else getattr(call.func, "value", None)
+    value = getattr(call.func, "value", None) if last_name(call.func) == "astype" else call.args[0]
     if not isinstance(value, ast.expr):
         return
     back = _enclosing_cast(module, call)
