@@ -119,6 +119,12 @@ def test_what_is_scattered_into_a_variable_is_carried_on_and_kept() -> None:
     )
 
 
+def test_what_is_read_in_another_function_is_left_alone() -> None:
+    assert rewritten(HEAD + "def put(x):\n    «bank.assign(f(x))»\n\ndef get():\n    return bank\n", carried) == []
+    code = "def put(x):\n    «bank.assign(f(bank))»\n    return bank\n"
+    assert "new_bank = f(bank)\n    bank.assign(new_bank)\n    return new_bank" in first(HEAD + code, carried)
+
+
 def test_a_sum_in_a_variable_of_the_file_becomes_a_sum_of_tensors() -> None:
     code = "total.assign(0.0)\nfor x in xs:\n    «total.assign_add(f(x))»\nprint(total)\n"
     assert first(HEAD + code, carried) == HEAD + "total = 0.0\nfor x in xs:\n    total = total + f(x)\nprint(total)\n"

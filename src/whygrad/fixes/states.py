@@ -23,7 +23,7 @@ from whygrad.source.module import LOOPS, Module, last_name, located
 
 _WRITES: Final = {"assign": "{new} = ", "assign_add": "{new} = {old} + ", "assign_sub": "{new} = {old} - "}
 _SCATTERS: Final = {"scatter_nd_update": Word.SCATTER_UPDATE, "scatter_nd_add": Word.SCATTER_ADD}
-_SMALLER: Final = {"min": Word.MINIMUM, "max": Word.MAXIMUM}
+_TENSORS: Final = {"min": Word.MINIMUM, "max": Word.MAXIMUM, "constant": Word.TO_DENSE}  # of what is a variable now
 _DRAWS: Final = {"normal": Word.RANDOM_NORMAL, "uniform": Word.RANDOM_UNIFORM, "random": Word.RANDOM_UNIFORM}
 _OPTIONS: Final = (("loc", "low"), ("scale", "high"))
 
@@ -41,10 +41,10 @@ def in_variable(at: SourceSpan | None, name: str) -> Iterator[Fix]:
     texts = {each: in_place(module, each) for each in (sets if given else sets[1:])}
     if first is None or not texts or not all(has_own_lines(module, each) and texts[each] for each in texts):
         return
-    bounds = [n for n in nodes if isinstance(n, ast.Call) and ast.unparse(n.func) in _SMALLER]
-    bounds = [n for n in bounds if key in {_key(ast.unparse(each)) for arg in n.args for each in ast.walk(arg)}]
+    taking = [n for n in nodes if isinstance(n, ast.Call) and last_name(n.func) in _TENSORS]
+    taking = [n for n in taking if key in {_key(ast.unparse(each)) for arg in n.args for each in ast.walk(arg)}]
     edits = [replaced(module, each, text or "") for each, text in texts.items()]
-    edits += [replaced(module, each.func, f"{_SMALLER[ast.unparse(each.func)]}") for each in bounds]
+    edits += [replaced(module, each.func, f"{_TENSORS[last_name(each.func)]}") for each in taking]
     whole = isinstance(first, ast.Constant) and not isinstance(first.value, float)
     for dtype in ("", f", dtype={Word.FLOAT32}") if whole else (f", dtype={Word.FLOAT32}",):
         made = replaced(module, first, f"{Word.VARIABLE}({text_at(module, first)}, trainable=False{dtype})")
@@ -127,7 +127,11 @@ def carried(written: SourceSpan | None) -> Iterator[Fix]:
     if not bound:
         heads = {getattr(call.func, "value", None) for call in writes}
         reads = [n for n in inside if isinstance(getattr(n, "ctx", None), ast.Load) and n not in heads]
-        edits += [replaced(module, n, new) for n in reads if n.lineno >= start.lineno and ast.unparse(n) == owner]
+        reads = [n for n in reads if n.lineno >= start.lineno and ast.unparse(n) == owner]
+        reads = reads if loop else [n for n in reads if n not in set(ast.walk(start))]
+        if not reads:  # it is read elsewhere
+            return
+        edits += [replaced(module, n, new) for n in reads if isinstance(n, ast.expr)]
         edits += [inserted_before(module, each, f"{new} = {Word.TO_DENSE}({owner})") for each in loop]
         edits.append(inserted_after(module, loop[0] if loop else statements[-1], f"{owner}.{Word.ASSIGN}({new})"))
     yield Fix(title=f"carry what is written into `{owner}` on as a tensor", edits=tuple(edits))
