@@ -41,7 +41,7 @@ def test_a_value_that_is_computed_once_becomes_a_property() -> None:
     "body",
     [
         "def build(self, shape):\n        self.k = «tf.exp(shape)»\n        self.b = 0\n",
-        "def build(self):\n        self.k = «tf.exp(self.w)»\n        self.b = 0\n\n    def f(self):\n        self.k = 1",
+        "def build(self):\n        self.k = «tf.exp(self.w)»\n        self.b = 0\n    def f(self):\n        self.k = 1",
         "def build(self):\n        k = «tf.exp(self.w)»\n        self.b = 0\n",
     ],
 )

@@ -21,7 +21,7 @@ from whygrad.own_frames import hide_own_frames
 from whygrad.source import SourceSpan
 from whygrad.termination import at_termination
 from whygrad.trial.order import Order, load_order
-from whygrad.trial.overlay import compile_text, install
+from whygrad.trial.overlay import compile_text, hand_on, install
 from whygrad.trial.sighting import Ending, Sighting, dump, gradient_states
 from whygrad.watch import Run, explain_recording, watch
 
@@ -51,7 +51,9 @@ class Performance:
         """Run to the end, or until enough was seen; it does not return."""
         order = self._order
         invocation = Invocation(order.script, order.args, order.is_module)
-        install(order.overlay)
+        if order.overlay:
+            install(order.overlay)
+            hand_on(order.overlay, self._result.with_name("handed_on"))
         set_stage(invocation)
         program = None if order.is_module else self._load(invocation)
         with watch(selection=self._selection, on_certain=self._heard, on_step=self._stepped) as run:
