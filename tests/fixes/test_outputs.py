@@ -8,7 +8,7 @@ import pytest
 
 from fixes.rewritten import first, rewritten
 from whygrad.diagnostics import Word
-from whygrad.fixes.outputs import output_changed, rate_changed
+from whygrad.fixes.outputs import last_step_only, output_changed, rate_changed
 from whygrad.fixes.sources import right_source, with_gradient
 from whygrad.fixes.updates import built_for_all, made_once
 
@@ -43,6 +43,12 @@ def test_nothing_is_offered_where_one_of_the_changes_cannot_be_made() -> None:
 def test_a_rate_is_changed_or_given() -> None:
     assert first("«SGD(learning_rate=5.0)»", rate_changed, 0.01) == "SGD(learning_rate=0.01)"
     assert first("«Adam()»", rate_changed, 0.001) == "Adam(learning_rate=0.001)"
+
+
+def test_the_last_step_alone_is_kept() -> None:
+    code = "«GRU(8, return_sequences=True)»; «Dense(1)»"
+    assert first(code, lambda *spans: last_step_only(reversed(spans))) == "GRU(8, return_sequences=False); Dense(1)"
+    assert rewritten("«Dense(1)»", lambda span: last_step_only([span])) == []
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -137,6 +138,38 @@ def test_a_kill_leaves_the_files_as_they_were(tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
+    assert content(tmp_path) == before
+
+
+def test_interactive_writes_what_was_said_yes_to_and_nothing_else(tmp_path: Path) -> None:
+    two = BROKEN.replace("y = w", 'v = tf.Variable(3.4, name="v")\ny = w', 1).replace(
+        "y - 1.0)", "y - tf.round(v * 2.0))"
+    )
+    project(tmp_path, train=two.replace("[w])", "[w, v])").replace('open("written.txt", "a").write("x")\n', ""))
+    command = [sys.executable, "-m", "whygrad", "fix", "--interactive", "train.py"]
+    typed, terminal = pty.openpty()
+    os.write(typed, b"y\nn\n")
+    done = subprocess.run(
+        command, cwd=tmp_path, env=ENVIRONMENT, stdin=terminal, capture_output=True, text=True, timeout=300, check=False
+    )
+    os.close(typed)
+    os.close(terminal)
+
+    text = (tmp_path / "train.py").read_text()
+    assert done.stderr.count("write this fix? [y/N]") == 2, done.stderr
+    assert done.stdout.count("\nverified:") == 2
+    assert "    y = w * 3.0  # too early\n    loss = tf.square(y - tf.round(v * 2.0))" in text
+    assert done.returncode == 1
+    assert "1 finding left" in done.stderr
+
+
+def test_interactive_needs_a_terminal(tmp_path: Path) -> None:
+    before = project(tmp_path, train=BROKEN)
+
+    done = whygrad(tmp_path, "fix", "--interactive", "train.py")
+
+    assert done.status == 2
+    assert "--interactive needs a terminal" in done.err
     assert content(tmp_path) == before
 
 

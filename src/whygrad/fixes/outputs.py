@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from whygrad.diagnostics import Edit, Fix, Word
@@ -80,3 +80,12 @@ def rate_changed(made: SourceSpan | None, rate: float) -> Iterator[Fix]:
     edits = tuple(_argued(made, 0, "learning_rate", f"{rate:g}"))
     if edits:
         yield Fix(title=f"take a learning rate of {rate:g}", edits=edits)
+
+
+def last_step_only(layers: Iterable[SourceSpan | None]) -> Iterator[Fix]:
+    """The recurrent layer that is nearest to the output gives its last step alone."""
+    for found in map(call_at, layers):
+        flag = None if found is None else argument(found[1], None, "return_sequences")
+        if found is not None and flag is not None:
+            yield Fix(title="keep the last step alone", edits=(replaced(found[0], flag, "False"),))
+            return

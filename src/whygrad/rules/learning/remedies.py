@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Fix, Word
-from whygrad.fixes.outputs import output_changed
+from whygrad.fixes.outputs import last_step_only, output_changed
 from whygrad.graph.learning import Activation, LossKind
 from whygrad.graph.questions.misfit import Found, Misfit
 from whygrad.source import SourceSpan
@@ -46,3 +46,5 @@ def remedies(found: Found, layer: SourceSpan | None, loss: SourceSpan | None) ->
             yield from output_changed(layer, loss, activation="softmax")
         case Misfit.UNITS_FOR_ONE_TARGET:
             yield from output_changed(layer, loss, units=1)
+        case Misfit.STEPS_FOR_ONE_TARGET:
+            yield from last_step_only(each.made for each in objective.layers)
