@@ -8,11 +8,14 @@ import pytest
 
 from fixes.rewritten import first, rewritten
 from whygrad.diagnostics import Word
+from whygrad.fixes.finite import exponential
 from whygrad.fixes.outputs import last_step_only, output_changed, rate_changed
 from whygrad.fixes.sources import right_source, with_gradient
+from whygrad.fixes.straight_through import lone_softmax
 from whygrad.fixes.updates import built_for_all, made_once
 
 HEAD = "import tensorflow as tf\n"
+LARGEST = "tf.reduce_max(s, axis=-1, keepdims=True)"
 
 
 @pytest.mark.parametrize(
@@ -95,6 +98,21 @@ def test_what_a_function_makes_each_time_is_made_before_it() -> None:
     maker = "def make():\n    return «Dense(3)»\n\ndef step(x):\n    net = make()\n    return net(x)\n"
     assert "net = make()\ndef step(x):\n    return net(x)" in first(maker, made_once)
     assert rewritten("def step(x):\n    v = «Variable(x)»\n    return v\n", made_once) == []
+    assert rewritten("for rate in rates:\n    «model.compile(SGD(rate))»\n", made_once) == []
+
+
+def test_a_softmax_is_taken_over_the_axis_that_has_choices() -> None:
+    assert first(HEAD + "w = «tf.nn.softmax(s)»", lone_softmax, axis=1) == HEAD + "w = tf.nn.softmax(s, axis=1)"
+    assert (
+        first(HEAD + "w = «tf.nn.softmax(s, axis=-1)»", lone_softmax, axis=1) == HEAD + "w = tf.nn.softmax(s, axis=1)"
+    )
+    assert first(HEAD + "w = «tf.nn.softmax(s)»", lone_softmax) == HEAD + "w = tf.sigmoid(s)"
+
+
+def test_a_quotient_of_exponentials_keeps_its_value() -> None:
+    code = "w = «tf.exp(s)»\nw = w / tf.reduce_sum(w, axis=-1, keepdims=True)\n"
+    assert first(HEAD + code, exponential) == HEAD + code.replace("«tf.exp(s)»", f"tf.exp(s - {LARGEST})")
+    assert "tf.minimum(s, 20.0)" in first(HEAD + "w = «tf.exp(s)»\nv = w / tf.reduce_sum(s)\n", exponential)
 
 
 def test_an_optimizer_is_built_for_the_variables_of_all_updates() -> None:

@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from whygrad.diagnostics import Fix, Word
-from whygrad.fixes.rewriting import argument, call_at, expression_at, in_parentheses, operand_text, replaced, text_at
+from whygrad.fixes.rewriting import (
+    argument,
+    call_at,
+    expression_at,
+    in_parentheses,
+    operand_text,
+    replaced,
+    text_at,
+    with_argument,
+)
 from whygrad.source import SourceSpan
 from whygrad.source.module import Module, last_name, located
 
@@ -173,13 +182,20 @@ def unstopped(at: SourceSpan | None) -> Iterator[Fix]:
     )
 
 
-def lone_softmax(at: SourceSpan | None) -> Iterator[Fix]:
-    """A softmax over one unit, by name or by call, becomes a sigmoid."""
+def lone_softmax(at: SourceSpan | None, axis: int | None = None) -> Iterator[Fix]:
+    """A softmax over one unit, by name or by call, becomes a sigmoid, or is taken over the axis that has choices."""
     found = located(at)
     statement = None if found is None else found[0].statement(found[1])
     if found is None or statement is None:
         return
     module = found[0]
+    if axis is not None:
+        if isinstance(found[1], ast.Call) and last_name(found[1].func) == "softmax":
+            known = argument(found[1], 1, "axis")
+            text = f"{axis}" if known else f"axis={axis}"
+            edit = replaced(module, known, text) if known else with_argument(module, found[1], text)
+            yield Fix(title=f"take the softmax over axis {axis}", edits=(edit,))
+        return
     layers = [
         c
         for c in module.calls.get("Dense", ())

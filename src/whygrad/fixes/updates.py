@@ -227,6 +227,8 @@ def made_once(made: SourceSpan | None) -> Iterator[Fix]:
     if not around or not isinstance(statement, (ast.Assign, ast.Expr)) or not has_own_lines(module, statement):
         return
     outer = around[-1]
+    if outer is not scope and _names(statement) & _stored(outer, but=statement):
+        return  # it depends on what the loop goes through
     first, last = statement.lineno, statement.end_lineno or statement.lineno
     line = min([outer.lineno, *(each.lineno for each in getattr(outer, "decorator_list", ()))])
     lines = moved_lines(module, [statement], indent_of(module, outer))
@@ -238,8 +240,12 @@ def made_once(made: SourceSpan | None) -> Iterator[Fix]:
 
 def _local_names(function: ast.FunctionDef, but: ast.stmt) -> set[str]:
     """What a function is given, and what it binds elsewhere."""
-    nodes = [n for n in ast.walk(function) if n not in set(ast.walk(but))]
-    return parameters(function) | {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return parameters(function) | _stored(function, but)
+
+
+def _stored(node: ast.AST, but: ast.AST) -> set[str]:
+    nodes = set(ast.walk(node)) - set(ast.walk(but))
+    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def after(written: SourceSpan | None, asked: SourceSpan | None) -> Iterator[Fix]:
