@@ -12,7 +12,7 @@ from whygrad.fixes.finite import exponential
 from whygrad.fixes.outputs import last_step_only, output_changed, rate_changed
 from whygrad.fixes.sources import right_source, with_gradient
 from whygrad.fixes.straight_through import lone_softmax
-from whygrad.fixes.updates import built_for_all, made_once
+from whygrad.fixes.updates import built_for_all, made_once, owner_made_once
 
 HEAD = "import tensorflow as tf\n"
 LARGEST = "tf.reduce_max(s, axis=-1, keepdims=True)"
@@ -99,6 +99,11 @@ def test_what_a_function_makes_each_time_is_made_before_it() -> None:
     assert "net = make()\ndef step(x):\n    return net(x)" in first(maker, made_once)
     assert rewritten("def step(x):\n    v = «Variable(x)»\n    return v\n", made_once) == []
     assert rewritten("for rate in rates:\n    «model.compile(SGD(rate))»\n", made_once) == []
+
+
+def test_an_object_that_a_function_makes_each_time_is_made_before_it() -> None:
+    code = "def step(g):\n    opt = Adam()\n    «opt.apply(g)»\n"
+    assert first(code, owner_made_once) == "opt = Adam()\ndef step(g):\n    opt.apply(g)\n"
 
 
 def test_a_softmax_is_taken_over_the_axis_that_has_choices() -> None:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from whygrad.diagnostics import Edit, Fix, FixSafety, Word
+from whygrad.fixes.losses import last_binding
 from whygrad.fixes.rewriting import (
     argument,
     call_at,
@@ -236,6 +237,14 @@ def made_once(made: SourceSpan | None) -> Iterator[Fix]:
     text = " ".join(text_at(module, statement).split())
     place = "function" if outer is scope else "loop"
     yield Fix(title=f"run `{text[:50]}` once, before the {place}", edits=edits)
+
+
+def owner_made_once(at: SourceSpan | None) -> Iterator[Fix]:
+    """The object whose method is called is made before the loop, or the function, that makes it each time."""
+    found = call_at(at)
+    if found is not None and isinstance(found[1].func, ast.Attribute):
+        bound = last_binding(found[0], found[1], ast.unparse(found[1].func.value))
+        yield from made_once(None if bound is None else found[0].span(bound))
 
 
 def _local_names(function: ast.FunctionDef, but: ast.stmt) -> set[str]:
