@@ -47,7 +47,7 @@ def main() -> int:
         programs = random.Random(arguments.seed).sample(programs, min(arguments.sample, len(programs)))
     results = {}
     for program in programs:
-        results[program.stem] = result = _try(program)
+        results[_name(program)] = result = _try(program)
         print(_line(program, result), flush=True)
         if arguments.diffs:
             print(_details(result), flush=True)
@@ -70,6 +70,11 @@ def _arguments() -> argparse.Namespace:
 def _programs(places: list[Path]) -> list[Path]:
     found = [file for place in places for file in (sorted(place.glob("[0-9]*.py")) if place.is_dir() else [place])]
     return [file.resolve() for file in found if "# verdict: bug" in file.read_text(encoding="utf-8")[:2000]]
+
+
+def _name(program: Path) -> str:
+    """A program of the gallery by its own name, others with that of their folder."""
+    return program.stem if program.parent == GALLERY else f"{program.parent.name}/{program.stem}"
 
 
 def not_local() -> dict[str, str]:
@@ -148,7 +153,7 @@ def _is_fixed(result: dict[str, Any]) -> bool:
 def _line(program: Path, result: dict[str, Any]) -> str:
     verified = any(attempt["verified"] for attempt in result["attempts"])
     word = "fixed" if _is_fixed(result) else "partly" if verified else "tried" if result["attempts"] else "no fix"
-    return f"{word:7} {result['seconds']:6.1f} s  {program.stem}  {', '.join(result['found'])}"
+    return f"{word:7} {result['seconds']:6.1f} s  {_name(program)}  {', '.join(result['found'])}"
 
 
 def _details(result: dict[str, Any]) -> str:
@@ -166,8 +171,8 @@ def _summary(results: dict[str, dict[str, Any]]) -> None:
     fixed = [result for result in found if _is_fixed(result)]
     print(f"{len(results)} programs, {len(found)} with a finding, {len(offered)} with a candidate, {len(fixed)} fixed")
     left_out = not_local()
-    local = [stem for stem in results if stem not in left_out]
-    mended = [stem for stem in local if _is_fixed(results[stem])]
+    local = [name for name in results if name not in left_out]
+    mended = [name for name in local if _is_fixed(results[name])]
     print(f"local edits: {len(mended)} of {len(local)} fixed ({len(mended) / max(1, len(local)):.0%})")
     rules: dict[str, Counter[str]] = {}
     for result in found:
