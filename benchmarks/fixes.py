@@ -1,6 +1,6 @@
 """How many programs with a bug get a fix, and how many of these fixes are verified.
 
-python -O benchmarks/fixes.py [--sample N] [--seed S] [--json FILE] [--diffs] [FOLDER or FILES ...]
+python -O benchmarks/fixes.py [--sample N] [--seed S] [--json FILE] [--diffs] [--healthy] [FOLDER or FILES ...]
 
 The programs assert their own symptoms, which a fix removes: `-O` leaves assertions out. Each run is a fork of this
 process, which has imported the framework, so that a run takes a second and not five. Bugs that no local edit mends are
@@ -42,7 +42,7 @@ def main() -> int:
 
     import whygrad.watch  # noqa: F401
 
-    programs = _programs(arguments.places)
+    programs = _programs(arguments.places, "healthy" if arguments.healthy else "bug")
     if arguments.sample:
         programs = random.Random(arguments.seed).sample(programs, min(arguments.sample, len(programs)))
     results = {}
@@ -63,13 +63,14 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--sample", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json")
+    parser.add_argument("--healthy", action="store_true", help="programs without a bug, which must get no fix")
     parser.add_argument("--diffs", action="store_true", help="print what was tried")
     return parser.parse_args()
 
 
-def _programs(places: list[Path]) -> list[Path]:
+def _programs(places: list[Path], verdict: str) -> list[Path]:
     found = [file for place in places for file in (sorted(place.glob("[0-9]*.py")) if place.is_dir() else [place])]
-    return [file.resolve() for file in found if "# verdict: bug" in file.read_text(encoding="utf-8")[:2000]]
+    return [file.resolve() for file in found if f"# verdict: {verdict}" in file.read_text(encoding="utf-8")[:2000]]
 
 
 def _name(program: Path) -> str:
