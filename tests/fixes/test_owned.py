@@ -80,6 +80,6 @@ def test_a_result_that_nobody_takes_is_handed_on() -> None:
     assert (
         first("def f(x):\n    «a(x)»\n    return b(x)\n", result_used) == "def f(x):\n    x = a(x)\n    return b(x)\n"
     )
-    code = "def f(x):\n    h = «a(x)»\n    return b(x) + x\n"
-    assert first(code, result_used) == "def f(x):\n    h = a(x)\n    return b(h) + h\n"
+    code = "def f(x):\n    h = «a(x)»\n    h = b(x) + x\n    return h\n"
+    assert first(code, result_used) == "def f(x):\n    h = a(x)\n    h = b(h) + x\n    return h\n"
     assert rewritten("def f(x):\n    h = «a(x)»\n    return b(x) + h\n", result_used) == []

@@ -91,11 +91,13 @@ def result_used(at: SourceSpan | None) -> Iterator[Fix]:
         edit = replaced(module, statement, f"{given} = {text_at(module, statement)}")
         yield Fix(title=f"keep what `{text_at(module, statement)}` gives", edits=(edit,))
     elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-        scope, name = module.scope(statement), statement.targets[0].id
-        later = [n for n in loads(scope, given) if n.lineno > (statement.end_lineno or 0)]
+        scope, name, end = module.scope(statement), statement.targets[0].id, statement.end_lineno or 0
+        later = [n for n in loads(scope, given) if n.lineno > end]
+        taken = min((n.lineno for n in later), default=0)
         first = [n for n in later if module.statement(n) is module.statement(min(later, key=lambda n: n.lineno))]
-        if first and not any(n.lineno > statement.lineno for n in loads(scope, name)):
-            edits = tuple(replaced(module, n, name) for n in first)
+        handed = [n for n in first if isinstance(module.parents.get(n), ast.Call)] or first
+        if first and not any(end < n.lineno <= taken for n in loads(scope, name)):
+            edits = tuple(replaced(module, n, name) for n in handed)
             yield Fix(title=f"hand `{name}` on in place of `{given}`", edits=edits)
 
 

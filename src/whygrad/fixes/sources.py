@@ -57,9 +57,8 @@ def with_gradient(at: SourceSpan | None) -> Iterator[Fix]:
             grey = f"{Word.MEAN}({first}, axis=-1, keepdims=True)"
             text = f"{grey} + {operand_text(module, second)} * ({operand_text(module, call.args[0])} - {grey})"
         case "resize", ast.expr():
-            text = (
-                f'{text_at(module, call.func)}({first}, {text_at(module, second)}, method="bilinear", antialias=True)'
-            )
+            smooth = ", antialias=True" if "area" in text_at(module, call).lower() else ""
+            text = f'{text_at(module, call.func)}({first}, {text_at(module, second)}, method="bilinear"{smooth})'
         case "bincount", _ if (weights := argument(call, 1, "weights")) and (size := argument(call, 2, "minlength")):
             text = f"{Word.SEGMENT_SUM}({text_at(module, weights)}, {first}, {text_at(module, size)})"
         case _:
