@@ -47,7 +47,7 @@ COMPILED = """
 @tf.function
 def train():
     with tf.GradientTape() as tape:
-        out = net(x, training=True) * tf.stop_gradient(scale)
+        out = net(x, training=True) * tf.round(scale)
         loss = tf.reduce_mean(tf.square(out - y))
     gradients = tape.gradient(loss, weights)
     optimizer.apply_gradients([(g, v) for g, v in zip(gradients, weights) if g is not None])
