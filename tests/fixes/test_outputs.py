@@ -9,7 +9,14 @@ import pytest
 from fixes.rewritten import first, rewritten
 from whygrad.diagnostics import Word
 from whygrad.fixes.finite import exponential
-from whygrad.fixes.outputs import last_step_only, output_changed, rate_changed
+from whygrad.fixes.outputs import (
+    bent,
+    last_step_only,
+    layer_given,
+    output_changed,
+    rate_changed,
+    text_changed,
+)
 from whygrad.fixes.sources import right_source, with_gradient
 from whygrad.fixes.straight_through import lone_softmax
 from whygrad.fixes.updates import built_for_all, made_once, owner_made_once
@@ -46,6 +53,15 @@ def test_nothing_is_offered_where_one_of_the_changes_cannot_be_made() -> None:
 def test_a_rate_is_changed_or_given() -> None:
     assert first("«SGD(learning_rate=5.0)»", rate_changed, 0.01) == "SGD(learning_rate=0.01)"
     assert first("«Adam()»", rate_changed, 0.001) == "Adam(learning_rate=0.001)"
+
+
+def test_layers_and_metrics_are_changed() -> None:
+    assert first("«Dense(8)»; «Dense(8)»", lambda *spans: bent(spans)) == (
+        'Dense(8, activation="relu"); Dense(8, activation="relu")'
+    )
+    assert first("«Dropout(0.9)»", layer_given, 0, "rate", "0.2") == "Dropout(0.2)"
+    assert first('m = «["accuracy", "mae"]»', text_changed, "accuracy", "mse") == 'm = ["mse", "mae"]'
+    assert rewritten("m = «metrics»", text_changed, "accuracy", "mse") == []
 
 
 def test_the_last_step_alone_is_kept() -> None:

@@ -89,3 +89,25 @@ def last_step_only(layers: Iterable[SourceSpan | None]) -> Iterator[Fix]:
         if found is not None and flag is not None:
             yield Fix(title="keep the last step alone", edits=(replaced(found[0], flag, "False"),))
             return
+
+
+def bent(layers: Iterable[SourceSpan | None]) -> Iterator[Fix]:
+    """Layers that have no activation get one, all of them together."""
+    edits = [list(_activated(each, "relu")) for each in layers]
+    if edits and all(edits):
+        yield Fix(title="put a `relu` after each layer but the last", edits=tuple(e for each in edits for e in each))
+
+
+def layer_given(made: SourceSpan | None, position: int | None, name: str, value: str) -> Iterator[Fix]:
+    """An argument of a layer, changed or added."""
+    edits = tuple(_argued(made, position, name, value))
+    if edits:
+        yield Fix(title=f"give it `{name}={value}`", edits=edits)
+
+
+def text_changed(at: SourceSpan | None, old: str, new: str) -> Iterator[Fix]:
+    """A text, such as the name of a metric, in an expression."""
+    found = expression_at(at)
+    nodes = [] if found is None else [n for n in ast.walk(found[1]) if isinstance(n, ast.Constant) and n.value == old]
+    if found is not None and nodes:
+        yield Fix(title=f"use `{new}`", edits=tuple(replaced(found[0], each, f'"{new}"') for each in nodes))
