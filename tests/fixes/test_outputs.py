@@ -9,6 +9,7 @@ import pytest
 from fixes.rewritten import first, rewritten
 from whygrad.diagnostics import Word
 from whygrad.fixes.finite import exponential
+from whygrad.fixes.losses import turned_round
 from whygrad.fixes.outputs import (
     bent,
     last_step_only,
@@ -120,6 +121,12 @@ def test_what_a_function_makes_each_time_is_made_before_it() -> None:
 def test_an_object_that_a_function_makes_each_time_is_made_before_it() -> None:
     code = "def step(g):\n    opt = Adam()\n    «opt.apply(g)»\n"
     assert first(code, owner_made_once) == "opt = Adam()\ndef step(g):\n    opt.apply(g)\n"
+
+
+def test_a_mask_that_keeps_nothing_is_turned_round() -> None:
+    assert first("m = «tf.cast(y < 0.0, t)»", turned_round) == "m = tf.cast(y >= 0.0, t)"
+    assert first("m = tf.cast(«tf.equal(y, 0)», t)", turned_round) == "m = tf.cast(tf.not_equal(y, 0), t)"
+    assert rewritten("m = «(a < b) & (b < c)»", turned_round) == []
 
 
 def test_a_softmax_is_taken_over_the_axis_that_has_choices() -> None:

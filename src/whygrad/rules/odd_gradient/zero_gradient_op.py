@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from whygrad.diagnostics import Fix, Label, Severity, Word
+from whygrad.fixes.losses import turned_round
 from whygrad.fixes.straight_through import lone_softmax, rounded
 from whygrad.graph import Action, Op, OpId, OpKind, Outcome, Recording, Request, Source
 from whygrad.graph.questions.cancellation import DIFFERENCES
@@ -198,6 +199,7 @@ def _by_factor(recording: Recording, request: Request, index: Index, factor: Zer
         related=(*related, *asked(request)),
         help=f"find out why {what} is zero: {_WHY_ZERO}",
         steps=steps_of(recording, [request]),
+        fixes=partial(turned_round, made),
     )
 
 
