@@ -20,7 +20,8 @@ from whygrad.fixes.outputs import (
 )
 from whygrad.fixes.sources import right_source, with_gradient
 from whygrad.fixes.straight_through import lone_softmax
-from whygrad.fixes.updates import built_for_all, made_once, owner_made_once
+from whygrad.fixes.tapes import watched_itself
+from whygrad.fixes.updates import built_before, built_for_all, made_once, owner_made_once
 
 HEAD = "import tensorflow as tf\n"
 LARGEST = "tf.reduce_max(s, axis=-1, keepdims=True)"
@@ -127,6 +128,19 @@ def test_a_mask_that_keeps_nothing_is_turned_round() -> None:
     assert first("m = «tf.cast(y < 0.0, t)»", turned_round) == "m = tf.cast(y >= 0.0, t)"
     assert first("m = tf.cast(«tf.equal(y, 0)», t)", turned_round) == "m = tf.cast(tf.not_equal(y, 0), t)"
     assert rewritten("m = «(a < b) & (b < c)»", turned_round) == []
+
+
+def test_an_optimizer_is_built_before_the_function_that_is_traced() -> None:
+    code = "@tf.function\ndef step(x):\n    «opt.apply(zip(grads, net.weights))»\n"
+    assert first(code, built_before) == f"opt.build(net.weights)\n{code.replace('«', '').replace('»', '')}"
+    assert rewritten("def step(net):\n    «opt.apply(zip(grads, net.weights))»\n", built_before) == []
+
+
+def test_what_is_watched_keeps_a_name_of_its_own() -> None:
+    code = "with Tape() as tape:\n    «tape.watch(x)»\n    x = f(x)\ng = «tape.gradient(x, [x])»\n"
+    assert first(code, watched_itself, "x") == (
+        "with Tape() as tape:\n    tape.watch(x)\n    watched_x = x\n    x = f(x)\ng = tape.gradient(x, [watched_x])\n"
+    )
 
 
 def test_a_softmax_is_taken_over_the_axis_that_has_choices() -> None:

@@ -247,6 +247,19 @@ def owner_made_once(at: SourceSpan | None) -> Iterator[Fix]:
         yield from made_once(None if bound is None else found[0].span(bound))
 
 
+def built_before(at: SourceSpan | None) -> Iterator[Fix]:
+    """An optimizer that a traced function uses is built before the function is traced."""
+    found = call_at(at)
+    variables = None if found is None else _zipped_variables(*found)
+    scope = None if found is None else found[0].scope(found[1])
+    if found is None or variables is None or not isinstance(found[1].func, ast.Attribute):
+        return
+    owner = found[1].func.value
+    if isinstance(scope, ast.FunctionDef) and not (_names(owner) | _names(variables)) & _local_names(scope, variables):
+        line = f"{text_at(found[0], owner)}.build({text_at(found[0], variables)})"
+        yield Fix(title="build the optimizer before the function", edits=(inserted_before(found[0], scope, line),))
+
+
 def _local_names(function: ast.FunctionDef, but: ast.stmt) -> set[str]:
     """What a function is given, and what it binds elsewhere."""
     return parameters(function) | _stored(function, but)

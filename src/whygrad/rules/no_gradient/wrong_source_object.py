@@ -8,6 +8,7 @@ from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.fixes.sources import right_source
+from whygrad.fixes.tapes import watched_itself
 from whygrad.graph import FailureKind, NotATensor, Op, OpKind, Recording, Request, Source
 from whygrad.graph.questions.query import Index, index_of
 from whygrad.graph.recording import ABSENT
@@ -106,6 +107,7 @@ def _rebound_since(recording: Recording) -> Iterator[Finding]:
                     steps=steps_of(recording, [request]),
                     severity=Severity.WARNING,
                     certain=False,
+                    fixes=partial(watched_itself, told, request.where, name),
                 )
 
 

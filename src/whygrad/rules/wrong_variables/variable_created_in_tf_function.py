@@ -7,7 +7,7 @@ from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.fixes.states import unwrapped
-from whygrad.fixes.updates import made_once, owner_made_once
+from whygrad.fixes.updates import built_before, made_once, owner_made_once
 from whygrad.graph import FailureKind, Recording
 from whygrad.rules.rule import Finding, rule
 
@@ -70,5 +70,7 @@ def variable_created_in_tf_function(recording: Recording) -> Iterator[Finding]:
         message="a variable is created inside a traced function after its first call",
         primary=None if failure.where is None else Label(failure.where, "creates a variable while tracing"),
         help=f"create variables, layers and optimizers outside the `{Word.COMPILED_FUNCTION}`; call `optimizer.build(variables)` before it",
-        fixes=lambda: (*unwrapped(failure.where), *made_once(failure.where), *owner_made_once(failure.where)),
+        fixes=lambda: [
+            f for make in (unwrapped, made_once, owner_made_once, built_before) for f in make(failure.where)
+        ],
     )
