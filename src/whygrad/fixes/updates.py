@@ -260,7 +260,7 @@ def built_before(at: SourceSpan | None) -> Iterator[Fix]:
         yield Fix(title="build the optimizer before the function", edits=(inserted_before(found[0], scope, line),))
 
 
-def _local_names(function: ast.FunctionDef, but: ast.stmt) -> set[str]:
+def _local_names(function: ast.FunctionDef, but: ast.AST) -> set[str]:
     """What a function is given, and what it binds elsewhere."""
     return parameters(function) | _stored(function, but)
 
