@@ -98,7 +98,7 @@ def drawn_anew(at: SourceSpan | None) -> Iterator[Fix]:
 def unwrapped(at: SourceSpan | None) -> Iterator[Fix]:
     """`Variable(x)` becomes `x`."""
     found = call_at(at)
-    if found is not None and last_name(found[1].func) == "Variable" and found[1].args:
+    if found is not None and last_name(found[1].func).lower() == "variable" and found[1].args:
         text = operand_text(found[0], found[1].args[0])
         yield Fix(title=f"use `{text}` itself", edits=(replaced(found[0], found[1], text),))
 
