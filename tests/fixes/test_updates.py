@@ -98,3 +98,10 @@ def test_what_is_written_is_written_after_the_gradient() -> None:
         first(code, updates.after)
         == "def step():\n    g = t.gradient(loss, w)\n    opt.apply(a)  # now\n    return g\n"
     )
+
+
+def test_a_model_is_frozen_layer_by_layer() -> None:
+    code = "if tune:\n    «net.trainable = False»\n"
+    changed = "if tune:\n    for layer in net.layers:\n        layer.trainable = False\n"
+    assert first(code, updates.frozen_by_layers) == changed
+    assert rewritten("«net.trainable = flag»\n", updates.frozen_by_layers) == []

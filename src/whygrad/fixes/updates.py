@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from whygrad.diagnostics import Edit, Fix, FixSafety, Word
 from whygrad.fixes.losses import last_binding
 from whygrad.fixes.rewriting import (
+    INDENT,
     argument,
     call_at,
     deleted_lines,
@@ -332,6 +333,19 @@ def flag_set(at: SourceSpan | None, owner: str) -> Iterator[Fix]:
         before = inserted_before(found[0], statement, f"{name}.trainable = True")
         after = inserted_after(found[0], statement, f"{name}.trainable = False")
         yield Fix(title=f"make `{owner}` trainable while it is trained itself", edits=(before, after))
+
+
+def frozen_by_layers(at: SourceSpan | None) -> Iterator[Fix]:
+    """`model.trainable = False` is said of each of its layers, so that one of them may be thawed."""
+    found = located(at)
+    statement = None if found is None else found[0].statement(found[1])
+    match statement:
+        case ast.Assign(targets=[ast.Attribute(value=owner, attr="trainable")], value=ast.Constant(value=False)) if (
+            found
+        ):
+            line = f"for layer in {text_at(found[0], owner)}.layers:"
+            text = f"{line}\n{indent_of(found[0], statement)}{INDENT}layer.trainable = False"
+            yield Fix(title="freeze the layers one by one", edits=(replaced(found[0], statement, text),))
 
 
 def read_when_used(read: SourceSpan | None) -> Iterator[Fix]:

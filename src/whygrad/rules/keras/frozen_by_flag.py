@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from whygrad.diagnostics import Fix, Label, Severity, Steps, Word
-from whygrad.fixes.updates import flag_set, lists_read_when_used, repeated_before, trainable_only
+from whygrad.fixes.updates import flag_set, frozen_by_layers, lists_read_when_used, repeated_before, trainable_only
 from whygrad.graph import OpKind, Pairing, Recording, Update, VariableId
 from whygrad.graph.ledger import WriterKind
 from whygrad.graph.objects import AttributeSet, Compiled, Given, Trained
@@ -273,11 +273,13 @@ def _thawed_in_vain(recording: Recording) -> Iterator[Finding]:
         if not idle or flag.where is None:
             continue
         names = tuple(variable_name(recording.variables[number]) for number in idle)
+        around = [each.where for each in _flags(recording) if not _thaws(each) and set(idle) <= set(each.variables)]
         yield Finding(
             message=f"`{flag.owner}` was set trainable, but {listing(names)} is in no list that is trained",
             primary=Label(flag.where, "a frozen layer or model around it still hides it"),
             variables=names,
             help="set `trainable = True` on the outer model too, and freeze its other layers one by one",
+            fixes=partial(frozen_by_layers, around[-1] if around else None),
         )
 
 
