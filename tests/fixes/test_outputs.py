@@ -10,6 +10,7 @@ from fixes.rewritten import first, rewritten
 from whygrad.diagnostics import Word
 from whygrad.fixes.finite import exponential
 from whygrad.fixes.losses import turned_round
+from whygrad.fixes.making import built_before, built_for_all, made_once, owner_made_once
 from whygrad.fixes.outputs import (
     bent,
     last_step_only,
@@ -21,7 +22,6 @@ from whygrad.fixes.outputs import (
 from whygrad.fixes.sources import right_source, with_gradient
 from whygrad.fixes.straight_through import lone_softmax
 from whygrad.fixes.tapes import watched_itself
-from whygrad.fixes.updates import built_before, built_for_all, made_once, owner_made_once
 
 HEAD = "import tensorflow as tf\n"
 LARGEST = "tf.reduce_max(s, axis=-1, keepdims=True)"

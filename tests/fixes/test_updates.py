@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fixes.rewritten import first, rewritten
-from whygrad.fixes import updates
+from whygrad.fixes import making, updates
 
 HEAD = "import tensorflow as tf\n"
 
@@ -76,7 +76,7 @@ def test_sums_are_set_back_after_the_update() -> None:
         ),
         (updates.undivided, "loss = «total / 4»", "loss = total"),
         (
-            updates.made_once,
+            making.made_once,
             "for b in data:\n    opt = «Adam()»\n    f(opt)",
             "opt = Adam()\nfor b in data:\n    f(opt)",
         ),

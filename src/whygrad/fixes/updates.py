@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from whygrad.diagnostics import Edit, Fix, FixSafety, Word
-from whygrad.fixes.losses import last_binding
 from whygrad.fixes.rewriting import (
     INDENT,
     argument,
@@ -25,7 +24,7 @@ from whygrad.fixes.rewriting import (
     with_argument,
 )
 from whygrad.source import SourceSpan
-from whygrad.source.module import LOOPS, Module, last_name, located, parameters
+from whygrad.source.module import Module, last_name, located
 
 _ALL_TO_TRAINABLE = {"variables": "trainable_variables", "weights": "trainable_weights"}
 
@@ -67,17 +66,17 @@ def paired_with(applied: SourceSpan | None, asked: SourceSpan | None) -> Iterato
     if found is None or request is None or sources is None or found[0] is not request[0]:
         return
     module = found[0]
-    wrong = _zipped_variables(module, found[1])
+    wrong = zipped_variables(module, found[1])
     if wrong is None or ast.unparse(wrong) == ast.unparse(sources):
         return
     zipped, meant = text_at(module, wrong), text_at(module, sources)
-    if _names(wrong) & _loop_names(module, request[1]) - _names(sources):
+    if names_in(wrong) & _loopnames_in(module, request[1]) - names_in(sources):
         yield Fix(title=f"ask for the gradients of `{zipped}`", edits=(replaced(module, sources, zipped),))
-    elif not _names(wrong) & _loop_names(module, found[1]):  # else one gradient goes to several networks
+    elif not names_in(wrong) & _loopnames_in(module, found[1]):  # else one gradient goes to several networks
         yield Fix(title=f"zip the gradients with `{meant}`", edits=(replaced(module, wrong, meant),))
 
 
-def _zipped_variables(module: Module, update: ast.Call) -> ast.expr | None:
+def zipped_variables(module: Module, update: ast.Call) -> ast.expr | None:
     """The variables that an update, or the loop that it is in, zips with gradients."""
     around = [each.iter for each in module.ancestors(update) if isinstance(each, ast.For)]
     for node in (update, *around):
@@ -86,17 +85,18 @@ def _zipped_variables(module: Module, update: ast.Call) -> ast.expr | None:
         ]
         if len(zips) == 1:
             first, second = zips[0].args
-            return first if any("grad" in name for name in _names(second)) else second
+            return first if any("grad" in name for name in names_in(second)) else second
     return None
 
 
-def _names(node: ast.AST) -> set[str]:
+def names_in(node: ast.AST) -> set[str]:
+    """The plain names in an expression or a statement."""
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
-def _loop_names(module: Module, node: ast.AST) -> set[str]:
+def _loopnames_in(module: Module, node: ast.AST) -> set[str]:
     """What the loops around a node run through."""
-    return {name for each in module.ancestors(node) if isinstance(each, ast.For) for name in _names(each.target)}
+    return {name for each in module.ancestors(node) if isinstance(each, ast.For) for name in names_in(each.target)}
 
 
 def dense(asked: SourceSpan | None) -> Iterator[Fix]:
@@ -209,68 +209,6 @@ def _zipped(loop: ast.AST | None, name: str) -> str | None:
     return None
 
 
-def made_once(made: SourceSpan | None) -> Iterator[Fix]:
-    """A statement in a loop is run before the loop; one in a function, before the function; of a maker, its call."""
-    found = located(made)
-    statement = None if found is None else found[0].statement(found[1])
-    if found is None or statement is None:
-        return
-    module = found[0]
-    scope = module.scope(statement)
-    if isinstance(statement, ast.Return) and isinstance(scope, ast.FunctionDef):
-        calls = module.calls.get(scope.name, [])
-        yield from made_once(module.span(calls[0])) if len(calls) == 1 else ()
-        return
-    around: list[ast.stmt] = [
-        n for n in module.ancestors(statement) if isinstance(n, LOOPS) and module.scope(n) is scope
-    ]
-    if not around and isinstance(scope, ast.FunctionDef) and not _names(statement) & _local_names(scope, statement):
-        around = [scope]
-    if not around or not isinstance(statement, (ast.Assign, ast.Expr)) or not has_own_lines(module, statement):
-        return
-    outer = around[-1]
-    if outer is not scope and _names(statement) & _stored(outer, but=statement):
-        return  # it depends on what the loop goes through
-    first, last = statement.lineno, statement.end_lineno or statement.lineno
-    line = min([outer.lineno, *(each.lineno for each in getattr(outer, "decorator_list", ()))])
-    lines = moved_lines(module, [statement], indent_of(module, outer))
-    edits = (inserted_at(module, line, lines), deleted_lines(module, first, last))
-    text = " ".join(text_at(module, statement).split())
-    place = "function" if outer is scope else "loop"
-    yield Fix(title=f"run `{text[:50]}` once, before the {place}", edits=edits)
-
-
-def owner_made_once(at: SourceSpan | None) -> Iterator[Fix]:
-    """The object whose method is called is made before the loop, or the function, that makes it each time."""
-    found = call_at(at)
-    if found is not None and isinstance(found[1].func, ast.Attribute):
-        bound = last_binding(found[0], found[1], ast.unparse(found[1].func.value))
-        yield from made_once(None if bound is None else found[0].span(bound))
-
-
-def built_before(at: SourceSpan | None) -> Iterator[Fix]:
-    """An optimizer that a traced function uses is built before the function is traced."""
-    found = call_at(at)
-    variables = None if found is None else _zipped_variables(*found)
-    scope = None if found is None else found[0].scope(found[1])
-    if found is None or variables is None or not isinstance(found[1].func, ast.Attribute):
-        return
-    owner = found[1].func.value
-    if isinstance(scope, ast.FunctionDef) and not (_names(owner) | _names(variables)) & _local_names(scope, variables):
-        line = f"{text_at(found[0], owner)}.build({text_at(found[0], variables)})"
-        yield Fix(title="build the optimizer before the function", edits=(inserted_before(found[0], scope, line),))
-
-
-def _local_names(function: ast.FunctionDef, but: ast.AST) -> set[str]:
-    """What a function is given, and what it binds elsewhere."""
-    return parameters(function) | _stored(function, but)
-
-
-def _stored(node: ast.AST, but: ast.AST) -> set[str]:
-    nodes = set(ast.walk(node)) - set(ast.walk(but))
-    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-
-
 def after(written: SourceSpan | None, asked: SourceSpan | None) -> Iterator[Fix]:
     """A statement that writes runs after the one that asks for gradients."""
     found, request = located(written), located(asked)
@@ -293,20 +231,6 @@ def after(written: SourceSpan | None, asked: SourceSpan | None) -> Iterator[Fix]
         inserted_at(module, line, moved_lines(module, [mine], indent_of(module, asking))),
     )
     yield Fix(title="take the gradient before anything is written", edits=edits)
-
-
-def built_for_all(firsts: Sequence[SourceSpan], later: SourceSpan | None) -> Iterator[Fix]:
-    """An optimizer is built for the variables of both updates before the first."""
-    one, other = call_at(firsts[0] if firsts else None), call_at(later)
-    if one is None or other is None or one[0] is not other[0] or not isinstance(one[1].func, ast.Attribute):
-        return
-    module = one[0]
-    lists = [_zipped_variables(module, call) for call in (one[1], other[1])]
-    statement = module.statement(one[1])
-    if None not in lists and statement is not None and has_own_lines(module, statement):
-        names = " + ".join(text_at(module, each) for each in lists if each is not None)
-        line = inserted_before(module, statement, f"{text_at(module, one[1].func.value)}.build({names})")
-        yield Fix(title="build the optimizer for all variables first", edits=(line,))
 
 
 def repeated_before(original: SourceSpan | None, at: SourceSpan | None) -> Iterator[Fix]:
@@ -374,7 +298,7 @@ def lists_read_when_used(applied: SourceSpan | None) -> Iterator[Fix]:
     for node in ast.walk(module.tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(attr=attribute) as value):
-                if name in _names(found[1]) and "variables" in attribute:
+                if name in names_in(found[1]) and "variables" in attribute:
                     yield from read_when_used(module.span(value))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Steps, Word
-from whygrad.fixes.updates import made_once
+from whygrad.fixes.making import made_once
 from whygrad.graph import Recording, Update, VariableId
 from whygrad.graph.ledger import WriterKind
 from whygrad.graph.objects import Compiled

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Word
-from whygrad.fixes.updates import built_for_all, repeated_before
+from whygrad.fixes.making import built_for_all
+from whygrad.fixes.updates import repeated_before
 from whygrad.graph import Recording, Update
 from whygrad.graph.objects import Trained
 from whygrad.rules.baked_state import baked_states

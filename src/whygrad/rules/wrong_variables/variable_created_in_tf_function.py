@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
+from whygrad.fixes.making import built_before, made_once, owner_made_once
 from whygrad.fixes.states import unwrapped
-from whygrad.fixes.updates import built_before, made_once, owner_made_once
 from whygrad.graph import FailureKind, Recording
 from whygrad.rules.rule import Finding, rule
 

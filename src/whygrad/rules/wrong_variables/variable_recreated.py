@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from whygrad.diagnostics import Fix, Label, Severity
+from whygrad.fixes.making import made_once
 from whygrad.fixes.owned import made_in_init
-from whygrad.fixes.updates import made_once
 from whygrad.graph import Failure, FailureKind, OpKind, Recording, Variable, VariableId
 from whygrad.graph.questions.clash import are_recreated, gradients_in, mixed_gradients
 from whygrad.rules.rule import Finding, rule
