@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from whygrad.diagnostics import Fix
 from whygrad.fixes.losses import last_binding
+from whygrad.fixes.owned import made_in_init
 from whygrad.fixes.rewriting import (
     call_at,
     deleted_lines,
@@ -51,6 +52,12 @@ def made_once(made: SourceSpan | None) -> Iterator[Fix]:
     text = " ".join(text_at(module, statement).split())
     place = "function" if outer is scope else "loop"
     yield Fix(title=f"run `{text[:50]}` once, before the {place}", edits=edits)
+
+
+def made_here(made: SourceSpan | None) -> Iterator[Fix]:
+    """What is made each time is made once: where its owner is made, or before the loop or the function."""
+    yield from made_in_init(made)
+    yield from made_once(made)
 
 
 def owner_made_once(at: SourceSpan | None) -> Iterator[Fix]:

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import partial
 
-from whygrad.diagnostics import Fix, Label, Severity
-from whygrad.fixes.making import made_once
+from whygrad.diagnostics import Label, Severity
+from whygrad.fixes.making import made_here
 from whygrad.fixes.owned import made_in_init
 from whygrad.graph import Failure, FailureKind, OpKind, Recording, Variable, VariableId
 from whygrad.graph.questions.clash import are_recreated, gradients_in, mixed_gradients
@@ -69,7 +69,7 @@ def variable_recreated(recording: Recording) -> Iterator[Finding]:
             primary=Label(created, f"made anew in {steps} steps"),
             variables=tuple(dict.fromkeys(variable_name(variable) for variable in variables)),
             help="make the variable (or layer) once, before the loop or in `__init__`/`build`, and use it in every step",
-            fixes=partial(_made_once, created),
+            fixes=partial(made_here, created),
         )
 
     failure = recording.failure
@@ -82,10 +82,6 @@ def variable_recreated(recording: Recording) -> Iterator[Finding]:
             help="make it once, in `__init__` or `build`, and use it in `call`",
             fixes=partial(made_in_init, failure.where),
         )
-
-
-def _made_once(created: SourceSpan) -> tuple[Fix, ...]:
-    return (*made_in_init(created), *made_once(created))
 
 
 def recreated_variables(recording: Recording) -> set[VariableId]:
