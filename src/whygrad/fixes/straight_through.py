@@ -10,7 +10,9 @@ from whygrad.diagnostics import Fix, Word
 from whygrad.fixes.rewriting import (
     argument,
     call_at,
+    deleted_lines,
     expression_at,
+    has_own_lines,
     in_parentheses,
     operand_text,
     replaced,
@@ -176,10 +178,11 @@ def unstopped(at: SourceSpan | None) -> Iterator[Fix]:
     value = call.args[0]
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub):  # the correction of a straight-through estimator
         return
-    yield Fix(
-        title=f"let the gradient pass to `{text_at(module, value)}`",
-        edits=(replaced(module, call, operand_text(module, value)),),
-    )
+    edit, statement = replaced(module, call, operand_text(module, value)), module.parents.get(call)
+    match statement:
+        case ast.Assign(targets=[only]) if ast.unparse(only) == ast.unparse(value) and has_own_lines(module, statement):
+            edit = deleted_lines(module, statement.lineno, statement.end_lineno or statement.lineno)
+    yield Fix(title=f"let the gradient pass to `{text_at(module, value)}`", edits=(edit,))
 
 
 def lone_softmax(at: SourceSpan | None, axis: int | None = None) -> Iterator[Fix]:
