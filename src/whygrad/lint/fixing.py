@@ -12,9 +12,10 @@ from whygrad.fixes.array_calls import without_arrays
 from whygrad.fixes.blocks import into_block
 from whygrad.fixes.finite import inside_range, logarithm, power, root, safe_where
 from whygrad.fixes.losses import exchanged, in_training_mode, stacked, with_own_terms
+from whygrad.fixes.making import made_once
 from whygrad.fixes.straight_through import compared, positions, rounded, uncast, unstopped
 from whygrad.fixes.tapes import persistent, watched
-from whygrad.fixes.updates import after, made_once, paired_with, read_when_used, set_back, trainable_only
+from whygrad.fixes.updates import after, paired_with, read_when_used, set_back, trainable_only
 from whygrad.fixes.variables import assigned_in_place, floating, tracked
 from whygrad.lint.rules.check import Finding
 from whygrad.source import SourceSpan

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Steps, Word
-from whygrad.fixes.updates import made_once
+from whygrad.fixes.making import made_here, made_once
 from whygrad.graph import Recording, Update, VariableId
 from whygrad.graph.ledger import WriterKind
 from whygrad.graph.objects import Compiled
@@ -82,7 +82,7 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
             help="make the optimizer once, before the loop; change its rate with "
             f"`optimizer.learning_rate.{Word.ASSIGN}(...)`",
             steps=Steps(len(optimizers), len(optimizers)),
-            fixes=partial(made_once, last.made),
+            fixes=partial(made_here, last.made),
         )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.fixes.outputs import layer_given
 from whygrad.graph import Recording
 from whygrad.graph.learning import LayerFacts, LayerKind, LossKind, Objective
 from whygrad.graph.questions.misfit import units_of
@@ -14,6 +16,7 @@ from whygrad.rules.rule import Finding, rule
 
 _MOST: Final = 0.5  # of what goes into an output that is to be a number: more is noise of the size of the number
 _MOST_OF_ANY: Final = 0.7  # of what goes into any output
+_USUAL: Final = 0.2  # a rate that an output bears
 
 
 @rule("WG812", "dropout-before-output", severity=Severity.WARNING, since="0.2.0")
@@ -111,4 +114,5 @@ def _finding(objective: Objective, layer: LayerFacts, message: str, help: str, s
         help=help,
         steps=Steps(max(1, objective.steps), max(1, objective.steps)),
         severity=severity,
+        fixes=partial(layer_given, layer.made, 0, "rate", f"{_USUAL}"),
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity
+from whygrad.fixes.outputs import rate_changed
 from whygrad.graph import Recording, Request
 from whygrad.graph.nonfinite import Nonfinite
 from whygrad.graph.questions.progress import last_loss, losses, request_of
@@ -116,6 +118,7 @@ def _finding(rate: Rate, message: str, help: str) -> Finding:
         help=help,
         steps=always(request),
         certain=False,
+        fixes=partial(rate_changed, rate.update.made, _power(rate.fitting)),
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from whygrad.diagnostics import Label, Severity
+from whygrad.fixes.outputs import text_changed
 from whygrad.graph import Recording
 from whygrad.graph.learning import LossKind, Objective
 from whygrad.graph.questions.misfit import are_continuous, units_of
@@ -67,6 +69,7 @@ def metric_not_of_this_output(recording: Recording) -> Iterator[Finding]:
             message=f"`{wrong}` {why}",
             primary=None if where is None else Label(where, "not a metric for this output"),
             help=instead,
+            fixes=partial(text_changed, where, wrong, instead.split("`")[1]),
         )
 
 

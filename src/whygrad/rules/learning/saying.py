@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Steps
@@ -11,6 +12,7 @@ from whygrad.graph.learning import LayerFacts, Objective, Values
 from whygrad.graph.questions.misfit import Found, Misfit, misfits
 from whygrad.graph.questions.progress import last_loss, of_constant, request_of
 from whygrad.graph.questions.stall import Stall, stalls
+from whygrad.rules.learning.remedies import remedies
 from whygrad.rules.odd_gradient.over_steps import all_zero, followed, silenced
 from whygrad.rules.rule import Finding
 from whygrad.rules.wording import names_of
@@ -93,6 +95,7 @@ def said(
         severity=severity,
         steps=Steps(max(1, objective.steps), max(1, objective.steps)),
         certain=certain,
+        fixes=partial(remedies, found, layer, loss),
     )
 
 

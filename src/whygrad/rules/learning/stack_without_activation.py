@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.fixes.outputs import bent
 from whygrad.graph import Recording
 from whygrad.graph.learning import LossKind, Objective
 from whygrad.graph.questions.stall import Stall, linear_stack
@@ -69,4 +71,5 @@ def _finding(recording: Recording, objective: Objective, *, stuck: bool) -> Find
         help="an activation after each layer but the last: `relu`, `tanh`, `gelu`",
         steps=Steps(max(1, objective.steps), max(1, objective.steps)),
         severity=None if stuck else Severity.NOTE,
+        fixes=partial(bent, [each.made for each in stack if each is not objective.output]),
     )

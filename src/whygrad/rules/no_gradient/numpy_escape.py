@@ -8,6 +8,7 @@ from functools import partial
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.fixes.array_calls import without_arrays
 from whygrad.graph import Departure, OpKind, Recording, Request, Source
+from whygrad.graph.questions.escape import places_left
 from whygrad.graph.questions.query import Cut, Reason, index_of
 from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.rule import Finding, rule
@@ -57,7 +58,7 @@ def numpy_escape(recording: Recording) -> Iterator[Finding]:
         because=_because,
         label=lambda cut: f"the value leaves {Word.FRAMEWORK} here; what comes back is a constant",
         help=_help,
-        fixes=lambda missing: without_arrays(missing.cut.op.where),
+        fixes=lambda missing: without_arrays(*places_left(missing.request, missing.sources, missing.cut.op)),
     )
     yield from _inside_python_functions(recording)
 
