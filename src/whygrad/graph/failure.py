@@ -27,6 +27,7 @@ class FailureKind(StrEnum):
     SHAPES_DIFFER = "shapes-differ"  # values of different shapes were to be added up, or one put in place of the other
     LABELS_LARGER = "labels-larger"  # a loss was given labels with more axes than predictions
     LABELS_MISFIT = "labels-misfit"  # a loss was given labels that its predictions have no place for
+    NOT_NUMBERS = "not-numbers"  # data that are text or objects were to be computed with
     LENGTHS_DIFFER = "lengths-differ"  # lists of different lengths were gone through together
     WRAPPED_VARIABLE = "wrapped-variable"  # a tape was to watch a wrapper instead of the variable in it
     VARIABLE_CALLED = "variable-called"  # `variable.value()`

@@ -42,6 +42,8 @@ SIGNS: Final[tuple[tuple[FailureKind, str], ...]] = (
         FailureKind.SHAPES_DIFFER,
         r"(Dimensions|Shapes) must be equal|target value in `variable\.assign\(value\)` must match",
     ),
+    (FailureKind.NOT_NUMBERS, r"Invalid dtype: (object|str)|Unsupported object type|could not convert string to float"),
+    (FailureKind.NOT_NUMBERS, r"Cast string to \w+ is not supported|Expected binary or unicode string, got"),
     (FailureKind.LENGTHS_DIFFER, r"zip\(\) argument \d+ is (shorter|longer)|^list index out of range"),
 )
 _REFUSED: Final = (

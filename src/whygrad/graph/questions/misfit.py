@@ -17,6 +17,7 @@ from whygrad.graph.learning import (
     Objective,
     Values,
 )
+from whygrad.graph.questions.progress import no_better_than_constant
 from whygrad.graph.recording import Recording
 
 # What an activation can give at least and at most.
@@ -29,6 +30,7 @@ RANGES: Final = {
 _PROBABILITIES: Final = (Activation.SIGMOID, Activation.SOFTMAX)
 _FEW_CLASSES: Final = 64  # whole numbers from so few different ones may be classes
 _MARGIN: Final = 0.02  # of the range of the targets: what is further out is no rounding
+_ENOUGH_ROWS: Final = 64  # each with one class: that the classes exclude one another is no chance then
 _NOISE: Final = 0.35  # that people add to labels of 0 and 1 on purpose
 
 
@@ -53,6 +55,7 @@ class Misfit(Enum):
     RECTIFIED_LOGIT = auto()
     RECTIFIED_BEFORE_SOFTMAX = auto()
     SIGMOID_OVER_CLASSES = auto()
+    SIGMOID_PER_CLASS = auto()  # a yes or no for each of several classes that exclude one another
     BINARY_OVER_CLASSES = auto()  # binary cross-entropy over a softmax of exclusive classes
     UNITS_FOR_ONE_TARGET = auto()  # several units that all learn the same number
     STEPS_FOR_ONE_TARGET = auto()  # a prediction for each step of a sequence, one target
@@ -242,6 +245,19 @@ def _sigmoid_over_classes(objective: Objective, _: Recording) -> bool:
     return objective.activation is Activation.SIGMOID and exclusive and (units_of(objective) or 0) > 1
 
 
+def _sigmoid_per_class(objective: Objective, recording: Recording) -> bool:
+    """It trains, but no to all classes looks right: told where a metric shows it so, or where nothing is learned."""
+    targets, units = objective.targets, units_of(objective) or 0
+    own = objective.activation is Activation.SIGMOID or (objective.from_logits and _is_linear(objective))
+    each = objective.loss is LossKind.BINARY and own and units > 2 and targets.units == units and targets.is_one_hot
+    flattered = any(metric.lower() == "binary_accuracy" for metric in objective.metrics)
+    return each and targets.rows >= _ENOUGH_ROWS and (flattered or no_better_than_constant(recording, objective))
+
+
+def _is_linear(objective: Objective) -> bool:
+    return objective.activation is Activation.LINEAR
+
+
 def _binary_over_classes(objective: Objective, _: Recording) -> bool:
     """With two units both cross-entropies are the same."""
     over = objective.activation is Activation.SOFTMAX and (units_of(objective) or 0) > 2
@@ -291,6 +307,7 @@ _CHECKS: Final[tuple[tuple[Misfit, Callable[[Objective, Recording], bool]], ...]
     (Misfit.RECTIFIED_LOGIT, _rectified_logit),
     (Misfit.RECTIFIED_BEFORE_SOFTMAX, _rectified_before_softmax),
     (Misfit.SIGMOID_OVER_CLASSES, _sigmoid_over_classes),
+    (Misfit.SIGMOID_PER_CLASS, _sigmoid_per_class),
     (Misfit.BINARY_OVER_CLASSES, _binary_over_classes),
     (Misfit.UNITS_FOR_ONE_TARGET, _units_for_one_target),
     (Misfit.STEPS_FOR_ONE_TARGET, _steps_for_one_target),

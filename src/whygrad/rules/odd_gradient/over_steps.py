@@ -106,7 +106,7 @@ def silent_layers(
     unfit = _explained(recording) if recording.objectives else []
     said = set[str]()
     for request, group in measured(recording):
-        if request.where in bad:  # a unit whose input is NaN passes nothing back either
+        if request.where in bad or len(blank_kernels(group)) > 1:  # what is NaN or zero passes nothing back either
             continue
         terms = terms_of(request)
         group = [each for each in group if not terms.is_only_penalised(each.source)]  # the data's way is cut elsewhere

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import numpy as np
+
+from whygrad.backends.tensorflow.keras.data_facts import holds
 from whygrad.backends.tensorflow.measure.array_values import joined, values_of
 from whygrad.graph.learning import Activation, LayerFacts, LossKind, Values
 from whygrad.observe.place import Place
@@ -51,6 +54,7 @@ class LossSite:
     inputs: tuple[Values, ...] = ()
     taps: list[tuple[Any, Any, tuple[Any, ...]]] = field(default_factory=list)  # targets, predictions, inputs
     turn: int = 0
+    holding: bool | None = None  # the targets were a column of the inputs, whenever that was looked at
 
     def look(self, targets: Any, prediction: Any, inputs: list[Any]) -> None:
         known, predicted = values_of(targets), values_of(prediction)
@@ -58,6 +62,8 @@ class LossSite:
             self.targets = joined(self.targets, known)
         if predicted is not None:
             self.predictions[min(len(self.predictions), _MOST_LOOKS) :] = [predicted]
+        if len(inputs) == 1 and isinstance(inputs[0], np.ndarray) and isinstance(targets, np.ndarray):
+            self.holding = self.holding is not False and holds(inputs[0], targets)
         if not self.inputs:
             self.inputs = tuple(each for array in inputs if (each := values_of(array)) is not None)
 
