@@ -45,7 +45,8 @@ class LossKind(StrEnum):
     CATEGORICAL = "categorical"  # cross-entropy: each row is a distribution over classes
     SPARSE = "sparse"  # cross-entropy: the number of the class
     REGRESSION = "regression"  # a distance
-    HINGE = "hinge"  # -1 or 1
+    HINGE = "hinge"  # -1 or 1; zeros count as -1
+    MARGIN = "margin"  # -1 or 1 as they are, of a hinge that is written by hand
     OTHER = "other"
 
 

@@ -72,14 +72,14 @@ def apart(one: list[Hop], other: list[Hop]) -> tuple[list[Hop], list[Hop]]:
 
 def shuffled_apart(inputs: list[Hop], targets: list[Hop]) -> SourceSpan | None:
     """Where one of two arrays whose rows belong together is put into another order, and the other is not."""
-    own = [hop for hop in inputs if hop not in targets], [hop for hop in targets if hop not in inputs]
-    if not all(own):
+    mixed = list(_shuffles(inputs)), list(_shuffles(targets))
+    ours, theirs = ([e for e in one if e not in other] for one, other in (mixed, reversed(mixed)))
+    if ours and theirs:
+        return None if _is_seeded_anew(ours[0], theirs[0]) else theirs[0]
+    if not (ours or theirs) or not inputs or not targets:
         return None
-    mixed = [next(_shuffles(trail), None) for trail in own]
-    if None not in mixed:
-        return None if _is_seeded_anew(*mixed) else mixed[1]
-    first, beside = (mixed[0], own[1]) if mixed[0] is not None else (mixed[1], own[0])
-    return first if first is not None and max(hop.made.line for hop in beside) < first.line else None
+    where, beside, own = (ours[0], targets, inputs) if ours else (theirs[0], inputs, targets)
+    return where if all(hop.made.line < where.line for hop in beside if hop not in own) else None
 
 
 def is_made_of(data: list[Hop], others: list[Hop]) -> bool:
@@ -93,21 +93,27 @@ def is_made_of(data: list[Hop], others: list[Hop]) -> bool:
 
 
 def _shuffles(trail: list[Hop]) -> Iterator[SourceSpan]:
-    """Calls that put an array into another order by itself: `rng.shuffle(x)`, `x = rng.permutation(x)`."""
-    for hop in trail:
+    """Calls that put data into another order by themselves: `rng.shuffle(x)`, `x = rng.permutation(x)`.
+
+    What is shuffled after the next name was made of it is not shuffled under that name.
+    """
+    for later, hop in zip([None, *trail], trail, strict=False):
         found = located(hop.made)
         if found is None:
             continue
         module, made = found
-        scope = module.scope(made)
         for call in (each for name in _MIXING for each in module.calls.get(name, ())):
-            alone = len(call.args) == 1 and isinstance(call.args[0], ast.Name) and call.args[0].id == hop.name
-            statement = module.statement(call)
-            in_place = isinstance(statement, ast.Expr) and statement.value is call
-            again = isinstance(statement, ast.Assign) and statement.value is call and hop.name in _targets(statement)
-            after = statement is not None and statement.lineno >= made.lineno
-            if alone and after and (in_place or again) and module.scope(call) is scope:
+            in_time = made.lineno <= call.lineno and (later is None or call.lineno < later.made.line)
+            if in_time and module.scope(call) is module.scope(made) and _reorders(module, call, hop.name):
                 yield module.span(call)
+
+
+def _reorders(module: Module, call: ast.Call, name: str) -> bool:
+    """Whether a call shuffles this alone, in place or for the same name."""
+    statement = module.statement(call)
+    alone = len(call.args) == 1 and isinstance(call.args[0], ast.Name) and call.args[0].id == name
+    again = isinstance(statement, ast.Assign) and name in _targets(statement)
+    return alone and (again or isinstance(statement, ast.Expr)) and getattr(statement, "value", None) is call
 
 
 def _is_seeded_anew(one: SourceSpan | None, other: SourceSpan | None) -> bool:

@@ -49,6 +49,7 @@ class Misfit(Enum):
     ONE_UNIT_CATEGORICAL = auto()  # a distribution over one class
     UNREACHABLE = auto()
     HINGE_ON_PROBABILITY = auto()
+    ZERO_IN_MARGIN = auto()  # labels of 0 where a hinge takes -1 and 1
     MANY_LABELS_ONE_SOFTMAX = auto()
     LINEAR_AS_PROBABILITY = auto()
     PROBABILITY_AS_LOGIT = auto()
@@ -204,6 +205,11 @@ def _hinge_on_probability(objective: Objective, _: Recording) -> bool:
     return objective.loss is LossKind.HINGE and both and objective.activation in (*_PROBABILITIES, Activation.RELU)
 
 
+def _zero_in_margin(objective: Objective, _: Recording) -> bool:
+    targets = objective.targets
+    return objective.loss is LossKind.MARGIN and targets.is_binary and targets.minimum == 0 and targets.maximum == 1
+
+
 def _many_labels(objective: Objective, _: Recording) -> bool:
     targets = objective.targets
     return (
@@ -301,6 +307,7 @@ _CHECKS: Final[tuple[tuple[Misfit, Callable[[Objective, Recording], bool]], ...]
     (Misfit.ONE_UNIT_CATEGORICAL, _one_unit_categorical),
     (Misfit.UNREACHABLE, _unreachable),
     (Misfit.HINGE_ON_PROBABILITY, _hinge_on_probability),
+    (Misfit.ZERO_IN_MARGIN, _zero_in_margin),
     (Misfit.MANY_LABELS_ONE_SOFTMAX, _many_labels),
     (Misfit.LINEAR_AS_PROBABILITY, _linear_as_probability),
     (Misfit.PROBABILITY_AS_LOGIT, _probability_as_logit),

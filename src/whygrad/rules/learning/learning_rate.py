@@ -101,7 +101,7 @@ def _too_small(rate: Rate) -> Finding:
         return _finding(
             rate,
             f"the learning rate goes from {rates[0]:.2g} to {rates[-1]:.2g} within {rate.request.ran} steps: half of them "
-            f"have likely {rate.usual:.1g} or less, and move nothing",
+            f"likely have {rate.usual:.1g} at most, and move nothing",
             "let it fall over as many steps as the training has: `decay_steps` counts batches, not epochs",
         )
     return _finding(

@@ -22,7 +22,8 @@ _KINDS: Final[dict[LossKind, str]] = {
     "mean_squared_logarithmic_error",
     LossKind.HINGE: "hinge squared_hinge",
 }
-_KIND_OF: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()}
+MARGIN: Final = "1 - y * p"
+_KIND_OF: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()} | {MARGIN: LossKind.MARGIN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,9 @@ class LossSite:
             self.targets = joined(self.targets, known)
         if predicted is not None:
             self.predictions[min(len(self.predictions), _MOST_LOOKS) :] = [predicted]
-        if len(inputs) == 1 and isinstance(inputs[0], np.ndarray) and isinstance(targets, np.ndarray):
-            self.holding = self.holding is not False and holds(inputs[0], targets)
+        arrays = [each for each in (*inputs, targets) if isinstance(each, np.ndarray) and each.size]
+        if len(arrays) == len(inputs) + 1 == 2:  # a step that has not run leaves nothing
+            self.holding = self.holding is not False and holds(*arrays)
         if not self.inputs:
             self.inputs = tuple(each for array in inputs if (each := values_of(array)) is not None)
 
