@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rules.diagnosis import Script, at, codes, one
 from rules.learning.objectives import W, dense, one_hot, trained, values
-from whygrad.graph import Failure, FailureKind, Recording, Variable, VariableId
+from whygrad.graph import Action, Failure, FailureKind, Recording, Variable, VariableId
 from whygrad.graph.learning import Activation, LayerKind, LossKind, Missed, Values
 
 A, L = Activation, LossKind
@@ -159,3 +160,31 @@ def test_targets_among_the_inputs_fire_unless_the_code_makes_them_of_these(tmp_p
 
     assert codes(fitted(tmp_path, leak, Missed.TARGETS_AMONG_INPUTS)) == ["WG815"]
     assert codes(fitted(tmp_path, toy, Missed.TARGETS_AMONG_INPUTS)) == []
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"kind": FailureKind.LABELS_MISFIT, "label": (3, 3)}, "a label is 3, and there are the classes 0 to 2"),
+        (
+            {"kind": FailureKind.LABELS_MISFIT, "shapes": ((32, 4), (32, None))},
+            "the loss refuses its labels: they have the shape (32, 4), and the predictions have (32, ?)",
+        ),
+        ({"kind": FailureKind.ROWS_DIFFER}, "inputs and targets have different numbers of rows"),
+        (
+            {"kind": FailureKind.SHAPES_DIFFER, "action": Action.SUBTRACT, "shapes": ((32, 2), (32, 3))},
+            "predictions and targets do not have the same width: 2 and 3 numbers for each example",
+        ),
+    ],
+)
+def test_what_the_framework_refuses_is_explained(facts: dict[str, Any], message: str) -> None:
+    failure = Failure(type_name="ValueError", message="?", where=at(9), **facts)
+
+    assert one(Recording(failure=failure)).message == message
+
+
+def test_labels_of_another_type_are_explained_in_a_loss_alone() -> None:
+    facts: dict[str, Any] = {"type_name": "E", "message": "?", "kind": FailureKind.LABELS_OF_OTHER_TYPE}
+
+    assert codes(Recording(failure=Failure(called="nn.sparse_cross_entropy", **facts))) == ["WG806"]
+    assert codes(Recording(failure=Failure(called="nn.conv2d", **facts))) == []
