@@ -18,8 +18,10 @@ def validation_leaks_into_training(recording: Recording) -> Iterator[Finding]:
 
     ## Why it matters
     A validation tells how the model does on what it has not seen. On rows that it was trained on, it tells how well they
-    are remembered: the number is the training's own, and says nothing when the model is used. A column of the inputs
-    that is the target makes every model perfect, until the day it is asked for what nobody knows yet.
+    are remembered: a share `s` of such rows, which are always right, makes `s + (1 - s) a` of a true accuracy `a`, 0.8 of
+    0.6 where half of them are known. Parts that are cut from rows which are shuffled anew share rows after one epoch:
+    of a cut of 80 to 20, four in five of the next validation. A column of the inputs that is the target makes every
+    model perfect, until the day it is asked for what nobody knows yet.
 
     ## Example
     ```python
