@@ -10,7 +10,8 @@ import pytest
 from whygrad.source import SourceSpan
 from whygrad.source.arguments import argument_span
 from whygrad.source.module import located
-from whygrad.source.origin import apart, compared_data, hops, is_made_of, shuffled_apart
+from whygrad.source.order import shuffled_apart
+from whygrad.source.origin import apart, compared_data, hops, is_made_of
 
 Spot = Callable[[str, str], SourceSpan]
 

@@ -15,7 +15,6 @@ _MOST_HOPS: Final = 12
 _PACKING: Final = ("from_tensor_slices", "from_tensors", "zip")  # make a data set of the parts they are given
 _LEARNING: Final = ("fit_transform", "transform")  # `scaler.transform(x)` gives x, not the scaler
 _LIBRARIES: Final = ("np", "numpy", "tf", "tensorflow", "keras", "K", "ops", "rng", "pd")
-_MIXING: Final = ("shuffle", "permutation")
 
 Path = tuple[int, ...]  # which part of a tuple, and which part of that
 
@@ -70,18 +69,6 @@ def apart(one: list[Hop], other: list[Hop]) -> tuple[list[Hop], list[Hop]]:
     return one[shared:], other[shared:]
 
 
-def shuffled_apart(inputs: list[Hop], targets: list[Hop]) -> SourceSpan | None:
-    """Where one of two arrays whose rows belong together is put into another order, and the other is not."""
-    mixed = list(_shuffles(inputs)), list(_shuffles(targets))
-    ours, theirs = ([e for e in one if e not in other] for one, other in (mixed, reversed(mixed)))
-    if ours and theirs:
-        return None if _is_seeded_anew(ours[0], theirs[0]) else theirs[0]
-    if not (ours or theirs) or not inputs or not targets:
-        return None
-    where, beside, own = (ours[0], targets, inputs) if ours else (theirs[0], inputs, targets)
-    return where if all(hop.made.line < where.line for hop in beside if hop not in own) else None
-
-
 def is_made_of(data: list[Hop], others: list[Hop]) -> bool:
     """Whether the statements that made some data read others by their latest name."""
     for hop in data:
@@ -90,42 +77,6 @@ def is_made_of(data: list[Hop], others: list[Hop]) -> bool:
         if others and others[0].name in (hop.name, *names):
             return True
     return False
-
-
-def _shuffles(trail: list[Hop]) -> Iterator[SourceSpan]:
-    """Calls that put data into another order by themselves: `rng.shuffle(x)`, `x = rng.permutation(x)`.
-
-    What is shuffled after the next name was made of it is not shuffled under that name.
-    """
-    for later, hop in zip([None, *trail], trail, strict=False):
-        found = located(hop.made)
-        if found is None:
-            continue
-        module, made = found
-        for call in (each for name in _MIXING for each in module.calls.get(name, ())):
-            in_time = made.lineno <= call.lineno and (later is None or call.lineno < later.made.line)
-            if in_time and module.scope(call) is module.scope(made) and _reorders(module, call, hop.name):
-                yield module.span(call)
-
-
-def _reorders(module: Module, call: ast.Call, name: str) -> bool:
-    """Whether a call shuffles this alone, in place or for the same name."""
-    statement = module.statement(call)
-    alone = len(call.args) == 1 and isinstance(call.args[0], ast.Name) and call.args[0].id == name
-    again = isinstance(statement, ast.Assign) and name in _targets(statement)
-    return alone and (again or isinstance(statement, ast.Expr)) and getattr(statement, "value", None) is call
-
-
-def _is_seeded_anew(one: SourceSpan | None, other: SourceSpan | None) -> bool:
-    """Whether the second of two shuffles follows a seed of its own: then both orders are the same."""
-    found = located(other)
-    if found is None or one is None or other is None:
-        return True
-    lines = range(min(one.line, other.line), max(one.line, other.line) + 1)
-    return any(call.lineno in lines for name in _SEEDS for call in found[0].calls.get(name, ()))
-
-
-_SEEDS: Final = ("seed", "set_seed", "set_random_seed", "default_rng", "RandomState", "set_state")
 
 
 def _back(module: Module, node: ast.expr, path: Path) -> Iterator[tuple[str, ast.stmt]]:
@@ -195,7 +146,7 @@ def _binding(module: Module, name: str, at: ast.expr) -> ast.stmt | None:
     """The statement that gave a name its value last: before the place where it is read, in its function or around."""
     scope = module.scope(at)
     while True:
-        found = [each for each in _statements(module, scope) if name in _targets(each)]
+        found = [each for each in _statements(module, scope) if name in targets(each)]
         before = [each for each in found if each.lineno < at.lineno or each in module.ancestors(at)]
         inside = [each for each in found if module.statement(at) is each]
         usable = [each for each in before or found if each not in inside or isinstance(each, (ast.For, ast.AsyncFor))]
@@ -210,7 +161,7 @@ def _statements(module: Module, scope: ast.AST) -> Iterator[ast.stmt]:
     return (node for node in ast.walk(scope) if isinstance(node, ast.stmt) and module.scope(node) is scope)
 
 
-def _targets(statement: ast.stmt) -> set[str]:
+def targets(statement: ast.stmt) -> set[str]:
     given: list[ast.expr] = []
     if isinstance(statement, ast.Assign):
         given = statement.targets

@@ -9,7 +9,8 @@ from whygrad.graph import Recording
 from whygrad.graph.learning import LossKind, Missed, Objective
 from whygrad.rules.learning.saying import data_place, data_trails, progress_notes, steps_of
 from whygrad.rules.rule import Finding, rule
-from whygrad.source.origin import apart, shuffled_apart
+from whygrad.source.order import shuffled_apart
+from whygrad.source.origin import apart
 
 
 @rule("WG816", "pairs-lost", severity=Severity.WARNING, since="0.2.0")
