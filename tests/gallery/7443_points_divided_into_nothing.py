@@ -1,7 +1,7 @@
 # case: points_divided_into_nothing
 # verdict: bug; static: no
 # cause: predictions-collapsed
-# expect_line: 16
+# expect_line: 16 25
 # expect_variables: - (the fault is not one of variables)
 # symptom_today: nobody passes
 # exit: 0

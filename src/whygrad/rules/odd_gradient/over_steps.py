@@ -31,6 +31,7 @@ from whygrad.rules.thresholds import AMPLIFIED, DEFAULT, HUGE_BEHIND_NORMALISATI
 from whygrad.rules.wording import listing, name_of
 
 LEAST: Final = DEFAULT.least_steps
+_SILENCING: Final = (Stall.UNSCALED_INPUTS, Stall.CONSTANT_INPUTS, Stall.CONSTANT_TARGETS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ def silent_layers(
 def _explained(recording: Recording) -> list[Objective]:
     """The trainings whose silent layers are a consequence of something else."""
     found = [each.objective for each in misfits(recording)]
-    return found + [each.objective for each in stalls(recording) if each.stall is Stall.UNSCALED_INPUTS]
+    return found + [each.objective for each in stalls(recording) if each.stall in _SILENCING]
 
 
 def _silent_in(
