@@ -27,7 +27,8 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
     `model.fit(..., callbacks=[whygrad.Monitor()])`, then `whygrad show latest`. Of each variable: sum, norm, minimum,
     maximum, zeros and non-finite elements of the gradient, its norm after clipping, the norm of the weight and of the
     update; of each step: loss, learning rate, loss scale, duration, and what the training step returns. Several
-    `fit` calls with one Monitor are one run. The training is bit for bit the same.
+    `fit` calls with one Monitor are one run. The training is bit for bit the same. A step on several replicas is not
+    recorded yet; one line says so.
 
     Args:
         name: what to call the run, besides its id.
@@ -101,6 +102,10 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
     def _start(self) -> None:
         model = self.model
         self._stop("interrupted", None)  # a `fit` that ended without telling
+        replicas = getattr(getattr(model, "distribute_strategy", None), "num_replicas_in_sync", 1)
+        if replicas > 1:
+            warn(f"Monitor cannot record a step on {replicas} replicas yet: this `fit` goes on without it")
+            return
         self._writer = self._open_run(model)
         self._executions = Executions()
         self._since_drain = 0
