@@ -14,6 +14,7 @@ from whygrad.arguments import check_path, check_text, check_type, check_whole
 from whygrad.backends import DISTRIBUTIONS
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.notice import warn
 from whygrad.store import Run, RunWriter
 from whygrad.training.guard.guard import ModelGuard
 from whygrad.training.monitor.collector import Collector, Executions, ProgressLine
