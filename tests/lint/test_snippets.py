@@ -732,6 +732,16 @@ def test_silent_where_a_block_is_lifted_out_of_the_trace() -> None:
     assert loud(code) == []
 
 
+def test_a_convolution_is_no_version() -> None:
+    code = """
+        def old(layer):
+            if isinstance(layer, keras.layers.Conv2D):
+                return tf.Session()
+    """
+
+    assert loud(code) == ["keras3-api-change"]
+
+
 NOTES = {
     "tape-kept": """
         w = tf.Variable(1.0)
