@@ -572,6 +572,8 @@ HEALTHY = {
     "names that are asked for first": """
         if hasattr(tf, "log"):
             value = tf.log(1.0)
+        if is_tfv2() and module is tf.layers:
+            module = None
         try:
             from keras.backend import dot
         except ImportError:

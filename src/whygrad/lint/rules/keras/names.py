@@ -12,7 +12,7 @@ from whygrad.lint.rules.check import Case, Finding, is_todays, rules
 from whygrad.lint.values.reach import flat
 from whygrad.lint.values.value import Items, Node, Object, Tape
 
-_VERSION = re.compile(r"version|hasattr|(?<![a-z])v[12](?![a-z])|tf_?[12]", re.I)
+_VERSION = re.compile(r"version|hasattr|(?<![a-z])v[12](?![a-z])|tf_?v?[12]", re.I)
 _OF_NETWORKS = (Role.NETWORK, Role.SEQUENTIAL)
 
 
