@@ -572,6 +572,8 @@ HEALTHY = {
     "names that are asked for first": """
         if hasattr(tf, "log"):
             value = tf.log(1.0)
+        if is_tfv2() and module is tf.layers:
+            module = None
         try:
             from keras.backend import dot
         except ImportError:
@@ -730,6 +732,16 @@ def test_silent_where_a_block_is_lifted_out_of_the_trace() -> None:
     """
 
     assert loud(code) == []
+
+
+def test_a_convolution_is_no_version() -> None:
+    code = """
+        def old(layer):
+            if isinstance(layer, keras.layers.Conv2D):
+                return tf.Session()
+    """
+
+    assert loud(code) == ["keras3-api-change"]
 
 
 NOTES = {

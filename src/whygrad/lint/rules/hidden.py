@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from whygrad.backends.api import Role
+from whygrad.backends.api import Does, Role
 from whygrad.diagnostics import Severity, Word
 from whygrad.lint.flow.facts import Request
 from whygrad.lint.rules.check import NETWORKS, Case, Finding, is_todays, rules
@@ -21,36 +21,40 @@ def in_objects(case: Case) -> Iterator[Finding]:
     asked = _asked(case)
     for request, owner in _trained(case):
         used = case.reach(request)
+        hidden: dict[int, tuple[Object, Object, list[Value]]] = {}  # by what would have to be another class
         for holder, held in _closed(case, owner):
             parts = [each for each in held.contents() if _learns(case, each) and id(each) not in asked]
             parts = [each for each in parts if used.has(each) and isinstance(each.where, ast.expr)]
-            if not parts or id(held) in said:
-                continue
-            said.add(id(held))
-            names = tuple(dict.fromkeys(case.named(each) for each in parts))
-            first = min(parts, key=lambda each: getattr(each.where, "lineno", 0))
-            assert first.where is not None
-            yield Finding(
-                rule="untracked-variable",
-                message=f"`{_called(holder)}` does not know `{names[0]}`, so no optimizer ever sees it: {_why(held)}",
-                primary=case.label(first.where, "in no list of the variables to be trained"),
-                variables=names,
-                related=(case.label(request.where, "trained here, without it"),),
-                asked=case.span(request.where),
-                help=f"make `{_called(held)}` a `{Word.LAYER}`, or keep its variables in the network itself",
-            )
+            changed = holder if holder.role is Role.MODULE and held.role is not None else held
+            if parts and id(changed) not in said:
+                hidden.setdefault(id(changed), (holder, held, []))[2].extend(parts)
+        said |= hidden.keys()
+        for holder, held, parts in hidden.values():
+            yield _hidden(case, request, holder, held, sorted(parts, key=lambda each: getattr(each.where, "lineno", 0)))
+
+
+def _hidden(case: Case, request: Request, holder: Object, held: Object, parts: list[Value]) -> Finding:
+    names = tuple(dict.fromkeys(case.named(each) for each in parts))
+    why, help_ = f"a network does not look into `{_called(held)}`, a plain object", None
+    if held.role is Role.MODULE:
+        why = f"{Word.NETWORK_LIBRARY} 3 does not look into a `{Word.MODULE}`"
+    elif held.role is not None:
+        why = f"a `{Word.MODULE}` does not look into a layer of {Word.NETWORK_LIBRARY} 3"
+        help_ = f"make `{_called(holder)}` a `{Word.NETWORK}`, or ask for the variables of each layer"
+    assert parts[0].where is not None
+    return Finding(
+        rule="untracked-variable",
+        message=f"`{_called(holder)}` does not know `{names[0]}`, so no optimizer ever sees it: {why}",
+        primary=case.label(parts[0].where, "in no list of the variables to be trained"),
+        variables=names,
+        related=(case.label(request.where, "trained here, without it"),),
+        asked=case.span(request.where),
+        help=help_ or f"make `{_called(held)}` a `{Word.LAYER}`, or keep its variables in the network itself",
+    )
 
 
 def _called(made: Object) -> str:
     return made.klass.name if made.klass is not None else made.short
-
-
-def _why(held: Object) -> str:
-    if held.role is None:
-        return f"a network does not look into `{_called(held)}`, a plain object"
-    if held.role is Role.MODULE:
-        return f"{Word.NETWORK_LIBRARY} 3 does not look into a `{Word.MODULE}`"
-    return f"a `{Word.MODULE}` does not look into a layer of {Word.NETWORK_LIBRARY} 3"
 
 
 def _trained(case: Case) -> Iterator[tuple[Request, Object]]:
@@ -164,8 +168,10 @@ def _called_inside(case: Case, inside: set[ast.AST]) -> Iterator[Object]:
     """Layers that are called in a function and nowhere else, and that nothing holds."""
     held = {id(each) for holding in case.facts.holdings for each in flat(holding.value)}
     for layer in case.facts.objects:
-        if _learns(case, layer) and not layer.owners and id(layer) not in held:
-            calls = [node.where for node in case.facts.nodes if node.callee is layer]
+        # The layers of a functional network are known from the calls alone.
+        listed = any(owner.role is Role.SEQUENTIAL for owner in layer.owners)
+        if _learns(case, layer) and not listed and id(layer) not in held:
+            calls = [node.where for node in case.facts.nodes if node.callee is layer and node.does is Does.LAYER]
             if calls and all(where in inside for where in calls):
                 yield layer
 
@@ -173,8 +179,12 @@ def _called_inside(case: Case, inside: set[ast.AST]) -> Iterator[Object]:
 @rules(untracked_variable="WL201")
 def in_lists_that_were_copied(case: Case) -> Iterator[Finding]:
     """A layer that joins a list after a network took its copy of that list."""
+    said: set[int] = set()
     for late in case.facts.late:
+        if id(late.copied) in said:
+            continue
         if isinstance(late.value, Object) and late.value.role in NETWORKS and not _is_weightless(case, late.value):
+            said.add(id(late.copied))
             yield Finding(
                 rule="untracked-variable",
                 message="this joins a list that the network has copied already, so the network never learns of it",

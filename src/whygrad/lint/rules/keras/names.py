@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from whygrad.backends.api import Gone, Role
@@ -11,6 +12,7 @@ from whygrad.lint.rules.check import Case, Finding, is_todays, rules
 from whygrad.lint.values.reach import flat
 from whygrad.lint.values.value import Items, Node, Object, Tape
 
+_VERSION = re.compile(r"version|hasattr|(?<![a-z])v[12](?![a-z])|tf_?v?[12]", re.I)
 _OF_NETWORKS = (Role.NETWORK, Role.SEQUENTIAL)
 
 
@@ -94,16 +96,17 @@ def _is_guarded(case: Case, where: ast.AST) -> bool:
     for parent in case.module.ancestors(where):
         if isinstance(parent, ast.Try):
             return True
-        tests = [parent.test] if isinstance(parent, (ast.If, ast.IfExp)) else getattr(parent, "decorator_list", [])
-        if any(map(_asks_for_version, tests)):  # `if version < 2`, or `@run_v1_only` on the function
+        if isinstance(parent, (ast.If, ast.IfExp)) and _asks_for_version(parent.test):
             return True
+        if any(_VERSION.search(ast.unparse(each)) for each in getattr(parent, "decorator_list", ())):
+            return True  # `@run_v1_only`
     name = ".".join(ast.unparse(where).split(".")[:2])
     return any(_leaves_without_it(each, name) for each in case.module.before(where))
 
 
 def _asks_for_version(test: ast.expr) -> bool:
-    words = ("version", "hasattr", "v1", "v2", "tf1", "tf2", "tf_1", "tf_2", "eager")
-    return any(word in ast.unparse(test).lower() for word in words)
+    written = ast.unparse(test)
+    return _VERSION.search(written) is not None or "eager" in written.lower()
 
 
 def _leaves_without_it(before: ast.stmt, name: str) -> bool:
