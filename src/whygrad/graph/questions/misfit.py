@@ -238,12 +238,18 @@ def _rectified_logit(objective: Objective, _: Recording) -> bool:
 
 
 def _rectified_before_softmax(objective: Objective, _: Recording) -> bool:
+    return _rectified_scores(objective) is not None
+
+
+def _rectified_scores(objective: Objective) -> LayerFacts | None:
+    """The layer with a rectifier whose result goes into the last activation."""
     last = objective.output
     if last is None or last.kind is not LayerKind.ACTIVATION or last.activation not in _PROBABILITIES:
-        return False
+        return None
     at = objective.layers.index(last)
     before = [each for each in objective.layers if each.into == at]
-    return len(before) == 1 and before[0].activation is Activation.RELU and before[0].kind is not LayerKind.OTHER
+    rectified = len(before) == 1 and before[0].activation is Activation.RELU and before[0].kind is not LayerKind.OTHER
+    return before[0] if rectified else None
 
 
 def _sigmoid_over_classes(objective: Objective, _: Recording) -> bool:
@@ -324,4 +330,5 @@ _CHECKS: Final[tuple[tuple[Misfit, Callable[[Objective, Recording], bool]], ...]
 _TO_CHANGE: Final[dict[Misfit, Callable[[Objective], LayerFacts | None]]] = {
     Misfit.ONE_UNIT_SOFTMAX: one_unit_softmax,
     Misfit.STEPS_FOR_ONE_TARGET: _last_recurrent,
+    Misfit.RECTIFIED_BEFORE_SOFTMAX: _rectified_scores,
 }

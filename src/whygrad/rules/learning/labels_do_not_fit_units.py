@@ -117,13 +117,14 @@ def _empty_rows(found: Found) -> Finding:
 
 def _binary_on_classes(found: Found) -> Finding:
     objective, targets = found.objective, found.objective.targets
-    count = int(targets.maximum) + 1
+    count, two = int(targets.maximum) + 1, targets.distinct == 2
+    given = f"only {targets.minimum:g} and {targets.maximum:g}" if two else f"class numbers from {stretch(targets)}"
     return said(
         found,
-        f"`{objective.name}` takes labels of 0 and 1, and is given class numbers from {stretch(targets)}",
+        f"`{objective.name}` takes labels of 0 and 1, and is given {given}",
         label="a label above 1 has no probability: the loss falls without end",
-        help="labels of 0 and 1"
-        if targets.distinct == 2
+        help=f"labels of 0 and 1: divide them by {targets.maximum:g}, or compare them with a number"
+        if two
         else f"`{Word.SPARSE_CROSS_ENTROPY}`, with {count} units and `softmax` in the last layer",
         at_loss=True,
     )

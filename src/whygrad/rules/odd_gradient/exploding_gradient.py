@@ -9,6 +9,8 @@ from dataclasses import replace
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import Scaled, Stage
+from whygrad.graph.questions.misfit import misfits
+from whygrad.graph.questions.progress import is_trained_by
 from whygrad.graph.questions.stall import DIVERGING, stalls
 from whygrad.rules.nonfinite.birth import births, expression, finding, seen
 from whygrad.rules.odd_gradient.over_steps import (
@@ -73,12 +75,15 @@ def exploding_gradient(recording: Recording) -> Iterator[Finding]:
     if recording.objectives and any(found.stall in DIVERGING for found in stalls(recording)):  # said there
         return
     yield from _diverged(recording)
+    unfit = [found.objective for found in misfits(recording)] if recording.objectives else []
     if any(True for _ in seen(recording, Stage.BORN, Stage.ENTERED, Stage.UNPLACED)):
         return
     if any(norm_divided_by(event) is not None for event in recording.events_of(Scaled)):
         return
     for request, group in measured(recording, least=2):
         if normalising_op(request, group) is not None:
+            continue
+        if any(is_trained_by(recording, objective, request) for objective in unfit):  # a consequence
             continue
         growth = list(find_exploding(track_of(request, group))) if len(request.steps) >= LEAST else []
         for found in growth or _huge(group):
