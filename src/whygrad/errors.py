@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class WhygradError(Exception):
     """The root of everything whygrad raises on purpose."""
@@ -21,6 +23,15 @@ class UsageError(WhygradError):
 
 class NotCallableError(UsageError, TypeError):
     """`explain` was given what a step returned, not the step."""
+
+
+class UnknownNameError(UsageError, KeyError):
+    """A table has no row or column of this name."""
+
+    def __init__(self, name: object, known: Iterable[str], what: str) -> None:
+        names = [f"`{each}`" for each in known]
+        shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        super().__init__(f"there is no {what} {name!r}", help=f"there is {shown}" if names else "it is empty")
 
 
 class GradientError(WhygradError):

@@ -7,16 +7,17 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from whygrad.arguments import check_callable, check_choice, check_path, check_text, words_in
 from whygrad.backends import DISTRIBUTIONS, Watcher, WatchOptions, modules_of, replay_step, words_of
 from whygrad.backends.children import MODULE as CHILDREN_OF
 from whygrad.backends.children import Children, leave
 from whygrad.backends.failure import describe_failure
-from whygrad.diagnostics import Diagnostic, Selection, Severity
+from whygrad.diagnostics import Diagnostic, Selection, Severity, comment_troubles
 from whygrad.errors import GradientError, NotCallableError, UsageError
 from whygrad.graph import Failure, Ledger, Recording, Request, Source
 from whygrad.graph.codec import dump
@@ -29,7 +30,7 @@ from whygrad.report import LossReach, Report, TermReach, render_diagnostic
 from whygrad.report.children import with_children
 from whygrad.report.json import location
 from whygrad.report.ledger import printed
-from whygrad.rules import all_rules, diagnose
+from whygrad.rules import all_rules, diagnose_apart, selection_of
 from whygrad.rules.term_names import TermTraining, training_of_terms
 from whygrad.rules.wording import name_of, target_expression
 from whygrad.run_folder import runs_of_this_process
@@ -211,7 +212,9 @@ class Run:
 @contextlib.contextmanager
 def watch(
     *,
-    selection: Selection | None = None,
+    selection: Selection | str | Iterable[str] | None = None,
+    select: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
     on_certain: Callable[[Diagnostic], None] | None = None,
     name: str = "",
     folder: str | os.PathLike[str] | None = None,
@@ -225,6 +228,8 @@ def watch(
 ) -> Iterator[Run]:
     """Watch a stretch of code. Nothing it computes changes; afterwards `run.report()` says what was found.
 
+    `select` and `ignore`: only these rules, and not these, by code, name or family, as in `select="WG1"` or
+    `ignore=["WG104", "dead-units"]`; `selection` says both as one object, or is another word for `select`.
     `run.record(...)` keeps the numbers of a step in a run called `name`, in `folder` (`.whygrad`).
     `find_nan`: keep what every compiled step needs to be replayed, which costs memory and time, so that the first
     value that is not finite is found for certain. `guard`: hold back updates that are not finite, as `whygrad.guard`
@@ -235,10 +240,17 @@ def watch(
     report, and the graphs it speaks of, as a run for `whygrad ui`, also where no step is recorded. `on_step` is called
     at each gradient that is asked for and each call of a compiled function, with the loss where it can be seen.
     """
+    chosen = _chosen(selection, select, ignore)
+    for key, function in {"on_certain": on_certain, "on_step": on_step}.items():
+        if function is not None:
+            check_callable(key, function, help=f"`{key}=print`, for example")
+    check_text("name", name)
+    check_path("folder", folder)
+    check_path("keep", keep)
     guards = None if guard is None else Guards(guard)
     on_optimizer = None if guards is None else guards.install
     options = WatchOptions(find_nan=find_nan, keep=keep, terms=terms, on_step=on_step, on_optimizer=on_optimizer)
-    run = Run(selection, on_certain, name, folder, options, guards, raise_on, record)
+    run = Run(chosen, on_certain, name, folder, options, guards, raise_on, record)
     run._start()
     try:
         yield run
@@ -252,9 +264,22 @@ def watch(
         run._stop()
 
 
+def _chosen(selection: Any, select: Any, ignore: Any) -> Selection | None:
+    """Which rules are wanted; a word that means none of them is refused."""
+    advice = 'write `select="WG1"` or `ignore=["WG104", "dead-units"]`; `whygrad rules` lists the codes and names'
+    if selection is None or isinstance(selection, Selection):
+        words = words_in("select", select, help=advice)
+    else:
+        words = (*words_in("selection", selection, help=advice), *words_in("select", select, help=advice))
+        selection = None
+    without = words_in("ignore", ignore, help=advice)
+    if selection is not None and (words or without):
+        raise UsageError("`selection` goes without `select` and `ignore`", help="say it by one of the two ways")
+    return selection_of(words, without) if words or without else selection
+
+
 def _severity(text: str) -> Severity:
-    if text not in ("error", "warning"):
-        raise UsageError(f"`raise_on` is `{text}`", help='one of "error" and "warning"')
+    check_choice("raise_on", text, ("error", "warning"))
     return Severity.parse(text)
 
 
@@ -264,11 +289,11 @@ def explain(step: Callable[..., Any], *args: Any, terms: bool = False, **kwargs:
     An exception of the step is part of the explanation: it is `report.error`, and `report.reraise()` raises it.
     `terms`: the report shows, too, how much each term of the loss gives to each layer.
     """
-    check_callable(step)
+    check_step(step)
     return explained(step, *args, terms=terms, **kwargs)[0]
 
 
-def check_callable(step: object) -> None:
+def check_step(step: object) -> None:
     """A `NotCallableError` where `explain` was given what a step returned."""
     if not callable(step):
         raise NotCallableError(
@@ -322,10 +347,13 @@ def explain_recording(recording: Recording, selection: Selection | None = None) 
     """What the rules say of a recording, made here or elsewhere: no file of the user's is read for it."""
     with texts_of(recording.sources):
         gradients = tuple(_reach(recording, request) for request in with_escapes(recording).requests)
+    framework = recording.framework
+    words, modules = words_of(framework), modules_of(framework)
+    found, silenced = diagnose_apart(recording, all_rules(), selection, words, modules)
     return Report(
-        diagnostics=diagnosed(recording, selection),
+        diagnostics=found,
         gradients=gradients,
-        run=_facts(recording),
+        run={**_facts(recording), **_silence(recording, silenced, selection)},
         sources=recording.sources,
         recording=recording,
     )
@@ -340,8 +368,7 @@ def replay(path: str) -> Recording:
 
 def diagnosed(recording: Recording, selection: Selection | None = None) -> tuple[Diagnostic, ...]:
     """What all rules say of a recording, in the words of its framework."""
-    framework = recording.framework
-    return diagnose(recording, all_rules(), selection, words_of(framework), modules_of(framework))
+    return explain_recording(recording, selection).diagnostics
 
 
 def _reach(recording: Recording, request: Request) -> LossReach:
@@ -379,6 +406,15 @@ def _term(recording: Recording, request: Request, term: TermTraining) -> TermRea
         },
         steps=0 if request.of_terms is None else request.of_terms.steps,
     )
+
+
+def _silence(recording: Recording, silenced: Sequence[Diagnostic], selection: Selection | None) -> dict[str, object]:
+    """How much was silenced by comments, and which comments do nothing, where every rule was asked to the end."""
+    known = [(rule.code, rule.name) for rule in all_rules()]
+    every = selection is None or selection == Selection()
+    troubles = list(comment_troubles(recording.sources, silenced, known, unused=every and recording.failure is None))
+    counted: dict[str, object] = {"silenced": len(silenced)} if silenced else {}
+    return {**counted, "comments": troubles} if troubles else counted
 
 
 def _facts(recording: Recording) -> dict[str, object]:

@@ -65,3 +65,18 @@ def test_page_on_a_terminal_is_laid_out(capsys: pytest.CaptureFixture[str], monk
 
     assert "Why it matters" in shown
     assert "## Why it matters" not in shown
+
+
+def test_a_family_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = output_of(["explain", "WG1"], capsys).splitlines()
+
+    assert lines[0] == "WG1 no gradient"
+    assert len(lines) == 1 + sum(rule.code.startswith("WG1") for rule in all_rules())
+    assert all(line.startswith("  WG1") for line in lines[1:])
+
+
+def test_a_code_there_is_not_is_not_taken_for_another(capsys: pytest.CaptureFixture[str]) -> None:
+    assert parse(["explain", "WG999"]) == 2
+    assert capsys.readouterr().err == (
+        "whygrad: error: unknown rule `WG999`\nhelp: `whygrad rules` lists the codes and names\n"
+    )

@@ -176,6 +176,16 @@ def test_export_without_a_target_is_refused(folder: Path) -> None:
         output(export, "calm", "--dir", folder)
 
 
+@pytest.mark.parametrize("option", ["--csv", "--tensorboard", "--html"])
+def test_an_export_to_a_place_that_cannot_be_written_is_one_sentence(option: str, folder: Path) -> None:
+    file = folder / "a file"
+    file.write_text("")
+    with pytest.raises(UsageError) as caught:
+        output(export, "calm", "--dir", folder, option, file / "below")
+
+    assert str(caught.value) == f"cannot write to `{file / 'below'}`: Not a directory\nhelp: give another place"
+
+
 @pytest.mark.parametrize("module", [show, export])
 def test_an_id_that_matches_nothing_is_a_sentence(folder: Path, module: Any) -> None:
     extra = ["--csv"] if module is export else []

@@ -46,8 +46,7 @@ SENTENCES = {
     ("explain", "stop-gradiant"): (
         "unknown rule `stop-gradiant`\nhelp: did you mean `stop-gradient`? `whygrad rules` lists the codes and names"
     ),
-    ("explain", "WG1"): "`WG1` stands for several rules\nhelp: `whygrad rules` lists the codes and names",
-    ("explain",): "missing argument 'CODE|NAME'",
+    ("explain",): "missing argument 'CODE|NAME|FAMILY'",
     ("exlpain", "WG101"): "no such command 'exlpain'",
 }
 
@@ -96,14 +95,16 @@ def test_missing_tensorflow_is_told_before_the_script_runs(project: Path) -> Non
     done = run([sys.executable, "without.py"], project)
 
     assert (done.status, done.out) == (2, "")
-    assert done.err == "whygrad: error: TensorFlow is not installed\nhelp: pip install 'whygrad[tensorflow]'\n"
+    said, advice = done.err.splitlines()
+    assert said == "whygrad: error: TensorFlow is not installed"
+    assert advice.startswith("help: pip install tensorflow ")
 
 
 def test_no_command_shows_the_commands(project: Path) -> None:
     done = whygrad(project)
 
     assert done.status == 2
-    assert "run      Run SCRIPT as `python` would" in done.err
+    assert "run         Run a script, and explain its gradients." in done.err
 
 
 def test_old_report_is_emptied_before_the_script_runs(project: Path) -> None:

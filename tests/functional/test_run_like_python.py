@@ -50,6 +50,22 @@ def test_script_cannot_tell_whygrad_from_python(name: str, project: Path) -> Non
     assert under_whygrad(project, "script.py", *ARGUMENTS) == expected
 
 
+@pytest.mark.parametrize("name", ["argv", "exception_in_a_function", "exit_with_words"])
+def test_code_cannot_tell_whygrad_from_python(name: str, project: Path) -> None:
+    expected = under_python(project, "-c", PROGRAMS[name], *ARGUMENTS)
+
+    assert under_whygrad(project, "-c", PROGRAMS[name], *ARGUMENTS) == expected
+
+
+def test_a_script_from_standard_input_cannot_tell_whygrad_from_python(project: Path) -> None:
+    text = (
+        "import sys\nprint(sys.argv, sys.path[0], sys.orig_argv[-2:], __name__, sys.stdin.read())\nraise KeyError(1)\n"
+    )
+    expected = run([sys.executable, "-", "a"], project, text)
+
+    assert run([sys.executable, "-m", "whygrad", "run", "-q", "-", "a"], project, text) == expected
+
+
 @pytest.mark.parametrize("name", ["argv", "exception_in_a_function", "exit_with_words", "thread_that_outlives_main"])
 def test_module_cannot_tell_whygrad_from_python(name: str, project: Path) -> None:
     (project / "script.py").write_text(PROGRAMS[name])

@@ -66,6 +66,51 @@ def test_fail_on_fails_the_tests_that_show_it(suite: pytest.Pytester) -> None:
     result.stdout.re_match_lines([r"_+ test_cut _+", r"error\[WG\d+\]: .*"])
 
 
+def test_a_finding_is_explained_once_where_it_fails_tests(suite: pytest.Pytester) -> None:
+    result = suite.runpytest_inprocess("--whygrad-fail-on=error")
+
+    assert result.stdout.str().count("the gradient stops here") == 1
+    result.stdout.re_match_lines([r"  = explained at: .*::test_cut", r"=+ whygrad =+", r"error\[WG103\]: .*"])
+
+
+def test_the_configuration_of_the_project_is_read(suite: pytest.Pytester) -> None:
+    suite.makepyprojecttoml("[tool.whygrad]\nignore = ['stop-gradient']\n")
+    result = suite.runpytest_inprocess("--whygrad-fail-on=error")
+
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines(["whygrad: no problem found in 4 tests"])
+
+
+def test_a_configuration_that_cannot_be_read_is_two_lines(suite: pytest.Pytester) -> None:
+    suite.makepyprojecttoml("[tool.whygrad]\nignroe = []\n")
+    result = suite.runpytest_subprocess("--whygrad")
+
+    result.stderr.fnmatch_lines(["ERROR: unknown key `ignroe` in [[]tool.whygrad[]] of *", "help: known: select*"])
+
+
+def test_an_assertion_that_fails_shows_no_line_of_whygrad(suite: pytest.Pytester) -> None:
+    suite.makepyfile(
+        test_assertion="""
+        import tensorflow as tf
+        from whygrad.testing import assert_all_gradients
+
+        def test_cut():
+            w = tf.Variable(2.0, name="w")
+
+            def step():
+                with tf.GradientTape() as tape:
+                    loss = tf.stop_gradient(w * 3.0)
+                return tape.gradient(loss, w)
+
+            assert_all_gradients(step)
+        """
+    )
+    result = suite.runpytest_inprocess("test_assertion.py")
+
+    result.stdout.fnmatch_lines(["E *MissingGradientError: no gradient reaches `w`"])
+    assert "raise MissingGradientError" not in result.stdout.str()
+
+
 def test_failing_test_keeps_its_own_traceback(suite: pytest.Pytester) -> None:
     suite.makepyfile(
         test_own="""
@@ -103,7 +148,7 @@ def test_failure_inside_whygrad_fails_no_test(suite: pytest.Pytester) -> None:
     suite.makeconftest(
         """
         from whygrad.integrations import pytest_session
-        def broken():
+        def broken(**options):
             raise RuntimeError("broken on purpose")
         pytest_session.watch = broken
         """

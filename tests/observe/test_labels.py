@@ -186,3 +186,12 @@ def test_a_running_average_and_an_extrapolation_are_aged() -> None:
     ahead = s.op(Action.SUBTRACT, s.op(Action.MULTIPLY, s.gradient(W), s.constant(2.0)), s.gradient(W))
     assert s.label(average).aged
     assert s.label(ahead).aged
+
+
+def test_a_sum_that_a_variable_holds_is_aged_only_where_part_of_itself_is_written_back() -> None:
+    s = Stream()
+    s.assign(SLOT, s.op(Action.ADD, s.read(SLOT), s.gradient(W)))
+    assert not s.label(s.op(Action.DIVIDE, s.read(SLOT), s.tensor())).aged  # averaged for the update alone
+
+    s.assign(SLOT, s.op(Action.ADD, s.op(Action.MULTIPLY, s.read(SLOT), s.tensor()), s.gradient(W)))
+    assert s.label(s.read(SLOT)).aged

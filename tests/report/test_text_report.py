@@ -65,6 +65,20 @@ def test_a_program_that_failed_is_never_free_of_problems(severity: Severity | No
     assert said.endswith("the program failed, and whygrad has nothing to add")
 
 
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("in user code:\n    train.py:3\n    ranks differ", "ranks differ"),
+        ("No symbolic tensor here. You wrote something like:\n```\ntf_fn(x)\n```", "No symbolic tensor here."),
+        ("\n~~~\nshapes differ\n", "shapes differ"),
+    ],
+)
+def test_the_line_of_an_exception_that_says_most_is_shown(message: str, words: str) -> None:
+    run = {"error": {"type": "ValueError", "message": message}}
+
+    assert f"failed with ValueError: {words}" in render(Report(run=run), "text")
+
+
 def test_where_whygrad_itself_failed_nothing_is_said_of_the_program() -> None:
     assert render(Report(run={"watched": False}), "text").startswith("whygrad: nothing was found, but")
 

@@ -123,8 +123,7 @@ def test_what_is_no_optimizer(tf: Any) -> None:
         deduplicate(3)
 
     assert str(caught.value) == (
-        "expected an optimizer, got int\n"
-        "help: pass an optimizer of Keras 3 or tf_keras, such as keras.optimizers.Adam()"
+        "expected an optimizer, got 3\nhelp: pass an optimizer of Keras 3 or tf_keras, such as keras.optimizers.Adam()"
     )
 
 

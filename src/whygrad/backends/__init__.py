@@ -66,7 +66,17 @@ add_machinery(*FRAMEWORKS, *COMPANIONS, "torch", "jax", "jaxlib", "optree", "abs
 def require_framework() -> None:
     """A `UsageError` where none of the frameworks is installed."""
     if all(importlib.util.find_spec(name) is None for name in FRAMEWORKS):
-        raise UsageError("TensorFlow is not installed", help="pip install 'whygrad[tensorflow]'")
+        raise UsageError(
+            "TensorFlow is not installed", help="pip install tensorflow (or tensorflow-cpu, where there is no GPU)"
+        )
+
+
+def capabilities(framework: str) -> tuple[int, dict[str, str]]:
+    """How many private names of a framework were looked up, and what is lost by each that is missing; imports it."""
+    home = FRAMEWORKS[framework]
+    importlib.import_module(f"{home}.compat")
+    found = importlib.import_module(f"{home}.capability")
+    return len(found.names), {path.replace(":", "."): str(name.loss) for path, name in found.missing.items()}
 
 
 def replay_step(step: KeptStep) -> Recording:

@@ -15,6 +15,8 @@ from whygrad.errors import UsageError
 
 COMMANDS: Final = {
     "compare": "whygrad.cli.compare",
+    "completion": "whygrad.cli.completion",
+    "doctor": "whygrad.cli.doctor",
     "explain": "whygrad.cli.explain",
     "export": "whygrad.cli.export",
     "fix": "whygrad.cli.fix",
@@ -44,7 +46,16 @@ class Commands(click.Group):
         return command
 
 
-@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+Examples:
+  whygrad run train.py        watch a script, and explain its gradients
+  whygrad lint src            find gradient mistakes without running anything
+  whygrad explain WG103       what a diagnostic means
+  whygrad completion --help   how to let your shell complete all of this""",
+)
 @click.version_option(__version__, prog_name="whygrad")
 def whygrad() -> None:
     """Why is my gradient missing, zero, NaN or wrong? Answers for TensorFlow and Keras."""

@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING
 
 import click
 
+from whygrad.cli.completion import run_names
+
 if TYPE_CHECKING:
     from whygrad.store import Run
     from whygrad.store.comparison import Comparison
 
 
-@click.command("compare")
-@click.argument("left")
-@click.argument("right")
+@click.command(
+    "compare",
+    short_help="Show where two runs diverge.",
+    epilog="""\b
+Example:
+  whygrad compare calm-otter-12 latest --tolerance 0.05""",
+)
+@click.argument("left", shell_complete=run_names)
+@click.argument("right", shell_complete=run_names)
 @click.option("--dir", "folder", help="Folder of the runs.")
 @click.option(
     "--tolerance",

@@ -7,16 +7,30 @@ from typing import TYPE_CHECKING
 
 import click
 
+from whygrad.cli.completion import rule_words
+from whygrad.cli.rules import plain_lines
 from whygrad.errors import UsageError
 
 if TYPE_CHECKING:
     from whygrad.rules import Rule
 
 
-@click.command("explain")
-@click.argument("rule", metavar="CODE|NAME")
+@click.command(
+    "explain",
+    short_help="Say what a diagnostic means, and how to fix it.",
+    epilog="""\b
+Examples:
+  whygrad explain WG103
+  whygrad explain stop-gradient
+  whygrad explain WG1""",
+)
+@click.argument("rule", metavar="CODE|NAME|FAMILY", shell_complete=rule_words)
 def command(rule: str) -> None:
-    """Say what a diagnostic means, with an example and how to mend it."""
+    """Say what a diagnostic means, with an example and how to fix it; of a family (WG1), list its rules."""
+    members = family_of(rule)
+    if members:
+        click.echo("\n".join(plain_lines(members)))
+        return
     page = page_of(look_up(rule)) if not _is_static(rule) else static_page(rule)
     if sys.stdout.isatty():
         from rich.console import Console
@@ -25,6 +39,16 @@ def command(rule: str) -> None:
         Console().print(Markdown(page, code_theme="ansi_dark"))
     else:
         click.echo(page)
+
+
+def family_of(word: str) -> tuple[Rule, ...]:
+    """The rules that the beginning of a code stands for; none for a whole code, and for a name."""
+    from whygrad.diagnostics.selection import matches
+    from whygrad.rules import all_rules, find_rule
+
+    if find_rule(word) is not None or len(word) < 3:
+        return ()
+    return tuple(rule for rule in all_rules() if matches(word, rule.code, rule.name))
 
 
 def _is_static(word: str) -> bool:
@@ -50,7 +74,7 @@ def look_up(word: str) -> Rule:
     if found is not None:
         return found
     parse_selection((word,), (), [(rule.code, rule.name) for rule in all_rules()])
-    raise UsageError(f"`{word}` stands for several rules", help="`whygrad rules` lists the codes and names")
+    raise UsageError(f"unknown rule `{word}`", help="`whygrad rules` lists the codes and names")
 
 
 def page_of(rule: Rule) -> str:

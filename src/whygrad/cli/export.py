@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from whygrad.cli.completion import run_names
 from whygrad.errors import UsageError
 
+if TYPE_CHECKING:
+    from whygrad.store import Run
 
-@click.command("export")
-@click.argument("run")
+
+@click.command(
+    "export",
+    epilog="""\b
+Examples:
+  whygrad export latest --html run.html
+  whygrad export latest --csv tables""",
+)
+@click.argument("run", shell_complete=run_names)
 @click.option("--dir", "folder", help="Folder of the runs.")
 @click.option("--html", metavar="FILE", help="Write one page that opens in a browser without a network.")
 @click.option("--tensorboard", metavar="DIR", help="Write an event file that TensorBoard shows.")
@@ -25,29 +36,40 @@ def command(
     if html is None and tensorboard is None and csv is None and parquet is None:
         raise UsageError("nothing to export to", help="give --html FILE, --tensorboard DIR, --csv or --parquet")
     found = find_run(run, folder)
-    written: list[str | Path] = []
-    if html is not None:
-        from whygrad.web.export import run_page
-
-        text = run_page(found)
+    for write, place in ((_html, html), (_tensorboard, tensorboard), (_csv, csv), (_parquet, parquet)):
+        if place is None:
+            continue
         try:
-            Path(html).write_text(text, encoding="utf-8")
+            written = write(found, place)
         except OSError as error:
-            raise UsageError(f"cannot write `{html}`: {error.strerror}") from None
-        written.append(html)
-    if tensorboard is not None:
-        from whygrad.integrations.tensorboard import export_tensorboard
-
-        written.append(export_tensorboard(found, tensorboard))
-    if csv is not None:
-        from whygrad.integrations.tables import export_csv
-
-        written.extend(export_csv(found, csv))
-    if parquet is not None:
-        from whygrad.integrations.tables import export_parquet
-
-        written.extend(export_parquet(found, parquet))
-    for path in written:
-        click.echo(str(path))
+            reason = error.strerror or str(error)
+            raise UsageError(f"cannot write to `{place}`: {reason}", help="give another place") from None
+        for path in written:
+            click.echo(str(path))
     for text in found.damage:
         click.echo(f"warning: {text}", err=True)
+
+
+def _html(run: Run, file: str) -> list[Path]:
+    from whygrad.web.export import run_page
+
+    Path(file).write_text(run_page(run), encoding="utf-8")
+    return [Path(file)]
+
+
+def _tensorboard(run: Run, folder: str) -> list[Path]:
+    from whygrad.integrations.tensorboard import export_tensorboard
+
+    return [export_tensorboard(run, folder)]
+
+
+def _csv(run: Run, folder: str) -> list[Path]:
+    from whygrad.integrations.tables import export_csv
+
+    return export_csv(run, folder)
+
+
+def _parquet(run: Run, folder: str) -> list[Path]:
+    from whygrad.integrations.tables import export_parquet
+
+    return export_parquet(run, folder)

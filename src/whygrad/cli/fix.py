@@ -7,13 +7,23 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from whygrad.cli.completion import rule_words
+
 if TYPE_CHECKING:
     from whygrad.cli.commands import Todo
 
 FORMATS: Final = ("text", "json")
 
 
-@click.command("fix", context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False})
+@click.command(
+    "fix",
+    short_help="Try changes that may help, and show those that do.",
+    epilog="""\b
+Examples:
+  whygrad fix train.py --epochs 1
+  whygrad fix --apply train.py""",
+    context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False},
+)
 @click.option("-m", "is_module", is_flag=True, help="SCRIPT is the name of a module, as in `python -m`.")
 @click.option("--apply", is_flag=True, help="Write the fixes that were verified to the files.")
 @click.option("--interactive", is_flag=True, help="Ask for each fix that was verified whether to write it.")
@@ -23,8 +33,14 @@ FORMATS: Final = ("text", "json")
     "--seconds", type=click.FloatRange(min=1), default=600.0, show_default=True, help="Stop each run after this time."
 )
 @click.option("--output-format", type=click.Choice(FORMATS), default="text", help="Form of the answer. [default: text]")
-@click.option("--select", multiple=True, metavar="RULES", help="Only these rules: codes, names or families (WG1).")
-@click.option("--ignore", multiple=True, metavar="RULES", help="Not these rules.")
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="RULES",
+    shell_complete=rule_words,
+    help="Only these rules: codes, names or families (WG1).",
+)
+@click.option("--ignore", multiple=True, metavar="RULES", shell_complete=rule_words, help="Not these rules.")
 @click.argument("script")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 def command(

@@ -23,6 +23,12 @@ class Output:
     format: str = "text"
     file: str | None = None
     quiet: bool = False  # no text where there is no error and no warning
+    descriptor: int | None = None  # of the standard output that was kept for the report
+
+    @property
+    def is_document(self) -> bool:
+        """Whether the report is one document on standard output, which must hold nothing else."""
+        return self.file is None and self.format in ("json", "sarif", "html")
 
     @property
     def is_live(self) -> bool:
@@ -45,6 +51,16 @@ def claim(file: str) -> str:
     return path
 
 
+def keep_stdout() -> int | None:
+    """Keep standard output for the report; all that the script prints goes to standard error from now on."""
+    try:
+        kept = os.dup(1)
+        os.dup2(2, 1)
+    except OSError:  # one of them is closed
+        return None
+    return kept
+
+
 def deliver(report: Report, output: Output, live: LivePrinter | None = None) -> None:
     """Write the report; raises OSError or ValueError where its place was taken away since it was claimed."""
     from whygrad.report import render, terminal_width, wants_color, write_report
@@ -57,10 +73,14 @@ def deliver(report: Report, output: Output, live: LivePrinter | None = None) -> 
         with open(output.file, "w", encoding="utf-8") as file:
             file.write(render(report, output.format, width=FILE_WIDTH, rules=rules) + "\n")
         return
+    flush_script_output()
+    if output.descriptor is not None:
+        with open(os.dup(output.descriptor), "w", encoding="utf-8") as kept:
+            kept.write(render(report, output.format, rules=rules) + "\n")
+        return
     stream = sys.__stderr__ if output.format == "text" else sys.__stdout__
     if stream is None:
         return
-    flush_script_output()
     color, width = wants_color(stream), terminal_width(stream)
     omit = [] if live is None else list(filter(live.has_shown, report.diagnostics))
     write_report(stream, render(report, output.format, color=color, width=width, omit=omit, rules=rules))

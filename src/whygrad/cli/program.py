@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import linecache
 import os
 import pkgutil
 import runpy
@@ -14,7 +15,7 @@ import types
 import zipimport
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import BuiltinImporter, ModuleSpec, SourceFileLoader
 
 import whygrad
 from whygrad.cli.output import flush_script_output
@@ -23,11 +24,16 @@ from whygrad.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """`python TARGET ARGS...`, or `python -m TARGET ARGS...`."""
+    """`python TARGET ARGS...`, `python -m TARGET ARGS...`, `python -c CODE ARGS...` or `python - ARGS...`."""
 
-    target: str
+    target: str  # `-c` and `-` where there is no file
     args: tuple[str, ...] = ()
     is_module: bool = False
+    code: str | None = None
+
+    @property
+    def is_file(self) -> bool:
+        return self.code is None and self.target != "-" and not self.is_module
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,10 @@ def load(invocation: Invocation) -> Program:
     if invocation.is_module:
         return _from_spec(_details("_get_module_details", invocation.target))
     path = invocation.target
+    if invocation.code is not None:
+        return _text(invocation.code, "<string>", path)
+    if path == "-":
+        return _text(sys.stdin.read(), "<stdin>", path)
     if os.path.isdir(path):
         raise UsageError(f"`{path}` is a directory, not a script", help="name a file in it, or use -m")
     if _is_archive(path):
@@ -89,6 +99,13 @@ def _script(path: str) -> Program:
         return Program(compile(source, file, "exec", dont_inherit=True), attributes, path)
     except ValueError as error:
         raise UsageError(f"`{path}` is not a Python script: {error}") from None
+
+
+def _text(code: str, name: str, argv0: str) -> Program:
+    """Code without a file; its lines are kept where excerpts and tracebacks look for them."""
+    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+    attributes = {"__loader__": BuiltinImporter, "__package__": None, "__spec__": None}
+    return Program(compile(code, name, "exec", dont_inherit=True), attributes, argv0)
 
 
 def _details(function: str, *arguments: str) -> tuple[str, ModuleSpec, types.CodeType]:
@@ -163,12 +180,16 @@ def _interpreter() -> list[str]:
 
 
 def _as_typed(invocation: Invocation) -> list[str]:
+    if invocation.code is not None:
+        return ["-c", invocation.code, *invocation.args]
     return [*(["-m"] if invocation.is_module else []), invocation.target, *invocation.args]
 
 
 def _first_path(invocation: Invocation) -> str:
     if invocation.is_module:
         return os.getcwd()
+    if not invocation.is_file:
+        return ""
     if _is_archive(invocation.target):
         return _absolute(invocation.target)
     return os.path.dirname(os.path.realpath(invocation.target))

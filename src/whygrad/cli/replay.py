@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whygrad.cli.config import OUTPUT_FORMATS
+from whygrad.config import OUTPUT_FORMATS
 
 if TYPE_CHECKING:
     from whygrad.cli.commands import Todo
 
 
-@click.command("replay")
+@click.command(
+    "replay",
+    short_help="Analyse a step that went bad once more.",
+    epilog="""\b
+Example:
+  whygrad replay latest --step 12""",
+)
 @click.option("--step", type=int, metavar="N", help="Which of the kept steps. [default: the first]")
 @click.option("--output-format", type=click.Choice(OUTPUT_FORMATS), default="text", help="Form of the report.")
 @click.argument("run", default="latest")

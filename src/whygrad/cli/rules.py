@@ -25,7 +25,12 @@ FAMILIES: Final = {
 }
 
 
-@click.command("rules")
+@click.command(
+    "rules",
+    epilog="""\b
+Example:
+  whygrad rules --output-format json""",
+)
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(output_format: str) -> None:
     """List all rules."""
@@ -36,7 +41,7 @@ def command(output_format: str) -> None:
     elif sys.stdout.isatty():
         _print_table(all_rules())
     else:
-        click.echo("\n".join(_plain_lines(all_rules())))
+        click.echo("\n".join(plain_lines(all_rules())))
 
 
 def by_family(rules: Iterable[Rule]) -> Iterator[tuple[str, str, list[Rule]]]:
@@ -56,7 +61,8 @@ def _as_json(rule: Rule) -> dict[str, str]:
     }
 
 
-def _plain_lines(rules: tuple[Rule, ...]) -> Iterator[str]:
+def plain_lines(rules: tuple[Rule, ...]) -> Iterator[str]:
+    """One line for each rule, under the title of its family."""
     width = max((len(rule.name) for rule in rules), default=0)
     for index, (family, title, members) in enumerate(by_family(rules)):
         if index:

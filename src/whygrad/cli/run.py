@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from whygrad.cli.config import FAIL_ON, OUTPUT_FORMATS, Config, find_config
+from whygrad.cli.completion import rule_words
+from whygrad.config import FAIL_ON, OUTPUT_FORMATS, Config, find_config
 from whygrad.run_folder import run_folder
 
 if TYPE_CHECKING:
@@ -19,12 +20,29 @@ if TYPE_CHECKING:
 GUARD_MODES: Final = ("skip", "raise", "zero", "rollback")
 
 
-@click.command("run", context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False})
+@click.command(
+    "run",
+    short_help="Run a script, and explain its gradients.",
+    epilog="""\b
+Examples:
+  whygrad run train.py --epochs 3
+  whygrad run --fail-on error -m my_package.train
+  whygrad run --output-format json train.py > report.json
+  whygrad run -c 'import train; train.main()'""",
+    context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False},
+)
 @click.option("-m", "is_module", is_flag=True, help="SCRIPT is the name of a module, as in `python -m`.")
+@click.option("-c", "is_code", is_flag=True, help="SCRIPT is Python code, as in `python -c`.")
 @click.option("--output-format", type=click.Choice(OUTPUT_FORMATS), help="Form of the report. [default: text]")
 @click.option("--output-file", metavar="FILE", help="Write the report to FILE, not to the terminal.")
-@click.option("--select", multiple=True, metavar="RULES", help="Only these rules: codes, names or families (WG1).")
-@click.option("--ignore", multiple=True, metavar="RULES", help="Not these rules.")
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="RULES",
+    shell_complete=rule_words,
+    help="Only these rules: codes, names or families (WG1).",
+)
+@click.option("--ignore", multiple=True, metavar="RULES", shell_complete=rule_words, help="Not these rules.")
 @click.option(
     "--fail-on", type=click.Choice(FAIL_ON), help="Exit with 1 where a script that succeeded has such a finding."
 )
@@ -58,23 +76,27 @@ def command(
     record: bool,
     quiet: bool,
     no_config: bool,
+    is_code: bool,
     script: str,
     args: tuple[str, ...],
 ) -> Todo:
-    """Run SCRIPT as `python` would, and explain its gradients.
+    """Run SCRIPT as `python` would, and explain its gradients; `-` is a script from standard input.
 
-    Everything after SCRIPT belongs to the script. The exit status is the script's own.
+    Everything after SCRIPT belongs to the script. The exit status is the script's own. The report goes to standard
+    error as text; as JSON, SARIF or HTML it goes to standard output, and what the script prints goes to standard error,
+    so that standard output is one document. With --output-file the script's output stays where it is.
     """
     from whygrad.cli.output import Output
     from whygrad.cli.program import Invocation
     from whygrad.cli.session import Plan, execute
     from whygrad.diagnostics import Severity
 
-    folder = Path.cwd() if is_module else Path(script).resolve().parent
+    invocation = Invocation("-c", args, code=script) if is_code else Invocation(script, args, is_module)
+    folder = Path(script).resolve().parent if invocation.is_file else Path.cwd()
     config = Config() if no_config else find_config(folder)
     limit = fail_on or config.fail_on
     plan = Plan(
-        invocation=Invocation(script, args, is_module),
+        invocation=invocation,
         selection=_selection(select or config.select, ignore or config.ignore),
         fail_on=None if limit == "never" else Severity.parse(limit),
         output=Output(output_format or config.output_format, output_file, quiet),
@@ -89,10 +111,10 @@ def command(
 
 
 def _selection(select: tuple[str, ...], ignore: tuple[str, ...]) -> Selection:
-    from whygrad.diagnostics import Selection, parse_selection
+    from whygrad.diagnostics import Selection
 
     if not select and not ignore:
-        return Selection()
-    from whygrad.rules import all_rules
+        return Selection()  # without loading the rules
+    from whygrad.rules import selection_of
 
-    return parse_selection(select, ignore, [(rule.code, rule.name) for rule in all_rules()])
+    return selection_of(select, ignore)

@@ -8,11 +8,21 @@ from typing import TYPE_CHECKING
 
 import click
 
+from whygrad.cli.completion import run_names
+
 if TYPE_CHECKING:
     from whygrad.store import RunHeader
 
 
-@click.group("runs", invoke_without_command=True)
+@click.group(
+    "runs",
+    short_help="List, tag, annotate or delete recorded runs.",
+    epilog="""\b
+Examples:
+  whygrad runs
+  whygrad runs tag latest baseline""",
+    invoke_without_command=True,
+)
 @click.option("--dir", "folder", help="Folder of the runs; `.whygrad` unless WHYGRAD_DIR says otherwise.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.pass_context
@@ -67,8 +77,13 @@ def _print(runs: list[RunHeader]) -> None:
     print_table(("run", "status", "started", "took", "steps", "name"), rows, right=("took", "steps"))
 
 
-@command.command("rm")
-@click.argument("run")
+@command.command(
+    "rm",
+    epilog="""\b
+Example:
+  whygrad runs rm calm-otter-12 --yes""",
+)
+@click.argument("run", shell_complete=run_names)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def remove(folder: str | None, run: str, yes: bool) -> None:
@@ -81,8 +96,13 @@ def remove(folder: str | None, run: str, yes: bool) -> None:
         click.echo(f"deleted {found.id}")
 
 
-@command.command("tag")
-@click.argument("run")
+@command.command(
+    "tag",
+    epilog="""\b
+Example:
+  whygrad runs tag latest baseline tuned""",
+)
+@click.argument("run", shell_complete=run_names)
 @click.argument("tags", nargs=-1)
 @click.pass_obj
 def tag(folder: str | None, run: str, tags: tuple[str, ...]) -> None:
@@ -92,8 +112,13 @@ def tag(folder: str | None, run: str, tags: tuple[str, ...]) -> None:
     annotate(find_run(run, folder), {"tags": list(tags) or None})
 
 
-@command.command("note")
-@click.argument("run")
+@command.command(
+    "note",
+    epilog="""\b
+Example:
+  whygrad runs note latest 'half the learning rate'""",
+)
+@click.argument("run", shell_complete=run_names)
 @click.argument("text")
 @click.pass_obj
 def note(folder: str | None, run: str, text: str) -> None:

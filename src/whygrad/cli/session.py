@@ -17,7 +17,7 @@ from whygrad.backends import require_framework
 from whygrad.cli.complaint import WRONG_USAGE, complain
 from whygrad.cli.ending import Ending, conclude
 from whygrad.cli.linting.foresight import with_foresight
-from whygrad.cli.output import LivePrinter, Output, claim, deliver
+from whygrad.cli.output import LivePrinter, Output, claim, deliver, keep_stdout
 from whygrad.cli.program import Invocation, Program, load, run_as_main, set_stage, wait_for_children, wait_for_threads
 from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.errors import GradientError, UsageError
@@ -64,6 +64,8 @@ def execute(plan: Plan) -> int:
 
 def _ready(plan: Plan) -> Plan:
     require_framework()
+    if plan.output.is_document:
+        return replace(plan, output=replace(plan.output, descriptor=keep_stdout()))
     if plan.output.file is None:
         return plan
     return replace(plan, output=replace(plan.output, file=claim(plan.output.file)))
@@ -91,7 +93,7 @@ def _watched(plan: Plan, program: Program | None) -> int:
         report, ending = None, replace(ending, interrupted=True)
     if report is not None and ending.interrupted:
         report = _interrupted(report)
-    if report is not None and ending.crash is not None and not plan.invocation.is_module:
+    if report is not None and ending.crash is not None and plan.invocation.is_file:
         found = report
         report = watching.attempt(lambda: with_foresight(found, plan.invocation.target)) or report
     told = stopped and plan.output.file is None and plan.output.format == "text"
@@ -167,6 +169,8 @@ def _deliver(report: Report, output: Output, live: LivePrinter | None) -> None:
 
 def _offer(report: Report, plan: Plan) -> None:
     """One line that says that a fix can be tried."""
+    if not plan.invocation.is_file and not plan.invocation.is_module:
+        return  # there is no file to change
     loud = [each for each in report.diagnostics if each.severity > Severity.NOTE]
     if plan.output.format != "text" or plan.output.file is not None or not any(each.fixes for each in loud):
         return

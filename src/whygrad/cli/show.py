@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from whygrad.cli.completion import run_names
+
 if TYPE_CHECKING:
     from whygrad.store import Run
     from whygrad.store.overview import VariableOverview
@@ -17,8 +19,15 @@ _BLOCKS: Final = 8  # stretches of a long run that are read for its table
 _ORDERS: Final = {"order": None, "norm": "median", "largest": "largest", "zeros": "zeros", "update": "update_ratio"}
 
 
-@click.command("show")
-@click.argument("run")
+@click.command(
+    "show",
+    short_help="Show what a run did, on one screen.",
+    epilog="""\b
+Examples:
+  whygrad show latest --sort norm --limit 10
+  whygrad show latest --variables --match '*bias'""",
+)
+@click.argument("run", shell_complete=run_names)
 @click.option("--dir", "folder", help="Folder of the runs.")
 @click.option(
     "--sort", type=click.Choice(list(_ORDERS)), default="order", show_default=True, help="Order of variables."

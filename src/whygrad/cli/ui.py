@@ -7,7 +7,13 @@ import click
 from whygrad.errors import UsageError
 
 
-@click.command("ui")
+@click.command(
+    "ui",
+    short_help="Show recorded runs in a browser.",
+    epilog="""\b
+Example:
+  whygrad ui --open""",
+)
 @click.argument("folder", required=False, metavar="[DIR]")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve; another one needs the token.")
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="Port; any that is free unless given.")

@@ -1,5 +1,6 @@
 """What a finding is when it reaches the user."""
 
+from whygrad.diagnostics.comments import comment_troubles
 from whygrad.diagnostics.diagnostic import Diagnostic, Label, Severity, Steps
 from whygrad.diagnostics.fix import Edit, Fix, FixSafety
 from whygrad.diagnostics.selection import Selection, ignored_rules, is_suppressed, parse_selection
@@ -16,6 +17,7 @@ __all__ = [
     "Steps",
     "Word",
     "Words",
+    "comment_troubles",
     "ignored_rules",
     "in_words",
     "is_suppressed",

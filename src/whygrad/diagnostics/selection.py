@@ -52,11 +52,19 @@ def _words(texts: Iterable[str]) -> Iterable[str]:
     return (word for text in texts for word in re.split(r"[,\s]+", text) if word)
 
 
-def _advice(word: str, pairs: Iterable[tuple[str, str]]) -> str:
-    names = [name for pair in pairs for name in pair]
+def nearest(word: str, known: Iterable[tuple[str, str]]) -> str | None:
+    """The code or name that a word was probably meant to be; a code that is not there is as near to all others."""
+    if re.fullmatch(r"W[GL]\d+", word, re.IGNORECASE):
+        return None
+    names = [name for pair in known for name in pair]
     near = [*difflib.get_close_matches(word.lower(), names), *difflib.get_close_matches(word.upper(), names)]
+    return next(iter(near), None)
+
+
+def _advice(word: str, pairs: Iterable[tuple[str, str]]) -> str:
+    near = nearest(word, pairs)
     listing = "`whygrad rules` lists the codes and names"
-    return f"did you mean `{near[0]}`? {listing}" if near else listing
+    return f"did you mean `{near}`? {listing}" if near else listing
 
 
 def ignored_rules(text: str) -> frozenset[str] | None:

@@ -1,4 +1,4 @@
-"""`pytest --whygrad`: each test is watched, and what was found is told once at the end."""
+"""`pytest --whygrad`: each test is watched, and what was found is reported once at the end."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import contextlib
 from collections import Counter
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from whygrad.config import Config, find_config
 from whygrad.diagnostics import Diagnostic, Severity
+from whygrad.errors import UsageError
 from whygrad.notice import warning
 from whygrad.report import render_diagnostic
+from whygrad.rules import selection_of
 from whygrad.watch import Run, watch
 
 _RUN: Final = pytest.StashKey[tuple[contextlib.ExitStack, Run]]()
@@ -27,6 +31,7 @@ class _Seen:
 
     severity: int
     text: str
+    failed: bool = False  # a test, whose failure shows the text already
     tests: list[str] = field(default_factory=list)
 
 
@@ -37,8 +42,11 @@ class SessionWatch:
     """
 
     def __init__(self, config: pytest.Config) -> None:
-        limit = config.getoption("--whygrad-fail-on")
-        self._fail_on = None if limit is None else Severity.parse(limit)
+        settings = _settings(config.rootpath)
+        limit = config.getoption("--whygrad-fail-on") or settings.fail_on
+        self._fail_on = None if limit == "never" else Severity.parse(limit)
+        self._selection = selection_of(settings.select, settings.ignore)
+        self._explained: dict[tuple[Any, ...], str] = {}  # cause -> the first test that failed by it
         self._seen: dict[tuple[Any, ...], _Seen] = {}
         self._tests: set[str] = set()
         self._trouble: list[str] = []
@@ -47,7 +55,7 @@ class SessionWatch:
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
         stack = contextlib.ExitStack()
         with self._harmless():
-            item.stash[_RUN] = stack, stack.enter_context(watch())
+            item.stash[_RUN] = stack, stack.enter_context(watch(selection=self._selection))
         yield
 
     @pytest.hookimpl(wrapper=True)
@@ -59,7 +67,7 @@ class SessionWatch:
                 item.stash[_RUN][1].failed(error)
             self._finish(item)
             raise
-        self._fail(self._finish(item))
+        self._fail(item, self._finish(item))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:
@@ -78,6 +86,7 @@ class SessionWatch:
             self._tests.add(report.nodeid)
         for found in getattr(report, "whygrad", ()):
             seen = self._seen.setdefault(tuple(found["cause"]), _Seen(found["severity"], found["text"]))
+            seen.failed |= report.failed and found["severity"] >= (self._fail_on or Severity.ERROR + 1)
             seen.tests.append(report.nodeid)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -85,7 +94,8 @@ class SessionWatch:
         for seen in sorted(self._seen.values(), key=lambda seen: -seen.severity):
             headline, _, details = seen.text.partition("\n")
             terminalreporter.write_line(headline, bold=True, **_COLORS[Severity(seen.severity)])
-            terminalreporter.write_line(details)
+            if not seen.failed:
+                terminalreporter.write_line(details)
             terminalreporter.write_line(f"  = seen in: {_few(seen.tests)}\n")
         for trouble in dict.fromkeys(self._trouble):
             terminalreporter.write_line(warning(f"a test was not watched: {trouble}"))
@@ -103,14 +113,21 @@ class SessionWatch:
             item.stash[_FOUND] = [_as_data(diagnostic) for diagnostic in found]
         return found
 
-    def _fail(self, found: list[Diagnostic]) -> None:
+    def _fail(self, item: pytest.Item, found: list[Diagnostic]) -> None:
+        """Fail the test by what was found; what an earlier failure has explained is named only."""
+        __tracebackhide__ = True
         bad = [d for d in found if self._fail_on is not None and d.severity >= self._fail_on]
-        if bad:
-            pytest.fail("\n\n".join(render_diagnostic(d) for d in bad), pytrace=False)
+        texts = []
+        for each in map(_as_data, bad):
+            first = self._explained.setdefault(tuple(each["cause"]), item.nodeid)
+            headline = each["text"].partition("\n")[0]
+            texts.append(each["text"] if first == item.nodeid else f"{headline}\n  = explained at: {first}")
+        if texts:
+            pytest.fail("\n\n".join(texts), pytrace=False)
 
     @contextlib.contextmanager
     def _harmless(self) -> Generator[None, None, None]:
-        """A failure of ours is told at the end and fails no test."""
+        """A failure of ours is reported at the end and fails no test."""
         try:
             yield
         except Exception as error:
@@ -119,6 +136,14 @@ class SessionWatch:
     def _counts(self) -> str:
         found = Counter(Severity(seen.severity) for seen in self._seen.values())
         return ", ".join(_plural(found[s], s.label) for s in sorted(found, reverse=True)) or "no problem found"
+
+
+def _settings(folder: Path) -> Config:
+    """What `[tool.whygrad]` of the project says."""
+    try:
+        return find_config(folder)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 def _as_data(diagnostic: Diagnostic) -> dict[str, Any]:

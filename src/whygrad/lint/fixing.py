@@ -96,7 +96,7 @@ _MAKERS: Final[dict[str, Callable[[Finding], Iterable[Fix]]]] = {
     "int-variable": lambda f: floating([f.primary.span]),
     "tape-not-persistent": lambda f: persistent(f.tape),
     "tensorarray-not-stacked": lambda f: stacked(f.asked),
-    "untracked-variable": lambda f: tracked(f.primary.span),
+    "untracked-variable": lambda f: tracked(f.primary.span) if f.asked is None else (),
     "variable-rebound": lambda f: assigned_in_place(f.primary.span),
     "loss-arguments-swapped": lambda f: exchanged(f.primary.span),
     "training-flag": lambda f: in_training_mode([f.primary.span]),

@@ -48,7 +48,8 @@ class Label:
     slot: int = 0  # the variable it was read from
     divided: Place = None  # where it was multiplied by a constant last
     parts: tuple[Part, ...] = ()  # several gradients joined in one tensor
-    added: bool = False  # something was added to it
+    added: bool = False  # something was added to it since it was read from a variable
+    weighed: bool = False  # it was multiplied since it was read from a variable
     aged: bool = False  # what was added up was weighed afterwards, or taken away: a running average, an extrapolation
     carries: frozenset[int] = frozenset()  # earlier requests whose targets were added up in a later one's target
 
@@ -103,6 +104,7 @@ def merge(first: Label, second: Label, place: Place) -> Label:
         divided=first.divided or second.divided,
         parts=_merged_parts(first, second, place),
         added=True,
+        weighed=first.weighed or second.weighed,
         aged=first.aged or second.aged,
         carries=first.carries | second.carries,  # of one tape at most: few
     )

@@ -54,7 +54,7 @@ class Labels:
         elif variable is not None and kind is OpKind.WRITE:
             self._write(op, variable, found)
         elif variable in self.variables and kind is OpKind.READ:
-            self._give(op, replace(self.variables[variable], slot=variable))
+            self._give(op, replace(self.variables[variable], slot=variable, added=False))
         elif found:
             self._through(op, found)
         elif kind is OpKind.NOISE or not self._noise.isdisjoint(op.inputs):
@@ -127,7 +127,9 @@ class Labels:
             self.variables.pop(variable, None)
             self.taken(found[0][1])
         elif found:
-            label = found[0][1] if before is None else merge(before, found[0][1], op.place)
+            given = found[0][1]
+            given = replace(given, weighed=False, aged=given.aged or given.weighed)  # its own value, in parts: it fades
+            label = given if before is None else merge(before, given, op.place)
             if adds and label.clipped and label.is_traced:  # a traced sum runs once for each micro-batch
                 label = replace(label, clipped_then_summed=(label.clipped, op.place))
             self.variables[variable] = label
@@ -191,8 +193,8 @@ class Labels:
             return self._clipped(label, op.place)
         factor = self.constants.get(others[0]) if len(others) == 1 else None
         divides = op.action is not Action.MULTIPLY
-        aged = label.aged or label.added or label.slot != 0 or (factor or 0.0) < 0
+        aged = label.aged or label.added or (factor or 0.0) < 0
+        label = replace(label, aged=aged, weighed=label.weighed or label.slot != 0)
         if factor is None or label.scale is None or (divides and factor == 0):
-            return replace(label, scale=None, aged=aged)
-        scale = label.scale / factor if divides else label.scale * factor
-        return replace(label, scale=scale, aged=aged, divided=op.place)
+            return replace(label, scale=None)
+        return replace(label, scale=label.scale / factor if divides else label.scale * factor, divided=op.place)

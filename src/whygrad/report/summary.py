@@ -24,6 +24,9 @@ def summary(report: ReportData) -> str:
     """What was found, and which part of the run was not watched."""
     missed = report.run.get("children_not_watched")
     found = _found(report) + ("; interrupted before its end" if report.run.get("interrupted") else "")
+    silenced = report.run.get("silenced")
+    if isinstance(silenced, int) and silenced > 0:
+        found += f"; {_plural(silenced, 'finding')} silenced by comments in the code"
     if isinstance(missed, int) and missed > 0:
         found += f"; {_plural(missed, 'child process', 'child processes')} not watched"
     return found
@@ -58,8 +61,14 @@ def failing(report: ReportData) -> str | None:
         return None
     where, said = error.get("location"), str(error["message"]).strip().splitlines()
     at = f" at {shown_file(where['file'])}:{where['line']}" if isinstance(where, Mapping) else ""
-    words = "" if not said else said[-1 if said[0].endswith(":") else 0].strip()
+    words = _gist([line.strip() for line in said if any(map(str.isalnum, line))])
     return f"failed with {error['type']}{at}: {words[:_LONGEST]}{'...' if len(words) > _LONGEST else ''}"
+
+
+def _gist(said: list[str]) -> str:
+    """The line that says most: the first, or the last where the first only announces it."""
+    announces = len(said) > 1 and said[0].endswith(":") and ". " not in said[0]
+    return said[-1] if announces else "".join(said[:1])
 
 
 def counts(report: ReportData) -> str:

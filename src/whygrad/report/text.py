@@ -50,10 +50,18 @@ def render_text(
     if rows := reach_rows(report):
         blocks.append(_reach_table(rows, color, width))
     blocks += [_table(*table, color, width) for table in norm_tables(report)]
+    if troubles := _comments(report):
+        blocks.append(_paint([Text(visible(each)) for each in troubles], color))
     if (failed := failing(report)) is not None:
         blocks.append(_paint([Text(visible(failed))], color))
     blocks.append(_paint([Text(summary(report), "bold")], color))
     return "\n\n".join(blocks)
+
+
+def _comments(report: ReportData) -> list[str]:
+    """What is wrong with comments that were meant to silence a rule."""
+    troubles = report.run.get("comments", ())
+    return [f"note: {each}" for each in troubles] if isinstance(troubles, list) else []
 
 
 def _diagnostic(diagnostic: Diagnostic, room: int) -> Iterator[Text]:
@@ -105,7 +113,8 @@ def _reach_table(rows: tuple[ReachRow, ...], color: bool, width: int) -> str:
 def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], color: bool, width: int) -> str:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for heading in headings:
-        table.add_column(visible(heading), overflow="fold", header_style=_GUTTER)
+        whole = len(table.columns) < 2  # a term, a place; lists of names may be folded
+        table.add_column(visible(heading), overflow="fold", no_wrap=whole, header_style=_GUTTER)
     for row in rows:
         table.add_row(*(Text(visible(cell)) for cell in row))
     console = _console(color, width)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+from collections.abc import Iterable
 
-from whygrad.rules.engine import diagnose
+from whygrad.diagnostics import Selection, parse_selection
+from whygrad.rules.engine import diagnose, diagnose_apart
 from whygrad.rules.rule import Finding, Rule, registered
 
 
@@ -23,4 +25,9 @@ def find_rule(word: str) -> Rule | None:
     return next((rule for rule in all_rules() if word.lower() in (rule.code.lower(), rule.name)), None)
 
 
-__all__ = ["Finding", "Rule", "all_rules", "diagnose", "find_rule"]
+def selection_of(select: Iterable[str], ignore: Iterable[str]) -> Selection:
+    """Which of the rules are wanted; a word that means none of them is a UsageError."""
+    return parse_selection(select, ignore, [(rule.code, rule.name) for rule in all_rules()])
+
+
+__all__ = ["Finding", "Rule", "all_rules", "diagnose", "diagnose_apart", "find_rule", "selection_of"]

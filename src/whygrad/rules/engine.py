@@ -24,6 +24,20 @@ def diagnose(
 ) -> tuple[Diagnostic, ...]:
     """All diagnostics of a recording, worst first, without those a comment in the code silences.
 
+    As `diagnose_apart` has them, which tells the silenced ones, too.
+    """
+    return diagnose_apart(recording, rules, selection, words, modules)[0]
+
+
+def diagnose_apart(
+    recording: Recording,
+    rules: Iterable[Rule],
+    selection: Selection | None = None,
+    words: Words | None = None,
+    modules: Modules | None = None,
+) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
+    """The diagnostics of a recording, worst first, and those that a comment in the code silences.
+
     `words` are those of the recording's framework; without them, advice is given in everybody's. `modules` are those
     that the first names in the words stand for; without them no fix is offered.
     """
@@ -36,8 +50,10 @@ def diagnose(
             if wanted.admits(rule.code, rule.name)
             for finding in rule.check(whole)
         ]
-        heard = [diagnostic for diagnostic in found if not is_suppressed(diagnostic)]
-    return tuple(sorted(_merged(heard), key=_rank))
+        silent = [is_suppressed(diagnostic) for diagnostic in found]
+    heard = _merged(each for each, is_silent in zip(found, silent, strict=True) if not is_silent)
+    silenced = _merged(each for each, is_silent in zip(found, silent, strict=True) if is_silent)
+    return tuple(sorted(heard, key=_rank)), tuple(sorted(silenced, key=_rank))
 
 
 def _merged(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:

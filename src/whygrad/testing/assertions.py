@@ -7,6 +7,7 @@ import fnmatch
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from whygrad.arguments import check_callable, check_text, words_in
 from whygrad.diagnostics import Severity
 from whygrad.errors import MissingGradientError, UsageError, WrongGradientError
 from whygrad.report import Report, render_diagnostic
@@ -28,13 +29,16 @@ def assert_all_gradients(
             for the trainable variables of a layer or model.
         allow: names of variables that may go without; `*` stands for anything, as in `"teacher/*"`.
     """
+    __tracebackhide__ = True
+    check_callable("step", step, help="pass the function: `assert_all_gradients(step, x)`, not `...(step(x))`")
+    patterns = words_in("allow", allow, help='`allow="teacher/*"`')
     if variables is not None:
         from whygrad.training.gradient_check.function import gradient_step
 
         step = gradient_step(step, variables)
     with watch() as run, _noted(run) as errors:
         step(*args, **kwargs)
-    report, patterns = run.report(), tuple(allow)
+    report = run.report()
     names = dict.fromkeys(name for reach in report.gradients for name in reach.missing)
     missing = [name for name in names if not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
     if missing:
@@ -59,6 +63,8 @@ def assert_diagnoses(rule: str) -> Iterator[Run]:
 
     An exception of the block is let through where the rule has spoken: often it is the symptom.
     """
+    __tracebackhide__ = True
+    check_text("rule", rule, help='`assert_diagnoses("stop-gradient")`')
     wanted = find_rule(rule)
     if wanted is None:
         raise UsageError(f"unknown rule `{rule}`", help="`whygrad rules` lists the codes and names")
@@ -73,7 +79,7 @@ def assert_diagnoses(rule: str) -> Iterator[Run]:
 
 @contextlib.contextmanager
 def _noted(run: Run) -> Iterator[list[Exception]]:
-    """The exception of the block, in a list and told to the run, instead of raised."""
+    """The exception of the block, in a list and known to the run, instead of raised."""
     errors: list[Exception] = []
     try:
         yield errors
@@ -89,6 +95,7 @@ def assert_gradient_correct(f: Callable[..., Any], inputs: Any, **options: Any) 
     """
     from whygrad.training.gradient_check.check import check_gradient
 
+    __tracebackhide__ = True
     check = check_gradient(f, inputs, **options)
     if not check:
         raise WrongGradientError(

@@ -25,7 +25,7 @@ def deduplicate(optimizer: Any, *, name: str | None = None) -> Any:
     square the gradient then add the squares of those rows, where the dense gradient has the square of their sum: the
     step is too small. tf_keras sums them by itself. `wg.accumulate` does this too.
     """
-    check_optimizer(optimizer)
+    check_optimizer(optimizer, name)
     return wrapper_class(DeduplicatingOptimizer, optimizer)(optimizer, name=name)
 
 

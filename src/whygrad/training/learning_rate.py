@@ -10,8 +10,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from whygrad.arguments import check_callable, check_number, check_whole, given
 from whygrad.backends.tensorflow import compat
 from whygrad.errors import UsageError
+from whygrad.training.variables import variable_list
+from whygrad.training.wrapping.delegating import check_optimizer
 
 _SMOOTH: Final = 0.7  # of the loss so far, in a moving average: single batches differ
 _BEGUN: Final = 0.1  # of the whole fall: from here on a rate is felt
@@ -63,11 +66,20 @@ def suggest_learning_rate(
 
         print(wg.suggest_learning_rate(model, x, y))
     """
-    if not 0 < lowest < highest or tries < 8:
-        raise UsageError("`suggest_learning_rate` needs rates that rise, and 8 tries or more")
-    is_model = hasattr(step, "train_on_batch")
+    for name, rate in {"lowest": lowest, "highest": highest}.items():
+        check_number(name, rate, "a learning rate above 0", lambda number: 0 < number < math.inf)
+    if lowest >= highest:
+        raise UsageError(f"`lowest={lowest:g}` is not below `highest={highest:g}`", help="rates must rise")
+    check_whole("tries", tries, least=8, help="one try is one step of training")
+    check_whole("batch_size", batch_size)
+    is_model = hasattr(step, "train_on_batch") and not isinstance(step, type)
+    if not is_model and step is not None:
+        check_callable("step", step, help="pass a compiled model, or a function that trains for one step")
+    if optimizer is not None:
+        check_optimizer(optimizer)
     used = getattr(step, "optimizer", None) if optimizer is None else optimizer
-    held = list(step.variables) if is_model else list(variables or ())
+    named = variable_list(() if variables is None else variables)
+    held = list(step.variables) if is_model else named
     if used is None or not held:
         raise UsageError(
             "`suggest_learning_rate` needs an optimizer and the variables it trains",
@@ -89,11 +101,29 @@ def suggest_learning_rate(
 
 def _batches(model: Any, data: tuple[Any, ...], size: int) -> Callable[[int], Any]:
     arrays = [np.asarray(each) for each in data]
+    for each, array in zip(data, arrays, strict=True):
+        if not array.ndim or not array.size or array.dtype.kind not in "biuf":
+            raise UsageError(
+                f"the data must be arrays of examples, got {given(each)}",
+                help="write `suggest_learning_rate(model, x, y)`",
+            )
+    if len({len(array) for array in arrays}) != 1:
+        sizes = ", ".join(str(len(array)) for array in arrays) or "none"
+        raise UsageError(
+            f"the data must be arrays with as many examples each, got {sizes}",
+            help="write `suggest_learning_rate(model, x, y)`",
+        )
     count = max(1, len(arrays[0]) // size)
 
     def train(number: int) -> Any:
         start = number % count * size
-        return model.train_on_batch(*(each[start : start + size] for each in arrays), return_dict=True)["loss"]
+        try:
+            return model.train_on_batch(*(each[start : start + size] for each in arrays), return_dict=True)["loss"]
+        except ValueError as error:
+            raise UsageError(
+                f"the model cannot train on this data: {str(error).strip().splitlines()[0]}",
+                help="`model.train_on_batch(x, y)` must work with it",
+            ) from error
 
     def train_alone(number: int) -> Any:
         model.reset_metrics()  # the loss that comes back is a mean over the batches since

@@ -7,8 +7,10 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.arguments import given, listed
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.op_table import DEFAULT_NAMES
+from whygrad.errors import UsageError, WhygradError
 from whygrad.source.holder import name_on_stack
 
 
@@ -30,6 +32,48 @@ def shape_of(variable: Any) -> tuple[int, ...]:
         with tf.init_scope():
             shape = tf.TensorShape(variable.read_value().shape)
     return tuple(shape.as_list())
+
+
+def is_variable(thing: Any) -> bool:
+    """Whether this is a variable of TensorFlow or of a Keras, and not the class of one."""
+    return hasattr(thing, "assign") and hasattr(thing, "shape") and not isinstance(thing, type)
+
+
+def check_variable(thing: Any, error: type[WhygradError] = UsageError) -> None:
+    """Raise unless this is a variable."""
+    if not is_variable(thing):
+        raise error(
+            f"expected a variable, got {given(thing)}",
+            help="pass variables, such as `model.trainable_variables`; gradients come first",
+        )
+
+
+def variable_list(variables: Any, error: type[WhygradError] = UsageError) -> list[Any]:
+    """The variables that were handed over as a list, each checked; a model is none."""
+    one = "trainable_variables" if hasattr(variables, "trainable_variables") else "variables"
+    found = listed("variables", variables, "variables", help=f"pass `model.{one}`", error=error)
+    for each in found:
+        check_variable(each, error)
+    return found
+
+
+def gradient_list(gradients: Any, error: type[WhygradError] = UsageError) -> list[Any]:
+    """The gradients that were handed over as a list: tensors, slices or None."""
+    advice = "pass what `tape.gradient(loss, variables)` returned, and give it a list of variables"
+    found = listed("gradients", gradients, "gradients", help=advice, error=error)
+    for each in found:
+        if each is not None and not hasattr(each, "shape"):
+            raise error(f"expected a gradient, got {given(each)}", help=advice)
+    return found
+
+
+def fits(gradient: Any, variable: Any) -> bool:
+    """Whether a gradient, or None, has the shape of a variable, as far as shapes are known."""
+    if gradient is None:
+        return True
+    if hasattr(gradient, "indices"):  # IndexedSlices: its shape is the table's, if known at all
+        return bool(tf.TensorShape(gradient.values.shape)[1:].is_compatible_with(shape_of(variable)[1:]))
+    return bool(tf.TensorShape(gradient.shape).is_compatible_with(shape_of(variable)))
 
 
 def distinct(names: Iterable[str]) -> list[str]:
@@ -56,8 +100,18 @@ def top_level(paths: Sequence[str]) -> list[str]:
 
 def current_rate(source: Any) -> Any:
     """The learning rate that a number, an optimizer or its schedule stands for now, as a float64 tensor."""
+    if isinstance(source, str | type) or not (
+        hasattr(source, "learning_rate") or callable(source) or _is_number(source)
+    ):
+        raise UsageError(
+            f"`learning_rate` must be a number or an optimizer, got {given(source)}", help="pass the optimizer itself"
+        )
     rate = getattr(source, "learning_rate", source)
     if callable(rate) and not hasattr(rate, "assign"):
         iterations = getattr(source, "iterations", None)
         rate = rate() if iterations is None else rate(iterations)
     return tf.cast(tf.convert_to_tensor(compat.native(rate)), tf.float64)
+
+
+def _is_number(thing: Any) -> bool:
+    return isinstance(thing, int | float) or hasattr(thing, "dtype")

@@ -16,7 +16,7 @@ from whygrad.trial.changes import Changes
 from whygrad.trial.replaced_code import replaced_code
 from whygrad.trial.sighting import Ending, Sighting, gradient_states
 from whygrad.trial.verdict import Verdict, judge
-from whygrad.watch import check_callable, explained
+from whygrad.watch import check_step, explained
 
 Step = Callable[[], tuple[Report, Recording]]
 
@@ -28,7 +28,7 @@ def explain(step: Callable[..., Any], *args: Any, terms: bool = False, **kwargs:
     `terms`: the report shows, too, how much each term of the loss gives to each layer. `report.fixes` are changes that
     may help; `report.fixes[0].verify()` runs the step once more with the first, and says what became of it.
     """
-    check_callable(step)
+    check_step(step)
     report, recording = explained(step, *args, terms=terms, **kwargs)
     found = ExplainedReport(**{each.name: getattr(report, each.name) for each in fields(report)})
     plain = getattr(step, "python_function", step)  # a compiled step would go on with what it has traced

@@ -24,7 +24,8 @@ AROUND: dict[str, tuple[str, tuple[str, ...], tuple[Harm, ...]]] = {
     "numpy": ("tf.constant(({}).numpy())", ("numpy-escape",), LOST),
     "variable": (
         "tf.Variable({})",
-        ("assign-breaks-gradient", "variable-recreated", "variable-created-in-tf-function"),
+        # of a symbolic tensor it is true that no function of TensorFlow takes it
+        ("assign-breaks-gradient", "variable-recreated", "variable-created-in-tf-function", "keras3-api-change"),
         (*LOST, Harm.DIED),
     ),
     # TensorFlow has no gradient for this draw at all: the request itself raises.

@@ -255,14 +255,18 @@ def test_equal_micro_batches_need_no_weight(tf: Any, kit: Kit) -> None:
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"partial": "keep"}, "partial cannot be 'keep'\nhelp: partial is one of 'apply', 'carry', 'drop'"),
-        ({"weight": "tokens"}, "weight cannot be 'tokens'\nhelp: weight is one of 'auto', 'examples', 'equal'"),
-        ({"reduction": "max"}, "reduction cannot be 'max'\nhelp: reduction is one of 'auto', 'mean', 'sum'"),
-        ({"nonfinite": "no"}, "nonfinite cannot be 'no'\nhelp: nonfinite is one of 'window', 'microbatch'"),
-        ({"buffer_dtype": "int8"}, "buffer_dtype cannot be 'int8'\nhelp: buffer_dtype is one of None, 'float32'"),
+        ({"partial": "keep"}, "`partial` cannot be 'keep'\nhelp: `partial` is one of 'apply', 'carry', 'drop'"),
+        ({"weight": "tokens"}, "`weight` cannot be 'tokens'\nhelp: `weight` is one of 'auto', 'examples', 'equal'"),
+        ({"reduction": "max"}, "`reduction` cannot be 'max'\nhelp: `reduction` is one of 'auto', 'mean', 'sum'"),
+        ({"nonfinite": "no"}, "`nonfinite` cannot be 'no'\nhelp: `nonfinite` is one of 'window', 'microbatch'"),
+        (
+            {"buffer_dtype": "int8"},
+            "`buffer_dtype` cannot be 'int8'\nhelp: `buffer_dtype` is one of None, 'float32', 'float64'",
+        ),
         (
             {"steps": 0},
-            "steps must be a whole number of at least 1, got 0\nhelp: steps is how many micro-batches make one update",
+            "`steps` must be a whole number of at least 1, got 0\n"
+            "help: `steps` is how many micro-batches make one update",
         ),
     ],
 )
@@ -278,7 +282,7 @@ def test_what_is_no_optimizer(tf: Any) -> None:
         accumulate("adam")
 
     assert str(caught.value) == (
-        "expected an optimizer, got str\n"
+        "expected an optimizer, got 'adam'\n"
         "help: pass an optimizer of Keras 3 or tf_keras, such as keras.optimizers.Adam()"
     )
 

@@ -79,7 +79,8 @@ def test_something_that_is_no_variable(tf: Any) -> None:
     error = refused(accumulator, lambda: accumulator.add([tf.ones([1])], ["kernel"], weight=8))
 
     assert str(error) == (
-        "expected a variable, got str\nhelp: pass variables, such as `model.trainable_variables`; gradients come first"
+        "expected a variable, got 'kernel'\n"
+        "help: pass variables, such as `model.trainable_variables`; gradients come first"
     )
 
 
@@ -301,8 +302,8 @@ def test_steps_that_make_no_window(tf: Any, steps: Any) -> None:
         Accumulator(steps=steps)
 
     assert str(caught.value) == (
-        f"steps must be a whole number of at least 1, got {steps!r}\n"
-        "help: steps is how many micro-batches make one update"
+        f"`steps` must be a whole number of at least 1, got {steps!r}\n"
+        "help: `steps` is how many micro-batches make one update"
     )
 
 
@@ -312,7 +313,7 @@ def test_a_reduction_there_is_not(tf: Any) -> None:
     with pytest.raises(AccumulationError) as caught:
         Accumulator(reduction="median")
 
-    assert str(caught.value) == "reduction cannot be 'median'\nhelp: reduction is one of 'mean', 'sum'"
+    assert str(caught.value) == "`reduction` cannot be 'median'\nhelp: `reduction` is one of 'mean', 'sum'"
 
 
 def test_an_optimizer_built_on_other_variables(tf: Any, keras: Any) -> None:

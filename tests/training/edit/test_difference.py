@@ -96,7 +96,7 @@ def test_sorting_puts_the_largest_first(tf: ModuleType) -> None:
 
     assert [row.name for row in found.sort("relative")] == ["b", "a"]
     assert [row.name for row in found.sort("distance")] == ["a", "b"]
-    with pytest.raises(UsageError, match="cannot sort by `size`"):
+    with pytest.raises(UsageError, match="`by` cannot be 'size'"):
         found.sort("size")
 
 
@@ -134,3 +134,17 @@ def test_a_file_that_holds_nothing_is_refused(tf: ModuleType, tmp_path: Path) ->
 def test_names_that_never_agree_are_refused(tf: ModuleType) -> None:
     with pytest.raises(UsageError, match="no variable of the same name"):
         wg.edit.diff(wg.edit.snapshot(tf.Variable(1.0, name="a")), tf.Variable(1.0, name="b"))
+
+
+@pytest.mark.parametrize("name", ["model.weights.h5", "model.keras"])
+def test_a_saved_file_is_compared_with_the_live_model(name: str, tmp_path: Path, tf: Any, keras: Any) -> None:
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3), keras.layers.Dense(1)])
+    path = tmp_path / name
+    (model.save_weights if name.endswith(".h5") else model.save)(path)
+
+    assert not wg.edit.diff(path, model)
+    model.layers[0].kernel.assign_add(tf.ones([2, 3]))
+
+    [changed] = wg.edit.diff(path, model).changed
+    assert (changed.name, changed.shape) == ("layers/dense/vars/0", (2, 3))
+    assert wg.edit.diff(model, str(path))[changed.name].distance == changed.distance

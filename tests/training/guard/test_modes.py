@@ -229,5 +229,5 @@ def test_wrong_settings_are_refused(arguments: dict[str, Any], keras: Any) -> No
 
 
 def test_what_is_no_optimizer_is_refused() -> None:
-    with pytest.raises(UsageError, match="expected an optimizer, got str"):
+    with pytest.raises(UsageError, match="expected an optimizer, got 'adam'"):
         wg.guard("adam")

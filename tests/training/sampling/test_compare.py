@@ -198,8 +198,8 @@ def test_a_loss_with_python_control_flow_on_tensors_and_variables_works(tf: Modu
     [
         ((["mystery"], sum, LOGITS), {}, "no estimator 'mystery' for the categorical distribution"),
         (([], sum, LOGITS), {}, "no estimators given"),
-        ((None, sum, LOGITS), {"distribution": "poisson"}, "`distribution` is 'poisson'"),
-        ((None, sum, LOGITS), {"samples": 1}, "`samples` is 1"),
+        ((None, sum, LOGITS), {"distribution": "poisson"}, "`distribution` cannot be 'poisson'"),
+        ((None, sum, LOGITS), {"samples": 1}, "`samples` must be a whole number of at least 2, got 1"),
         ((None, sum, LOGITS), {"distribution": "normal"}, "`parameters` of a normal distribution are two tensors"),
         ((None, sum, np.array([1, 2])), {}, "`parameters` is int64"),
         ((None, lambda x: x, LOGITS), {}, r"`loss` returned shape \(2, 3\) for one sample"),

@@ -37,7 +37,7 @@ BAD: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
     ),
     "scale that does not broadcast": (
         lambda tf, s: s.reparameterized_normal(tf.zeros([2]), tf.ones([3])),
-        "`mean` has shape (2,) and the scale (3,), which do not broadcast",
+        "`mean` has shape (2,) and `scale` (3,), which do not broadcast",
         "one entry per element",
     ),
     "scale of another type": (
@@ -87,7 +87,7 @@ BAD: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
     ),
     "clip zero": (
         lambda tf, s: s.straight_through_sign(tf.zeros([3]), clip=0.0),
-        "`clip` must be positive and is zero",
+        "`clip` must be a positive number, or None for no clip, got 0.0",
         "None",
     ),
     "negative concentration": (
@@ -108,7 +108,7 @@ BAD: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
     ),
     "negative commitment": (
         lambda tf, s: s.vq(tf.zeros([2, 3]), tf.zeros([4, 3]), commitment=-1.0),
-        "`commitment` is negative (-1.0)",
+        "`commitment` must be a number of at least 0, got -1.0",
         "0.25",
     ),
     "single seed": (
@@ -123,7 +123,7 @@ BAD: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
     ),
     "decay of 1": (
         lambda tf, s: s.MovingAverage(1.0),
-        "`decay` must lie in [0, 1) and is 1.0",
+        "`decay` must be from 0 to below 1, got 1.0",
         "0.99",
     ),
     "rising temperature": (

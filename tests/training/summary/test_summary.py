@@ -97,6 +97,57 @@ def test_nothing_but_missing_gradients_is_a_table_too(tf: ModuleType) -> None:
     assert len(summarize([], [])) == 0
 
 
+def test_a_table_of_no_gradients_says_why_there_are_none(tf: ModuleType) -> None:
+    from whygrad.training.summary.summarize import summarize
+
+    summary = summarize([], [])
+
+    assert str(summary).startswith(
+        "there are no gradients: the list of variables is empty\nhelp: build the model first"
+    )
+    assert "there are no gradients" in summary._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("by", "text"),
+    [
+        ("laye", "`by='laye'` is no grouping, and as a pattern it matches no variable"),
+        (5, "`by` cannot be 5"),
+    ],
+)
+def test_a_grouping_there_is_not(tf: ModuleType, gradients: list[Any], by: Any, text: str) -> None:
+    from whygrad.errors import UsageError
+    from whygrad.training.summary.summarize import summarize
+
+    with pytest.raises(UsageError) as caught:
+        summarize(gradients, NAMES, by=by)
+
+    assert caught.value.message == text
+    assert "group by" in str(caught.value.help)
+
+
+def test_a_model_is_not_its_variables(tf: ModuleType, keras: ModuleType) -> None:
+    from whygrad.errors import UsageError
+    from whygrad.training.summary.summarize import summarize
+
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    with pytest.raises(UsageError) as caught:
+        summarize([tf.ones([2, 1]), tf.ones([1])], model)
+
+    assert str(caught.value) == (
+        "`variables` must be a list of variables, got a `Sequential`\nhelp: pass `model.trainable_variables`"
+    )
+
+
+def test_a_gradient_of_another_shape_is_not_that_of_the_variable(tf: ModuleType) -> None:
+    from whygrad.errors import UsageError
+    from whygrad.training.summary.summarize import summarize
+
+    weight = tf.Variable(tf.ones(5), name="weight")
+    with pytest.raises(UsageError, match=r"the gradient of `weight` has shape \(3,\), the variable \(5,\)"):
+        summarize([tf.ones(3)], [weight])
+
+
 def test_a_nan_stays_in_its_row_and_in_the_total(tf: ModuleType, gradients: list[Any]) -> None:
     from whygrad.training.summary.summarize import summarize
 
@@ -157,7 +208,7 @@ def test_rows_sort_by_any_column_with_missing_last(gradients: list[Any]) -> None
     assert [*down][:3] == [*up][:3][::-1]
     assert sorted(down.norm[:3].tolist(), reverse=True) == down.norm[:3].tolist()
     assert [*summary.sort("name", descending=False)] == sorted(NAMES)
-    with pytest.raises(UsageError, match="cannot sort by `colour`"):
+    with pytest.raises(UsageError, match="`by` cannot be 'colour'"):
         summary.sort("colour")
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from whygrad.cli.program import Invocation, Program, load, run_as_main, set_stage, wait_for_children, wait_for_threads
-from whygrad.diagnostics import Diagnostic, Selection, Severity, parse_selection
+from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.own_frames import hide_own_frames
 from whygrad.source import SourceSpan
 from whygrad.termination import at_termination
@@ -126,9 +126,9 @@ def _sources(diagnostics: tuple[Diagnostic, ...], texts: Mapping[str, str]) -> d
 def _selection(order: Order) -> Selection:
     if not order.select and not order.ignore:
         return Selection()
-    from whygrad.rules import all_rules
+    from whygrad.rules import selection_of
 
-    return parse_selection(order.select, order.ignore, [(rule.code, rule.name) for rule in all_rules()])
+    return selection_of(order.select, order.ignore)
 
 
 def _ending(error: BaseException | None) -> Ending:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whygrad.cli.config import OUTPUT_FORMATS, Config, find_config
+from whygrad.cli.completion import rule_words
+from whygrad.config import OUTPUT_FORMATS, Config, find_config
 from whygrad.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,12 +20,25 @@ if TYPE_CHECKING:
 FOUND, CLEAN = 1, 0
 
 
-@click.command("lint")
+@click.command(
+    "lint",
+    short_help="Find gradient mistakes without running anything.",
+    epilog="""\b
+Examples:
+  whygrad lint
+  whygrad lint --fix --diff src/model.py""",
+)
 @click.option("--output-format", type=click.Choice(OUTPUT_FORMATS), help="Form of the report. [default: text]")
 @click.option("--output-file", metavar="FILE", help="Write the report to FILE, not to the terminal.")
-@click.option("--select", multiple=True, metavar="RULES", help="Only these rules: codes, names or families (WL1).")
-@click.option("--extend-select", multiple=True, metavar="RULES", help="These rules as well.")
-@click.option("--ignore", multiple=True, metavar="RULES", help="Not these rules.")
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="RULES",
+    shell_complete=rule_words,
+    help="Only these rules: codes, names or families (WL1).",
+)
+@click.option("--extend-select", multiple=True, metavar="RULES", shell_complete=rule_words, help="These rules as well.")
+@click.option("--ignore", multiple=True, metavar="RULES", shell_complete=rule_words, help="Not these rules.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Not the files and folders of such a name.")
 @click.option("--stdin-filename", metavar="FILE", help="Check standard input, as if it were FILE.")
 @click.option("--fix", is_flag=True, help="Write the fixes that are safe into the files.")
@@ -66,6 +80,7 @@ def command(
     Exits with 1 where there is an error or a warning.
     """
     from whygrad.cli.linting.report import Wanted, deliver
+    from whygrad.lint.files.discovery import find_files
 
     first = Path(stdin_filename or (paths[0] if paths else ".")).resolve()
     config = Config() if no_config else find_config(first if first.is_dir() else first.parent)
@@ -87,18 +102,20 @@ def command(
         deliver(report, wanted)
         return CLEAN if exit_zero or not _is_loud(report.diagnostics) else FOUND
 
+    if stdin_filename is not None and (fix or diff or watch):
+        option = "--fix" if fix else "--diff" if diff else "--watch"
+        raise UsageError(f"`{option}` needs files, and standard input is none", help="name the files")
     if fix or diff:
         from whygrad.cli.linting.report import mend
 
-        changed = mend(paths, (*exclude, *config.exclude), wanted, unsafe=unsafe_fixes, write=fix and not diff)
+        files = find_files(paths, (*exclude, *config.exclude), respect_gitignore=not no_gitignore)
+        changed = mend(files, wanted, unsafe=unsafe_fixes, write=fix and not diff)
         if diff:
             return FOUND if changed and not exit_zero else CLEAN
     elif unsafe_fixes:
         raise UsageError("`--unsafe-fixes` fixes nothing by itself", help="add --fix or --diff")
     if not watch:
         return once()
-    if stdin_filename is not None:
-        raise UsageError("standard input cannot be watched", help="leave out --watch or --stdin-filename")
     from whygrad.lint.files.watching import on_change
 
     on_change(paths, (*exclude, *config.exclude), once)

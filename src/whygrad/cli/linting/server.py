@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from whygrad.diagnostics import Diagnostic
 
 
-@click.command("server")
+@click.command(
+    "server",
+    short_help="Serve an editor: findings while you type.",
+    epilog="""\b
+Example:
+  whygrad server""",
+)
 def command() -> None:
     """Serve an editor over standard input and output: findings while one types, quick fixes, pages on hover."""
     try:
@@ -35,9 +41,9 @@ def _admit(file: Path, diagnostic: Diagnostic) -> bool:
 
 @cache
 def _wanted(folder: Path) -> Wanted:
-    from whygrad.cli.config import Config, find_config
     from whygrad.cli.linting.command import selection_of
     from whygrad.cli.linting.report import Wanted
+    from whygrad.config import Config, find_config
 
     try:
         config = find_config(folder)

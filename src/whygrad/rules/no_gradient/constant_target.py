@@ -8,6 +8,7 @@ from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording, Request
 from whygrad.graph.questions.query import index_of
 from whygrad.rules.no_gradient.missing import missing_of
+from whygrad.rules.no_gradient.reads import unused_result
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import names_of, steps_of, target_expression
 from whygrad.source import SourceSpan
@@ -50,11 +51,13 @@ def constant_target(recording: Recording) -> Iterator[Finding]:
         target = target_expression(request)
         what = f"`{target}`" if target else "the target"
         where = _made(request) or request.where
+        unused = unused_result(recording, request, request.sources)
+        asked = None if request.where is None else Label(request.where, "differentiated here")
         yield Finding(
             message=f"{what} is a constant: it depends on no variable and on nothing that the tape watches",
             primary=None if where is None else Label(where, "made from constants only"),
             variables=names_of(recording, request, request.sources),
-            related=() if request.where in (None, where) else (Label(request.where, "differentiated here"),),
+            related=tuple(each for each in (unused, asked) if each is not None and each.span != where),
             help="compute the target from the model's output under the tape",
             steps=steps_of(recording, [request]),
         )
@@ -63,6 +66,7 @@ def constant_target(recording: Recording) -> Iterator[Finding]:
 def _made(request: Request) -> SourceSpan | None:
     """The last expression that the target is made with; in `fit`, the last one of the user's own loss."""
     behind = index_of(request.graph).behind(request.targets)
-    makers = [op.where for op in request.graph.ops if op.where is not None and not behind.isdisjoint(op.outputs)]
-    own = [where for where in makers if where != request.where] if request.model is not None else []
-    return next(reversed(own or makers), None)
+    makers = [op for op in request.graph.ops if op.where is not None and not behind.isdisjoint(op.outputs)]
+    places = [op.where for op in makers if op.inputs] or [op.where for op in makers]
+    own = [where for where in places if where != request.where] if request.model is not None else []
+    return next(reversed(own or places), None)

@@ -8,10 +8,11 @@ from functools import partial
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.fixes.owned import result_used
-from whygrad.graph import Op, OpKind, Recording, Request, Source
+from whygrad.graph import Recording, Request, Source
 from whygrad.graph.questions.terms import terms_of
 from whygrad.rules.no_gradient.claim import is_deliberate
 from whygrad.rules.no_gradient.missing import Unconnected, is_explained, missing_of
+from whygrad.rules.no_gradient.reads import reads_of, unused_result
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of, target_expression
 
@@ -82,11 +83,11 @@ def _finding(recording: Recording, loose: Unconnected, sources: tuple[Source, ..
     loss = f"`{target}`" if target else "the loss"
     made = _made(recording, sources)
     where, label = request.where, "asked for here"
-    used = _used(recording, loose, sources)
+    used = unused_result(recording, request, sources)
     if request.model is not None:  # nobody asks in so many words
         if used is not None:
             where, label = used.span, used.text
-        elif made and not _reads_of(loose, sources, under_tape=True):
+        elif made and not reads_of(loose.request, sources, under_tape=True):
             where, label = made[0].span, "made here, and not used in the loss"
     return Finding(
         message=f"no gradient reaches {listing(names)}: {loss} does not depend on {'it' if len(names) == 1 else 'them'}",
@@ -101,23 +102,6 @@ def _finding(recording: Recording, loose: Unconnected, sources: tuple[Source, ..
     )
 
 
-def _used(recording: Recording, loose: Unconnected, sources: tuple[Source, ...]) -> Label | None:
-    """Where the variable is read, or the layer around it is called."""
-    made = {recording.variables[source.variable].created for source in sources if source.variable is not None}
-    called = loose.request.graph.called
-    for op in _reads_of(loose, sources, under_tape=True):
-        for place in (op.where, *(place for layer in op.layers[:1] for place in called.get(layer, ()))):
-            if place is not None and place not in (loose.request.where, *made):
-                return Label(place, "what this computes is not used")
-    return None
-
-
-def _reads_of(loose: Unconnected, sources: tuple[Source, ...], *, under_tape: bool = False) -> list[Op]:
-    wanted, tape = {source.variable for source in sources}, loose.request.tape
-    reads = [op for op in loose.request.graph.ops if op.kind is OpKind.READ and op.variable in wanted]
-    return [op for op in reads if tape in op.tapes] if under_tape else reads
-
-
 def _asked(request: Request) -> tuple[Label, ...]:
     return () if request.where is None or request.model is None else (Label(request.where, "trained here"),)
 
@@ -129,8 +113,8 @@ def _made(recording: Recording, sources: tuple[Source, ...]) -> tuple[Label, ...
 
 def _reads(loose: Unconnected, sources: tuple[Source, ...]) -> tuple[str, ...]:
     """Whether the variable was used at all."""
-    if not _reads_of(loose, sources):
+    if not reads_of(loose.request, sources):
         return ("never read before this gradient was asked for",)
-    if not _reads_of(loose, sources, under_tape=True):
+    if not reads_of(loose.request, sources, under_tape=True):
         return ("read only while the tape was not recording",)
     return ("read under the tape, but nothing computed from it enters the loss",)

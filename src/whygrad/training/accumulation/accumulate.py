@@ -52,12 +52,12 @@ def accumulate(
     settings = Settings(
         steps=steps, partial=partial, weight=weight, reduction=reduction, nonfinite=nonfinite, buffer_dtype=buffer_dtype
     )
-    _check_optimizer(optimizer)
+    _check_optimizer(optimizer, name)
     return wrapper_class(AccumulatingOptimizer, optimizer)(optimizer, name=name, **asdict(settings))
 
 
-def _check_optimizer(optimizer: Any) -> None:
-    check_optimizer(optimizer, AccumulationError)
+def _check_optimizer(optimizer: Any, name: str | None) -> None:
+    check_optimizer(optimizer, name, AccumulationError)
     for candidate in (optimizer, getattr(optimizer, "inner_optimizer", None)):
         already = getattr(candidate, "gradient_accumulation_steps", None)
         if already:

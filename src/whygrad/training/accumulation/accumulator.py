@@ -7,12 +7,14 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.arguments import check_choice, check_module_name
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.errors import AccumulationError, EmptyWindowError, MicrobatchWeightError
-from whygrad.training.accumulation.arguments import as_weight, check_choice, check_steps, check_weight, in_graph_check
+from whygrad.training.accumulation.arguments import as_weight, check_steps, check_weight, in_graph_check
 from whygrad.training.accumulation.variable_set import check_known, check_pairs
 from whygrad.training.accumulation.window import Share, Window
+from whygrad.training.wrapping.delegating import check_optimizer
 
 _EMPTY = "there is nothing to apply: no micro-batch was added since the last update"
 _EMPTY_HELP = "call add(gradients, variables, weight=...) for each micro-batch, and apply when `ready`"
@@ -39,10 +41,13 @@ class Accumulator(tf.Module):  # type: ignore[misc]
     def __init__(
         self, steps: int | None = None, *, reduction: str = "mean", buffer_dtype: Any = None, name: str = "accumulator"
     ) -> None:
+        check_module_name(name, error=AccumulationError)
         super().__init__(name=name)
         if steps is not None:
             check_steps(steps)
-        check_choice("reduction", reduction, ("mean", "sum"))
+        check_choice("reduction", reduction, ("mean", "sum"), error=AccumulationError)
+        dtype = getattr(buffer_dtype, "name", buffer_dtype)  # `tf.float32` is as good as its name
+        check_choice("buffer_dtype", dtype, (None, "float32", "float64"), error=AccumulationError)
         self._steps = steps
         self._summed = reduction == "sum"
         self._weighted: bool | None = None  # whether the micro-batches of the window came with a weight
@@ -55,8 +60,7 @@ class Accumulator(tf.Module):  # type: ignore[misc]
 
         `weight`: how many examples or tokens the mean was taken over. Leave it out only if all are of one size.
         """
-        gradients, variables = list(gradients), list(variables)
-        check_pairs(gradients, variables)
+        gradients, variables = check_pairs(gradients, variables)
         _check_replicas()
         self._check_weight(weight)
         self.window.prepare(gradients, variables)
@@ -97,6 +101,7 @@ class Accumulator(tf.Module):  # type: ignore[misc]
         """Update with the accumulated gradient and start a new window."""
         if not self.window.buffers or (tf.executing_eagerly() and not self.microbatches):
             raise EmptyWindowError(_EMPTY, help=_EMPTY_HELP)
+        check_optimizer(optimizer, error=AccumulationError)
         check_known(optimizer, self.window.variables_held)
         compat.build(optimizer, self.window.variables_held)
 

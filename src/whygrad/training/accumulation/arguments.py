@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.arguments import check_choice, check_whole
 from whygrad.errors import AccumulationError, MicrobatchWeightError
 
 Weigh = Callable[[Any, Any, Any], Any]  # x, y, sample_weight -> a number
@@ -30,22 +32,18 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_steps(self.steps)
-        check_choice("partial", self.partial, ("apply", "carry", "drop"))
-        check_choice("reduction", self.reduction, ("auto", "mean", "sum"))
-        check_choice("nonfinite", self.nonfinite, ("window", "microbatch"))
-        if not callable(self.weight):
-            check_choice("weight", self.weight, ("auto", "examples", "equal"))
-        if self.buffer_dtype not in (None, "float32", "float64"):
-            check_choice("buffer_dtype", self.buffer_dtype, (None, "float32"))
+        choose = functools.partial(check_choice, error=AccumulationError)
+        choose("partial", self.partial, ("apply", "carry", "drop"))
+        choose("reduction", self.reduction, ("auto", "mean", "sum"))
+        choose("nonfinite", self.nonfinite, ("window", "microbatch"))
+        if not callable(self.weight) or isinstance(self.weight, type):
+            choose("weight", self.weight, ("auto", "examples", "equal"))
+        choose("buffer_dtype", self.buffer_dtype, (None, "float32", "float64"))
 
 
 def check_steps(steps: Any) -> None:
     """Raise unless `steps` is a whole number of at least one."""
-    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
-        raise AccumulationError(
-            f"steps must be a whole number of at least 1, got {steps!r}",
-            help="steps is how many micro-batches make one update",
-        )
+    check_whole("steps", steps, help="`steps` is how many micro-batches make one update", error=AccumulationError)
 
 
 def check_weight(weight: Any) -> None:
@@ -77,10 +75,3 @@ def as_weight(weight: Any) -> Any:
 def in_graph_check(condition: Any, message: str, value: Any) -> Any:
     """An op that stops the step unless `condition` holds. `tf.debugging.Assert` would build a branch around it."""
     return tf.raw_ops.Assert(condition=condition, data=[message, value])
-
-
-def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
-    """Raise unless `value` is one of `choices`."""
-    if value not in choices:
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise AccumulationError(f"{name} cannot be {value!r}", help=f"{name} is one of {listed}")

@@ -9,7 +9,7 @@ from typing import Any
 from whygrad.backends.tensorflow import compat
 from whygrad.errors import AccumulationError, VariableDriftError
 from whygrad.training.accumulation.variable_origin import origin
-from whygrad.training.variables import name_of, shape_of
+from whygrad.training.variables import check_variable, fits, gradient_list, name_of, shape_of, variable_list
 
 _DRIFT_HELP = (
     "add the same variables for every micro-batch of a window (None as gradient counts as zero), "
@@ -49,8 +49,10 @@ def described(variable: Any) -> str:
     return f"`{name_of(variable)}`" if where is None else f"`{name_of(variable)}` ({where})"
 
 
-def check_pairs(gradients: Sequence[Any], variables: Sequence[Any]) -> None:
-    """Raise unless there is one gradient, fitting or None, for each of some distinct variables."""
+def check_pairs(given_gradients: Any, given_variables: Any) -> tuple[list[Any], list[Any]]:
+    """Both as lists; raise unless there is one gradient, fitting or None, for each of some distinct variables."""
+    gradients = gradient_list(given_gradients, AccumulationError)
+    variables = variable_list(given_variables, AccumulationError)
     if len(gradients) != len(variables):
         raise AccumulationError(
             f"got {len(gradients)} gradients for {len(variables)} variables",
@@ -67,14 +69,11 @@ def check_pairs(gradients: Sequence[Any], variables: Sequence[Any]) -> None:
             f"every gradient is None ({names}{', ...' if len(variables) > 3 else ''})",
             help="the loss does not depend on these variables; `wg.explain(step)` says where they were cut off",
         )
+    return gradients, variables
 
 
 def _check_pair(gradient: Any, variable: Any, seen: set[int]) -> None:
-    if not hasattr(variable, "assign"):
-        raise AccumulationError(
-            f"expected a variable, got {type(variable).__name__}",
-            help="pass variables, such as `model.trainable_variables`; gradients come first",
-        )
+    check_variable(variable, AccumulationError)
     key = id(compat.native(variable))
     if key in seen:
         raise AccumulationError(
@@ -82,7 +81,7 @@ def _check_pair(gradient: Any, variable: Any, seen: set[int]) -> None:
             help="pass each variable once; tape.gradient already sums its uses",
         )
     seen.add(key)
-    if gradient is not None and not _fits(gradient, variable):
+    if not fits(gradient, variable):
         raise AccumulationError(
             f"the gradient of {described(variable)} has shape {tuple(gradient.shape)}, "
             f"the variable {shape_of(variable)}",
@@ -128,12 +127,3 @@ def check_drift(window: VariableSet, variables: Sequence[Any]) -> None:
 def _recreated(new: Any, old: Any) -> str:
     shapes = "" if shape_of(new) == shape_of(old) else f", with shape {shape_of(new)} instead of {shape_of(old)}"
     return f"{described(new)} was created anew inside a window{shapes}: the micro-batches before had another"
-
-
-def _fits(gradient: Any, variable: Any) -> bool:
-    shape = gradient.shape
-    if shape.rank is None:
-        return True
-    if hasattr(gradient, "indices"):  # IndexedSlices: its shape is the table's, if known at all
-        return bool(gradient.values.shape[1:].is_compatible_with(shape_of(variable)[1:]))
-    return bool(shape.is_compatible_with(shape_of(variable)))

@@ -11,6 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.arguments import check_callable, check_choice, check_number, given
 from whygrad.backends.tensorflow.keras.recorded_calls import recorded_calls
 from whygrad.errors import AccumulationError
 from whygrad.training.accumulation.agreement import AccumulationCheck, Coupling, VariableAgreement, tolerance_of
@@ -39,6 +40,14 @@ def verify_accumulation(
     Where they differ, the result names the layer or loss that couples the examples, such as batch normalisation, or
     that draws random numbers, such as dropout. Print it, or use it as a bool.
     """
+    if not hasattr(step, "train_step"):
+        advice = "pass the function, `verify_accumulation(step, (x, y))`, not what it returned"
+        check_callable("step", step, help=advice, error=AccumulationError)
+    check_choice("reduction", reduction, ("mean", "sum"), error=AccumulationError)
+    if weight is not None:
+        check_callable("weight", weight, help="`weight=lambda x, y: len(x)`", error=AccumulationError)
+    if tolerance is not None:
+        check_number("tolerance", tolerance, "a number of at least 0", lambda number: number >= 0)
     parts, sizes = _split(batch, splits)
     with _eagerly(), _Snapshot() as restore:
         with recorded_calls() as calls:
@@ -72,14 +81,20 @@ def _split(batch: Any, splits: int | Sequence[int]) -> tuple[list[Any], list[int
     if not leaves:
         raise AccumulationError("the batch holds no array", help="pass the arguments of the step, such as (x, y)")
     total = int(leaves[0].shape[0])
-    if isinstance(splits, int):
-        small, more = divmod(total, splits) if splits > 0 else (0, 0)
+    if isinstance(splits, int) and 1 <= splits <= total:
+        small, more = divmod(total, splits)
         sizes = [small + (i < more) for i in range(splits)]
+    elif isinstance(splits, list | tuple) and all(isinstance(size, int) and size > 0 for size in splits):
+        sizes = list(splits)
     else:
-        sizes = [int(size) for size in splits]
-    if sum(sizes) != total or any(size < 1 for size in sizes):
         raise AccumulationError(
-            f"splits of {sizes} do not make up a batch of {total}", help="give sizes that add up to the batch"
+            f"`splits` cannot be {given(splits)} for a batch of {total}",
+            help=f"pass how many parts there are, from 1 to {total}, or a list of their sizes",
+        )
+    if sum(sizes) != total:
+        raise AccumulationError(
+            f"the sizes in `splits` add up to {sum(sizes)}, and the batch has {total}",
+            help="give sizes that add up to the batch",
         )
 
     def part(start: int, end: int) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.arguments import check_number
 from whygrad.backends.tensorflow import compat
 from whygrad.errors import UsageError
 from whygrad.training.edit.owned_variables import Pattern, trained
@@ -33,6 +34,9 @@ class ClipWeights(PlannedEdit):
         every: int = 1,
         name: str | None = None,
     ) -> None:
+        for key, bound in {"limit": limit, "low": low, "high": high, "norm": norm, "global_norm": global_norm}.items():
+            if bound is not None:
+                check_number(key, bound, help="`limit=0.01` keeps every weight from -0.01 to 0.01")
         if limit is not None:
             if limit < 0 or low is not None or high is not None:
                 raise UsageError("`limit` is positive and stands for both `low` and `high`")

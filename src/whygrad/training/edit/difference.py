@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.errors import UsageError
+from whygrad.arguments import check_choice
+from whygrad.errors import UnknownNameError, UsageError
 from whygrad.report.cells import aligned
-from whygrad.training.edit.snapshots import Snapshot, read_checkpoint, snapshot
+from whygrad.training.edit.snapshots import KERAS_FILES, Snapshot, as_saved, read_checkpoint, snapshot
 
 
 class Change(StrEnum):
@@ -59,7 +60,7 @@ class Difference:
         for row in self.rows:
             if row.name == name:
                 return row
-        raise KeyError(name)
+        raise UnknownNameError(name, (row.name for row in self.rows), "variable")
 
     def __iter__(self) -> Iterator[VariableChange]:
         return iter(self.rows)
@@ -73,12 +74,9 @@ class Difference:
 
     def sort(self, by: str = "relative") -> Difference:
         """Largest first: by `relative`, `distance`, `largest`, `before`, `after`, or by `name`."""
+        check_choice("by", by, ("relative", "distance", "largest", "before", "after", "name"))
         if by == "name":
             return replace(self, rows=tuple(sorted(self.rows, key=lambda row: row.name)))
-        if by not in ("relative", "distance", "largest", "before", "after"):
-            raise UsageError(
-                f"cannot sort by `{by}`", help="sort by relative, distance, largest, before, after or name"
-            )
 
         def size(row: VariableChange) -> float:
             value = getattr(row, by)
@@ -101,23 +99,28 @@ class Difference:
 def diff(before: Any, after: Any) -> Difference:
     """Compare two snapshots, saved files, or the present values of models, optimizers and variables.
 
-    Names must agree: compare a snapshot with a snapshot or a live model, a file with a file of the same kind.
+    Names must agree: compare a snapshot with a snapshot or a live model, a file with a file of the same kind. A file
+    that Keras saved (`.weights.h5`, `.keras`) may be compared with the live model, too; the names are the file's then.
     """
-    old, new = _values(before), _values(after)
+    old, new = _values(before, after), _values(after, before)
     if old.values and new.values and not set(old.values) & set(new.values):
         raise UsageError(
             f"the two have no variable of the same name (`{next(iter(old))}`, `{next(iter(new))}`)",
-            help="compare two snapshots, or two files of the same kind",
+            help="compare two snapshots, or two files of the same kind: save the model the same way first",
         )
     names = [*old.values, *(name for name in new.values if name not in old.values)]
     return Difference(tuple(_compare(name, old.values.get(name), new.values.get(name)) for name in names))
 
 
-def _values(source: Any) -> Snapshot:
+def _values(source: Any, other: Any) -> Snapshot:
+    """The values of one side, named as those of the other."""
     if isinstance(source, Snapshot):
         return source
     if isinstance(source, (str, os.PathLike)):
         return read_checkpoint(source)
+    is_file = isinstance(other, (str, os.PathLike)) and os.fspath(other).endswith(KERAS_FILES)
+    if is_file and hasattr(source, "save_weights") and not isinstance(source, type):
+        return as_saved(source, other)
     return snapshot(source)
 
 

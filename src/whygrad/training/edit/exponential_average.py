@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.arguments import check_number
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.ledger.writer import writing_as
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
@@ -15,7 +16,7 @@ from whygrad.errors import UsageError
 from whygrad.training.edit.owned_variables import Pattern, trained
 from whygrad.training.edit.planned_edit import Logs, PlannedEdit
 from whygrad.training.edit.replicas import across_replicas, copy_of, mixed, scope_of, write
-from whygrad.training.variables import name_of
+from whygrad.training.variables import check_variable, name_of
 
 
 class ExponentialAverage(PlannedEdit):
@@ -42,8 +43,7 @@ class ExponentialAverage(PlannedEdit):
         every: int = 1,
         name: str | None = None,
     ) -> None:
-        if not 0.0 <= decay < 1.0:
-            raise UsageError(f"the decay of an average is from 0 to below 1, not {decay}")
+        check_number("decay", decay, "from 0 to below 1", lambda number: 0.0 <= number < 1.0, help="`decay=0.999`")
         variables = trained(model, layers)
         super().__init__(variables, every=every, name=name)
         self._decay, self._warmup, self._evaluate = float(decay), warmup, evaluate
@@ -53,6 +53,7 @@ class ExponentialAverage(PlannedEdit):
 
     def average_of(self, variable: Any) -> Any:
         """The average that belongs to a variable."""
+        check_variable(variable)
         for own, average in zip(self._held.variables, self.averages, strict=True):
             if compat.native(own) is compat.native(variable):
                 return average

@@ -6,6 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.arguments import check_whole
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras.inspection import all_layers
 from whygrad.backends.tensorflow.measure.graph_building import choose
@@ -13,6 +14,7 @@ from whygrad.errors import UsageError
 from whygrad.training.edit.owned_variables import Pattern, first_values, fits, selected, variables_of
 from whygrad.training.edit.planned_edit import Held, Logs, PlannedEdit
 from whygrad.training.edit.replicas import copy_of, scope_of, write
+from whygrad.training.wrapping.delegating import check_optimizer
 
 
 class _Hold(PlannedEdit):
@@ -26,8 +28,9 @@ class _Hold(PlannedEdit):
     def __init__(
         self, model: Any, layers: Pattern | None, begin: int, end: int | None, optimizer: Any, name: str | None
     ) -> None:
-        if begin < 0 or (end is not None and end < 0):
-            raise UsageError("`at` is a number of steps, zero or more")
+        check_whole("at", begin if end is None else end, least=0, help="`at` is a number of steps")
+        if optimizer is not None:
+            check_optimizer(optimizer)
         chosen = _layers(model, layers)
         own = [layer.variables for layer in chosen] if chosen else selected(variables_of(model), layers)
         variables = variables_of(own)
@@ -121,12 +124,13 @@ class Unfreeze(_Hold):
     def __init__(
         self, model: Any, layers: Pattern | None = None, *, at: int, optimizer: Any = None, name: str | None = None
     ) -> None:
+        check_whole("at", at, least=0, help="`at` is a number of steps")
         super().__init__(model, layers, 0, at, optimizer, name)
 
 
 def _layers(model: Any, pattern: Pattern | None) -> list[Any]:
     """The layers that are meant, without those inside one that is meant already."""
-    if not hasattr(model, "trainable"):
+    if isinstance(model, type) or not hasattr(model, "trainable"):
         return []
     if pattern is None:
         return [model]

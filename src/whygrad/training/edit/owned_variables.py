@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from whygrad.arguments import given, words_in
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras.inspection import listed
 from whygrad.errors import UsageError
-from whygrad.training.variables import name_of
+from whygrad.training.variables import is_variable, name_of
 
 Pattern = str | Iterable[str] | Callable[[Any], bool]
 
@@ -44,8 +45,6 @@ def trainable_of(owner: Any) -> list[Any]:
 
 
 def _of(owner: Any) -> Iterator[Any]:
-    if owner is None:
-        return
     if is_variable(owner):
         yield owner
     elif isinstance(owner, Mapping):
@@ -54,17 +53,18 @@ def _of(owner: Any) -> Iterator[Any]:
     elif isinstance(owner, (list, tuple, set)):
         for item in owner:
             yield from _of(item)
-    elif hasattr(type(owner), "variables"):
+    elif hasattr(type(owner), "variables") and not isinstance(owner, type):
         held = owner.variables if hasattr(owner, "apply_gradients") else listed(owner, "variables")
         yield from held() if callable(held) and not isinstance(held, list) else held
         yield from getattr(owner, "metrics_variables", ())
         if hasattr(owner, "train_step"):
-            yield from _of(getattr(owner, "optimizer", None))
+            own = getattr(owner, "optimizer", None)
+            yield from () if own is None else _of(own)
         elif hasattr(owner, "apply_gradients"):
             yield from _hidden(owner, 3)
     else:
         raise UsageError(
-            f"expected a model, optimizer, variable or a list of these, got {type(owner).__name__}",
+            f"expected a model, optimizer, variable or a list of these, got {given(owner)}",
             help="pass the objects whose variables are meant",
         )
 
@@ -84,10 +84,6 @@ def _has_state(value: Any) -> bool:
     return hasattr(value, "__dict__") and not isinstance(value, type) and not callable(value)
 
 
-def is_variable(thing: Any) -> bool:
-    return hasattr(thing, "assign") and hasattr(thing, "shape")
-
-
 def selected(variables: Iterable[Any], pattern: Pattern | None) -> list[Any]:
     """The variables whose path, or a part of it between slashes, fits the pattern; None takes all."""
     chosen = list(variables)
@@ -104,9 +100,10 @@ def selected(variables: Iterable[Any], pattern: Pattern | None) -> list[Any]:
 
 def fits(thing: Any, pattern: Pattern) -> bool:
     """Whether a variable or layer is meant by a pattern: `encoder`, `encoder/*`, `*kernel`, a list, a function."""
-    if callable(pattern):
+    if callable(pattern) and not isinstance(pattern, type):
         return bool(pattern(thing))
-    patterns = [pattern] if isinstance(pattern, str) else list(pattern)
+    advice = "`layers` takes a pattern of names, `'encoder/*'`, a list of them, or a function that says yes or no"
+    patterns = words_in("layers", pattern, help=advice)
     parts = name_of(thing).split("/")
     stretches = {"/".join(parts[i:j]) for i in range(len(parts)) for j in range(i + 1, len(parts) + 1)}
     return any(fnmatch.fnmatchcase(stretch, each) for each in patterns for stretch in stretches)

@@ -7,11 +7,12 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.arguments import check_module_name, check_number, check_whole
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.ledger.writer import writing_as
 from whygrad.backends.tensorflow.measure.graph_building import choose, unconverted
-from whygrad.errors import UsageError
 from whygrad.training.edit.replicas import across_replicas, scope_of
+from whygrad.training.variables import variable_list
 
 Logs = Mapping[str, Any] | None
 
@@ -77,11 +78,11 @@ class PlannedEdit(tf.Module, FitCallback):  # type: ignore[misc]
     """
 
     def __init__(self, variables: Iterable[Any], *, every: int = 1, name: str | None = None) -> None:
+        check_module_name(name)
         super().__init__(name=name)
-        if every < 1:
-            raise UsageError(f"`every` is a number of steps, one or more, not {every}")
+        check_whole("every", every, help="`every` is a number of steps")
         self._every = int(every)
-        self._held = Held(variables)
+        self._held = Held(variable_list(variables))
         self._batch, self._iterations = -1, 0
         with tf.init_scope(), scope_of(self._held.variables):
             self.steps = tf.Variable(
@@ -91,6 +92,8 @@ class PlannedEdit(tf.Module, FitCallback):  # type: ignore[misc]
     @unconverted
     def step(self, count: Any = 1) -> None:
         """Tell that `count` updates were made, and do what is due."""
+        if not tf.is_tensor(count):
+            check_number("count", count, "a number of steps", lambda number: number >= 0)
         with tf.name_scope(type(self).__name__), writing_as(f"edit.{type(self).__name__}"):
             across_replicas(lambda: self._advance(tf.cast(count, tf.int64)))
 

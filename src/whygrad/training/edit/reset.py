@@ -7,12 +7,14 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.arguments import check_callable, check_whole
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.errors import UsageError
 from whygrad.training.edit.owned_variables import Pattern, first_values, trained
 from whygrad.training.edit.planned_edit import Held, PlannedEdit
 from whygrad.training.edit.replicas import copy_of, scope_of, write
+from whygrad.training.wrapping.delegating import check_optimizer
 
 When = int | Callable[[Any], Any]
 
@@ -39,6 +41,12 @@ class Reset(PlannedEdit):
     ) -> None:
         if when is None and every == 1:
             raise UsageError("a reset needs a condition", help="`when=lambda step: ...`, `when=1000` or `every=1000`")
+        if when is not None and not callable(when):
+            check_whole("when", when, least=0, help="`when` is the number of a step, or a function of it")
+        if to is not None:
+            check_callable("to", to, help="`to` takes a variable and returns its new value: `to=tf.zeros_like`")
+        if optimizer is not None:
+            check_optimizer(optimizer)
         variables = trained(model, layers)
         super().__init__(variables, every=every, name=name)
         self._when, self._to = when, to

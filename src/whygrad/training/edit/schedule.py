@@ -7,11 +7,12 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.arguments import check_callable, check_number, check_whole, given
 from whygrad.backends.tensorflow.log.ledger.writer import writing_as
 from whygrad.errors import UsageError
-from whygrad.training.edit.owned_variables import is_variable
 from whygrad.training.edit.planned_edit import Logs, PlannedEdit
 from whygrad.training.edit.replicas import across_replicas, write
+from whygrad.training.variables import is_variable
 
 
 class Schedule(PlannedEdit):
@@ -26,9 +27,10 @@ class Schedule(PlannedEdit):
     ) -> None:
         if not is_variable(variable):
             raise UsageError(
-                f"expected a variable, got {type(variable).__name__}",
+                f"expected a variable, got {given(variable)}",
                 help="keep the number in a tf.Variable: a Python number is baked into a compiled step",
             )
+        check_callable("function", function, help="it takes the step and returns a value: `lambda step: 0.9 ** step`")
         super().__init__([variable], every=every, name=name)
         self._function = function
         self.set()
@@ -52,8 +54,11 @@ class Interpolate(Schedule):
     def __init__(
         self, variable: Any, start: Any, end: Any, over: int, *, begin: int = 0, every: int = 1, name: str | None = None
     ) -> None:
-        if over < 1:
-            raise UsageError(f"`over` is a number of steps, one or more, not {over}")
+        check_whole("over", over, help="`over` is a number of steps")
+        check_whole("begin", begin, least=0, help="`begin` is a number of steps")
+        for key, value in {"start": start, "end": end}.items():
+            if not tf.is_tensor(value):
+                check_number(key, value, help="`Interpolate(beta, 0.0, 1.0, over=1000)`")
 
         def line(step: Any) -> Any:
             share = tf.clip_by_value((step - begin) / over, 0.0, 1.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,11 +20,13 @@ from typing import Any, Final
 import numpy as np
 import tensorflow as tf
 
+from whygrad.arguments import check_text
 from whygrad.backends.tensorflow import compat
-from whygrad.errors import UsageError
+from whygrad.errors import UnknownNameError, UsageError
 from whygrad.training.edit.owned_variables import variables_of
 from whygrad.training.variables import distinct, name_of
 
+KERAS_FILES: Final = (".keras", ".h5", ".hdf5")
 _VALUE: Final = "/.ATTRIBUTES/VARIABLE_VALUE"
 _MAX_SHRINKAGE: Final = 20  # weights hardly shrink when they are compressed; Keras does not even try
 _MAX_SURPLUS: Final = 2**30  # bytes beyond that, for all that is zero
@@ -37,6 +40,8 @@ class Snapshot:
     label: str = ""
 
     def __getitem__(self, name: str) -> Any:
+        if not isinstance(name, str) or name not in self.values:
+            raise UnknownNameError(name, self.values, "variable")
         return self.values[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -52,6 +57,7 @@ class Snapshot:
 
 def snapshot(*owners: Any, label: str = "") -> Snapshot:
     """Copy the variables of models, optimizers, modules, or variables themselves."""
+    check_text("label", label)
     values: dict[str, Any] = {}
     variables = variables_of(*owners)
     for name, variable in zip(distinct(map(name_of, variables)), variables, strict=True):
@@ -64,7 +70,7 @@ def read_checkpoint(path: str | os.PathLike[str]) -> Snapshot:
     """The variables in a file: a checkpoint's prefix or folder, a SavedModel, `.weights.h5`, `.h5` or `.keras`."""
     name = os.fspath(path)
     try:
-        if name.endswith((".keras", ".h5", ".hdf5")):
+        if name.endswith(KERAS_FILES):
             values = _keras_file(Path(name))
         else:
             values = _checkpoint(_prefix(name))
@@ -77,6 +83,16 @@ def read_checkpoint(path: str | os.PathLike[str]) -> Snapshot:
             help="give the prefix of a checkpoint, a SavedModel's folder, or a .weights.h5, .h5 or .keras file",
         ) from error
     return Snapshot(MappingProxyType(values), name)
+
+
+def as_saved(model: Any, like: str | os.PathLike[str]) -> Snapshot:
+    """The present values of a Keras model, under the names that a file of this kind gives them."""
+    name = os.fspath(like)
+    is_weights = name.endswith((".weights.h5", ".keras"))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "now.weights.h5" if is_weights else "now.h5")
+        (model.save_weights if is_weights else model.save)(str(path))
+        return Snapshot(MappingProxyType(_keras_file(path)), "now")
 
 
 def _prefix(name: str) -> str:

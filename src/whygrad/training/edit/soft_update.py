@@ -6,6 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.arguments import check_number
 from whygrad.backends.tensorflow import compat
 from whygrad.errors import UsageError
 from whygrad.training.edit.owned_variables import variables_of
@@ -31,8 +32,7 @@ class SoftUpdate(PlannedEdit):
         sync: bool = False,
         name: str | None = None,
     ) -> None:
-        if not 0.0 < rate <= 1.0:
-            raise UsageError(f"the rate of a soft update is above 0 and at most 1, not {rate}")
+        check_number("rate", rate, "above 0 and at most 1", lambda number: 0.0 < number <= 1.0, help="`rate=1` copies")
         targets, sources = _weights(target), _weights(source)
         _check(targets, sources)
         super().__init__(targets, every=every, name=name)
@@ -53,7 +53,7 @@ class SoftUpdate(PlannedEdit):
 
 
 def _weights(network: Any) -> list[Any]:
-    weights = getattr(network, "weights", None)
+    weights = None if isinstance(network, type) else getattr(network, "weights", None)
     return list(weights) if weights is not None else variables_of(network)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.arguments import check_choice
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.ledger.writer import writing_as
 from whygrad.errors import NonfiniteError, UsageError
@@ -130,8 +131,7 @@ def transaction(*owners: Any, nonfinite: str = "restore") -> Iterator[Transactio
     >>> if t.rolled_back:
     ...     print("skipped:", t.reason)
     """
-    if nonfinite not in ("restore", "raise"):
-        raise UsageError(f"`nonfinite` is 'restore' or 'raise', not {nonfinite!r}")
+    check_choice("nonfinite", nonfinite, ("restore", "raise"))
     if not owners:
         raise UsageError("a transaction needs something to guard", help="pass the model and the optimizer")
     guard = Transaction(owners)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from whygrad.arguments import check_callable, check_number, check_whole
 from whygrad.training.gradient_check.differences import Tolerance, Verdict, central, compare
 from whygrad.training.gradient_check.function import Function
 from whygrad.training.gradient_check.result import Element, GradientCheck
@@ -40,6 +41,12 @@ def check_gradient(
         check = wg.check_gradient(my_loss, [x, w])
         assert check, check
     """
+    check_callable("f", f, help="write `wg.check_gradient(f, x)`, not `wg.check_gradient(f(x), x)`")
+    for name, number in {"rtol": rtol, "atol": atol, "step": step}.items():
+        if number is not None:
+            check_number(name, number, "a number of at least 0", lambda value: value >= 0)
+    check_whole("elements", elements)
+    check_whole("seed", seed, least=0)
     listed = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
     function = Function(f, listed, seed)
     function.prepare()

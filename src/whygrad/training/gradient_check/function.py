@@ -8,8 +8,10 @@ from typing import Any, Final
 import numpy as np
 import tensorflow as tf
 
+from whygrad.arguments import given
 from whygrad.backends.tensorflow import compat
 from whygrad.errors import UsageError
+from whygrad.training.variables import variable_list
 
 EPSILON: Final = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 1.2e-7, "float64": 2.3e-16}
 COMPLEX_STEP: Final = 1e-20
@@ -20,6 +22,8 @@ class Function:
 
     def __init__(self, function: Callable[..., Any], inputs: Sequence[Any], seed: int) -> None:
         self._function = function
+        if not inputs:
+            raise UsageError("there is no input to check a gradient for", help="pass what the function is called with")
         self.variables = [compat.native(each) if hasattr(each, "assign") else None for each in inputs]
         self._given = list(inputs)
         self.arrays = [np.array(each.numpy() if hasattr(each, "numpy") else each) for each in map(_tensor, inputs)]
@@ -109,11 +113,17 @@ class Function:
         return self._weights
 
 
-def _tensor(given: Any) -> Any:
-    tensor = tf.convert_to_tensor(given)
+def _tensor(value: Any) -> Any:
+    try:
+        tensor = tf.convert_to_tensor(value)
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"an input must be a tensor, an array or a variable, got {given(value)}", help="check_gradient(f, [x, w])"
+        ) from None
     if not tensor.dtype.is_floating:
         raise UsageError(
-            f"an input of type {tensor.dtype.name} has no gradient", help="pass floating-point inputs; bind the others"
+            f"an input of type {tensor.dtype.name} has no gradient",
+            help="pass floating-point inputs; close over the others, by a lambda",
         )
     return tensor
 
@@ -129,6 +139,8 @@ def _floating(result: Any) -> list[Any]:
 def gradient_step(loss: Callable[..., Any], variables: Any) -> Callable[..., Any]:
     """A function that gives a loss, as a step that asks for its gradients; `variables` may be a model, built only
     when the loss is computed."""
+    if isinstance(variables, type) or not hasattr(variables, "trainable_variables"):
+        variables = variable_list(variables)
 
     def step(*args: Any, **kwargs: Any) -> Any:
         with tf.GradientTape() as tape:

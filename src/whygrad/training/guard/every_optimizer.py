@@ -5,6 +5,8 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from whygrad.arguments import check_choice
+
 if TYPE_CHECKING:
     from whygrad.backends.tensorflow.listen.hooks import Hooks
     from whygrad.training.guard.guarding import Guarding
@@ -14,6 +16,7 @@ class Guards:
     """The guard of each optimizer that was seen."""
 
     def __init__(self, mode: str | None) -> None:
+        check_choice("guard", mode, (None, "skip", "raise", "zero", "rollback"))  # `MODES`, without the framework
         self.mode = mode
         self._of: weakref.WeakKeyDictionary[Any, Guarding] = weakref.WeakKeyDictionary()
         self._depth = 0

@@ -13,6 +13,7 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
+from whygrad.training.variables import variable_list
 
 
 class EagerState:
@@ -26,8 +27,9 @@ class EagerState:
         return bool(self._variables)
 
     def watch(self, given: Iterable[Any] | Any) -> None:
-        variables = getattr(given, "non_trainable_variables", given)
-        self._variables = [compat.native(variable) for variable in variables]
+        """Remember the variables of a model that are not trained, or these variables."""
+        variables = given if isinstance(given, type) else getattr(given, "non_trainable_variables", given)
+        self._variables = [compat.native(variable) for variable in variable_list(variables)]
         self.take()
 
     def take(self) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+from whygrad.arguments import check_choice, check_path
 from whygrad.store import RunWriter
-from whygrad.training.guard.guarding import GuardSettings
+from whygrad.training.guard.guarding import MODES, GuardSettings
 from whygrad.training.guard.optimizer import GuardedOptimizer
 from whygrad.training.wrapping.by_keras import register_wrappers, wrapper_class
 from whygrad.training.wrapping.delegating import check_optimizer
@@ -48,14 +49,15 @@ def guard(
     themselves. Overflows that a `LossScaleOptimizer` absorbs are its own business, and not counted while its scale is
     above one.
     """
+    check_path("keep_in", keep_in)
     settings = GuardSettings(
         on_nonfinite=on_nonfinite,
         patience=patience,
-        keep=int(keep),
-        keep_every=int(keep_every),
+        keep=keep,
+        keep_every=keep_every,
         keep_in=None if keep_in is None else os.fspath(keep_in),
     )
-    check_optimizer(optimizer)
+    check_optimizer(optimizer, name)
     wrapper = wrapper_class(GuardedOptimizer, optimizer)(optimizer, name=name, **asdict(settings))
     wrapper.guarding.restore(restore)
     return wrapper
@@ -65,27 +67,30 @@ class ModelGuard:
     """Put on when training begins, taken off when it ends; what it held back is an event of the run."""
 
     def __init__(self, mode: str, patience: int | None) -> None:
+        check_choice("guard", mode, MODES)
         self._mode = mode
         self._patience = patience
         self._model: Any = None
         self._optimizer: Any = None  # the model's own
+        self._guarded: Any = None  # the same behind a guard, kept for the next `fit`: its step is compiled once
 
     def put_on(self, model: Any) -> None:
         if self._model is not None or hasattr(model.optimizer, "guarding"):
             return
-        guarded = guard(model.optimizer, self._mode, patience=self._patience)
+        if self._guarded is None or self._optimizer is not model.optimizer:
+            self._guarded = guard(model.optimizer, self._mode, patience=self._patience)
         self._model, self._optimizer = model, model.optimizer
-        model.optimizer = guarded
+        model.optimizer = self._guarded
 
     def take_off(self, writer: RunWriter) -> None:
         if self._model is None:
             return
-        guarded, self._model.optimizer = self._model.optimizer, self._optimizer
-        self._model = self._optimizer = None
-        for bad in guarded.bad_steps:
+        self._model.optimizer, self._model = self._optimizer, None
+        for bad in self._guarded.bad_steps:
             writer.add_event("held back", {"step": bad.step, "variables": list(bad.variables)}, bad.step - 1)
-        if guarded.bad_steps:
-            print(guarded.report(), file=sys.stderr)
+        if self._guarded.bad_steps:
+            print(self._guarded.report(), file=sys.stderr)
+            self._guarded = None  # the next `fit` begins with a clean record
 
 
 # Naming `wg.guard` must be enough to load a model that was saved with it.

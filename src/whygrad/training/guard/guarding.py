@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import tensorflow as tf
 
+from whygrad.arguments import check_choice, check_whole
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.backends.tensorflow.measure.statistics import Reducer
@@ -32,13 +33,11 @@ class GuardSettings:
     keep_in: str | None = None  # a folder
 
     def __post_init__(self) -> None:
-        if self.on_nonfinite not in MODES:
-            known = ", ".join(f'"{mode}"' for mode in MODES)
-            raise UsageError(f"on_nonfinite={self.on_nonfinite!r} is not one of the modes", help=f"use one of {known}")
-        if self.patience is not None and self.patience < 1:
-            raise UsageError(f"patience={self.patience} would never let a step go", help="use 1 or more, or None")
-        if self.keep < 1 or self.keep_every < 1:
-            raise UsageError("a rollback needs at least one state to go back to", help="use keep=1 and keep_every=1")
+        check_choice("on_nonfinite", self.on_nonfinite, MODES)
+        if self.patience is not None:
+            check_whole("patience", self.patience, help="`patience=None` never stops the training")
+        check_whole("keep", self.keep, help="a rollback needs at least one state to go back to: `keep=1`")
+        check_whole("keep_every", self.keep_every, help="`keep_every=100` keeps a state every 100 updates")
 
 
 class Guarding:

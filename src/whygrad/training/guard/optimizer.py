@@ -78,7 +78,7 @@ class StoppingTrainFunction(JoiningTrainFunction):
             try:
                 self.optimizer.check()
             except NonfiniteError as error:
-                raise error from None
+                raise error.with_traceback(None) from None  # the sentence says it; our own frames do not help
             raise
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import tensorflow as tf
 
+from whygrad.arguments import check_text
 from whygrad.backends import DISTRIBUTIONS
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
@@ -25,7 +26,7 @@ from whygrad.training.monitor.row_layout import RowLayout, Section, facts_of
 from whygrad.training.monitor.step_probe import Application, AskedGradient, current_graph
 from whygrad.training.monitor.step_row import application_row, weight_norms
 from whygrad.training.run_diagnosis import store_diagnosis, store_ledger
-from whygrad.training.variables import current_rate
+from whygrad.training.variables import current_rate, gradient_list, variable_list
 
 _STEP: Final = ("step, high part", "step, low part")  # of the step's number, which float32 cannot hold whole
 _RING_ROWS: Final = 512
@@ -68,12 +69,16 @@ class LoopRecorder:
             applied: the gradients as they were applied, where they were clipped.
             track: what to call this optimizer, where a loop has several.
         """
-        gradients, variables = list(gradients), list(variables)
+        gradients, variables = gradient_list(gradients), variable_list(variables)
         if len(gradients) != len(variables):
             raise UsageError(
                 f"{len(gradients)} gradients do not match {len(variables)} variables",
                 help="pass the variables that the gradients were asked for, in the same order",
             )
+        applied = None if applied is None else gradient_list(applied)
+        check_text("track", track)
+        if learning_rate is not None:
+            current_rate(learning_rate)
         self._hooks.safely(self._record, gradients, variables, loss, step, learning_rate, applied, track)
 
     def close(self, status: str = "finished", found: Sequence[Diagnostic] = ()) -> None:

@@ -10,15 +10,14 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.arguments import check_path, check_text, check_type, check_whole
 from whygrad.backends import DISTRIBUTIONS
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
-from whygrad.errors import UsageError
 from whygrad.store import Run, RunWriter
 from whygrad.training.guard.guard import ModelGuard
 from whygrad.training.monitor.collector import Collector, Executions, ProgressLine
-from whygrad.training.monitor.monitored_function import MonitoredFunction
-from whygrad.training.monitor.step_recorder import StepRecorder
+from whygrad.training.monitor.monitored_function import MonitoredFunction, monitored
 from whygrad.training.run_diagnosis import DEFAULT, Thresholds, store_diagnosis, store_ledger
 
 
@@ -57,8 +56,13 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         patience: int | None = 10,
     ) -> None:
         super().__init__()
-        if every < 1 or closely_every < 1:
-            raise UsageError("a Monitor records at least every so many steps, one or more", help="`every=16`")
+        check_text("name", name)
+        check_path("folder", folder)
+        check_whole("every", every, help="`every=16` records one step in 16")
+        check_whole("closely_every", closely_every, help="`closely_every=16` looks closely at one step in 16")
+        if patience is not None:
+            check_whole("patience", patience, help="`patience=None` never stops the training")
+        check_type("thresholds", thresholds, Thresholds, help="leave it out, or pass a `Thresholds(...)`")
         self.name = name
         self._folder = folder
         self._every, self._closely_every = every, closely_every
@@ -100,19 +104,9 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         self._writer = self._open_run(model)
         self._executions = Executions()
         self._since_drain = 0
-        recorder = StepRecorder(
-            model,
-            _OptimizerNames(model),
-            every=self._every,
-            closely_every=self._closely_every,
-            compiled=bool(model.jit_compile) and not model.run_eagerly,
-            rows_at_once=compat.steps_per_execution(model),
-        )
-        self._collector = Collector(recorder, self._executions, self._writer, self._steps_done)
-        self._function = MonitoredFunction(
-            model, recorder, partial(self._hooks.safely, self._after_execution), self._on_failure
-        )
-        self._function.install()
+        self._function = monitored(model, every=self._every, closely_every=self._closely_every)
+        self._collector = Collector(self._function.recorder, self._executions, self._writer, self._steps_done)
+        self._function.install(partial(self._hooks.safely, self._after_execution), self._on_failure)
         self._writer.add_source(self._collector.drain)
 
     def _open_run(self, model: Any) -> RunWriter:
@@ -181,20 +175,3 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
                 f"whygrad: {len(found)} finding{plural} in run {self.run_id}: `whygrad show {self.run_id}`",
                 file=sys.stderr,
             )
-
-
-class _OptimizerNames:
-    """What to call an optimizer: as the model calls it, where it holds several."""
-
-    def __init__(self, model: Any) -> None:
-        self._attributes = {id(value): name for name, value in vars(model).items() if hasattr(value, "apply_gradients")}
-        if len(self._attributes) < 2:
-            self._attributes = {}
-        self._given: dict[int, str] = {}
-
-    def __call__(self, optimizer: Any) -> str:
-        if id(optimizer) not in self._given:
-            name = self._attributes.get(id(optimizer), "").lstrip("_") or str(getattr(optimizer, "name", "optimizer"))
-            taken = set(self._given.values())
-            self._given[id(optimizer)] = name if name not in taken else f"{name} ({len(taken) + 1})"
-        return self._given[id(optimizer)]

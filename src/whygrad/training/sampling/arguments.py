@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
 import tensorflow as tf
 
+from whygrad.arguments import check_whole, given
 from whygrad.errors import UsageError
 
 Tensor = Any  # tf.Tensor: TensorFlow ships no types
@@ -31,7 +33,7 @@ def floating(value: TensorLike, name: str) -> Tensor:
             help="call the estimator inside a layer: in `Layer.call`, or through `keras.layers.Lambda`",
         )
     is_array = hasattr(value, "dtype")
-    tensor = tf.convert_to_tensor(value) if is_array else tf.convert_to_tensor(value, dtype_hint=tf.float32)
+    tensor = as_tensor(value, name, None if is_array else tf.float32)
     if not tensor.dtype.is_floating:
         raise ParameterError(
             f"`{name}` is {tensor.dtype.name}, and only floating-point values carry a gradient",
@@ -40,10 +42,23 @@ def floating(value: TensorLike, name: str) -> Tensor:
     return tensor
 
 
+def as_tensor(value: TensorLike, name: str, hint: Any = None) -> Tensor:
+    """The value as a tensor of numbers, preferably of the type of the hint."""
+    try:
+        tensor = tf.convert_to_tensor(value, dtype_hint=hint)
+    except (TypeError, ValueError):
+        tensor = None
+    if tensor is None or tensor.dtype == tf.string:
+        raise ParameterError(
+            f"`{name}` must be a tensor, got {given(value)}", help=f"pass `tf.constant(...)` as `{name}`"
+        )
+    return tensor
+
+
 def matching(value: TensorLike, other: Tensor, name: str, other_name: str) -> Tensor:
     """The value as a tensor of the other's type."""
     if not hasattr(value, "dtype"):
-        return tf.convert_to_tensor(value, dtype=other.dtype)
+        return tf.cast(as_tensor(value, name, other.dtype), other.dtype)
     tensor = floating(value, name)
     if tensor.dtype != other.dtype:
         raise ParameterError(
@@ -91,6 +106,7 @@ def cooled(tensor: Tensor, temperature: TensorLike) -> Tensor:
     if isinstance(temperature, int | float) and 0.0 < temperature < np.inf:
         return tensor if temperature == 1.0 else tensor / temperature
     temperature = tf.cast(floating(temperature, "temperature"), tensor.dtype)
+    check_broadcasts(temperature, tensor, "temperature", "logits")
     check_positive(
         temperature,
         "temperature",
@@ -101,6 +117,7 @@ def cooled(tensor: Tensor, temperature: TensorLike) -> Tensor:
 
 def check_axis(tensor: Tensor, axis: int, name: str) -> None:
     """Raise if the axis is known not to be there, or to be empty."""
+    check_whole("axis", axis, least=None, help="the last axis is -1", error=ParameterError)
     rank = tensor.shape.rank
     if rank is None:
         return
@@ -111,6 +128,29 @@ def check_axis(tensor: Tensor, axis: int, name: str) -> None:
         )
     if tensor.shape[axis] == 0:
         raise ParameterError(f"`{name}` has no categories: its shape is {tensor.shape}", help="pass at least one")
+
+
+def check_broadcasts(tensor: Tensor, other: Tensor, name: str, other_name: str) -> None:
+    """Raise if two shapes are known not to go together."""
+    if not (tensor.shape.is_fully_defined() and other.shape.is_fully_defined()):
+        return
+    try:
+        tf.broadcast_static_shape(tensor.shape, other.shape)
+    except ValueError:
+        raise ParameterError(
+            f"`{name}` has shape {tensor.shape} and `{other_name}` {other.shape}, which do not broadcast",
+            help="give both one entry per element of the sample",
+        ) from None
+
+
+def check_sample_shape(shape: Any) -> tuple[int, ...]:
+    """The shape as a tuple of whole numbers."""
+    sizes = list(shape) if isinstance(shape, list | tuple | tf.TensorShape) else None
+    if sizes is None or not all(isinstance(size, Integral) and int(size) >= 0 for size in sizes):
+        raise ParameterError(
+            f"`sample_shape` must be a list of whole numbers, got {given(shape)}", help="sample_shape=(16,) draws 16"
+        )
+    return tuple(int(size) for size in sizes)
 
 
 def check_same_shape(tensor: Tensor, other: Tensor, name: str, other_name: str, *, help: str) -> None:

@@ -32,7 +32,8 @@ def draw_categorical(
     arguments.check_axis(logits, -1, "logits")
     wide = arguments.widened(logits)
     size = tf.shape(wide)[-1] if wide.shape[-1] is None else wide.shape[-1]
-    index = _indices(wide, size, tuple(sample_shape), seed)
+    sample_shape = arguments.check_sample_shape(sample_shape)
+    index = _indices(wide, size, sample_shape, seed)
     repeated = tf.broadcast_to(wide, tf.concat([tf.shape(index), [size]], 0)) if sample_shape else wide
     # By index: the dense form makes NaN of logits that are -inf, as masked ones are.
     log_prob = -tf.nn.sparse_softmax_cross_entropy_with_logits(index, repeated)

@@ -37,8 +37,10 @@ def implicit_gamma(
     concentration = arguments.floating(concentration, "concentration")
     rate = arguments.widened(arguments.matching(rate, concentration, "rate", "concentration"))
     wide = arguments.widened(concentration)
+    arguments.check_broadcasts(wide, rate, "concentration", "rate")
     arguments.check_positive(wide, "concentration", help=_HELP)
     arguments.check_positive(rate, "rate", help=_HELP)
+    sample_shape = arguments.check_sample_shape(sample_shape)
     if compilable:
         drawn = tf.exp(_log_gamma(_spread_out(_broadcast(wide, rate), sample_shape), seed, compilable)) / rate
     else:
@@ -62,6 +64,7 @@ def implicit_beta(
     one = arguments.floating(concentration1, "concentration1")
     zero = arguments.widened(arguments.matching(concentration0, one, "concentration0", "concentration1"))
     wide = arguments.widened(one)
+    arguments.check_broadcasts(wide, zero, "concentration1", "concentration0")
     arguments.check_positive(wide, "concentration1", help=_HELP)
     arguments.check_positive(zero, "concentration0", help=_HELP)
     first, second = noise.split(seed, 2)

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from whygrad.training.sampling.arguments import ParameterError, Tensor
+from whygrad.arguments import given
+from whygrad.training.sampling.arguments import ParameterError, Tensor, check_sample_shape
 
 Seed = Any  # one of the above
 
@@ -31,7 +32,7 @@ def stateless(seed: Seed) -> Tensor | None:
         return None
     if isinstance(seed, tf.random.Generator):
         return seed.make_seeds(1)[:, 0]
-    if callable(getattr(seed, "next", None)):
+    if callable(getattr(seed, "next", None)) and not isinstance(seed, type):
         return tf.cast(seed.next(), tf.int64)
     pair = _pair(seed)
     if not pair.dtype.is_integer or not pair.shape.is_compatible_with([2]):
@@ -48,11 +49,14 @@ _SEED_HELP = (
 def _pair(seed: Any) -> Tensor:
     if isinstance(seed, int):
         raise ParameterError("`seed` is one integer, which would draw the same noise in every step", help=_SEED_HELP)
-    if isinstance(seed, (tuple, list)) and len(seed) == 2:
-        if all(isinstance(part, int) for part in seed):
-            return tf.constant(seed, tf.int64)
-        return tf.stack([tf.cast(part, tf.int64) for part in seed])
-    return tf.convert_to_tensor(seed)
+    try:
+        if isinstance(seed, (tuple, list)) and len(seed) == 2:
+            if all(isinstance(part, int) for part in seed):
+                return tf.constant(seed, tf.int64)
+            return tf.stack([tf.cast(part, tf.int64) for part in seed])
+        return tf.convert_to_tensor(seed)
+    except (TypeError, ValueError):
+        raise ParameterError(f"`seed` cannot be {given(seed)}", help=_SEED_HELP) from None
 
 
 def split(seed: Seed, parts: int) -> list[Any]:
@@ -68,6 +72,7 @@ def shape_of(tensor: Tensor) -> Any:
 
 def sample_shape(tensor: Tensor, samples: Sequence[int]) -> Any:
     """The shape of so many samples of a tensor, static where that of the tensor is known."""
+    samples = check_sample_shape(samples)
     if tensor.shape.is_fully_defined():
         return (*samples, *tensor.shape)
     return tf.concat([tf.cast(samples, tf.int32), tf.shape(tensor)], 0)

@@ -46,14 +46,9 @@ def reparameterized_normal(
 
 
 def _sample_shape(center: Tensor, spread: Tensor, sample_shape: Sequence[int]) -> Any:
+    sample_shape = arguments.check_sample_shape(sample_shape)
+    arguments.check_broadcasts(center, spread, "mean", "scale")
     if center.shape.is_fully_defined() and spread.shape.is_fully_defined():
-        try:
-            event = tf.broadcast_static_shape(center.shape, spread.shape)
-        except ValueError:
-            raise ParameterError(
-                f"`mean` has shape {center.shape} and the scale {spread.shape}, which do not broadcast",
-                help="give both one entry per element of the sample",
-            ) from None
-        return (*sample_shape, *event)
+        return (*sample_shape, *tf.broadcast_static_shape(center.shape, spread.shape))
     event = tf.broadcast_dynamic_shape(tf.shape(center), tf.shape(spread))
     return tf.concat([tf.cast(sample_shape, tf.int32), event], 0) if sample_shape else event

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import tensorflow as tf
 
+from whygrad.arguments import check_callable
 from whygrad.training.sampling import arguments, noise
 from whygrad.training.sampling.arguments import ParameterError, Tensor, TensorLike
 
@@ -31,6 +32,7 @@ def rebar(
     Bias: none, at any `temperature` and `strength` (1: the whole control variate, 0: the plain score function).
     Variance: lower than the score function's as far as `loss` at soft samples predicts its value at hard ones.
     """
+    check_callable("loss", loss, help="it takes samples and returns one cost for each", error=ParameterError)
     logits = arguments.floating(logits, "logits")
     arguments.check_axis(logits, -1, "logits")
     log_p = tf.maximum(tf.nn.log_softmax(arguments.widened(logits)), _LEAST)
@@ -44,7 +46,8 @@ def rebar(
     soft_free = arguments.widened(loss(tf.cast(tf.nn.softmax(arguments.cooled(free, temperature)), logits.dtype)))
     soft_tied = arguments.widened(loss(tf.cast(tf.nn.softmax(arguments.cooled(tied, temperature)), logits.dtype)))
     log_prob = _per_cost(tf.reduce_sum(log_p * hard, -1), cost)
-    strength = tf.cast(strength, cost.dtype)
+    strength = tf.cast(arguments.floating(strength, "strength"), cost.dtype)
+    arguments.check_broadcasts(strength, cost, "strength", "loss(sample)")
     advantage = tf.stop_gradient(cost - strength * soft_tied)
     correction = soft_free - soft_tied
     surrogate = advantage * log_prob + strength * correction

@@ -14,6 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.arguments import check_number
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.training.sampling import arguments, noise
 from whygrad.training.sampling.arguments import ParameterError, Tensor, TensorLike
@@ -65,6 +66,10 @@ class TemperatureSchedule:
     half_life: float = 1000.0
 
     def __post_init__(self) -> None:
+        for name in ("start", "floor", "half_life"):
+            check_number(
+                name, getattr(self, name), "a positive number", lambda number: number > 0, error=ParameterError
+            )
         if not (0.0 < self.floor <= self.start < float("inf") and self.half_life > 0.0):
             raise ParameterError(
                 f"a temperature cannot fall from {self.start} to {self.floor} with a half-life of {self.half_life}",
@@ -74,5 +79,5 @@ class TemperatureSchedule:
     def __call__(self, step: Any) -> Any:
         if isinstance(step, int | float):
             return max(self.floor, self.start * 0.5 ** (step / self.half_life))
-        elapsed = tf.cast(step, tf.float32) / self.half_life
+        elapsed = tf.cast(arguments.as_tensor(step, "step"), tf.float32) / self.half_life
         return tf.maximum(self.start * tf.pow(0.5, elapsed), self.floor)

@@ -6,6 +6,7 @@ from typing import Literal
 
 import tensorflow as tf
 
+from whygrad.arguments import check_number, check_whole
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.training.sampling import arguments
 from whygrad.training.sampling.arguments import ParameterError, Tensor, TensorLike
@@ -20,14 +21,15 @@ class MovingAverage(tf.Module):  # type: ignore[misc]  # TensorFlow has no types
 
     def __init__(self, decay: float = 0.99) -> None:
         super().__init__()
-        if not 0.0 <= decay < 1.0:
-            raise ParameterError(f"`decay` must lie in [0, 1) and is {decay}", help="pass a number such as 0.99")
+        wanted = "from 0 to below 1"
+        check_number("decay", decay, wanted, lambda x: 0.0 <= x < 1.0, help="`decay=0.99`", error=ParameterError)
         self.decay = decay
         self.total = self._state("total")
         self.weight = self._state("weight")
 
     def __call__(self, cost: Tensor) -> Tensor:
         """The baseline for these costs; they enter the average afterwards."""
+        cost = arguments.floating(cost, "cost")
         before = tf.math.divide_no_nan(self.total.read_value(), self.weight.read_value())
         mean = tf.reduce_mean(tf.cast(tf.stop_gradient(cost), tf.float32))
         usable = tf.math.is_finite(mean)
@@ -59,6 +61,7 @@ def score_function(cost: TensorLike, log_prob: TensorLike, *, baseline: Baseline
     samples along `axis`), a `MovingAverage` of earlier steps, or your own tensor, such as a critic's output, which is
     stopped here. Variance: high without a baseline, as it grows with the size of the cost, not with its differences.
     """
+    check_whole("axis", axis, least=None, error=ParameterError)
     cost = arguments.floating(cost, "cost")
     log_prob = arguments.matching(log_prob, cost, "log_prob", "cost")
     arguments.check_same_shape(cost, log_prob, "cost", "log_prob", help=_SHAPE_HELP)

@@ -12,6 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from whygrad.arguments import check_callable, check_number, check_whole
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.training.sampling import arguments
 from whygrad.training.sampling.arguments import ParameterError, Tensor, TensorLike
@@ -33,6 +34,9 @@ def straight_through(
     The wrapped function returns `function(x)` in the type of `x`; its gradient is that of `surrogate(x)`, or one where
     no surrogate is given. Nothing inside `function` gets a gradient. Extra arguments go to both.
     """
+    check_callable("function", function, help="straight_through(tf.round)(x)", error=ParameterError)
+    if surrogate is not None:
+        check_callable("surrogate", surrogate, help="surrogate=tf.sigmoid", error=ParameterError)
 
     def wrapped(x: TensorLike, *args: Any, **options: Any) -> Tensor:
         x = arguments.floating(x, "x")
@@ -67,9 +71,8 @@ def straight_through_sign(x: TensorLike, *, clip: float | None = 1.0) -> Tensor:
     sign = tf.sign(tf.stop_gradient(x))
     if clip is None:
         return carry(sign, x)
-    arguments.check_positive(
-        tf.convert_to_tensor(clip, tf.float32), "clip", help="pass a positive number, or None for no clip"
-    )
+    wanted = "a positive number, or None for no clip"
+    check_number("clip", clip, wanted, lambda number: number > 0, help="`clip=1.0`", error=ParameterError)
     return carry(sign, tf.clip_by_value(x, -clip, clip))
 
 
@@ -101,7 +104,8 @@ def straight_through_top_k(logits: TensorLike, k: int, *, temperature: TensorLik
     """
     logits, wide, soft = _softened(logits, temperature, -1)
     size = logits.shape[-1]
-    if k < 1 or (size is not None and k > size):
+    check_whole("k", k, help="pass 1 <= k <= entries", error=ParameterError)
+    if size is not None and k > size:
         raise ParameterError(f"`k` is {k} and `logits` has {size} entries", help="pass 1 <= k <= entries")
     places = tf.math.top_k(wide, k, sorted=False).indices
     mask = tf.reduce_sum(tf.one_hot(places, _size(wide, -1), dtype=wide.dtype), -2)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from whygrad.arguments import check_number
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.training.sampling import arguments
 from whygrad.training.sampling.arguments import ParameterError, Tensor, TensorLike
@@ -29,8 +30,8 @@ def vq(inputs: TensorLike, codebook: TensorLike, *, commitment: float = 0.25) ->
     inputs = arguments.floating(inputs, "inputs")
     codebook = arguments.matching(codebook, inputs, "codebook", "inputs")
     _check_sizes(inputs, codebook)
-    if commitment < 0:
-        raise ParameterError(f"`commitment` is negative ({commitment})", help="pass 0.25, or 0 to leave it out")
+    wanted, advice = "a number of at least 0", "pass 0.25, or 0 to leave it out"
+    check_number("commitment", commitment, wanted, lambda x: x >= 0, help=advice, error=ParameterError)
     wide, entries = arguments.widened(inputs), arguments.widened(codebook)
     flat = wide if wide.shape.rank == 2 else tf.reshape(wide, [-1, tf.shape(entries)[1]])
     # The square of the input is the same for every entry: it does not change which is nearest.

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import tensorflow as tf
 
+from whygrad.arguments import check_whole, given
 from whygrad.backends.tensorflow.measure.gradient_part import Tensor
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable, keep_with_graph
@@ -41,9 +42,12 @@ def print_summary(
 
     A function that is compiled with `jit_compile=True` cannot print.
     """
-    if every < 1:
-        raise UsageError(f"`every={every}` is less than one step", help="`every=100` prints one step in a hundred")
+    check_whole("every", every, help="`every=100` prints one step in a hundred")
     stream = sys.stdout if stream is None else stream
+    if not hasattr(stream, "write"):
+        raise UsageError(f"`stream` must be a stream, got {given(stream)}", help="pass sys.stdout or sys.stderr")
+    if step is not None and not tf.is_tensor(step) and not hasattr(step, "assign"):
+        check_whole("step", step, least=0, help="`step` is the number of the step, such as `optimizer.iterations`")
     if tf.executing_eagerly() and every == 1:
         print(_summary(gradients, variables, by, learning_rate), file=stream)
         return

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any, Final
 
 import tensorflow as tf
 
+from whygrad.arguments import given
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.gradient_part import Tensor
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.backends.tensorflow.measure.statistics import Columns, measure, norms
 from whygrad.errors import UsageError
 from whygrad.training.summary.table import Summary
-from whygrad.training.variables import current_rate, distinct, shown_name, top_level
+from whygrad.training.variables import (
+    check_variable,
+    current_rate,
+    distinct,
+    fits,
+    gradient_list,
+    is_variable,
+    shape_of,
+    shown_name,
+    top_level,
+)
 
 By = str | re.Pattern[str] | Callable[[Any], str]
 OTHER: Final = "(other)"
+_GROUPINGS: Final = 'group by "variable", "layer", "model", "total", a regular expression or a function'
+_GRADIENTS: Final = "pass what `tape.gradient(loss, variables)` returned, and the variables"
 
 
 @unconverted
@@ -30,7 +43,8 @@ def summarize(gradients: Any, variables: Any = None, by: By = "variable", *, lea
             `(gradient, variable)` pairs.
         variables: the variables they belong to, in the same order; they give the rows their names.
         by: a row for each `"variable"`, `"layer"`, `"model"` (the parts of the outermost model) or `"total"`; any other
-            text is a regular expression whose first group (or whole match) names the row; or a function of a variable.
+            text is a regular expression whose first group (or whole match) names the row, and it must match at least
+            one variable; or a function of a variable.
         learning_rate: a number, or the optimizer: adds `update_ratio`, learning rate x norm / weight norm, which is
             the relative change that plain gradient descent would make.
     """
@@ -54,6 +68,8 @@ def summarize(gradients: Any, variables: Any = None, by: By = "variable", *, lea
 
 def _aligned(gradients: Any, variables: Any) -> tuple[list[Any], list[Any], list[str]]:
     """Gradients, the variables they belong to (or None), and names; one of each for each gradient."""
+    if isinstance(gradients, str | type) or not isinstance(gradients, Iterable):
+        raise UsageError(f"`gradients` must be a list or a dict of gradients, got {given(gradients)}", help=_GRADIENTS)
     # An iterator, such as `zip`, is the list of what it gives.
     gradients, variables = (list(each) if isinstance(each, Iterator) else each for each in (gradients, variables))
     if isinstance(gradients, Mapping) and variables is None:
@@ -61,13 +77,34 @@ def _aligned(gradients: Any, variables: Any) -> tuple[list[Any], list[Any], list
     if variables is None and _is_pairs(gradients):
         gradients, variables = zip(*gradients, strict=True) if gradients else ((), ())
     grads = list(tf.nest.flatten(gradients))
-    holders = [None] * len(grads) if variables is None else list(tf.nest.flatten(variables))
+    grads = gradient_list(grads)
+    holders = [None] * len(grads) if variables is None else _holders(variables)
     if len(grads) != len(holders):
         raise UsageError(
             f"{len(grads)} gradients do not match {len(holders)} variables",
             help="pass the variables that the gradients were asked for, in the same order",
         )
+    for gradient, holder in zip(grads, holders, strict=True):
+        if is_variable(holder) and not fits(gradient, holder):
+            raise UsageError(
+                f"the gradient of `{shown_name(holder)}` has shape {tuple(gradient.shape)}, "
+                f"the variable {shape_of(holder)}",
+                help="gradients and variables must come in the same order",
+            )
     return grads, holders, distinct([_name(holder, i) for i, holder in enumerate(holders)])
+
+
+def _holders(variables: Any) -> list[Any]:
+    """The variables, or their names, in any structure."""
+    if hasattr(variables, "trainable_variables"):
+        raise UsageError(
+            f"`variables` must be a list of variables, got {given(variables)}", help="pass `model.trainable_variables`"
+        )
+    found = list(tf.nest.flatten(variables))
+    for each in found:
+        if not isinstance(each, str) and not hasattr(each, "dtype"):
+            check_variable(each)
+    return found
 
 
 def _is_pairs(gradients: Any) -> bool:
@@ -87,9 +124,11 @@ def _name(holder: Any, position: int) -> str:
 
 def _labels(by: By, names: list[str], holders: list[Any]) -> tuple[list[str], str]:
     """The row that each gradient goes to, and what a row is."""
-    if callable(by):
-        given = [name if holder is None else holder for name, holder in zip(names, holders, strict=True)]
-        return [str(by(each)) for each in given], "group"
+    if not isinstance(by, str | re.Pattern | type) and callable(by):
+        shown = [name if holder is None else holder for name, holder in zip(names, holders, strict=True)]
+        return [str(by(each)) for each in shown], "group"
+    if isinstance(by, type) or not isinstance(by, str | re.Pattern):
+        raise UsageError(f"`by` cannot be {given(by)}", help=_GROUPINGS)
     if by == "variable":
         return names, "variable"
     if by == "layer":
@@ -98,7 +137,11 @@ def _labels(by: By, names: list[str], holders: list[Any]) -> tuple[list[str], st
         return top_level(names), "model"
     if by == "total":
         return ["all"] * len(names), "group"
-    return [_match(by, name) for name in names], "group"
+    rows = [_match(by, name) for name in names]
+    if rows and set(rows) == {OTHER}:
+        pattern = getattr(by, "pattern", by)
+        raise UsageError(f"`by={pattern!r}` is no grouping, and as a pattern it matches no variable", help=_GROUPINGS)
+    return rows, "group"
 
 
 def _match(pattern: str | re.Pattern[str], name: str) -> str:
@@ -107,7 +150,7 @@ def _match(pattern: str | re.Pattern[str], name: str) -> str:
     except re.error as error:
         raise UsageError(
             f"`by={pattern!r}` is neither a grouping nor a regular expression: {error}",
-            help='group by "variable", "layer", "model", "total", a regular expression or a function',
+            help=_GROUPINGS,
         ) from error
     if found is None:
         return OTHER

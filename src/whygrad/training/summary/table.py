@@ -7,12 +7,18 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from whygrad.errors import UsageError
+from whygrad.arguments import check_choice
+from whygrad.errors import UnknownNameError, UsageError
 from whygrad.training.summary.view import TOTAL, as_html, as_table
+
+NOTHING: Final = (
+    "there are no gradients: the list of variables is empty\n"
+    "help: build the model first, by calling it on a batch; Keras 3 does not track a plain `tf.Variable` attribute"
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -41,6 +47,8 @@ class Summary:
 
     def column(self, name: str) -> Any:
         """One column without the total, rows in order: an array, or inside `tf.function` a tensor."""
+        if not isinstance(name, str) or name not in self.columns:
+            raise UnknownNameError(name, self.columns, "column")
         if self.is_symbolic:
             return self.columns[name][:-1]
         return np.asarray(self.columns[name])[list(self._order)]
@@ -66,16 +74,15 @@ class Summary:
 
     def __getitem__(self, name: str) -> dict[str, Any]:
         if name not in self.names:
-            raise KeyError(name)
+            raise UnknownNameError(name, self.names, self.label)
         i = self.names.index(name)
         return self._row(name, i, self.variables[i], self.missing[i])
 
     def sort(self, by: str = "norm", *, descending: bool = True) -> Summary:
         """The same rows by one column; those without a number come last."""
+        check_choice("by", by, ("name", *self.columns))
         if by == "name":
             order = sorted(range(len(self)), key=self.names.__getitem__, reverse=descending)
-        elif by not in self.columns:
-            raise UsageError(f"cannot sort by `{by}`", help=f"sort by name, {', '.join(self.columns)}")
         else:
             order = sorted(range(len(self)), key=_rank(np.asarray(self.columns[by]), descending))
         return replace(self, order=tuple(order))
@@ -108,6 +115,8 @@ class Summary:
         return {"variables": variables, "missing": missing, **values}
 
     def __str__(self) -> str:
+        if not self.names:
+            return NOTHING
         if self.is_symbolic:
             return f"<Summary of {len(self)} rows by {self.label}, known when the graph runs>"
         from rich.console import Console
@@ -124,7 +133,7 @@ class Summary:
         return as_table(self.label, self._rows(), self.total)
 
     def _repr_html_(self) -> str:
-        if self.is_symbolic:
+        if self.is_symbolic or not self.names:
             return f"<pre>{escape(str(self))}</pre>"
         return as_html(self.label, self._rows(), self.total)
 

@@ -91,7 +91,7 @@ def shown(value: Any, key: str) -> str:
     if key == "zero_fraction":
         share = float(value)
         return f"{share:.0%}" if share in (0, 1) else f"{share:.1%}"
-    if key == "nonfinite":
+    if key == "nonfinite" and math.isfinite(value):
         return f"{int(value):,}"
     text: str = format(value, ".1e" if key == "update_ratio" else ".3g")
     return text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any, ClassVar
 
+from whygrad.arguments import check_text, given
 from whygrad.errors import UsageError, WhygradError
 
 _OWN = ("_", "wrapped", "accumulation", "window", "callback", "settings", "guarding")
@@ -47,10 +48,13 @@ class Delegating:
         return getattr(self.wrapped, name)
 
 
-def check_optimizer(optimizer: Any, error: type[WhygradError] = UsageError) -> None:
-    """Raise unless it is an optimizer of one of the Kerases."""
-    if not hasattr(optimizer, "apply_gradients"):
+def check_optimizer(optimizer: Any, name: str | None = None, error: type[WhygradError] = UsageError) -> None:
+    """Raise unless it is an optimizer of one of the Kerases, and `name` a name for the one around it."""
+    if not hasattr(optimizer, "apply_gradients") or isinstance(optimizer, type):
+        made = f"{optimizer.__name__}()" if isinstance(optimizer, type) else "keras.optimizers.Adam()"
         raise error(
-            f"expected an optimizer, got {type(optimizer).__name__}",
-            help="pass an optimizer of Keras 3 or tf_keras, such as keras.optimizers.Adam()",
+            f"expected an optimizer, got {given(optimizer)}",
+            help=f"pass an optimizer of Keras 3 or tf_keras, such as {made}",
         )
+    if name is not None:
+        check_text("name", name, error=error)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from whygrad.arguments import check_callable, check_choice, check_number, check_whole, words_in
 from whygrad.training.sampling import noise
-from whygrad.training.sampling.arguments import ParameterError, check_same_shape, floating, matching
+from whygrad.training.sampling.arguments import ParameterError, check_axis, check_same_shape, floating, matching
 from whygrad.training.sampling.comparison.family import DRAWS, FAMILIES, UNBIASED, Estimator, Family, scored
 from whygrad.training.sampling.comparison.gradients import Loss, estimates, exact
 from whygrad.training.sampling.comparison.result import Comparison, recommend
@@ -45,15 +46,15 @@ def compare(
         budget: evaluations of the loss in one training step, at which the errors are compared: an estimator that takes
             fewer for one estimate averages more estimates. None: as many as the most expensive one takes.
     """
-    if distribution not in FAMILIES:
-        raise ParameterError(
-            f"`distribution` is {distribution!r}, which is not one of those known",
-            help=f"pass one of {', '.join(FAMILIES)}",
-        )
+    check_choice("distribution", distribution, tuple(FAMILIES), error=ParameterError)
+    check_callable("loss", loss, help="it takes one sample and returns one number", error=ParameterError)
+    check_whole("samples", samples, least=2, help="a variance needs two samples: `samples=2000`", error=ParameterError)
+    if reference_samples is not None:
+        check_whole("reference_samples", reference_samples, error=ParameterError)
+    if budget is not None:
+        check_number("budget", budget, "a positive number", lambda number: number > 0, error=ParameterError)
     family = FAMILIES[distribution]
     wanted = _wanted(estimators, family, distribution)
-    if samples < 2:
-        raise ParameterError(f"`samples` is {samples}, and a variance needs at least 2", help="pass samples=2000")
     values = _values(parameters, distribution)
     event, pair = tuple(tf.nest.flatten(values)[0].shape), _pair(seed)
     truth, name = _reference(family, loss, values, event, reference, reference_samples or 100 * samples, pair)
@@ -79,7 +80,10 @@ def compare(
 
 def _values(parameters: Any, distribution: str) -> Any:
     if distribution != "normal":
-        return floating(parameters, "parameters")
+        logits = floating(parameters, "parameters")
+        if distribution == "categorical":
+            check_axis(logits, -1, "parameters")
+        return logits
     if not isinstance(parameters, tuple | list) or len(parameters) != 2:
         raise ParameterError("`parameters` of a normal distribution are two tensors", help="pass (mean, scale)")
     mean = floating(parameters[0], "mean")
@@ -98,16 +102,20 @@ def _wanted(
 ) -> Mapping[str, str | Estimator]:
     if estimators is None:
         estimators = family.estimators.keys()
-    if isinstance(estimators, str):
-        estimators = [estimators]
+    known = f"pass some of {', '.join(family.estimators)}, or a function (loss, parameters, seed) -> losses"
+    if not isinstance(estimators, Mapping):
+        estimators = words_in("estimators", estimators, help=known)
     wanted: Mapping[str, str | Estimator]
     wanted = estimators if isinstance(estimators, Mapping) else {name: name for name in estimators}
     unknown = [name for name in wanted.values() if isinstance(name, str) and name not in family.estimators]
     if unknown or not wanted:
         raise ParameterError(
             f"no estimator {unknown[0]!r} for the {distribution} distribution" if unknown else "no estimators given",
-            help=f"pass some of {', '.join(family.estimators)}, or a function (loss, parameters, seed) -> losses",
+            help=known,
         )
+    for each in wanted.values():
+        if not isinstance(each, str):
+            check_callable("estimators", each, help=known, error=ParameterError)
     return wanted
 
 
@@ -115,8 +123,15 @@ def _reference(
     family: Family, loss: Loss, values: Any, event: tuple[int, ...], given: Any, samples: int, pair: Any
 ) -> tuple[Reference, str]:
     if given is not None:
-        flat = [np.asarray(part, np.float64).reshape(-1) for part in tf.nest.flatten(given)]
-        return exact_reference(np.concatenate(flat)), "the gradient you gave"
+        parts = [floating(part, "reference").numpy().reshape(-1) for part in tf.nest.flatten(given)]
+        flat = np.concatenate([np.empty(0), *parts])
+        size = sum(int(np.prod(part.shape)) for part in tf.nest.flatten(values))
+        if flat.size != size:
+            raise ParameterError(
+                f"`reference` has {flat.size} numbers, and the parameters {size}",
+                help="pass the gradient of the mean loss with respect to the parameters",
+            )
+        return exact_reference(flat.astype(np.float64)), "the gradient you gave"
     listed = exact(family, loss, values, event, tf.nest.flatten(values)[0].dtype)
     if listed is not None:
         return exact_reference(listed), "the exact gradient by enumeration"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from whygrad.errors import UnknownNameError
 from whygrad.report.cells import aligned
 
 Bias = Literal["no", "unseen", "yes"]  # no: known from theory; unseen: the measurement could not tell it from none
@@ -50,7 +51,10 @@ class Comparison:
     relative: bool  # sizes are relative to the reference gradient
 
     def __getitem__(self, name: str) -> Row:
-        return next(row for row in self.rows if row.name == name)
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise UnknownNameError(name, (row.name for row in self.rows), "estimator")
 
     def __str__(self) -> str:
         table = aligned(_HEADER, (_cells(row, self) for row in self.rows), right=_HEADER[1:])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from whygrad.cli.config import Config, find_config
+from whygrad.config import Config, find_config
 from whygrad.errors import UsageError
 
 
@@ -84,4 +84,4 @@ def test_file_that_is_not_toml_is_refused_with_a_way_out(tmp_path: Path) -> None
     with pytest.raises(UsageError, match="cannot read") as caught:
         find_config(tmp_path)
 
-    assert caught.value.help == "mend it, or pass --no-config"
+    assert caught.value.help == "correct it, or pass --no-config"

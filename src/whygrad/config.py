@@ -30,19 +30,22 @@ class Config:
 
 def find_config(folder: Path) -> Config:
     """The settings that hold for a script in this folder; the defaults where no project has any."""
-    for place in (folder, *folder.parents):
-        file = place / "pyproject.toml"
-        table = _table(file) if file.is_file() else None
-        if table is not None:
-            return _config(table, file)
-    return Config()
+    file = config_file(folder)
+    table = None if file is None else _table(file)
+    return Config() if file is None or table is None else _config(table, file)
+
+
+def config_file(folder: Path) -> Path | None:
+    """The nearest pyproject.toml with settings of ours, in this folder or above it."""
+    files = (place / "pyproject.toml" for place in (folder, *folder.parents))
+    return next((file for file in files if file.is_file() and _table(file) is not None), None)
 
 
 def _table(file: Path) -> Mapping[str, object] | None:
     try:
         document = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read `{file}`: {error}", help="mend it, or pass --no-config") from error
+        raise UsageError(f"cannot read `{file}`: {error}", help="correct it, or pass --no-config") from error
     table = document.get("tool", {}).get("whygrad")
     if table is not None and not isinstance(table, dict):
         raise UsageError(f"`tool.whygrad` in `{file}` is not a table")
