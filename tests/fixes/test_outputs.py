@@ -9,7 +9,7 @@ import pytest
 from fixes.rewritten import first, rewritten
 from whygrad.diagnostics import Word
 from whygrad.fixes.finite import exponential
-from whygrad.fixes.losses import turned_round
+from whygrad.fixes.losses import compared_with, turned_round
 from whygrad.fixes.making import built_before, built_for_all, made_once, owner_made_once
 from whygrad.fixes.outputs import (
     bent,
@@ -122,6 +122,14 @@ def test_what_a_function_makes_each_time_is_made_before_it() -> None:
 def test_an_object_that_a_function_makes_each_time_is_made_before_it() -> None:
     code = "def step(g):\n    opt = Adam()\n    «opt.apply(g)»\n"
     assert first(code, owner_made_once) == "opt = Adam()\ndef step(g):\n    opt.apply(g)\n"
+
+
+def test_labels_are_compared_with_the_result_that_nobody_took() -> None:
+    code = "logits = «net(x)»\nloss = mean(«ce(tags, {})»)\n"
+    assert first(code.format("tags"), lambda result, loss: compared_with(loss, result)) == (
+        "logits = net(x)\nloss = mean(ce(tags, logits))\n"
+    )
+    assert rewritten(code.format("other"), lambda result, loss: compared_with(loss, result)) == []
 
 
 def test_a_mask_that_keeps_nothing_is_turned_round() -> None:

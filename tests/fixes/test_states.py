@@ -122,6 +122,8 @@ def test_what_is_scattered_into_a_variable_is_carried_on_and_kept() -> None:
 def test_what_is_read_in_another_function_is_left_alone() -> None:
     assert rewritten(HEAD + "def put(x):\n    «bank.assign(f(x))»\n\ndef get():\n    return bank\n", carried) == []
     code = "def put(x):\n    «bank.assign(f(bank))»\n    return bank\n"
+    whole = "def put(x):\n    «bank.assign(f(x))»\n    return bank.value + bank.read_value()\n"
+    assert first(HEAD + whole, carried).endswith("return new_bank + new_bank\n")
     assert "new_bank = f(bank)\n    bank.assign(new_bank)\n    return new_bank" in first(HEAD + code, carried)
 
 

@@ -94,6 +94,13 @@ def test_not_verified_where_anything_else_is_wrong(file: str, change: dict, reas
     assert reason in verdict.against
 
 
+def test_a_gradient_that_stays_zero_is_no_objection_where_a_value_was_not_finite(file: str) -> None:
+    bad, zero = finding(file, 2, code="WG409"), GradientState.ZERO
+    assert judge(seen(file, bad, state=zero), seen(file, state=zero), bad).is_verified
+    missing = finding(file, 2)
+    assert not judge(seen(file, missing, state=zero), seen(file, state=zero), missing).is_verified
+
+
 def test_not_verified_where_another_variable_has_lost_its_gradient(file: str) -> None:
     bad = finding(file, 2)
     before = Sighting(diagnostics=(bad,), gradients={"w": GradientState.NONE, "v": GOOD}, steps=1)

@@ -98,6 +98,7 @@ class Word(Enum):
     CUMULATIVE_SUM = "cumsum"
     REPEAT = "repeat"
     TILE = "tile"
+    SORT = "sort"
     ROLL = "roll"
     NORM = "norm"
     EINSUM = "einsum"

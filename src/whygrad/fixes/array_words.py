@@ -65,6 +65,7 @@ FUNCTIONS: Final[dict[str, Same]] = {
     "einsum": Same(Word.EINSUM),
     "repeat": Same(Word.REPEAT),
     "tile": Same(Word.TILE),
+    "sort": Same(Word.SORT),
     "roll": Same(Word.ROLL),
     "trace": Same(Word.TRACE),
     "diag": Same(Word.DIAGONAL),

@@ -121,6 +121,17 @@ def stacked(asked: SourceSpan | None) -> Iterator[Fix]:
         yield Fix(title=f"stack `{target.id}`", edits=(inserted_after(module, last, text),), safety=FixSafety.SAFE)
 
 
+def compared_with(loss: SourceSpan | None, unused: SourceSpan | None) -> Iterator[Fix]:
+    """A loss that compares something with itself compares it with what was computed for it, and not used."""
+    found, result = call_at(loss), located(unused)
+    statement = None if result is None else result[0].statement(result[1])
+    if found is None or len(found[1].args) < 2 or not isinstance(statement, ast.Assign):
+        return
+    one, other, name = found[1].args[0], found[1].args[1], statement.targets[0]
+    if isinstance(name, ast.Name) and ast.unparse(one) == ast.unparse(other):
+        yield Fix(title=f"compare it with `{name.id}`", edits=(replaced(found[0], other, name.id),))
+
+
 _OPPOSITE: Final = {ast.Eq: "!=", ast.NotEq: "==", ast.Lt: ">=", ast.GtE: "<", ast.Gt: "<=", ast.LtE: ">"}
 _OPPOSITES: Final = {"equal": "not_equal", "not_equal": "equal", "less": "greater_equal", "greater": "less_equal"}
 

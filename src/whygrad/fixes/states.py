@@ -131,10 +131,19 @@ def carried(written: SourceSpan | None) -> Iterator[Fix]:
         reads = reads if loop else [n for n in reads if n not in set(ast.walk(start))]
         if not reads:  # it is read elsewhere
             return
-        edits += [replaced(module, n, new) for n in reads if isinstance(n, ast.expr)]
+        edits += [replaced(module, _whole_read(module, n), new) for n in reads if isinstance(n, ast.expr)]
         edits += [inserted_before(module, each, f"{new} = {Word.TO_DENSE}({owner})") for each in loop]
         edits.append(inserted_after(module, loop[0] if loop else statements[-1], f"{owner}.{Word.ASSIGN}({new})"))
     yield Fix(title=f"carry what is written into `{owner}` on as a tensor", edits=tuple(edits))
+
+
+def _whole_read(module: Module, node: ast.expr) -> ast.expr:
+    """`v.value`, `v.value()` and `v.read_value()` around the name of a variable, too."""
+    parent = module.parents.get(node)
+    if not isinstance(parent, ast.Attribute) or parent.attr not in ("value", "read_value"):
+        return node
+    call = module.parents.get(parent)
+    return call if isinstance(call, ast.Call) and call.func is parent else parent
 
 
 def _write(node: ast.AST, owner: str) -> ast.Call | None:

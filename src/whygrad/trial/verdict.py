@@ -12,6 +12,7 @@ from whygrad.trial.sighting import GradientState, Sighting
 
 _NOTHING = (None, GradientState.NONE, GradientState.ZERO)
 _BAD = (GradientState.NONE, GradientState.NONFINITE)
+_NONFINITE = "WG4"  # the family of rules about values that are not finite
 _NAMED = 3  # variables that evidence lists by name
 
 
@@ -89,10 +90,11 @@ def _against_gradients(before: Sighting, after: Sighting, finding: Diagnostic) -
     states = {name: after.gradients[name] for name in finding.variables if name in after.gradients}
     lost = {name: state for name, state in states.items() if not _was_good(before, name)}
     none_is_good = bool(states) and GradientState.GOOD not in states.values()
+    zero_is_bad, was = not finding.code.startswith(_NONFINITE), before.gradients.get  # zero is finite
     for name, state in lost.items():
         if state is GradientState.NONE:
             yield f"`{name}` still gets no gradient"
-        elif state is GradientState.NONFINITE or (none_is_good and before.gradients.get(name) in _NOTHING):
+        elif state is GradientState.NONFINITE or (none_is_good and zero_is_bad and was(name) in _NOTHING):
             yield f"`{name}` still gets a gradient that is {state.value}"
     for name, state in after.gradients.items():
         known = before.gradients.get(name)

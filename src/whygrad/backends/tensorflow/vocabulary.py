@@ -94,6 +94,7 @@ WORDS: Final[dict[Word, str]] = {
     Word.CUMULATIVE_SUM: "tf.cumsum",
     Word.REPEAT: "tf.repeat",
     Word.TILE: "tf.tile",
+    Word.SORT: "tf.sort",
     Word.ROLL: "tf.roll",
     Word.NORM: "tf.norm",
     Word.EINSUM: "tf.einsum",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity
+from whygrad.fixes.losses import compared_with
 from whygrad.graph import Recording, Request
 from whygrad.graph.questions.query import index_of
 from whygrad.rules.no_gradient.missing import missing_of
@@ -60,6 +62,7 @@ def constant_target(recording: Recording) -> Iterator[Finding]:
             related=tuple(each for each in (unused, asked) if each is not None and each.span != where),
             help="compute the target from the model's output under the tape",
             steps=steps_of(recording, [request]),
+            fixes=partial(compared_with, where, None if unused is None else unused.span),
         )
 
 
