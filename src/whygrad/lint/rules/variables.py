@@ -145,9 +145,9 @@ def made_anew(case: Case) -> Iterator[Finding]:
                 severity=Severity.WARNING if _is_held(case, variable) else Severity.ERROR,
             )
         elif _loops(place) and _is_updated_in_turn(case, variable):
-            yield _recreated(case, variable, "made anew in every turn of the loop")
+            yield _recreated(case, variable, "recreated in every turn of the loop")
         elif getattr(place.function, "name", "") == "call" and not place.branch and _in_layer(case, place.function):
-            yield _recreated(case, variable, "made anew in every call")
+            yield _recreated(case, variable, "recreated in every call")
     for made in case.facts.objects:
         function = made.place.function
         if made.role is Role.METRIC and made.place.traced is not None and not made.place.branch and made.klass is None:
@@ -158,7 +158,7 @@ def made_anew(case: Case) -> Iterator[Finding]:
                 help="make the metric once, outside of the compiled function",
             )
         if made.role in (Role.SEQUENTIAL, Role.NETWORK) and _is_trained_in_turn(case, made):
-            yield _recreated(case, made, "made anew in every turn of the loop")
+            yield _recreated(case, made, "recreated in every turn of the loop")
         if made.klass is not None or made.role is not Role.LAYER or made.short in case.api.weightless:
             continue
         if (
@@ -167,7 +167,7 @@ def made_anew(case: Case) -> Iterator[Finding]:
             and made.called
             and _in_layer(case, function)
         ):
-            yield _recreated(case, made, "made anew in every call")
+            yield _recreated(case, made, "recreated in every call")
 
 
 def _is_held(case: Case, variable: Node) -> bool:
@@ -248,7 +248,7 @@ def optimizer_made_anew(case: Case) -> Iterator[Finding]:
         elif optimizer.place.loops and update.place.loops == optimizer.place.loops and _has_moments(optimizer):
             yield Finding(
                 rule="optimizer-recreated",
-                message="this optimizer is made anew in every step, so that its moments never live",
+                message="this optimizer is recreated in every step, so that its moments never live",
                 primary=case.label(optimizer.where or update.where, "a new optimizer in every turn of the loop"),
                 related=(case.label(update.where, "used for one update only"),),
                 help="make the optimizer once, before the loop",
@@ -265,7 +265,7 @@ def compiled_anew(case: Case) -> Iterator[Finding]:
         if len(training.network.place.loops) < len(loops) and not _changes_it(case, training.network, loops[-1]):
             yield Finding(
                 rule="optimizer-recreated",
-                message="this model is compiled anew in every turn, so that the moments of its optimizer never live",
+                message="this model is compiled again in every turn, so that the moments of its optimizer never live",
                 primary=case.label(compiled.call, "a new optimizer in every turn of the loop"),
                 related=(case.label(training.where, "trained here"),),
                 help="compile once, before the loop",
@@ -299,7 +299,7 @@ def aliased(case: Case) -> Iterator[Finding]:
                 rule="aliased-network",
                 message="this list holds one network several times, not several networks",
                 primary=case.label(items.where, "the same object in every place"),
-                help="make each anew: `[make() for _ in range(n)]`",
+                help="make each one separately: `[make() for _ in range(n)]`",
                 severity=Severity.WARNING,
             )
     for node in dict.fromkeys(case.facts.aliases):
