@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DOCS_STAMP := $(VENV)/.docs
 WORKERS ?= 2
 SEED ?= 1
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
@@ -11,7 +12,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 export CUDA_VISIBLE_DEVICES ?= -1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test docs lint types layers house fast tensorflow gallery mutants format clean
+.PHONY: help venv demo test docs release lint types layers house fast tensorflow gallery mutants format clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST)
@@ -22,7 +23,7 @@ venv: $(STAMP)  ## make .venv, with .venv/bin/whygrad in it
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "whygrad needs Python 3.11 or newer; set PYTHON=")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) --editable ".[tensorflow,dev]"
+	$(PIP) --editable ".[dev]"
 	$(PIP) --no-deps tf_keras
 	@touch $@
 
@@ -32,10 +33,24 @@ demo: $(STAMP)  ## diagnose a variational autoencoder whose encoder never learns
 # What fails most often comes first: a mistake shows within two minutes, the gallery and TensorFlow's tests take the rest.
 test: $(STAMP) lint types layers house fast gallery tensorflow  ## everything; fails if anything does
 
-docs: $(STAMP)  ## write what is generated; the fast tests fail where it is out of date
+docs: $(STAMP) $(DOCS_STAMP)  ## write what is generated, and the site; the tests fail where a page is out of date
 	$(BIN)/python -m whygrad.rules.pages docs/rules
 	$(BIN)/python -m whygrad.report.schema > docs/report-schema.json
 	$(BIN)/python benchmarks/record.py
+	$(BIN)/python tools/command_pages.py
+	$(BIN)/python tools/shown_output.py
+	$(BIN)/python tools/draw_diagnosis.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html"
+
+$(DOCS_STAMP): $(STAMP)
+	$(PIP) --editable ".[docs]"
+	@touch $@
+
+release: $(STAMP)  ## build sdist and wheel into dist/, and try the wheel in an empty environment
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python tools/try_wheel.py dist
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -67,4 +82,4 @@ format: $(STAMP)  ## rewrite the code as ruff wants it
 	$(BIN)/ruff format .
 
 clean:  ## remove .venv and everything generated
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -1,9 +1,10 @@
 """How many programs with a bug get a fix, and how many of these fixes are verified.
 
-python -O benchmarks/fixes.py [--sample N] [--seed S] [--json FILE] [--diffs] [FOLDER or FILES ...]
+python -O benchmarks/fixes.py [--sample N] [--seed S] [--json FILE] [--diffs] [--healthy] [FOLDER or FILES ...]
 
 The programs assert their own symptoms, which a fix removes: `-O` leaves assertions out. Each run is a fork of this
-process, which has imported the framework, so that a run takes a second and not five.
+process, which has imported the framework, so that a run takes a second and not five. Bugs that no local edit mends are
+listed in `not_local.txt`, each with its reason; the share that is fixed is one of all others.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from whygrad.trial.search import search
 from whygrad.trial.sighting import Ending, Sighting, load
 
 GALLERY = Path(__file__).resolve().parent.parent / "tests" / "gallery"
+NOT_LOCAL = Path(__file__).resolve().with_name("not_local.txt")
 SECONDS = 90.0
 
 
@@ -40,12 +42,12 @@ def main() -> int:
 
     import whygrad.watch  # noqa: F401
 
-    programs = _programs(arguments.places)
+    programs = _programs(arguments.places, "healthy" if arguments.healthy else "bug")
     if arguments.sample:
         programs = random.Random(arguments.seed).sample(programs, min(arguments.sample, len(programs)))
     results = {}
     for program in programs:
-        results[program.stem] = result = _try(program)
+        results[_name(program)] = result = _try(program)
         print(_line(program, result), flush=True)
         if arguments.diffs:
             print(_details(result), flush=True)
@@ -61,13 +63,25 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--sample", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json")
+    parser.add_argument("--healthy", action="store_true", help="programs without a bug, which must get no fix")
     parser.add_argument("--diffs", action="store_true", help="print what was tried")
     return parser.parse_args()
 
 
-def _programs(places: list[Path]) -> list[Path]:
+def _programs(places: list[Path], verdict: str) -> list[Path]:
     found = [file for place in places for file in (sorted(place.glob("[0-9]*.py")) if place.is_dir() else [place])]
-    return [file.resolve() for file in found if "# verdict: bug" in file.read_text(encoding="utf-8")[:2000]]
+    return [file.resolve() for file in found if f"# verdict: {verdict}" in file.read_text(encoding="utf-8")[:2000]]
+
+
+def _name(program: Path) -> str:
+    """A program of the gallery by its own name, others with that of their folder."""
+    return program.stem if program.parent == GALLERY else f"{program.parent.name}/{program.stem}"
+
+
+def not_local() -> dict[str, str]:
+    """The bugs that no local edit mends, and why."""
+    lines = NOT_LOCAL.read_text(encoding="utf-8").splitlines()
+    return dict(line.split(" ", 1) for line in lines if line and not line.startswith("#"))
 
 
 def _try(program: Path) -> dict[str, Any]:
@@ -140,7 +154,7 @@ def _is_fixed(result: dict[str, Any]) -> bool:
 def _line(program: Path, result: dict[str, Any]) -> str:
     verified = any(attempt["verified"] for attempt in result["attempts"])
     word = "fixed" if _is_fixed(result) else "partly" if verified else "tried" if result["attempts"] else "no fix"
-    return f"{word:7} {result['seconds']:6.1f} s  {program.stem}  {', '.join(result['found'])}"
+    return f"{word:7} {result['seconds']:6.1f} s  {_name(program)}  {', '.join(result['found'])}"
 
 
 def _details(result: dict[str, Any]) -> str:
@@ -157,6 +171,10 @@ def _summary(results: dict[str, dict[str, Any]]) -> None:
     offered = [result for result in found if result["candidates"]]
     fixed = [result for result in found if _is_fixed(result)]
     print(f"{len(results)} programs, {len(found)} with a finding, {len(offered)} with a candidate, {len(fixed)} fixed")
+    left_out = not_local()
+    local = [name for name in results if name not in left_out]
+    mended = [name for name in local if _is_fixed(results[name])]
+    print(f"local edits: {len(mended)} of {len(local)} fixed ({len(mended) / max(1, len(local)):.0%})")
     rules: dict[str, Counter[str]] = {}
     for result in found:
         for rule in dict.fromkeys(result["found"]):

@@ -185,3 +185,51 @@ def test_a_whole_command_imports_no_framework(project: Path) -> None:
     done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("option", ["--fix", "--diff", "--watch"])
+def test_what_needs_files_refuses_standard_input(
+    project: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    assert lint("--stdin-filename", "train.py", option) == 2
+
+    assert f"`{option}` needs files" in capsys.readouterr().err
+    assert (project / "train.py").read_text() == INTEGER
+
+
+def test_a_folder_without_files_is_not_called_clean(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "empty").mkdir()
+
+    assert lint("empty") == 0
+    assert capsys.readouterr().out == "whygrad: no Python file and no notebook to check\n"
+
+
+def test_fixes_reach_the_files_that_are_checked(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / ".git").mkdir()
+    (project / ".gitignore").write_text("train.py\n")
+    (project / "train.py").write_text("import keras\nkeras.optimizers.SGD(lr=1.0)\n")
+
+    assert lint("--diff", ".") == 0
+    assert lint("--diff", "--no-gitignore", ".") == 1
+
+
+def test_a_cell_of_a_notebook_is_named_and_its_lines_are_not_those_of_the_file(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = [{"cell_type": "code", "source": ["import keras\n", "keras.optimizers.SGD(lr=1.0)"]}]
+    (project / "a.ipynb").write_text(json.dumps({"cells": cells}))
+
+    lint("--output-format", "sarif", "a.ipynb")
+    (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert result["locations"] == [
+        {
+            "physicalLocation": {"artifactLocation": {"uri": "a.ipynb", "uriBaseId": "%SRCROOT%"}},
+            "message": {"text": "cell 1, line 2: of an older version"},
+        }
+    ]
+    assert "fixes" not in result
+
+    lint("--output-format", "github", "a.ipynb")
+    out = capsys.readouterr().out
+    assert out.startswith("::error file=a.ipynb,line=1,title=")
+    assert "a.ipynb:cell 1:2:25: of an older version" in out

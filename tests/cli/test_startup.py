@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -32,3 +33,12 @@ def test_pytest_plugin_imports_nothing_heavy() -> None:
 
 def test_the_tests_above_can_fail() -> None:
     assert "numpy" in imported_by("import numpy")
+
+
+def test_a_script_without_a_framework_loads_neither_rules_nor_capture(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("print('hello')")
+    modules = imported_by(f"from whygrad.cli.commands import parse\nparse(['run', {str(script)!r}])()")
+
+    assert modules & {*HEAVY, "whygrad.watch", "whygrad.rules", "whygrad.graph"} == set()
+    assert "whygrad.cli.session" in modules

@@ -61,6 +61,15 @@ def test_all_that_follows_is_translated_and_nothing_else() -> None:
     assert first(code, without_arrays) == dedent(after).lstrip("\n")
 
 
+def test_all_values_that_leave_on_the_way_stay_tensors() -> None:
+    line = "z = «mean.numpy()» + np.exp(0.5 * «spread.numpy()») * noise.numpy()"
+    assert first(HEAD + line, without_arrays) == HEAD + "z = mean + tf.exp(0.5 * spread) * noise.numpy()"
+
+    lines = "s = «spread.numpy()»\nm = «mean.numpy()»\nz = tf.constant(m + np.exp(s))"
+    assert first(HEAD + lines, without_arrays) == HEAD + "s = spread\nm = mean\nz = m + tf.exp(s)"
+    assert rewritten(HEAD + "z = «mean.numpy()» + np.sort(«spread.numpy()»)", without_arrays) == []
+
+
 def test_a_function_that_is_given_the_value_is_translated_too() -> None:
     code = """
         import numpy as np

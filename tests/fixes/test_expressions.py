@@ -19,6 +19,7 @@ HEAD = "import tensorflow as tf\n"
         (straight_through.rounded, "y = 2 * «tf.floor(a + b)»", None),
         (straight_through.uncast, "y = tf.cast(«tf.cast(x, tf.int32)», tf.float32)", None),
         (straight_through.unstopped, "y = f(«tf.stop_gradient(x)»)", "y = f(x)"),
+        (straight_through.unstopped, "p = «tf.stop_gradient(p)»\ny = f(p)", "y = f(p)"),
         (
             tapes.persistent,
             "with «tf.GradientTape()» as t:\n    pass",

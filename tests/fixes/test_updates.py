@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fixes.rewritten import first, rewritten
-from whygrad.fixes import updates
+from whygrad.fixes import making, updates
 
 HEAD = "import tensorflow as tf\n"
 
@@ -76,7 +76,7 @@ def test_sums_are_set_back_after_the_update() -> None:
         ),
         (updates.undivided, "loss = «total / 4»", "loss = total"),
         (
-            updates.made_once,
+            making.made_once,
             "for b in data:\n    opt = «Adam()»\n    f(opt)",
             "opt = Adam()\nfor b in data:\n    f(opt)",
         ),
@@ -98,3 +98,10 @@ def test_what_is_written_is_written_after_the_gradient() -> None:
         first(code, updates.after)
         == "def step():\n    g = t.gradient(loss, w)\n    opt.apply(a)  # now\n    return g\n"
     )
+
+
+def test_a_model_is_frozen_layer_by_layer() -> None:
+    code = "if tune:\n    «net.trainable = False»\n"
+    changed = "if tune:\n    for layer in net.layers:\n        layer.trainable = False\n"
+    assert first(code, updates.frozen_by_layers) == changed
+    assert rewritten("«net.trainable = flag»\n", updates.frozen_by_layers) == []

@@ -95,7 +95,9 @@ def test_missing_tensorflow_is_told_before_the_script_runs(project: Path) -> Non
     done = run([sys.executable, "without.py"], project)
 
     assert (done.status, done.out) == (2, "")
-    assert done.err == "whygrad: error: TensorFlow is not installed\nhelp: pip install 'whygrad[tensorflow]'\n"
+    said, advice = done.err.splitlines()
+    assert said == "whygrad: error: TensorFlow is not installed"
+    assert advice.startswith("help: pip install tensorflow ")
 
 
 def test_no_command_shows_the_commands(project: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -127,16 +128,71 @@ def test_a_long_program_is_stopped_when_it_has_shown_enough(tmp_path: Path) -> N
     assert "the program was stopped after enough steps as before (10 steps)" in done.out
 
 
-def test_a_kill_leaves_the_files_as_they_were(tmp_path: Path) -> None:
-    before = project(tmp_path, train=BROKEN.replace("gradients =", "import time\ntime.sleep(60)\ngradients ="))
+# The second time, when a fix is tried, it goes on for ever and says so.
+ALIVE = """\
+import os, time
+def say(word):
+    with open(os.environ["ALIVE"], "a") as file:
+        print(word, file=file)
+say("started")
+while open(os.environ["ALIVE"]).read().count("started") > 1:
+    say("alive")
+    time.sleep(0.1)
+"""
+
+
+def test_a_kill_while_a_fix_is_tried_leaves_the_files_as_they_were(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    before = project(tmp_path, train=ALIVE + BROKEN.replace('open("written.txt", "a").write("x")\n', ""))
+    said = tmp_path_factory.mktemp("elsewhere") / "said"
     command = [sys.executable, "-m", "whygrad", "fix", "--apply", "train.py"]
+    environment = {**ENVIRONMENT, "ALIVE": str(said)}
     process = subprocess.Popen(
-        command, cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.DEVNULL, start_new_session=True
+        command, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL, start_new_session=True
     )
-    time.sleep(6)
+    while not said.exists() or "alive" not in said.read_text():
+        assert process.poll() is None
+        time.sleep(0.1)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
+    assert content(tmp_path) == before
+    time.sleep(3)  # nobody waits for the run any more: it ends by itself
+    last = said.read_text()
+    time.sleep(1)
+    assert said.read_text() == last
+
+
+def test_interactive_writes_what_was_said_yes_to_and_nothing_else(tmp_path: Path) -> None:
+    two = BROKEN.replace("y = w", 'v = tf.Variable(3.4, name="v")\ny = w', 1).replace(
+        "y - 1.0)", "y - tf.round(v * 2.0))"
+    )
+    project(tmp_path, train=two.replace("[w])", "[w, v])").replace('open("written.txt", "a").write("x")\n', ""))
+    command = [sys.executable, "-m", "whygrad", "fix", "--interactive", "train.py"]
+    typed, terminal = pty.openpty()
+    os.write(typed, b"y\nn\n")
+    done = subprocess.run(
+        command, cwd=tmp_path, env=ENVIRONMENT, stdin=terminal, capture_output=True, text=True, timeout=300, check=False
+    )
+    os.close(typed)
+    os.close(terminal)
+
+    text = (tmp_path / "train.py").read_text()
+    assert done.stderr.count("write this fix? [y/N]") == 2, done.stderr
+    assert done.stdout.count("\nverified:") == 2
+    assert "    y = w * 3.0  # too early\n    loss = tf.square(y - tf.round(v * 2.0))" in text
+    assert done.returncode == 1
+    assert "1 finding left" in done.stderr
+
+
+def test_interactive_needs_a_terminal(tmp_path: Path) -> None:
+    before = project(tmp_path, train=BROKEN)
+
+    done = whygrad(tmp_path, "fix", "--interactive", "train.py")
+
+    assert done.status == 2
+    assert "--interactive needs a terminal" in done.err
     assert content(tmp_path) == before
 
 

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import html
+import importlib.util
 import re
 import runpy
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from functional import warm
-from functional.command import whygrad
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = [page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md"))]
+
+
+def _tool(name: str) -> Any:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+SHOWN = _tool("shown_output")
 
 
 def _programs(page: str) -> list[str]:
@@ -24,15 +39,28 @@ def _programs(page: str) -> list[str]:
 PROGRAMS = [*_programs(README), *("\n".join(_programs(page)) for page in PAGES if _programs(page))]
 
 
+def _rounded(text: str) -> str:
+    """Without small numbers: their last digits are the processor's."""
+    return re.sub(r"\d(\.\d+)?e-\d+", "small", text)
+
+
 @pytest.mark.tensorflow
-def test_output_of_the_demo_is_the_one_shown() -> None:
-    match = re.search(r"<!-- output of: whygrad (.*?) -->\n```\n(.*?)```", README, re.DOTALL)
-    assert match is not None
+@pytest.mark.parametrize("page", SHOWN.pages(), ids=lambda page: page.stem)
+def test_what_a_page_shows_of_programs_and_reports_is_what_is_there_today(page: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    text = page.read_text(encoding="utf-8")
 
-    done = whygrad(ROOT, *match[1].split())
+    def said(command: str) -> str:
+        return SHOWN.report_in(warm.python(folder, "-m", *command.split()).err)
 
-    assert done.status == 0
-    assert done.err.endswith(f"\n{match[2]}")
+    assert _rounded(SHOWN.with_blocks(text, said)) == _rounded(text), "run `make docs`"
+
+
+def test_a_page_that_shows_something_else_is_seen() -> None:
+    page = "<!-- output of: whygrad run x.py -->\n```\nold\n```\n"
+
+    assert SHOWN.with_blocks(page, lambda command: f"{command}: new") == page.replace("old", "whygrad run x.py: new")
 
 
 @pytest.mark.tensorflow
@@ -46,15 +74,26 @@ def test_programs_run(number: int, tmp_path: Path) -> None:
     assert done.status == 0, done.out + done.err
 
 
-def test_every_option_of_run_is_in_the_table(tmp_path: Path) -> None:
-    options = set(re.findall(r"^ +(?:-\w, )?(--[\w-]+)", whygrad(tmp_path, "run", "--help").out, re.MULTILINE))
+def test_the_page_of_commands_is_written_from_the_commands() -> None:
+    page = _tool("command_pages").page()
 
-    assert options - {"--help"} <= set(re.findall(r"--[\w-]+", README))
-    assert len(options) > 5
+    assert page == (ROOT / "docs" / "commands.md").read_text(encoding="utf-8"), "run `make docs`"
+    assert all(word in page for word in ("--fail-on", "--unsafe-fixes", "whygrad runs rm"))
 
 
-def test_the_table_of_costs_is_the_recorded_one() -> None:
-    with_table = runpy.run_path(str(ROOT / "benchmarks" / "record.py"))["with_table"]
+def test_the_tables_of_costs_are_the_recorded_ones() -> None:
+    record = runpy.run_path(str(ROOT / "benchmarks" / "record.py"))
 
-    assert with_table(README) == README, "run `make docs`"
-    assert with_table(README.replace("| measured |", "| estimated |")) == README  # it can fail
+    for page, only in record["PAGES"]:
+        text = page.read_text(encoding="utf-8")
+        assert record["with_table"](text, only) == text, "run `make docs`"
+        assert record["with_table"](text.replace("| measured |", "| estimated |"), only) == text  # it can fail
+
+
+def test_the_picture_of_the_diagnosis_says_what_the_tutorial_says() -> None:
+    svg = (ROOT / "docs" / "pictures" / "diagnosis.svg").read_text(encoding="utf-8")
+    drawn = html.unescape("".join(re.findall(r"<text[^>]*>(.*?)</text>", svg))).replace("\xa0", " ")
+    shown = re.search(r"<!-- output of: .*? -->\n```\n(.*?)```", (ROOT / "docs" / "tutorial.md").read_text(), re.DOTALL)
+    assert shown is not None
+
+    assert not [word for word in shown[1].split() if word not in drawn]

@@ -11,7 +11,7 @@ import pytest
 from graph_builder import GraphBuilder
 from rules.diagnosis import Script
 from whygrad.graph import Departure, Op, OpKind, Recording, Tensor
-from whygrad.graph.questions.escape import with_escapes
+from whygrad.graph.questions.escape import places_left, with_escapes
 from whygrad.graph.verify import verify
 
 PROGRAM = """
@@ -114,3 +114,16 @@ def test_what_the_loss_depends_on_by_ops_needs_no_link(tmp_path: Path) -> None:
     p.loss = p.g.op(OpKind.SMOOTH, (p.back, p.scaled))
 
     assert p.links(p.left(p.scaled, "scaled.numpy()")) == []
+
+
+def test_all_that_leaves_on_the_way_is_told_and_what_leaves_for_something_else_is_not(tmp_path: Path) -> None:
+    p = Program(tmp_path)
+    departures = [p.left(p.scaled, name) for name in ("other.numpy()", "np.sum(scaled.numpy())", "scaled.numpy()")]
+    recording = p.g.finish(loss=p.loss)
+    graph = replace(recording.requests[0].graph, departures=tuple(departures), entered={p.back.id: 9})
+    [request] = with_escapes(replace(recording, requests=(replace(recording.requests[0], graph=graph),))).requests
+    [link] = [op for op in request.graph.ops if op.inferred]
+
+    told = places_left(request, request.sources, link)
+
+    assert told == (p.script["scaled.numpy()"], p.script["np.sum(scaled.numpy())"])

@@ -291,6 +291,128 @@ BROKEN = {
 }
 
 
+MORE = {
+    "a watch that comes too late": (
+        "unwatched-source",
+        """
+        x = tf.constant([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            y = x * x
+            tape.watch(x)
+        tape.gradient(y, x)
+        """,
+    ),
+    "a list of gradients that is clipped after the update": (
+        "clip-unused",
+        f"""
+        {NET}
+        opt = keras.optimizers.SGD()
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(net(tf.ones((2, 3))))
+        grads = tape.gradient(loss, net.trainable_variables)
+        opt.apply_gradients(zip(grads, net.trainable_variables))
+        grads = [tf.clip_by_value(g, -1.0, 1.0) for g in grads]
+        """,
+    ),
+    "a list of weights that is multiplied": (
+        "variable-rebound",
+        f"""
+        {NET}
+        weights = net.get_weights()
+        weights *= 2
+        net.set_weights(weights)
+        """,
+    ),
+    "a list of variables that is multiplied": (
+        "variable-rebound",
+        f"""
+        {NET}
+        weights = net.trainable_variables
+        weights *= 2
+        """,
+    ),
+    "a division by a rectified value": (
+        "nan-division",
+        """
+        x = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(1.0 / tf.nn.relu(x))
+        tape.gradient(loss, x)
+        """,
+    ),
+    "a last activation that gives no probabilities": (
+        "not-a-probability",
+        """
+        net = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1, activation="tanh")])
+        net.compile("adam", loss="binary_crossentropy")
+        net.fit(np.ones((4, 3)), np.ones((4, 1)))
+        """,
+    ),
+    "a variable that a loop makes": (
+        "variable-recreated",
+        """
+        opt = keras.optimizers.SGD()
+        for step in range(9):
+            w = tf.Variable(1.0)
+            with tf.GradientTape() as tape:
+                loss = w * w
+            opt.apply_gradients([(tape.gradient(loss, w), w)])
+        """,
+    ),
+    "a prediction between tape and loss": (
+        "numpy-escape",
+        f"""
+        {NET}
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(net.predict(tf.ones((2, 3))))
+        tape.gradient(loss, net.trainable_variables)
+        """,
+    ),
+    "a whole loss that is stopped": (
+        "stop-gradient",
+        f"""
+        {NET}
+        with tf.GradientTape() as tape:
+            loss = tf.stop_gradient(tf.reduce_mean(net(tf.ones((2, 3)))))
+        tape.gradient(loss, net.trainable_variables)
+        """,
+    ),
+    "plain numbers for probabilities": (
+        "not-a-probability",
+        """
+        net = keras.Sequential([keras.Input((3,)), keras.layers.Dense(4)])
+        net.compile("adam", loss=keras.losses.SparseCategoricalCrossentropy())
+        net.fit(np.ones((4, 3)), np.ones((4,)))
+        """,
+    ),
+    "a result of an assignment in the loss": (
+        "assign-breaks-gradient",
+        """
+        v, w = tf.Variable(1.0), tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            loss = w.assign(v * 2.0) ** 2
+        tape.gradient(loss, v)
+        """,
+    ),
+    "a norm of a distance to itself": (
+        "nan-norm",
+        """
+        points = tf.Variable(tf.ones((4, 3)))
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.norm(points[:, None] - points[None], axis=-1))
+        tape.gradient(loss, points)
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_fires_on(name: str) -> None:
+    rule, code = MORE[name]
+
+    assert loud(_flush(code)) == [rule]
+
+
 @pytest.mark.parametrize("rule", BROKEN)
 def test_fires_on_a_program_that_breaks_the_rule(rule: str) -> None:
     assert loud(_flush(BROKEN[rule])) == [rule]
@@ -303,6 +425,36 @@ def _flush(code: str) -> str:
 
 
 HEALTHY = {
+    "lists that are scaled entry by entry, and numbers": f"""
+        {NET}
+        weights = [each * 2 for each in net.get_weights()]
+        net.set_weights(weights)
+        rate = 0.1
+        rate *= 2
+        zeros = [0.0]
+        zeros *= 4
+    """,
+    "divisions by what is never zero": """
+        x = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(1.0 / (tf.nn.relu(x) + 1e-6)) + tf.reduce_sum(1.0 / tf.maximum(x, 0.1))
+        tape.gradient(loss, x)
+    """,
+    "an activation on top of one": """
+        net = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1, activation="gelu")])
+        with tf.GradientTape() as tape:
+            loss = keras.losses.BinaryCrossentropy()(tf.ones((2, 1)), tf.sigmoid(net(tf.ones((2, 3)))))
+        tape.gradient(loss, net.trainable_variables)
+    """,
+    "gradients that are clipped in a list, and applied": f"""
+        {NET}
+        opt = keras.optimizers.SGD()
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(net(tf.ones((2, 3))))
+        grads = tape.gradient(loss, net.trainable_variables)
+        grads = [tf.clip_by_value(g, -1.0, 1.0) for g in grads]
+        opt.apply_gradients(zip(grads, net.trainable_variables))
+    """,
     "a straight-through estimator": """
         w = tf.Variable([0.2, 0.7])
         with tf.GradientTape() as tape:
@@ -424,6 +576,24 @@ HEALTHY = {
             from keras.backend import dot
         except ImportError:
             dot = None
+        try:
+            either = tf.compat.v1
+        except AttributeError:
+            either = tf
+        found = either.trainable_variables()
+        def old(x):
+            try:
+                tf.contrib.layers.flatten
+            except AttributeError:
+                return x
+            return tf.contrib.layers.flatten(x)
+        @unittest.run_v1_only("sessions")
+        def test_session():
+            tf.Session()
+        def older(x):
+            if tf.__version__ >= "2":
+                return x
+            return tf.random_uniform(x)
     """,
     "old functions of the compatibility module": """
         import tensorflow.compat.v1 as tf1
@@ -538,6 +708,18 @@ def test_silent_where_a_method_called_predict_may_be_anybodys() -> None:
     assert loud(code) == []
 
 
+def test_silent_where_an_attribute_is_of_what_an_unknown_function_gave() -> None:
+    code = """
+        def step(unroll, critic, states):
+            with tf.GradientTape() as tape:
+                out = unroll(critic, states)
+                loss = tf.reduce_mean((tf.stop_gradient(critic(states)) - out.values) ** 2)
+            return tape.gradient(loss, critic.trainable_variables)
+    """
+
+    assert loud(code) == []
+
+
 def test_silent_where_a_block_is_lifted_out_of_the_trace() -> None:
     code = """
         @tf.function
@@ -601,3 +783,26 @@ def test_an_attribute_that_a_branch_sets_decides_nothing() -> None:
     """
 
     assert loud(code) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "expression"),
+    [
+        *(
+            ("non-differentiable-op", f"tf.cast({op}, tf.float32)")
+            for op in ("tf.argmax(w)", "tf.argsort(w)", "w > 0.5")
+        ),
+        ("non-differentiable-op", "tf.round(w)"),
+        ("non-differentiable-op", "tf.cast(tf.cast(w, tf.int32), tf.float32)"),
+        *(("numpy-escape", f"tf.constant({left})") for left in ("w.numpy() * 2.0", "np.exp(w)", "float(w[0])")),
+    ],
+)
+def test_fires_whatever_cuts_the_way(rule: str, expression: str) -> None:
+    code = f"""
+        w = tf.Variable([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum({expression})
+        tape.gradient(loss, w)
+    """
+
+    assert loud(code) == [rule]

@@ -58,6 +58,7 @@ class Backend(Protocol):
 # `vocabulary.WORDS` are plain data. Companions join later.
 FRAMEWORKS = {"tensorflow": "whygrad.backends.tensorflow"}
 COMPANIONS = {"keras": "tensorflow", "tf_keras": "tensorflow"}
+WATCHED = (*FRAMEWORKS, *COMPANIONS, "multiprocessing.process")  # modules whose import there is something to see of
 DISTRIBUTIONS = ("tensorflow", "tensorflow-cpu", "keras", "tf-keras")  # that these are installed by
 # Whose frames are never the user's: frameworks and what they are built on, here so that it is known before any is met.
 add_machinery(*FRAMEWORKS, *COMPANIONS, "torch", "jax", "jaxlib", "optree", "absl", "wrapt", "ml_dtypes")
@@ -66,7 +67,9 @@ add_machinery(*FRAMEWORKS, *COMPANIONS, "torch", "jax", "jaxlib", "optree", "abs
 def require_framework() -> None:
     """A `UsageError` where none of the frameworks is installed."""
     if all(importlib.util.find_spec(name) is None for name in FRAMEWORKS):
-        raise UsageError("TensorFlow is not installed", help="pip install 'whygrad[tensorflow]'")
+        raise UsageError(
+            "TensorFlow is not installed", help="pip install tensorflow (or tensorflow-cpu, where there is no GPU)"
+        )
 
 
 def capabilities(framework: str) -> tuple[int, dict[str, str]]:

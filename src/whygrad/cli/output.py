@@ -6,12 +6,16 @@ import contextlib
 import os
 import stat
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from whygrad.diagnostics import Diagnostic, Severity
 from whygrad.errors import UsageError
 from whygrad.report import Report
+
+if TYPE_CHECKING:
+    from whygrad.report.sarif import RuleInfo
 
 FILE_WIDTH: Final = 100
 
@@ -64,11 +68,14 @@ def keep_stdout() -> int | None:
 def deliver(report: Report, output: Output, live: LivePrinter | None = None) -> None:
     """Write the report; raises OSError or ValueError where its place was taken away since it was claimed."""
     from whygrad.report import render, terminal_width, wants_color, write_report
-    from whygrad.rules import all_rules
 
     if output.quiet and output.format == "text" and (report.worst or Severity.NOTE) < Severity.WARNING:
         return
-    rules = all_rules() if output.format == "sarif" else ()
+    rules: Iterable[RuleInfo] = ()
+    if output.format == "sarif":
+        from whygrad.rules import all_rules
+
+        rules = all_rules()
     if output.file is not None:
         with open(output.file, "w", encoding="utf-8") as file:
             file.write(render(report, output.format, width=FILE_WIDTH, rules=rules) + "\n")

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from whygrad.backends import require_framework
+from whygrad.backends import WATCHED, require_framework
+from whygrad.backends.first_import import FirstImport
 from whygrad.cli.complaint import WRONG_USAGE, complain
 from whygrad.cli.ending import Ending, conclude
 from whygrad.cli.linting.foresight import with_foresight
@@ -108,11 +109,16 @@ def _interrupted(report: Report) -> Report:
 
 
 class Watching:
-    """One capture, begun and ended by hand because a script may end in more ways than a block does."""
+    """One capture, begun and ended by hand because a script may end in more ways than a block does.
+
+    It begins when there is something to watch: a script without a framework starts as fast as under `python`.
+    """
 
     def __init__(self, plan: Plan, on_certain: Callable[[Diagnostic], None] | None) -> None:
         self._stack = contextlib.ExitStack()
         self._warned = False
+        self._run: Run | None = None
+        self._waits = True
 
         def start() -> Run:
             from whygrad.watch import watch
@@ -131,16 +137,31 @@ class Watching:
             )
             return self._stack.enter_context(watched)
 
-        self._run = self.attempt(start)
+        def begin() -> None:
+            self._waits = False
+            self._run = self.attempt(start)
+
+        self._begin = begin
+        self._first = FirstImport(WATCHED, begin)
+        if plan.record is None:
+            self._first.start()
+        else:
+            begin()
 
     def failed(self, crash: Exception | None) -> None:
         """Tell the capture what the script did not catch: the crash is often the symptom."""
+        if self._waits and crash is not None:
+            self._first.stop()
+            self._begin()
         run = self._run
         if run is not None and crash is not None:
             self.attempt(lambda: run.failed(crash))
 
     def stop(self) -> Report | None:
         """End the capture and explain it; None where whygrad failed."""
+        self._first.stop()
+        if self._waits:
+            return Report(run={"requests": 0, "updates": 0, "variables": 0})
         run = self._run
         self.attempt(self._stack.close)
         return None if run is None else self.attempt(run.report)

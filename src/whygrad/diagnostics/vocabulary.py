@@ -30,6 +30,8 @@ class Word(Enum):
     FLOAT32 = "float32"
     COND = "cond"
     RANDOM_UNIFORM = "random_uniform"
+    RANDOM_NORMAL = "random_normal"
+    SEGMENT_SUM = "segment_sum"
     CLOCK = "clock"
     IS_FINITE = "is_finite"
     ROUND = "round"

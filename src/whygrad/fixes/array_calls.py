@@ -19,15 +19,16 @@ _PREDICTING: Final = ("predict", "predict_on_batch")
 _MAX_FUNCTIONS: Final = 8
 
 
-def without_arrays(left: SourceSpan | None) -> Iterator[Fix]:
-    """The value that leaves at a span stays a tensor, and so does all that is computed from it."""
-    found = expression_at(left)
-    if found is None:
+def without_arrays(*left: SourceSpan) -> Iterator[Fix]:
+    """The values that leave at spans of one file stay tensors, and so does all that is computed from them."""
+    found = [place for place in map(expression_at, left) if place is not None]
+    if not found or found[0] != expression_at(left[0]):
         return
-    module, node = found
-    edits = Translation(module, node).edits()
+    module, first = found[0]
+    edits = Translation(module, [node for other, node in found if other is module]).edits()
     if edits:
-        text = " ".join(text_at(module, node).split())
+        shown = first if len(found) == 1 else module.statement(first) or first
+        text = " ".join(text_at(module, shown).split()).removeprefix("return ")
         yield Fix(title=f"compute `{text}` with {Word.FRAMEWORK} ops", edits=edits, safety=FixSafety.SAFE)
 
 
@@ -36,11 +37,11 @@ class UnknownCallError(Exception):
 
 
 class Translation:
-    """The statements that a value goes through after it has left: in its function, in those it is handed to."""
+    """The statements that values go through after they have left: in their functions, in those they are handed to."""
 
-    def __init__(self, module: Module, node: ast.expr) -> None:
+    def __init__(self, module: Module, nodes: list[ast.expr]) -> None:
         self._module = module
-        self._node = node
+        self._nodes = nodes
         self._names: set[tuple[ast.AST | None, str]] = set()  # that hold such values, by scope; None: an object's own
         self._edits: list[Edit] = []
         self._done: set[ast.AST] = set()
@@ -48,11 +49,11 @@ class Translation:
 
     def edits(self) -> tuple[Edit, ...]:
         """All edits, or none where some call cannot be translated."""
-        first = self._module.statement(self._node)
-        if first is None:
-            return ()
+        later_first = sorted(self._nodes, key=lambda node: -node.lineno)
+        firsts = {self._module.scope(node): self._module.statement(node) for node in later_first}
         try:
-            self._run(self._module.scope(self._node), first)
+            for scope, first in firsts.items():
+                self._run(scope, first)
             for function in self._functions:
                 self._run(function, None)
         except UnknownCallError:
@@ -62,7 +63,7 @@ class Translation:
     def _run(self, scope: ast.AST, first: ast.stmt | None) -> None:
         """Translate the statements of a function in which such a value is read, from one on."""
         for statement in self._statements(scope, first):
-            if statement in self._done or not (statement is first or self._holds(statement)):
+            if statement in self._done or not self._holds(statement):
                 continue
             self._done.add(statement)
             held = [self._translate(part) for part in _own(statement)]
@@ -96,7 +97,7 @@ class Translation:
         return any(self._is_held(each) for part in parts for each in ast.walk(part))
 
     def _is_held(self, node: ast.AST) -> bool:
-        if node is self._node:
+        if node in self._nodes:
             return True
         if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
             return False

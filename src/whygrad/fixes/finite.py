@@ -109,8 +109,28 @@ def exponential(at: SourceSpan | None) -> Iterator[Fix]:
                 yield Fix(title="use softplus, which does not overflow", edits=(replaced(module, log, text),))
             case (ast.Call(func=function, args=[only]) as log, _) if only is call and last_name(function) == "log":
                 yield Fix(title="leave out `log` and `exp`", edits=(replaced(module, log, text_at(module, inner)),))
+        options = _divided_by_its_sum(module, call)
+        if options is not None:
+            text = f"{operand_or_sum(module, inner)} - {Word.LARGEST}({text_at(module, inner)}{options})"
+            yield Fix(
+                title="subtract the largest exponent, which leaves the quotient", edits=(replaced(module, inner, text),)
+            )
+            return
         text = f"{Word.MINIMUM}({text_at(module, inner)}, {_EXPONENTS})"
         yield Fix(title=f"bound the exponent `{_short(module, inner)}`", edits=(replaced(module, inner, text),))
+
+
+def _divided_by_its_sum(module: Module, call: ast.Call) -> str | None:
+    """The options of the sum in `w / reduce_sum(w, axis=a)`, where `w` is what a call gives; None: there is none."""
+    bound = module.parents.get(call)
+    name = ast.unparse(bound.targets[0]) if isinstance(bound, ast.Assign) else ast.unparse(call)
+    for node in ast.walk(module.scope(call)):
+        match node:
+            case ast.BinOp(left=above, op=ast.Div(), right=ast.Call(func=function, args=[summed], keywords=options)):
+                both = ast.unparse(above) == name == ast.unparse(summed)
+                if both and last_name(function) in ("reduce_sum", "sum"):
+                    return "".join(f", {k.arg}={text_at(module, k.value)}" for k in options)
+    return None
 
 
 def finite_mask(at: SourceSpan | None) -> Iterator[Fix]:
@@ -144,7 +164,7 @@ def power(at: SourceSpan | None) -> Iterator[Fix]:
 
 def norm(at: SourceSpan | None) -> Iterator[Fix]:
     """`norm(x, axis=a)` becomes `sqrt(reduce_sum(square(x), axis=a) + 1e-12)`."""
-    for module, call in _calls(at, "norm"):
+    for module, call in _calls(at, "norm", "reduce_euclidean_norm"):
         options = [f"{k.arg}={text_at(module, k.value)}" for k in call.keywords if k.arg in ("axis", "keepdims")]
         if len(options) == len(call.keywords) and len(call.args) == 1:
             inside = ", ".join([f"{Word.SQUARE}({text_at(module, call.args[0])})", *options])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from whygrad.diagnostics import Edit, Fix, FixSafety, Word
 from whygrad.fixes.rewriting import (
@@ -17,7 +18,7 @@ from whygrad.fixes.rewriting import (
     with_argument,
 )
 from whygrad.source import SourceSpan
-from whygrad.source.module import Module, located
+from whygrad.source.module import Module, last_name, located
 
 
 def in_training_mode(calls: Iterable[SourceSpan | None]) -> Iterator[Fix]:
@@ -118,3 +119,27 @@ def stacked(asked: SourceSpan | None) -> Iterator[Fix]:
         last = blocks[0].body[-1] if blocks else bound
         text = f"{target.id} = {target.id}.stack()"
         yield Fix(title=f"stack `{target.id}`", edits=(inserted_after(module, last, text),), safety=FixSafety.SAFE)
+
+
+_OPPOSITE: Final = {ast.Eq: "!=", ast.NotEq: "==", ast.Lt: ">=", ast.GtE: "<", ast.Gt: "<=", ast.LtE: ">"}
+_OPPOSITES: Final = {"equal": "not_equal", "not_equal": "equal", "less": "greater_equal", "greater": "less_equal"}
+
+
+def turned_round(made: SourceSpan | None) -> Iterator[Fix]:
+    """The only comparison in the statement that makes a mask is turned into its opposite."""
+    found = located(made)
+    statement = None if found is None else found[0].statement(found[1])
+    nodes = [] if statement is None else list(ast.walk(statement))
+    compared = [n for n in nodes if isinstance(n, ast.Compare) and len(n.ops) == 1 and type(n.ops[0]) in _OPPOSITE]
+    called = [n.func for n in nodes if isinstance(n, ast.Call) and last_name(n.func) in _OPPOSITES]
+    if found is None or len(compared) + len(called) != 1:
+        return
+    edit = None
+    for compare in compared:
+        left, right = text_at(found[0], compare.left), text_at(found[0], compare.comparators[0])
+        edit = replaced(found[0], compare, f"{left} {_OPPOSITE[type(compare.ops[0])]} {right}")
+    for function in called:
+        name = last_name(function)
+        edit = replaced(found[0], function, text_at(found[0], function).removesuffix(name) + _OPPOSITES[name])
+    if edit is not None:
+        yield Fix(title="turn the mask round: it keeps nothing", edits=(edit,))

@@ -7,11 +7,23 @@ from collections.abc import Iterator
 from typing import Final
 
 from whygrad.diagnostics import Fix, Word
-from whygrad.fixes.rewriting import argument, call_at, expression_at, in_parentheses, operand_text, replaced, text_at
+from whygrad.fixes.rewriting import (
+    argument,
+    call_at,
+    deleted_lines,
+    expression_at,
+    has_own_lines,
+    in_parentheses,
+    operand_text,
+    replaced,
+    text_at,
+    with_argument,
+)
 from whygrad.source import SourceSpan
 from whygrad.source.module import Module, last_name, located
 
 _INDEX: Final = ("argmax", "argmin")
+_CASTS: Final = ("cast", "astype", "saturate_cast", "convert_image_dtype")
 
 
 def rounded(at: SourceSpan | None) -> Iterator[Fix]:
@@ -32,10 +44,10 @@ def rounded(at: SourceSpan | None) -> Iterator[Fix]:
 def uncast(at: SourceSpan | None) -> Iterator[Fix]:
     """A cast to a type without a gradient: the way there and back is passed straight through, or left out."""
     found = call_at(at)
-    if found is None or last_name(found[1].func) not in ("cast", "astype"):
+    if found is None or last_name(found[1].func) not in _CASTS:
         return
     module, call = found
-    value = call.args[0] if last_name(call.func) == "cast" else getattr(call.func, "value", None)
+    value = getattr(call.func, "value", None) if last_name(call.func) == "astype" else call.args[0]
     if not isinstance(value, ast.expr):
         return
     back = _enclosing_cast(module, call)
@@ -166,19 +178,27 @@ def unstopped(at: SourceSpan | None) -> Iterator[Fix]:
     value = call.args[0]
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub):  # the correction of a straight-through estimator
         return
-    yield Fix(
-        title=f"let the gradient pass to `{text_at(module, value)}`",
-        edits=(replaced(module, call, operand_text(module, value)),),
-    )
+    edit, statement = replaced(module, call, operand_text(module, value)), module.parents.get(call)
+    match statement:
+        case ast.Assign(targets=[only]) if ast.unparse(only) == ast.unparse(value) and has_own_lines(module, statement):
+            edit = deleted_lines(module, statement.lineno, statement.end_lineno or statement.lineno)
+    yield Fix(title=f"let the gradient pass to `{text_at(module, value)}`", edits=(edit,))
 
 
-def lone_softmax(at: SourceSpan | None) -> Iterator[Fix]:
-    """A softmax over one unit, by name or by call, becomes a sigmoid."""
+def lone_softmax(at: SourceSpan | None, axis: int | None = None) -> Iterator[Fix]:
+    """A softmax over one unit, by name or by call, becomes a sigmoid, or is taken over the axis that has choices."""
     found = located(at)
     statement = None if found is None else found[0].statement(found[1])
     if found is None or statement is None:
         return
     module = found[0]
+    if axis is not None:
+        if isinstance(found[1], ast.Call) and last_name(found[1].func) == "softmax":
+            known = argument(found[1], 1, "axis")
+            text = f"{axis}" if known else f"axis={axis}"
+            edit = replaced(module, known, text) if known else with_argument(module, found[1], text)
+            yield Fix(title=f"take the softmax over axis {axis}", edits=(edit,))
+        return
     layers = [
         c
         for c in module.calls.get("Dense", ())

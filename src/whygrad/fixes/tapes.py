@@ -7,7 +7,17 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Fix, FixSafety
 from whygrad.fixes.blocks import call_of_head
-from whygrad.fixes.rewriting import deleted_lines, has_own_lines, indentation_inside, inserted_at, with_argument
+from whygrad.fixes.rewriting import (
+    argument,
+    call_at,
+    deleted_lines,
+    has_own_lines,
+    indentation_inside,
+    inserted_after,
+    inserted_at,
+    replaced,
+    with_argument,
+)
 from whygrad.source import SourceSpan
 from whygrad.source.module import Module, located
 
@@ -45,6 +55,20 @@ def watched(entered: SourceSpan | None, name: str, told: SourceSpan | None = Non
     if late is not None and isinstance(statement, ast.Expr) and has_own_lines(late[0], statement):
         edits.append(deleted_lines(module, statement.lineno, statement.end_lineno or statement.lineno))
     yield Fix(title=f"watch `{name}`", edits=tuple(edits), safety=FixSafety.SAFE)
+
+
+def watched_itself(told: SourceSpan | None, asked: SourceSpan | None, name: str) -> Iterator[Fix]:
+    """What the tape was told to watch keeps a name of its own, by which its gradient is asked for."""
+    watching, request = located(told), call_at(asked)
+    source = None if request is None else argument(request[1], 1, "sources")
+    statement = None if watching is None else watching[0].statement(watching[1])
+    if watching is None or request is None or source is None or not isinstance(statement, ast.Expr):
+        return
+    names = [n for n in ast.walk(source) if isinstance(n, ast.Name) and n.id == name]
+    if names and has_own_lines(watching[0], statement) and f"watched_{name}" not in watching[0].text:
+        edits = [inserted_after(watching[0], statement, f"watched_{name} = {name}")]
+        edits += [replaced(request[0], each, f"watched_{name}") for each in names]
+        yield Fix(title=f"ask for the `{name}` that is watched", edits=tuple(edits))
 
 
 def _is_simple(name: str) -> bool:

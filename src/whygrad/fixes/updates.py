@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Edit, Fix, FixSafety, Word
 from whygrad.fixes.rewriting import (
+    INDENT,
     argument,
     call_at,
     deleted_lines,
@@ -23,7 +24,7 @@ from whygrad.fixes.rewriting import (
     with_argument,
 )
 from whygrad.source import SourceSpan
-from whygrad.source.module import FUNCTIONS, LOOPS, Module, last_name, located
+from whygrad.source.module import Module, last_name, located
 
 _ALL_TO_TRAINABLE = {"variables": "trainable_variables", "weights": "trainable_weights"}
 
@@ -65,17 +66,17 @@ def paired_with(applied: SourceSpan | None, asked: SourceSpan | None) -> Iterato
     if found is None or request is None or sources is None or found[0] is not request[0]:
         return
     module = found[0]
-    wrong = _zipped_variables(module, found[1])
+    wrong = zipped_variables(module, found[1])
     if wrong is None or ast.unparse(wrong) == ast.unparse(sources):
         return
     zipped, meant = text_at(module, wrong), text_at(module, sources)
-    if _names(wrong) & _loop_names(module, request[1]) - _names(sources):
+    if names_in(wrong) & _loopnames_in(module, request[1]) - names_in(sources):
         yield Fix(title=f"ask for the gradients of `{zipped}`", edits=(replaced(module, sources, zipped),))
-    elif not _names(wrong) & _loop_names(module, found[1]):  # else one gradient goes to several networks
+    elif not names_in(wrong) & _loopnames_in(module, found[1]):  # else one gradient goes to several networks
         yield Fix(title=f"zip the gradients with `{meant}`", edits=(replaced(module, wrong, meant),))
 
 
-def _zipped_variables(module: Module, update: ast.Call) -> ast.expr | None:
+def zipped_variables(module: Module, update: ast.Call) -> ast.expr | None:
     """The variables that an update, or the loop that it is in, zips with gradients."""
     around = [each.iter for each in module.ancestors(update) if isinstance(each, ast.For)]
     for node in (update, *around):
@@ -84,17 +85,18 @@ def _zipped_variables(module: Module, update: ast.Call) -> ast.expr | None:
         ]
         if len(zips) == 1:
             first, second = zips[0].args
-            return first if any("grad" in name for name in _names(second)) else second
+            return first if any("grad" in name for name in names_in(second)) else second
     return None
 
 
-def _names(node: ast.AST) -> set[str]:
+def names_in(node: ast.AST) -> set[str]:
+    """The plain names in an expression or a statement."""
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
-def _loop_names(module: Module, node: ast.AST) -> set[str]:
+def _loopnames_in(module: Module, node: ast.AST) -> set[str]:
     """What the loops around a node run through."""
-    return {name for each in module.ancestors(node) if isinstance(each, ast.For) for name in _names(each.target)}
+    return {name for each in module.ancestors(node) if isinstance(each, ast.For) for name in names_in(each.target)}
 
 
 def dense(asked: SourceSpan | None) -> Iterator[Fix]:
@@ -207,28 +209,6 @@ def _zipped(loop: ast.AST | None, name: str) -> str | None:
     return None
 
 
-def made_once(made: SourceSpan | None) -> Iterator[Fix]:
-    """A statement in a loop is run before the loop."""
-    found = located(made)
-    statement = None if found is None else found[0].statement(found[1])
-    if found is None or statement is None or not has_own_lines(found[0], statement):
-        return
-    module = found[0]
-    loops = []
-    for each in module.ancestors(statement):
-        if isinstance(each, FUNCTIONS):
-            break
-        if isinstance(each, LOOPS):
-            loops.append(each)
-    if not loops or not isinstance(statement, (ast.Assign, ast.Expr)):
-        return
-    first, last = statement.lineno, statement.end_lineno or statement.lineno
-    lines = moved_lines(module, [statement], indent_of(module, loops[-1]))
-    edits = (inserted_at(module, loops[-1].lineno, lines), deleted_lines(module, first, last))
-    text = " ".join(text_at(module, statement).split())
-    yield Fix(title=f"run `{text[:50]}` once, before the loop", edits=edits)
-
-
 def after(written: SourceSpan | None, asked: SourceSpan | None) -> Iterator[Fix]:
     """A statement that writes runs after the one that asks for gradients."""
     found, request = located(written), located(asked)
@@ -279,6 +259,19 @@ def flag_set(at: SourceSpan | None, owner: str) -> Iterator[Fix]:
         yield Fix(title=f"make `{owner}` trainable while it is trained itself", edits=(before, after))
 
 
+def frozen_by_layers(at: SourceSpan | None) -> Iterator[Fix]:
+    """`model.trainable = False` is said of each of its layers, so that one of them may be thawed."""
+    found = located(at)
+    statement = None if found is None else found[0].statement(found[1])
+    match statement:
+        case ast.Assign(targets=[ast.Attribute(value=owner, attr="trainable")], value=ast.Constant(value=False)) if (
+            found
+        ):
+            line = f"for layer in {text_at(found[0], owner)}.layers:"
+            text = f"{line}\n{indent_of(found[0], statement)}{INDENT}layer.trainable = False"
+            yield Fix(title="freeze the layers one by one", edits=(replaced(found[0], statement, text),))
+
+
 def read_when_used(read: SourceSpan | None) -> Iterator[Fix]:
     """A list that was read too early is read where it is used."""
     found = expression_at(read)
@@ -305,7 +298,7 @@ def lists_read_when_used(applied: SourceSpan | None) -> Iterator[Fix]:
     for node in ast.walk(module.tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(attr=attribute) as value):
-                if name in _names(found[1]) and "variables" in attribute:
+                if name in names_in(found[1]) and "variables" in attribute:
                     yield from read_when_used(module.span(value))
 
 

@@ -31,13 +31,14 @@ def assigned_in_place(at: SourceSpan | None) -> Iterator[Fix]:
     if found is None or statement is None or not has_own_lines(found[0], statement):
         return
     module = found[0]
-    text = _in_place(module, statement)
+    text = in_place(module, statement)
     if text is not None:
         title = "change the variable in place" if "for " not in text else "change the variables in place"
         yield Fix(title=title, edits=(replaced(module, statement, text),), safety=FixSafety.SAFE)
 
 
-def _in_place(module: Module, statement: ast.stmt) -> str | None:
+def in_place(module: Module, statement: ast.stmt) -> str | None:
+    """A statement that binds a name to a new value, as one that changes what the name holds."""
     indent = indent_of(module, statement)
     match statement:
         case ast.AugAssign(target=target, op=op, value=value) if type(op) in _IN_PLACE:

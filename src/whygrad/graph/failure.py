@@ -27,6 +27,9 @@ class FailureKind(StrEnum):
     SHAPES_DIFFER = "shapes-differ"  # values of different shapes were to be added up, or one put in place of the other
     LABELS_LARGER = "labels-larger"  # a loss was given labels with more axes than predictions
     LABELS_MISFIT = "labels-misfit"  # a loss was given labels that its predictions have no place for
+    LABELS_OF_OTHER_TYPE = "labels-of-other-type"  # whole numbers where fractions are computed with, or the other way
+    ROWS_DIFFER = "rows-differ"  # inputs and targets are not as many
+    NOT_NUMBERS = "not-numbers"  # data that are text or objects were to be computed with
     LENGTHS_DIFFER = "lengths-differ"  # lists of different lengths were gone through together
     WRAPPED_VARIABLE = "wrapped-variable"  # a tape was to watch a wrapper instead of the variable in it
     VARIABLE_CALLED = "variable-called"  # `variable.value()`
@@ -73,4 +76,6 @@ class Failure:
     instead: str | None = None  # what that version is to be given instead
     op: str | None = None  # the op that it is about, in the framework's own word
     action: Action | None = None  # what the op that refused its inputs would have computed
+    label: tuple[int, int] | None = None  # one that was refused, and how many classes there are
+    shapes: tuple[tuple[int | None, ...], ...] = ()  # of the two values that do not fit; labels first, if one is
     operands: tuple[Operand, ...] = ()  # what the expression was given, of variables and gradients

@@ -45,7 +45,8 @@ class LossKind(StrEnum):
     CATEGORICAL = "categorical"  # cross-entropy: each row is a distribution over classes
     SPARSE = "sparse"  # cross-entropy: the number of the class
     REGRESSION = "regression"  # a distance
-    HINGE = "hinge"  # -1 or 1
+    HINGE = "hinge"  # -1 or 1; zeros count as -1
+    MARGIN = "margin"  # -1 or 1 as they are, of a hinge that is written by hand
     OTHER = "other"
 
 
@@ -115,7 +116,10 @@ class Missed(StrEnum):
     """How data disagree with what they were handed in for."""
 
     TARGETS_AS_INPUTS = "targets-as-inputs"  # both are taken from one table, and the inputs hold the targets
+    TARGETS_AMONG_INPUTS = "targets-among-inputs"  # a column of the inputs is the targets, wherever it comes from
     VALIDATION_IN_TRAINING = "validation-in-training"  # the same rows
+    SPLIT_ANEW = "split-anew"  # data are shuffled each time before a part of them is cut off for validation
+    SHUFFLED_APART = "shuffled-apart"  # inputs and targets, before they were put together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -123,6 +123,7 @@ class Update:
     unknown: tuple[VariableId, ...] = ()  # variables the optimizer was not built for
     runs: int | None = None  # compiled: how often it ran; None: as often as it was seen
     rate: float | None = None  # the learning rate at first; None: not known
+    rates: tuple[float, ...] = ()  # what became of it, at steps that are evenly spread over all; empty: nothing
     adaptive: bool = False  # a step is as long whatever the size of the gradient
     averages: int = 1  # calls that the optimizer itself takes the mean of before it updates
 

@@ -12,9 +12,10 @@ from whygrad.fixes.array_calls import without_arrays
 from whygrad.fixes.blocks import into_block
 from whygrad.fixes.finite import inside_range, logarithm, power, root, safe_where
 from whygrad.fixes.losses import exchanged, in_training_mode, stacked, with_own_terms
+from whygrad.fixes.making import made_once
 from whygrad.fixes.straight_through import compared, positions, rounded, uncast, unstopped
 from whygrad.fixes.tapes import persistent, watched
-from whygrad.fixes.updates import after, made_once, paired_with, read_when_used, set_back, trainable_only
+from whygrad.fixes.updates import after, paired_with, read_when_used, set_back, trainable_only
 from whygrad.fixes.variables import assigned_in_place, floating, tracked
 from whygrad.lint.rules.check import Finding
 from whygrad.source import SourceSpan
@@ -95,7 +96,7 @@ _MAKERS: Final[dict[str, Callable[[Finding], Iterable[Fix]]]] = {
     "int-variable": lambda f: floating([f.primary.span]),
     "tape-not-persistent": lambda f: persistent(f.tape),
     "tensorarray-not-stacked": lambda f: stacked(f.asked),
-    "untracked-variable": lambda f: tracked(f.primary.span),
+    "untracked-variable": lambda f: tracked(f.primary.span) if f.asked is None else (),
     "variable-rebound": lambda f: assigned_in_place(f.primary.span),
     "loss-arguments-swapped": lambda f: exchanged(f.primary.span),
     "training-flag": lambda f: in_training_mode([f.primary.span]),

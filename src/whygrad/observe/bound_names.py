@@ -32,6 +32,7 @@ class _Site:
     looks: int = 0
     closed: bool = False
     held: Counter[int] = field(default_factory=Counter)  # variables that the name held, how often
+    made: set[int] = field(default_factory=set)  # tensors of the evaluation that goes on: a call may run several ops
 
 
 class BoundNames:
@@ -54,8 +55,11 @@ class BoundNames:
             return
         variable = self._variable_of(frame.f_locals.get(site.name))
         if variable is not None:
-            site.place = op.place
-            site.held[variable] += 1
+            if site.made.isdisjoint(op.inputs):
+                site.place = op.place
+                site.held[variable] += 1
+                site.made.clear()
+            site.made.update(fact.id for fact in op.outputs)
         elif not site.held:
             site.looks += 1
             site.closed = site.looks == _LOOKS

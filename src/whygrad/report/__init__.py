@@ -49,6 +49,10 @@ def render(
     """
     # Each renderer is imported when it is used: JSON should not pay for the terminal.
     match format:
+        case "text" if not color and report.is_empty:
+            from whygrad.report.summary import summary
+
+            return summary(report)
         case "text":
             from whygrad.report.text import render_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from whygrad.diagnostics import Diagnostic, Severity
 from whygrad.report.remarks import edits_shown, headline, place, remarks
 from whygrad.report.report_data import ReportData
-from whygrad.source import SourceSpan, is_on_disk, shown_file
+from whygrad.source import SourceSpan, is_on_disk, notebook_of, shown_file
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
@@ -23,6 +23,9 @@ def _annotation(diagnostic: Diagnostic) -> str:
 
 
 def _place(span: SourceSpan | None) -> dict[str, str]:
+    notebook = None if span is None else notebook_of(span.file)
+    if notebook is not None:  # the lines of a cell are not those of the file; the message has them
+        return {"file": shown_file(notebook[0]), "line": "1"}
     if span is None or not is_on_disk(span.file):
         return {}
     found = {"file": shown_file(span.file), "line": str(span.line), "endLine": str(max(span.last_line, span.line))}

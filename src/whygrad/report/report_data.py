@@ -52,5 +52,10 @@ class ReportData:
     recording: Recording | None = field(default=None, compare=False)  # what the Why view of a page is drawn from
 
     @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show but the summary."""
+        return not (self.diagnostics or self.gradients or self.run.get("comments") or self.run.get("error"))
+
+    @property
     def worst(self) -> Severity | None:
         return max((d.severity for d in self.diagnostics), default=None)

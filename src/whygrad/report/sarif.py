@@ -15,7 +15,7 @@ from urllib.parse import quote
 from whygrad.diagnostics import Diagnostic, Fix, Label, Severity
 from whygrad.report.remarks import headline, remarks
 from whygrad.report.report_data import ReportData
-from whygrad.source import SourceSpan, is_on_disk, shown_file, source_text, texts_of
+from whygrad.source import SourceSpan, is_on_disk, notebook_of, shown_file, source_text, texts_of
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -93,8 +93,9 @@ def _result(diagnostic: Diagnostic, rule_index: int, fingerprint: str) -> dict[s
         result["relatedLocations"] = [
             {"id": number, **_location(label)} for number, label in enumerate(diagnostic.related, start=1)
         ]
-    if diagnostic.fixes:
-        result["fixes"] = [_fix(fix) for fix in diagnostic.fixes]
+    fixes = [each for each in diagnostic.fixes if not any(notebook_of(edit.span.file) for edit in each.edits)]
+    if fixes:
+        result["fixes"] = [_fix(fix) for fix in fixes]
     return result
 
 
@@ -104,6 +105,10 @@ def _message(diagnostic: Diagnostic) -> str:
 
 
 def _location(label: Label) -> dict[str, Any]:
+    notebook = notebook_of(label.span.file)
+    if notebook is not None:  # the lines of a cell are not those of the file
+        said = f"cell {notebook[1]}, line {label.span.line}: {label.text}"
+        return {"physicalLocation": {"artifactLocation": _artifact(notebook[0])}, "message": {"text": said}}
     place = {"artifactLocation": _artifact(label.span.file), "region": _region(label.span)}
     message = {"message": {"text": label.text}} if label.text else {}
     return {"physicalLocation": place, **message}

@@ -113,7 +113,8 @@ def _reach_table(rows: tuple[ReachRow, ...], color: bool, width: int) -> str:
 def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], color: bool, width: int) -> str:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for heading in headings:
-        table.add_column(visible(heading), overflow="fold", header_style=_GUTTER)
+        whole = len(table.columns) < 2  # a term, a place; lists of names may be folded
+        table.add_column(visible(heading), overflow="fold", no_wrap=whole, header_style=_GUTTER)
     for row in rows:
         table.add_row(*(Text(visible(cell)) for cell in row))
     console = _console(color, width)

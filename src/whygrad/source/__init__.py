@@ -4,8 +4,10 @@ One parser (`module`), one span type, one cache that follows the text. Nothing h
 """
 
 from whygrad.source.text import SourceSpan as SourceSpan
+from whygrad.source.text import cell_name as cell_name
 from whygrad.source.text import file_text as file_text
 from whygrad.source.text import is_on_disk as is_on_disk
+from whygrad.source.text import notebook_of as notebook_of
 from whygrad.source.text import refresh_sources as refresh_sources
 from whygrad.source.text import shown_file as shown_file
 from whygrad.source.text import source_line as source_line

@@ -90,6 +90,15 @@ class Module:
             yield parent
             node = parent
 
+    def before(self, node: ast.AST) -> Iterator[ast.stmt]:
+        """The statements that stand before a place in the blocks around it, innermost block first."""
+        for parent in self.ancestors(node):
+            for name in ("body", "orelse", "finalbody"):
+                block = getattr(parent, name, None)
+                if isinstance(block, list) and node in block:
+                    yield from block[: block.index(node)]
+            node = parent
+
     def at(self, span: SourceSpan) -> ast.expr | ast.stmt | None:
         """The innermost node that covers a span; the innermost statement where only the line is known."""
         kinds = (ast.stmt,) if span.column is None or span.end_column is None else (ast.expr, ast.stmt)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 _OLD_CELL = re.compile(r"<ipython-input-(\d+)-")
+_CELL_OF_FILE = re.compile(r"(.+\.ipynb):cell (\d+)")
 _KERNEL_CELL = re.compile(r"[/\\]ipykernel_\d+[/\\]\d+\.py$")
 
 
@@ -46,6 +47,17 @@ class SourceSpan:
             -1 if known is None else known for known in (self.column, self.end_line, self.end_column)
         )
         return self.file, self.line, column, end_line, end_column
+
+
+def cell_name(file: str, number: int) -> str:
+    """What a cell of a notebook on disk is called in spans; counted from 1, as people do."""
+    return f"{file}:cell {number}"
+
+
+def notebook_of(file: str) -> tuple[str, int] | None:
+    """The notebook that a cell is in, and which one it is."""
+    match = _CELL_OF_FILE.fullmatch(file)
+    return None if match is None else (match[1], int(match[2]))
 
 
 _MAX_SOURCE: Final = 64 * 2**20  # bytes

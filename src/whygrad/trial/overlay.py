@@ -6,15 +6,19 @@ import contextlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import io
+import json
 import linecache
 import os
 import re
 import sys
 import types
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import IO, Any, Final
 
 Overlay = Mapping[str, str]  # the absolute path of a file -> its text
+_TEXTS: Final = "overlay.json"
 
 
 class OverlayLoader(importlib.machinery.SourceFileLoader):
@@ -60,6 +64,37 @@ def install(overlay: Overlay) -> None:
     if overlay:
         sys.meta_path.insert(0, OverlayFinder(overlay))
         _for_good.enter_context(shown_as(overlay))
+
+
+def hand_on(overlay: Overlay, folder: Path) -> None:
+    """Have the processes that `multiprocessing` spawns from this one read these texts, too.
+
+    Each of them imports the module of ours in this folder before anything of the user's.
+    """
+    folder.mkdir()
+    (folder / _TEXTS).write_text(json.dumps(dict(overlay)), encoding="utf-8")
+    (folder / "sitecustomize.py").write_text(f"from {__name__} import receive\n\nreceive(__file__)\n", encoding="utf-8")
+    known = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(folder), *([known] if known else [])])
+
+
+def receive(customized: str) -> None:
+    """Read the texts that were handed on; then do what is the user's own custom."""
+    folder = Path(customized).parent
+    overlay = json.loads((folder / _TEXTS).read_text(encoding="utf-8"))
+    install(overlay)
+    texts, opened = {os.path.realpath(file): text for file, text in overlay.items()}, io.open_code
+
+    def open_code(path: str) -> IO[bytes]:
+        """The main module of a spawned process is read in this way."""
+        text = texts.get(os.path.realpath(path))
+        return opened(path) if text is None else io.BytesIO(text.encode())
+
+    io.open_code = open_code
+    sys.path.remove(str(folder))
+    del sys.modules["sitecustomize"]
+    with contextlib.suppress(ModuleNotFoundError):
+        importlib.import_module("sitecustomize")
 
 
 _for_good = contextlib.ExitStack()  # what is never put back: the process runs one program and ends

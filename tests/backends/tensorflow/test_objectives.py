@@ -50,7 +50,7 @@ def test_fit_tells_loss_layers_targets_and_predictions(keras: ModuleType) -> Non
 
 def test_data_set_is_known_by_its_batches(tf: ModuleType, keras: ModuleType) -> None:
     model = classifier(keras)
-    data = tf.data.Dataset.from_tensor_slices((X, keras.utils.to_categorical(Y, 3))).batch(32)
+    data = tf.data.Dataset.from_tensor_slices((X, Y)).map(lambda x, y: (x, tf.one_hot(y, 3))).batch(32)
     with watch() as run:
         model.compile("adam", keras.losses.CategoricalCrossentropy())
         model.fit(data, epochs=2, shuffle=False, verbose=0)
@@ -59,6 +59,86 @@ def test_data_set_is_known_by_its_batches(tf: ModuleType, keras: ModuleType) -> 
     assert found.targets.is_one_hot
     assert not found.whole
     assert [each.shape for each in found.inputs] == [(32, 4)]
+
+
+def test_data_set_made_of_arrays_is_known_as_a_whole(tf: ModuleType, keras: ModuleType) -> None:
+    model = classifier(keras)
+    data = tf.data.Dataset.from_tensor_slices((X, Y)).shuffle(96).batch(32).prefetch(1)
+    held = tf.data.Dataset.from_tensor_slices((X[:40], Y[:40])).batch(40)
+    with watch() as run:
+        model.compile("adam", "sparse_categorical_crossentropy")
+        model.fit(data, validation_data=held, shuffle=False, verbose=0)
+    found = only(run.recording())
+
+    assert found.whole
+    assert [each.shape for each in found.inputs] == [(96, 4)]
+    assert found.missed == (Missed.VALIDATION_IN_TRAINING,)
+
+
+def test_data_sets_that_are_shuffled_apart_or_cut_anew_are_seen(tf: ModuleType, keras: ModuleType) -> None:
+    slices, fit = tf.data.Dataset.from_tensor_slices, {"shuffle": False, "verbose": 0}
+    together = tf.data.Dataset.zip((slices(X), slices(Y))).shuffle(96)
+    one_order = tf.data.Dataset.zip((slices(X).shuffle(96, seed=1), slices(Y).shuffle(96, seed=1)))
+    lost = tf.data.Dataset.zip((slices(X).shuffle(96), slices(Y).shuffle(96)))
+    settled = slices((X, Y)).shuffle(96, reshuffle_each_iteration=False)
+    for data, held, expected in (
+        (together, None, ()),
+        (one_order, None, ()),
+        (lost, None, (Missed.SHUFFLED_APART,)),
+        (together.take(64), together.skip(64), (Missed.SPLIT_ANEW,)),
+        (settled.take(64), settled.skip(64), ()),
+    ):
+        model = classifier(keras)
+        with watch() as run:
+            model.compile("adam", "sparse_categorical_crossentropy")
+            model.fit(data.batch(32), validation_data=None if held is None else held.batch(32), **fit)
+        assert only(run.recording()).missed == expected
+
+
+def test_loop_over_a_data_set_in_a_function_tells_what_each_step_compares(tf: ModuleType, keras: ModuleType) -> None:
+    model, loss_of = classifier(keras), keras.losses.SparseCategoricalCrossentropy()
+    optimizer = keras.optimizers.Adam(keras.optimizers.schedules.ExponentialDecay(0.1, 1, 0.5))
+    optimizer.build(model.trainable_variables)
+
+    @tf.function
+    def epoch(data: Any) -> None:
+        for x, y in data:
+            with tf.GradientTape() as tape:
+                loss = loss_of(y, model(x, training=True))
+            optimizer.apply_gradients(
+                zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables, strict=True)
+            )
+
+    with watch() as run:
+        for _ in range(4):
+            epoch(tf.data.Dataset.from_tensor_slices((X, Y)).batch(32))
+    found = only(run.recording())
+    [update] = run.recording().updates
+    [request] = run.recording().requests
+
+    assert (found.targets.maximum, found.predicted.shape) == (2, (32, 3))
+    assert (request.ran, len(request.losses)) == (12, 12)
+    assert update.rates == pytest.approx([0.1 * 0.5**i for i in range(12)])
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("no", [0.0, -1.0])
+def test_hinge_by_hand_is_known_by_its_ops(tf: ModuleType, keras: ModuleType, compiled: bool, no: float) -> None:
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
+    labels = np.where(X[:, :1] > 0, 1.0, no).astype("float32")
+
+    def step(x: Any, y: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.maximum(0.0, 1.0 - y * model(x)))
+        return tape.gradient(loss, model.trainable_variables)
+
+    run_step = tf.function(step) if compiled else step
+    with watch() as run:
+        for _ in range(3):
+            run_step(X, labels)
+    found = only(run.recording())
+
+    assert (found.loss, found.targets.minimum) == (LossKind.MARGIN, no)
 
 
 @pytest.mark.parametrize("compiled", [False, True])

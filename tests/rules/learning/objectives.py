@@ -66,6 +66,7 @@ def trained(
         LossKind.SPARSE: "sparse_categorical_crossentropy",
         LossKind.REGRESSION: "mean_squared_error",
         LossKind.HINGE: "hinge",
+        LossKind.MARGIN: "1 - y * p",
         LossKind.OTHER: "my_loss",
     }
     predicted = predictions or (values(0.1, 0.9, shape=(64, last.units or 1), whole=False),)

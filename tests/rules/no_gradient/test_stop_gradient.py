@@ -2,9 +2,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at, codes, loud, notes, one
-from whygrad.graph import OpKind
+from whygrad.diagnostics import FixSafety
+from whygrad.graph import Action, OpKind
+from whygrad.rules.no_gradient.stop_gradient import stop_gradient
 
 
 def test_fires_when_the_only_path_is_stopped(tmp_path: Path) -> None:
@@ -93,3 +97,21 @@ def test_both_what_a_loop_zeroes_and_what_is_missing_are_told() -> None:
     recording = g.finish(loss=g.op(OpKind.SMOOTH, (inside, outside)), missing=[b], zero=[a])
 
     assert [found.variables for found in loud(recording)] == [("a",), ("b",)]
+
+
+@pytest.mark.parametrize(("shared", "safety"), [(True, FixSafety.DISPLAY_ONLY), (False, FixSafety.UNSAFE)])
+def test_its_fix_is_only_shown_where_one_of_two_sides_has_to_be_stopped(
+    tmp_path: Path, shared: bool, safety: FixSafety
+) -> None:
+    script = Script(tmp_path, "loss = tf.square(tf.stop_gradient(p) - z)")
+    g = GraphBuilder()
+    head, encoder, other = g.variable("head"), g.variable("encoder"), g.variable("other")
+    p = g.op(OpKind.SMOOTH, (g.op(OpKind.SMOOTH, (encoder,)), head))
+    z = g.op(OpKind.SMOOTH, (encoder if shared else other,))
+    stopped = g.op(OpKind.STOP, (p,), where=script["tf.stop_gradient(p)"])
+    difference = g.op(OpKind.ELEMENTWISE, (stopped, z), action=Action.SUBTRACT)
+    recording = g.finish(loss=g.op(OpKind.SMOOTH, (difference,)))
+
+    found = [fix for finding in stop_gradient(recording) for fix in finding.fixes()]
+
+    assert [fix.safety for fix in found] == [safety]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,57 @@ def test_several_fits_with_one_monitor_are_one_run(keras: ModuleType, monitor: A
     assert sum(len(run.series(name, track.name).steps) for track in run.tracks()) == 15
     assert run.last_step() == 14
     assert run.facts()["status"] == "finished"
+
+
+def counting(keras: ModuleType, optimizer: Any) -> tuple[Any, list[int]]:
+    """A compiled network, and a list that grows by one with each trace of its step."""
+    traces: list[int] = []
+
+    def loss(true: Any, predicted: Any) -> Any:
+        traces.append(1)
+        return keras.ops.sum(keras.ops.square(predicted), -1)
+
+    model = dense(keras, optimizer)
+    model.compile(optimizer, loss)
+    return model, traces
+
+
+@pytest.mark.parametrize("around", ["nothing", "guard", "accumulate"])
+def test_the_monitored_step_is_traced_once_for_all_fits_until_the_model_is_compiled_again(
+    keras: ModuleType, tf: ModuleType, tmp_path: Path, around: str
+) -> None:
+    import whygrad as wg
+
+    plain = keras.optimizers.Adam(0.01)
+    optimizer = {"nothing": plain, "guard": wg.guard(plain), "accumulate": wg.accumulate(plain, 2)}[around]
+    model, traces = counting(keras, optimizer)
+    monitors = [wg.Monitor(folder=tmp_path) for _ in range(3)]
+    train(model, callbacks=[monitors[0]])
+    once = len(traces)
+    for monitor in monitors[1:]:
+        train(model, callbacks=[monitor])
+    assert len(traces) == once
+
+    model.compile(keras.optimizers.Adam(0.01), model.loss)
+    train(model, callbacks=[monitors[0]])
+    assert len(traces) > once
+    for monitor, steps in zip(monitors, (20, 10, 10), strict=True):
+        run = recorded(monitor)
+        name = run.variables()[0][1].name
+        assert sum(len(run.series(name, track.name).steps) for track in run.tracks()) == steps
+
+
+def test_a_monitor_with_a_guard_traces_once_too(keras: ModuleType, tf: ModuleType, tmp_path: Path) -> None:
+    import whygrad as wg
+
+    model, traces = counting(keras, keras.optimizers.Adam(0.01))
+    monitor = wg.Monitor(folder=tmp_path, guard="skip")
+    train(model, callbacks=[monitor])
+    once = len(traces)
+    train(model, callbacks=[monitor])
+
+    assert len(traces) == once
+    assert isinstance(model.optimizer, keras.optimizers.Adam)
 
 
 def test_a_short_last_batch_is_recorded_like_the_others(keras: ModuleType, monitor: Any) -> None:
@@ -227,6 +278,22 @@ def test_more_steps_than_the_ring_holds_are_all_there(
 
     run = recorded(monitor)
     assert run.scalars(run.tracks()[0].name).steps.tolist() == list(range(120))
+
+
+def test_several_replicas_are_refused_in_one_line(
+    keras: ModuleType, monitor: Any, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    model = dense(keras, "adam")
+    stands_in = SimpleNamespace(distribute_strategy=SimpleNamespace(num_replicas_in_sync=2), optimizer=model.optimizer)
+    monitor.set_model(stands_in)
+    monitor.on_train_begin()
+    monitor.on_epoch_end(0, {"loss": 1.0})
+    monitor.on_train_end()
+
+    assert capfd.readouterr().err == (
+        "whygrad: warning: Monitor cannot record a step on 2 replicas yet: this `fit` goes on without it\n"
+    )
+    assert list_runs(tmp_path) == []
 
 
 def test_wrong_schedules_are_refused(tf: ModuleType) -> None:

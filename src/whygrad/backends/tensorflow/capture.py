@@ -19,6 +19,7 @@ from whygrad.backends.tensorflow.freeze.recording import Freezer
 from whygrad.backends.tensorflow.freeze.request_graph import freeze
 from whygrad.backends.tensorflow.freeze.traced_functions import traced_functions
 from whygrad.backends.tensorflow.keras import hooks as keras_hooks
+from whygrad.backends.tensorflow.keras.by_hand import COMPARING
 from whygrad.backends.tensorflow.keras.facts import KerasFacts
 from whygrad.backends.tensorflow.keras.losses import TELLING
 from whygrad.backends.tensorflow.listen import custom_gradient as custom
@@ -251,6 +252,8 @@ class Capture:
             self.term_norms.keep(outputs)
         if op_type in TELLING and self.recorder.tapes:
             self.keras.losses.note_function(op_type.decode() if isinstance(op_type, bytes) else op_type, frame, graph)
+        if op_type in COMPARING and self.recorder.tapes and not self.recorder.paused:
+            self.keras.by_hand.note(op_type.decode() if isinstance(op_type, bytes) else op_type, inputs, outputs, frame)
         if graph is not None and op_type in TAPPED and self.keras.running:
             self.histories.taps.put(graph, outputs)
 

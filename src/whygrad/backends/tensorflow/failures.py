@@ -33,7 +33,10 @@ SIGNS: Final[tuple[tuple[FailureKind, str], ...]] = (
         r"Arguments? `target` and `output` must have the same|Argument `output` must have rank",
     ),
     (FailureKind.LABELS_MISFIT, r"Received a label value of -?\d+ which is outside|`labels\.shape` must equal"),
-    (FailureKind.LABELS_MISFIT, r"logits and labels must (be|have)"),
+    (FailureKind.LABELS_MISFIT, r"`?logits`? and `?labels`? must (be|have)|`labels\.shape\.rank` must equal"),
+    (FailureKind.LABELS_OF_OTHER_TYPE, r"Value for attr 'Tlabels' of \w+ is not in the list"),
+    (FailureKind.LABELS_OF_OTHER_TYPE, r"was expected to be a \w+ tensor but is a \w+ tensor"),
+    (FailureKind.ROWS_DIFFER, r"Data cardinality is ambiguous"),
     (FailureKind.SHAPES_DIFFER, r"Shapes \(.*\) and \(.*\) are incompatible"),
     (FailureKind.SHAPES_DIFFER, r"Cannot update variable with shape|: Shape mismatch\.|Incompatible shapes: \["),
     (FailureKind.SHAPES_DIFFER, r"must have the same size and shape|Dimension \d+ in both shapes must be equal"),
@@ -42,6 +45,8 @@ SIGNS: Final[tuple[tuple[FailureKind, str], ...]] = (
         FailureKind.SHAPES_DIFFER,
         r"(Dimensions|Shapes) must be equal|target value in `variable\.assign\(value\)` must match",
     ),
+    (FailureKind.NOT_NUMBERS, r"Invalid dtype: (object|str)|Unsupported object type|could not convert string to float"),
+    (FailureKind.NOT_NUMBERS, r"Cast string to \w+ is not supported|Expected binary or unicode string, got"),
     (FailureKind.LENGTHS_DIFFER, r"zip\(\) argument \d+ is (shorter|longer)|^list index out of range"),
 )
 _REFUSED: Final = (
@@ -60,7 +65,13 @@ _GONE: Final = (
     re.compile(r"No module named '(?P<home>[\w.]+)\.(?P<name>\w+)'"),
 )
 _TOO_MANY: Final = re.compile(r"(\w+\.\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but \d+ w")
-_LABELLED: Final = re.compile(r"(?:labels|target)\.shape=\(([^)]*)\).*?(?:logits|output)\.shape=\(([^)]*)\)")
+_OUTSIDE: Final = re.compile(r"Received a label value of (-?\d+) which is outside the valid range of \[0, (\d+)\)")
+_TWO_SHAPES: Final = (
+    re.compile(r"(?:labels|target)\.shape=\(([^)]*)\).*?(?:logits|output)\.shape=\(([^)]*)\)"),
+    re.compile(r"received \(\(([^)]*)\) vs \(([^)]*)\)\)"),
+    re.compile(r"Incompatible shapes: \[([^\]]*)\] vs\. \[([^\]]*)\]"),
+    re.compile(r"with input shapes: \[([^\]]*)\], \[([^\]]*)\]"),
+)
 _ASKING: Final = "tensorflow.python.eager.backprop.GradientTape."
 _SPARSE: Final = "IndexedSlices"
 _MISUSE: Final = ("TypeError", "AttributeError", "ValueError")
@@ -76,6 +87,8 @@ def classify(failure: Failure) -> Failure:
         op=None if op is None else op[op.lastindex or 0],
         argument=None if refused is None else refused[2],
         function=None if refused is None else (refused[1] or "__init__").split(".")[-1],
+        label=None if (outside := _OUTSIDE.search(failure.message)) is None else (int(outside[1]), int(outside[2])),
+        shapes=next((_shapes(found) for each in _TWO_SHAPES if (found := each.search(failure.message))), ()),
     )
     lacking = _LACKING.search(failure.message)
     home, name = missing_name(failure) or ((lacking["home"], lacking["name"]) if lacking is not None else ("", ""))
@@ -110,9 +123,16 @@ def _kind(failure: Failure) -> FailureKind | None:
         return FailureKind.SPARSE_AS_DENSE
     if failure.type_name == "LookupError":
         return FailureKind.NO_DERIVATIVE
-    if (shapes := _LABELLED.search(failure.message)) is not None and _axes(shapes[1]) > _axes(shapes[2]):
+    if (shapes := _TWO_SHAPES[0].search(failure.message)) is not None and _axes(shapes[1]) > _axes(shapes[2]):
         return FailureKind.LABELS_LARGER
     return next((kind for kind, sign in SIGNS if re.search(sign, failure.message)), None)
+
+
+def _shapes(found: re.Match[str]) -> tuple[tuple[int | None, ...], ...]:
+    return tuple(
+        tuple(int(side) if side.strip().isdigit() else None for side in shape.split(",") if side.strip())
+        for shape in found.groups()
+    )
 
 
 def _axes(shape: str) -> int:

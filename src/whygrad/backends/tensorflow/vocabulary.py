@@ -26,6 +26,8 @@ WORDS: Final[dict[Word, str]] = {
     Word.FLOAT32: "tf.float32",
     Word.COND: "tf.cond",
     Word.RANDOM_UNIFORM: "tf.random.uniform",
+    Word.RANDOM_NORMAL: "tf.random.normal",
+    Word.SEGMENT_SUM: "tf.math.unsorted_segment_sum",
     Word.CLOCK: "tf.timestamp",
     Word.IS_FINITE: "tf.math.is_finite",
     Word.ROUND: "tf.round",

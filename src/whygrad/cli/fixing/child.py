@@ -5,6 +5,7 @@ Run as `python -m whygrad.cli.fixing.child ORDER RESULT`.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
@@ -15,15 +16,17 @@ from pathlib import Path
 from typing import Final
 
 from whygrad.cli.program import Invocation, Program, load, run_as_main, set_stage, wait_for_children, wait_for_threads
-from whygrad.diagnostics import Diagnostic, Selection
+from whygrad.diagnostics import Diagnostic, Selection, Severity
 from whygrad.own_frames import hide_own_frames
+from whygrad.source import SourceSpan
 from whygrad.termination import at_termination
 from whygrad.trial.order import Order, load_order
-from whygrad.trial.overlay import compile_text, install
+from whygrad.trial.overlay import compile_text, hand_on, install
 from whygrad.trial.sighting import Ending, Sighting, dump, gradient_states
 from whygrad.watch import Run, explain_recording, watch
 
 _GRACE: Final = 2  # steps that are run after a certain finding was seen
+_FIRST_LOOK: Final = 16  # steps before it is asked what is likely; then after twice as many, and so on
 _KEPT_LOSSES: Final = 64
 _LOOK: Final = 0.5  # seconds between two looks at the process that asked
 _MAX_ERROR: Final = 300  # characters of an exception's text
@@ -40,13 +43,17 @@ class Performance:
         self._limit = order.steps
         self._steps = 0
         self._losses: list[float] = []
+        self._look = _FIRST_LOOK
+        self._likely: set[tuple[str, SourceSpan | None]] = set()  # what the last look showed
         self._run: Run | None = None
 
     def play(self) -> None:
         """Run to the end, or until enough was seen; it does not return."""
         order = self._order
         invocation = Invocation(order.script, order.args, order.is_module)
-        install(order.overlay)
+        if order.overlay:
+            install(order.overlay)
+            hand_on(order.overlay, self._result.with_name("handed_on"))
         set_stage(invocation)
         program = None if order.is_module else self._load(invocation)
         with watch(selection=self._selection, on_certain=self._heard, on_step=self._stepped) as run:
@@ -74,11 +81,23 @@ class Performance:
         """Called before the step is recorded: the steps before it are complete."""
         if os.getpid() != self._process:  # a process that the program has forked
             return
+        if self._limit is None and self._steps == self._look:
+            with contextlib.suppress(Exception):  # a rule that fails here will be heard at the end
+                self._look_at_what_is_likely()
         if self._limit is not None and self._steps >= self._limit:
             self._finish(Ending(stopped=True))
         self._steps += 1
         if loss is not None and len(self._losses) < _KEPT_LOSSES:
             self._losses.append(loss)
+
+    def _look_at_what_is_likely(self) -> None:
+        """What two looks in a row have shown will not go away by waiting: the run may end."""
+        assert self._run is not None
+        loud = [each for each in self._run.report().diagnostics if each.severity > Severity.NOTE and each.fixes]
+        found = {(each.code, None if each.primary is None else each.primary.span) for each in loud}
+        if found & self._likely:
+            self._limit = self._steps
+        self._likely, self._look = found, 2 * self._look
 
     def _finish(self, ending: Ending) -> None:
         assert self._run is not None

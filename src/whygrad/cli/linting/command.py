@@ -80,6 +80,7 @@ def command(
     Exits with 1 where there is an error or a warning.
     """
     from whygrad.cli.linting.report import Wanted, deliver
+    from whygrad.lint.files.discovery import find_files
 
     first = Path(stdin_filename or (paths[0] if paths else ".")).resolve()
     config = Config() if no_config else find_config(first if first.is_dir() else first.parent)
@@ -101,18 +102,20 @@ def command(
         deliver(report, wanted)
         return CLEAN if exit_zero or not _is_loud(report.diagnostics) else FOUND
 
+    if stdin_filename is not None and (fix or diff or watch):
+        option = "--fix" if fix else "--diff" if diff else "--watch"
+        raise UsageError(f"`{option}` needs files, and standard input is none", help="name the files")
     if fix or diff:
         from whygrad.cli.linting.report import mend
 
-        changed = mend(paths, (*exclude, *config.exclude), wanted, unsafe=unsafe_fixes, write=fix and not diff)
+        files = find_files(paths, (*exclude, *config.exclude), respect_gitignore=not no_gitignore)
+        changed = mend(files, wanted, unsafe=unsafe_fixes, write=fix and not diff)
         if diff:
             return FOUND if changed and not exit_zero else CLEAN
     elif unsafe_fixes:
         raise UsageError("`--unsafe-fixes` fixes nothing by itself", help="add --fix or --diff")
     if not watch:
         return once()
-    if stdin_filename is not None:
-        raise UsageError("standard input cannot be watched", help="leave out --watch or --stdin-filename")
     from whygrad.lint.files.watching import on_change
 
     on_change(paths, (*exclude, *config.exclude), once)

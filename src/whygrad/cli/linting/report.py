@@ -13,7 +13,7 @@ from pathlib import Path
 
 from whygrad.cli.output import FILE_WIDTH, claim
 from whygrad.diagnostics import Diagnostic, FixSafety, Selection, Severity
-from whygrad.lint.files.discovery import find_files, is_excluded
+from whygrad.lint.files.discovery import is_excluded
 from whygrad.report import Report, render, terminal_width, wants_color, write_report
 from whygrad.source import shown_file
 
@@ -37,12 +37,12 @@ class Wanted:
         return all(each.admits(code, rule) for pattern, each in self.per_file if is_excluded(file, [pattern]))
 
 
-def mend(paths: Sequence[str], exclude: Sequence[str], wanted: Wanted, *, unsafe: bool, write: bool) -> int:
+def mend(files: Sequence[Path], wanted: Wanted, *, unsafe: bool, write: bool) -> int:
     """Fix what can be fixed, in the files or as a diff; how many files that changes."""
     from whygrad.lint.files.mending import mended
 
     count = 0
-    for file in find_files(paths, exclude):
+    for file in files:
         made = mended(file, partial(wanted.admit, file), unsafe=unsafe)
         if made is None or not made.is_changed:
             continue
@@ -51,9 +51,10 @@ def mend(paths: Sequence[str], exclude: Sequence[str], wanted: Wanted, *, unsafe
             made.write()
             print(f"fixed {shown_file(str(file))}: {', '.join(made.titles)}", file=sys.stderr)
         else:
-            name = shown_file(str(file))
-            lines = difflib.unified_diff(_lines(made.before), _lines(made.after.text), f"a/{name}", f"b/{name}")
-            sys.stdout.write("".join(lines))
+            for path, before, after in made.texts():
+                name = shown_file(path)
+                lines = difflib.unified_diff(_lines(before), _lines(after), f"a/{name}", f"b/{name}")
+                sys.stdout.write("".join(lines))
     return count
 
 
@@ -79,6 +80,8 @@ def deliver(report: Report, wanted: Wanted) -> None:
 def _text(report: Report, wanted: Wanted, color: bool, width: int, rules: tuple[object, ...]) -> str:
     if wanted.statistics and wanted.format == "text":
         return _statistics(report)
+    if wanted.format == "text" and not report.run["files"]:
+        return "whygrad: no Python file and no notebook to check"
     if wanted.format == "text" and not report.diagnostics:
         from whygrad.report.summary import summary
 

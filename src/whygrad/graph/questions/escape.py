@@ -184,6 +184,18 @@ def _lines_in(places: Iterable[SourceSpan | None]) -> Iterator[_Line]:
             yield from ((where.file, line) for line in range(where.line, where.last_line + 1))
 
 
+def places_left(request: Request, sources: Iterable[Source], link: Op) -> tuple[SourceSpan, ...]:
+    """Where values of these sources leave on the way to what a link gives back: its own place, then the others seen."""
+    index = index_of(request.graph)
+    ahead = index.ahead({start for source in sources for start in index.starts(source)})
+    makers = [op for op in index.makers.get(link.outputs[0], ()) if op.kind is OpKind.CONSTANT]
+    came = [op.where for op in makers] or [request.where]
+    feeding = {(where.file, line) for where in came if where is not None for line in feeding_lines(where)}
+    seen = [left.where for left in request.graph.departures if link.inferred and left.tensor in ahead]
+    own = () if link.where is None else (link.where,)
+    return tuple(dict.fromkeys((*own, *(where for where in seen if (where.file, where.line) in feeding))))
+
+
 def _foreign(how: str, tensor: TensorId, leaf: Op, where: SourceSpan) -> Op:
     return Op(
         id=OpId(0),

@@ -17,6 +17,7 @@ from whygrad.graph.learning import (
     Objective,
     Values,
 )
+from whygrad.graph.questions.progress import no_better_than_constant
 from whygrad.graph.recording import Recording
 
 # What an activation can give at least and at most.
@@ -29,6 +30,7 @@ RANGES: Final = {
 _PROBABILITIES: Final = (Activation.SIGMOID, Activation.SOFTMAX)
 _FEW_CLASSES: Final = 64  # whole numbers from so few different ones may be classes
 _MARGIN: Final = 0.02  # of the range of the targets: what is further out is no rounding
+_ENOUGH_ROWS: Final = 64  # each with one class: that the classes exclude one another is no chance then
 _NOISE: Final = 0.35  # that people add to labels of 0 and 1 on purpose
 
 
@@ -47,12 +49,14 @@ class Misfit(Enum):
     ONE_UNIT_CATEGORICAL = auto()  # a distribution over one class
     UNREACHABLE = auto()
     HINGE_ON_PROBABILITY = auto()
+    ZERO_IN_MARGIN = auto()  # labels of 0 where a hinge takes -1 and 1
     MANY_LABELS_ONE_SOFTMAX = auto()
     LINEAR_AS_PROBABILITY = auto()
     PROBABILITY_AS_LOGIT = auto()
     RECTIFIED_LOGIT = auto()
     RECTIFIED_BEFORE_SOFTMAX = auto()
     SIGMOID_OVER_CLASSES = auto()
+    SIGMOID_PER_CLASS = auto()  # a yes or no for each of several classes that exclude one another
     BINARY_OVER_CLASSES = auto()  # binary cross-entropy over a softmax of exclusive classes
     UNITS_FOR_ONE_TARGET = auto()  # several units that all learn the same number
     STEPS_FOR_ONE_TARGET = auto()  # a prediction for each step of a sequence, one target
@@ -201,6 +205,11 @@ def _hinge_on_probability(objective: Objective, _: Recording) -> bool:
     return objective.loss is LossKind.HINGE and both and objective.activation in (*_PROBABILITIES, Activation.RELU)
 
 
+def _zero_in_margin(objective: Objective, _: Recording) -> bool:
+    targets = objective.targets
+    return objective.loss is LossKind.MARGIN and targets.is_binary and targets.minimum == 0 and targets.maximum == 1
+
+
 def _many_labels(objective: Objective, _: Recording) -> bool:
     targets = objective.targets
     return (
@@ -240,6 +249,19 @@ def _rectified_before_softmax(objective: Objective, _: Recording) -> bool:
 def _sigmoid_over_classes(objective: Objective, _: Recording) -> bool:
     exclusive = objective.loss in (LossKind.CATEGORICAL, LossKind.SPARSE)
     return objective.activation is Activation.SIGMOID and exclusive and (units_of(objective) or 0) > 1
+
+
+def _sigmoid_per_class(objective: Objective, recording: Recording) -> bool:
+    """It trains, but no to all classes looks right: told where a metric shows it so, or where nothing is learned."""
+    targets, units = objective.targets, units_of(objective) or 0
+    own = objective.activation is Activation.SIGMOID or (objective.from_logits and _is_linear(objective))
+    each = objective.loss is LossKind.BINARY and own and units > 2 and targets.units == units and targets.is_one_hot
+    flattered = any(metric.lower() == "binary_accuracy" for metric in objective.metrics)
+    return each and targets.rows >= _ENOUGH_ROWS and (flattered or no_better_than_constant(recording, objective))
+
+
+def _is_linear(objective: Objective) -> bool:
+    return objective.activation is Activation.LINEAR
 
 
 def _binary_over_classes(objective: Objective, _: Recording) -> bool:
@@ -285,12 +307,14 @@ _CHECKS: Final[tuple[tuple[Misfit, Callable[[Objective, Recording], bool]], ...]
     (Misfit.ONE_UNIT_CATEGORICAL, _one_unit_categorical),
     (Misfit.UNREACHABLE, _unreachable),
     (Misfit.HINGE_ON_PROBABILITY, _hinge_on_probability),
+    (Misfit.ZERO_IN_MARGIN, _zero_in_margin),
     (Misfit.MANY_LABELS_ONE_SOFTMAX, _many_labels),
     (Misfit.LINEAR_AS_PROBABILITY, _linear_as_probability),
     (Misfit.PROBABILITY_AS_LOGIT, _probability_as_logit),
     (Misfit.RECTIFIED_LOGIT, _rectified_logit),
     (Misfit.RECTIFIED_BEFORE_SOFTMAX, _rectified_before_softmax),
     (Misfit.SIGMOID_OVER_CLASSES, _sigmoid_over_classes),
+    (Misfit.SIGMOID_PER_CLASS, _sigmoid_per_class),
     (Misfit.BINARY_OVER_CLASSES, _binary_over_classes),
     (Misfit.UNITS_FOR_ONE_TARGET, _units_for_one_target),
     (Misfit.STEPS_FOR_ONE_TARGET, _steps_for_one_target),

@@ -20,6 +20,7 @@ _SMALL_ADAPTIVE: Final = 5e-5  # the same where a step is as long whatever the g
 _JUMP: Final = 0.02  # of the first loss: one that differs by less from step to step does not jump
 _UNMOVED: Final = 0.95  # of the first loss: a training that is above has not moved
 _LARGEST: Final = 10.0  # a learning rate that somebody would choose
+_VANISHED: Final = 1e-3  # of the largest rate: steps that are shorter leave everything as it is
 _MOMENTUM: Final = 10.0  # how much longer momentum makes the steps of the usual size
 
 
@@ -33,12 +34,13 @@ class Rate:
     step: float  # the length of a step, as a share of that of the weights
     reach: float  # how much all steps together can lower the loss at best, as a share of it
     fitting: float  # a rate that would fit
+    usual: float  # the rate of half of the steps, or less
 
 
 def rate_of(recording: Recording, request: Request) -> Rate | None:
     """None where the rate, the weights or the gradients are not known."""
     asked = {source.variable for source in request.sources}
-    updates = [e for e in recording.updates if e.rate and any(p.variable in asked for p in e.pairs)]
+    updates = [e for e in recording.updates if (e.rate or any(e.rates)) and any(p.variable in asked for p in e.pairs)]
     update = updates[0] if updates and not any(map(_adds_up, updates)) else None
     if update is not None and _starts_again(recording, update):
         return None
@@ -46,7 +48,8 @@ def rate_of(recording: Recording, request: Request) -> Rate | None:
         s for s in request.sources if s.numbers is not None and s.variable is not None and _is_kernel(recording, s)
     ]
     known = losses(request)
-    if update is None or not update.rate or not found or not known:
+    rates = () if update is None else update.rates or (update.rate or 0.0,)
+    if update is None or not any(rates) or not found or not known:
         return None
     if not all(source.numbers is not None and source.numbers.weight for source in found):
         return None  # one of them starts at zero: what is a long step for it, is not known
@@ -60,14 +63,17 @@ def rate_of(recording: Recording, request: Request) -> Rate | None:
     length = elements if update.adaptive else norms[0]
     longest = max(norms)
     momentum = _MOMENTUM if update.stateful else 1.0
-    gain = update.rate * request.ran * longest * (elements if update.adaptive else momentum * longest)
+    spent = request.ran * sum(rates) / len(rates)
+    gain = spent * longest * (elements if update.adaptive else momentum * longest)
+    rate = update.rate or max(rates)
     return Rate(
         request,
         update,
-        update.rate,
-        update.rate * length / weights,
+        rate,
+        rate * length / weights,
         gain / max(abs(known[0]), 1e-30),
         _FITTING * weights / max(length, 1e-30),
+        sorted(rates)[(len(rates) - 1) // 2],
     )
 
 
@@ -102,9 +108,22 @@ def is_long(rate: Rate) -> bool:
 
 def is_too_small(rate: Rate) -> bool:
     """Whether all steps together cannot change the loss, although there is a gradient."""
-    known = losses(rate.request)
-    early = known[: max(1, len(known) // 4)]
-    unmoved = last_loss(rate.request) >= _UNMOVED * sum(early) / len(early)
+    if has_vanished(rate):
+        return True
+    unmoved = _is_unmoved(rate.request)
     another = rate.fitting <= _LARGEST and rate.reach * rate.fitting / rate.rate >= _TOO_SMALL  # rate would do
-    small = rate.rate < (_SMALL_ADAPTIVE if rate.update.adaptive else _SMALL)
+    small = rate.usual < (_SMALL_ADAPTIVE if rate.update.adaptive else _SMALL)
     return small and 0 < rate.reach < _TOO_SMALL and unmoved and another and rate.request.ran >= LEAST_STEPS
+
+
+def has_vanished(rate: Rate) -> bool:
+    """Whether most steps had next to nothing of the rate there was, and the loss has stayed where it was."""
+    largest = max(rate.update.rates, default=0.0)
+    enough = len(rate.update.rates) > 2 and rate.request.ran >= LEAST_STEPS
+    return enough and rate.usual < _VANISHED * largest and _is_unmoved(rate.request)
+
+
+def _is_unmoved(request: Request) -> bool:
+    known = losses(request)
+    early = known[: max(1, len(known) // 4)]
+    return last_loss(request) >= _UNMOVED * sum(early) / len(early)

@@ -31,6 +31,8 @@ _RARE: Final = 0.1  # the share of a class that a constant answer does without
 _FLAT: Final = (Activation.SIGMOID, Activation.TANH)  # for large numbers
 _LEAST_RARE: Final = 5  # examples of a rare class that were there to be answered
 _LEAST_ROWS: Final = 8  # of a batch whose outputs are compared
+_MANY_ROWS: Final = 128  # of targets that were seen in batches: so many that are all the same are no chance
+_MANY_LOOKS: Final = 4
 _LINEAR: Final = (LayerKind.DENSE, LayerKind.CONVOLUTION)
 _LETTING: Final = (LayerKind.DROPOUT, LayerKind.ARRANGING, LayerKind.SCALING, LayerKind.ACTIVATION)
 
@@ -40,6 +42,7 @@ class Stall(Enum):
 
     FRACTIONS_INTO_EMBEDDING = auto()
     CONSTANT_TARGETS = auto()
+    CONSTANT_INPUTS = auto()
     UNSCALED_INPUTS = auto()
     UNSCALED_TARGETS = auto()
     RATE_TOO_LARGE = auto()
@@ -110,16 +113,31 @@ def linear_stack(objective: Objective) -> list[LayerFacts]:
 
 
 def _fractions(recording: Recording, objective: Objective) -> bool:
-    embeds = any(each.kind is LayerKind.EMBEDDING for each in entries(objective))
+    """Every input is one, or all of them go into embeddings."""
+    embeds = [each.kind is LayerKind.EMBEDDING for each in entries(objective)]
     fed = [each for each in objective.inputs if each.is_known]
-    return embeds and len(fed) == 1 and not fed[0].whole and not fed[0].nonfinite
+    broken = [not each.whole and not each.nonfinite for each in fed]
+    sure = all(broken) or (all(embeds) and len(embeds) >= len(objective.inputs))
+    return any(embeds) and any(broken) and sure and len(fed) == len(objective.inputs)
 
 
 def _constant_targets(recording: Recording, objective: Objective) -> bool:
     """Of all data, of a loss for classes: what is trained against itself is told apart elsewhere."""
     targets = objective.targets
     same = targets.is_known and targets.rows >= 2 * _LEAST_ROWS and (targets.distinct == 1 or targets.alike)
-    return objective.whole and same and objective.loss in CROSS_ENTROPIES
+    if objective.whole:
+        return same and objective.loss in CROSS_ENTROPIES
+    others = [each.targets for each in recording.objectives if each is not objective]
+    alone = all(each.is_known and each.minimum == each.maximum == targets.minimum for each in others)
+    many = targets.rows >= _MANY_ROWS and len(objective.predictions) >= _MANY_LOOKS and objective.steps >= LEAST_STEPS
+    return same and targets.minimum == targets.maximum and objective.loss is LossKind.BINARY and alone and many
+
+
+def _constant_inputs(recording: Recording, objective: Objective) -> bool:
+    """All that the model is given is the same in every row, and the targets differ."""
+    fed, targets = objective.inputs, objective.targets
+    same = bool(fed) and all(each.is_known and each.alike and each.rows >= 2 * _LEAST_ROWS for each in fed)
+    return objective.whole and same and targets.is_known and targets.spread > 0
 
 
 def _unscaled_inputs(recording: Recording, objective: Objective) -> bool:
@@ -200,6 +218,7 @@ def _one_answer(recording: Recording, objective: Objective) -> bool:
 _CHECKS: Final[tuple[tuple[Stall, Callable[[Recording, Objective], bool]], ...]] = (
     (Stall.FRACTIONS_INTO_EMBEDDING, _fractions),
     (Stall.CONSTANT_TARGETS, _constant_targets),
+    (Stall.CONSTANT_INPUTS, _constant_inputs),
     (Stall.UNSCALED_INPUTS, _unscaled_inputs),
     (Stall.UNSCALED_TARGETS, _unscaled_targets),
     (Stall.RATE_TOO_LARGE, _too_large),

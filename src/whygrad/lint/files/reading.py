@@ -10,9 +10,10 @@ import warnings
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from whygrad.diagnostics import Diagnostic, Label
+from whygrad.diagnostics import Diagnostic, Edit, Fix, Label
 from whygrad.lint.engine import unreadable
-from whygrad.source import SourceSpan
+from whygrad.source import SourceSpan, cell_name
+from whygrad.source.editing import EditError, edited
 
 LONGEST: Final = 20 * 2**20  # bytes: more than any file that a person wrote
 _MAGIC: Final = re.compile(r"^(\s*)([%!?].*|[\w.\[\]]+\?\??)$")
@@ -46,17 +47,50 @@ class Source:
             diagnostic,
             primary=None if diagnostic.primary is None else self._label(diagnostic.primary),
             related=tuple(map(self._label, diagnostic.related)),
-            fixes=(),  # their places are those of the joined text
+            fixes=tuple(fix for each in diagnostic.fixes if (fix := self._fix(each)) is not None),
         )
 
     def _label(self, label: Label) -> Label:
-        span = label.span
-        for cell in reversed(self.cells):
-            if cell.first <= span.line:
-                shift = cell.first - 1
-                end = None if span.end_line is None else span.end_line - shift
-                return Label(SourceSpan(cell.file, span.line - shift, span.column, end, span.end_column), label.text)
-        return label
+        cell = self._cell(label.span.line)
+        return label if cell is None else Label(_moved(label.span, cell), label.text)
+
+    def _cell(self, line: int) -> Cell | None:
+        return next((cell for cell in reversed(self.cells) if cell.first <= line), None)
+
+    def _fix(self, fix: Fix) -> Fix | None:
+        """A fix at the places that the user knows; None where it would touch a magic, or tear a block in two."""
+        edits = [self._edit(each) for each in fix.edits]
+        placed = tuple(each for each in edits if each is not None)
+        if len(placed) != len(edits):
+            return None
+        for cell in {each.span.file for each in placed}:
+            try:
+                code = edited(self.sources[cell], [(each.span, each.text) for each in placed if each.span.file == cell])
+            except EditError:
+                return None
+            if not _parses(_without_magics(code)):
+                return None
+        return replace(fix, edits=placed)
+
+    def _edit(self, edit: Edit) -> Edit | None:
+        span, cell = edit.span, self._cell(edit.span.line)
+        if cell is None or span.file != self.file:
+            return None
+        written, read = self.sources[cell.file].split("\n"), self.text.split("\n")[cell.first - 1 :]
+        span = _moved(span, cell)
+        if span.last_line == cell.lines + 1 and span.end_column == 0 and span.line <= cell.lines:  # with its line end
+            span = SourceSpan(span.file, span.line, span.column, cell.lines, len(written[-1]))
+        if span.last_line > cell.lines:
+            return None
+        touched = range(span.line - 1, span.last_line)
+        return Edit(span, edit.text) if all(written[n] == read[n] for n in touched) else None
+
+
+def _moved(span: SourceSpan, cell: Cell) -> SourceSpan:
+    """The place in a cell of a place in the joined text."""
+    shift = cell.first - 1
+    end = None if span.end_line is None else span.end_line - shift
+    return SourceSpan(cell.file, span.line - shift, span.column, end, span.end_column)
 
 
 def read_source(file: str, data: bytes) -> Source | Diagnostic:
@@ -89,7 +123,7 @@ def _notebook(file: str, data: bytes) -> Source | Diagnostic:
     sources: dict[str, str] = {}
     line = 1
     for number, code in codes:
-        name = f"{file}:cell {number}"
+        name = cell_name(file, number)
         plain = _without_magics(code)
         sources[name] = code
         count = plain.count("\n") + 1

@@ -293,4 +293,3 @@ _FORMS: Final[dict[type[ast.expr], Callable[[Expressions, Any], Value]]] = {
     ast.YieldFrom: Expressions._yielded,
     ast.JoinedStr: Expressions._text,
 }
-KEEPS: Final = (Object, Function)

@@ -114,6 +114,15 @@ class Holding:
 
 
 @dataclass(slots=True, eq=False)
+class Late:
+    """What joins a list or dictionary after a network took its copy of it."""
+
+    value: Value
+    where: ast.AST
+    copied: ast.AST
+
+
+@dataclass(slots=True, eq=False)
 class Facts:
     requests: list[Request] = field(default_factory=list)
     updates: list[Update] = field(default_factory=list)
@@ -123,6 +132,8 @@ class Facts:
     readings: list[Reading] = field(default_factory=list)
     trainings: list[Training] = field(default_factory=list)
     holdings: list[Holding] = field(default_factory=list)
+    multiplied: list[tuple[Items, ast.AugAssign]] = field(default_factory=list)  # `items *= 2`
+    late: list[Late] = field(default_factory=list)
     variables: list[Node] = field(default_factory=list)  # that are made
     objects: list[Object] = field(default_factory=list)  # that are made
     tapes: list[Tape] = field(default_factory=list)

@@ -53,6 +53,8 @@ class Methods(Objects):
                 return self.super_attribute(owner, name, where)
             case Loaded():
                 return owner.scope.names.get(name) or self.unknown(where, name=name)
+            case Node(does=Does.EITHER) if any(isinstance(each, Known) for each in owner.inputs):
+                return self.unknown(where)  # of which version it is, nobody asked
             case Node(does=Does.EITHER) if name in LISTS:
                 found = [self.attribute(each, name, where) for each in owner.inputs]
                 return Items([each for one in found for each in parts(one)], where, complete=False)
@@ -146,6 +148,7 @@ class Methods(Objects):
         self, tape: Tape, name: str, arguments: list[Value], words: dict[str, Value], where: ast.Call
     ) -> Value:
         if name == "watch" and arguments:
+            self.time += 1
             for each in parts(arguments[0]):
                 tape.watched.append((each, self.time))
             self.facts.uses.append(Use("tape.watch", where, self.place, where, arguments, words, None, tape, name))
@@ -243,7 +246,7 @@ class Methods(Objects):
         elif name in ("get_weights",):
             made = self.node(Kind.ARRAY, where, Does.TO_ARRAY, ())
             made.callee = owner
-            return made
+            return Items([made], where, complete=False)
         elif name in ("set_weights", "load_weights"):
             for each in owner.contents():
                 if isinstance(each, Object):
@@ -360,6 +363,7 @@ class Methods(Objects):
     def _of_list(self, owner: Items, name: str, arguments: list[Value], where: ast.Call) -> Value:
         first = arguments[0] if arguments else None
         if name == "append" and first is not None:
+            first = self.joined(owner, first, where)
             if not any(each is first for each in owner.items):
                 owner.items.append(first)
             owner.complete = owner.complete and not self.place.loops

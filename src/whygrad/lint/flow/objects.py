@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from whygrad.backends.api import Does, Role
-from whygrad.lint.flow.facts import Holding, Reading, Use
+from whygrad.lint.flow.facts import Holding, Late, Reading, Use
 from whygrad.lint.flow.operations import Operations
 from whygrad.lint.values.reach import flat as parts
 from whygrad.lint.values.value import (
@@ -19,7 +19,6 @@ from whygrad.lint.values.value import (
     Method,
     Node,
     Object,
-    Place,
     Super,
     Table,
     Value,
@@ -154,7 +153,7 @@ class Objects(Operations):
         does = self.api.activation_layers.get(made.short)
         if isinstance(activation, Literal) and isinstance(activation.value, str):
             does = self.api.activations.get(activation.value)
-        elif isinstance(activation, (Function, Known)):
+        elif isinstance(activation, (Function, Known, Object)):
             return self.call(activation, [result], {}, where)
         if does is None or does is Does.MOVE:
             return result
@@ -307,11 +306,35 @@ class Objects(Operations):
                 owner.frozen = value.value is False
             if owner.role is None and isinstance(value, Object):
                 value.built = True  # what is done with it is not known
-            owner.attributes[name] = value
+            owner.attributes[name] = self.tracked(value, where) if self._copies(owner) else value
         elif isinstance(owner, Node):
             if owner.attributes is None:
                 owner.attributes = {}
             owner.attributes[name] = value
+
+    def _copies(self, owner: Object) -> bool:
+        """Whether an object takes copies of the lists that it is given, to keep track of what is in them."""
+        home = (owner.klass.framework_base or "") if owner.klass is not None else owner.dotted
+        return owner.role in CALLABLE and home.startswith(self.api.networks)
+
+    def tracked(self, value: Value, where: ast.AST) -> Value:
+        """The copy of a list or dictionary that a network keeps; anything else is itself."""
+        made: Items | Table
+        if isinstance(value, Items) and not value.tracked and value.form == "list":
+            made = Items([self.tracked(each, where) for each in value.items], value.where, complete=value.complete)
+            made.repeated = value.repeated
+        elif isinstance(value, Table) and not value.tracked:
+            made = Table({key: self.tracked(each, where) for key, each in value.items.items()}, value.where)
+        else:
+            return value
+        made.tracked, value.copied = True, where
+        return made
+
+    def joined(self, container: Items | Table, value: Value, where: ast.AST) -> Value:
+        """What a list or dictionary holds once a value was put into it."""
+        if container.copied is not None:
+            self.facts.late.append(Late(value, where, container.copied))
+        return self.tracked(value, where) if container.tracked else value
 
     def super_attribute(self, base: Super, name: str, where: ast.expr) -> Value:
         if base.klass is not None:
@@ -358,8 +381,3 @@ def _layers_between(inputs: Value, outputs: Value) -> list[Value]:
             found[id(value.parent)] = value.parent  # a layer of the user's, whose call was followed
         waiting += [each for one in value.inputs for each in parts(one)]
     return list(found.values())
-
-
-def top_place(place: Place) -> bool:
-    """Whether a place is that of a script's own statements."""
-    return not place.calls

@@ -73,6 +73,8 @@ class Statements(Expressions):
             old.items += value.items if isinstance(value, Items) else [self.element(value, node)]
             old.complete = old.complete and isinstance(value, Items) and value.complete and not self.place.loops
             return False
+        if isinstance(old, Items) and isinstance(node.op, ast.Mult):
+            self.facts.multiplied.append((old, node))
         made = self.operate(OPERATORS.get(type(node.op), Does.SMOOTH), (old, value), _as_expression(node))
         self.bind_target(node.target, made, node)
         return False
@@ -104,6 +106,8 @@ class Statements(Expressions):
         self.facts.rebindings.append(Rebinding(name, old, value, statement, self.place, self.time))
 
     def _set_item(self, owner: Value, key: Value, value: Value, statement: ast.stmt | None) -> None:
+        if isinstance(owner, (Items, Table)) and statement is not None:
+            value = self.joined(owner, value, statement)
         if isinstance(owner, Table):
             plain = isinstance(key, Literal) and isinstance(key.value, (str, int))
             owner.items[key.value if plain and isinstance(key, Literal) else None] = value

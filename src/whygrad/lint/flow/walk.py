@@ -10,7 +10,7 @@ from whygrad.lint.flow.facts import Facts
 from whygrad.lint.flow.imports import Imports
 from whygrad.lint.flow.machine import BUDGET, SpentError
 from whygrad.lint.flow.statements import Statements
-from whygrad.lint.values.value import Function, Klass, Object, Scope
+from whygrad.lint.values.value import Function, Object, Scope
 
 _FIRST = ("build", "call", "__call__", "train_step")
 
@@ -83,6 +83,3 @@ def _order(member: Function) -> int:
 def _call_at(node: ast.AST) -> ast.Call:
     call = ast.Call(func=ast.Name("_", ast.Load()), args=[], keywords=[])
     return ast.copy_location(call, node)
-
-
-__all__ = ["Facts", "Klass", "follow"]

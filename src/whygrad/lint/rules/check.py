@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from whygrad.backends.api import Api, Does
+from whygrad.backends.api import Api, Does, Role
 from whygrad.diagnostics import Diagnostic, Fix, Label, Severity
 from whygrad.lint.flow.facts import Facts, Request
 from whygrad.lint.flow.imports import FILE
 from whygrad.lint.values.reach import Reach, reach
-from whygrad.lint.values.value import Node, Object, Place, Tape, Value
+from whygrad.lint.values.value import Object, Place, Tape, Value
 from whygrad.source import SourceSpan
 from whygrad.source.module import Module
+
+NETWORKS: Final = (Role.LAYER, Role.SEQUENTIAL, Role.NETWORK)
 
 
 @dataclass(slots=True, eq=False)
@@ -43,8 +45,6 @@ class Case:
     def named(self, value: Value) -> str:
         """What the user calls a value: the expression that gives it, or the name that holds it."""
         where = value.where
-        if isinstance(value, Node) and value.group is not None:
-            where = value.where
         if where is None or not isinstance(where, ast.expr):
             return "it" if not isinstance(where, ast.arg) else where.arg
         holder = self.holder(where)

@@ -13,7 +13,6 @@ from whygrad.lint.values.reach import behind, is_data, related
 from whygrad.lint.values.value import Function, Kind, Literal, Node, Object, Value
 
 _LABELS = ("y_true", "labels", "target")
-_SCORES = (Does.LAYER, Does.SOFTMAX, Does.SIGMOID)
 
 
 @rules(loss_arguments_swapped="WL704")

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from whygrad.backends.api import Does, Role
+from whygrad.backends.api import Does
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.lint.flow.facts import Request
 from whygrad.lint.rules.check import Case, Finding, beside, rules
 from whygrad.lint.values.reach import Cut, Reach, Why, behind, flat, origin, parts_of, reach, related
-from whygrad.lint.values.value import Function, Items, Kind, Literal, Node, Object, Value
+from whygrad.lint.values.value import Items, Kind, Literal, Node, Object, Value
 from whygrad.source import SourceSpan
 
 _SAYS: Final[dict[Why, tuple[str, str, str, str]]] = {  # rule, message, label, help
@@ -255,7 +255,7 @@ def _unwatched(case: Case, request: Request, found: Reach) -> Iterator[Finding]:
             continue
         users = [node for node in found.nodes.values() if _uses(node, source) and tape in node.under]
         made_inside = tape in source.under and source.does is not None
-        if not watched and not made_inside and users and not found.has_variables_behind(source):
+        if not watched and not made_inside and users:
             yield Finding(
                 rule="unwatched-source",
                 message=f"no gradient reaches `{case.named(source)}`: the tape does not watch it",
@@ -328,6 +328,3 @@ def _holds(value: Value, source: Value) -> bool:
 
 def _uses(node: Node, source: Value) -> bool:
     return any(each is source for value in node.inputs for each in flat(value))
-
-
-__all__ = ["Function", "Role", "missing_gradients"]

@@ -9,10 +9,9 @@ from whygrad.backends.api import Does, Role
 from whygrad.diagnostics import Severity, Word
 from whygrad.lint.rules.check import Case, Finding, rules
 from whygrad.lint.values.reach import flat
-from whygrad.lint.values.value import Kind, Literal, Node, Value
+from whygrad.lint.values.value import Literal, Node, Value
 
 _TO_ZERO = (Does.SOFTMAX, Does.SIGMOID, Does.RELU)  # reach zero, in floating point or exactly
-_THROUGH = (Does.MOVE, Does.GATHER, Does.EITHER, Does.CAST)
 _UNSAFE = {Does.LOG: "log", Does.SQRT: "root", Does.RSQRT: "root", Does.DIVIDE: "division", Does.POWER: "power"}
 
 
@@ -20,6 +19,7 @@ _UNSAFE = {Does.LOG: "log", Does.SQRT: "root", Does.RSQRT: "root", Does.DIVIDE: 
     nan_log="WL401",
     nan_sqrt="WL402",
     nan_norm="WL403",
+    nan_division="WL405",
     nan_pow="WL406",
     nan_where="WL407",
     nan_acos="WL409",
@@ -53,6 +53,10 @@ def _of_node(case: Case, node: Node) -> Finding | None:
                 return _finding(case, node, rule, "the root of a distance that is zero on the diagonal", _ROOT_HELP)
             if node.does is Does.SQRT and isinstance(value, Node) and value.does is Does.RELU:
                 return _finding(case, node, "nan-sqrt", "the root of a value that is exactly zero at times", _ROOT_HELP)
+        case Does.DIVIDE if len(node.inputs) == 2:
+            if _is_clipped_at_zero(_plain(node.inputs[1])):
+                what = "a division by a value that is exactly zero at times"
+                return _finding(case, node, "nan-division", what, _DIVISION_HELP)
         case Does.POWER if len(node.inputs) == 2 and _is_root(node.inputs[1]):
             if _is_clipped_at_zero(_plain(node.inputs[0])):
                 return _finding(case, node, "nan-pow", "a root of a value that is exactly zero at times", _ROOT_HELP)
@@ -65,6 +69,7 @@ def _of_node(case: Case, node: Node) -> Finding | None:
 
 _LOG_HELP = f"keep the argument away from zero, or use a form that does it for you: `{Word.LOG_SOFTMAX}`"
 _ROOT_HELP = f"add a small number under the root, or keep it away from zero with `{Word.MAXIMUM}`"
+_DIVISION_HELP = f"add a small number to the divisor, or use `{Word.DIVIDE_NO_NAN}`"
 _COS_HELP = f"keep the argument inside of -1 and 1 with `{Word.CLIP}`"
 
 
@@ -246,6 +251,3 @@ def optimizer_without_epsilon(case: Case) -> Iterator[Finding]:
                 certain=False,
                 severity=Severity.WARNING,
             )
-
-
-__all__ = ["Kind"]

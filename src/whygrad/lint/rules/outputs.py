@@ -11,6 +11,8 @@ from whygrad.diagnostics import Label, Severity, Word
 from whygrad.lint.rules.check import Case, Finding, rules
 from whygrad.lint.values.value import Kind, Literal, Node, Object, Value
 
+_OTHER_RANGES = ("tanh", "relu", "elu", "selu", "gelu", "silu", "swish", "softsign", "softplus", "leaky_relu")
+
 
 @rules(one_unit_softmax="WL801")
 def one_unit_softmax(case: Case) -> Iterator[Finding]:
@@ -76,13 +78,14 @@ def misfits(case: Case) -> Iterator[Finding]:
                 "drop the activation, or `from_logits=True`",
             )
         elif not told and (flag is None or (isinstance(flag, Literal) and flag.value is False)):
-            if _is_linear(value):
+            if _is_linear(value) or _activation(value) in _OTHER_RANGES:
+                kind = "plain numbers" if _is_linear(value) else f"the output of a `{_activation(value)}`"
                 yield _misfit(
                     case,
                     where,
                     value,
-                    "this loss expects probabilities, but is given plain numbers",
-                    "pass `from_logits=True`, or end in an activation",
+                    f"this loss expects probabilities, but is given {kind}",
+                    "pass `from_logits=True` and drop the activation, or end in a sigmoid or softmax",
                 )
             elif value.does is Does.SIGMOID and case.api.entropies[loss] and _units(value) not in (None, 1):
                 yield Finding(
@@ -142,6 +145,16 @@ def _is_linear(value: Node) -> bool:
     """Whether a value is the plain output of a dense layer."""
     layer = value.callee if value.does is Does.LAYER else None
     return isinstance(layer, Object) and _is_plain_dense(layer)
+
+
+def _activation(value: Node) -> object:
+    """The activation of the dense layer that an output comes from, where it is written as a string."""
+    inner = value if value.does is Does.LAYER or not value.inputs else value.inputs[0]
+    layer = _layer(value)
+    if layer is None or layer.short != "Dense" or layer.klass is not None or inner.where is not value.where:
+        return None
+    written = layer.words.get("activation", layer.arguments[1] if len(layer.arguments) > 1 else None)
+    return written.value if isinstance(written, Literal) else None
 
 
 def _units(value: Node) -> int | None:

@@ -9,7 +9,7 @@ from whygrad.backends.api import Does, Role
 from whygrad.diagnostics import Severity, Word
 from whygrad.lint.flow.facts import Request
 from whygrad.lint.rules.check import Case, Finding, rules
-from whygrad.lint.values.reach import Reach, behind, flat
+from whygrad.lint.values.reach import Reach, behind
 from whygrad.lint.values.value import Kind, Node, Object
 
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -163,7 +163,9 @@ def not_in_the_loss(case: Case) -> Iterator[Finding]:
 
 
 def _is_written(variable: Node, used: Reach) -> bool:
-    if id(variable) in used.nodes:
+    """Whether a variable that the target depends on is written, all of it or a slice."""
+    whole = variable.inputs[0] if variable.does in (Does.GATHER, Does.MOVE) and variable.inputs else variable
+    if id(whole) in used.nodes:
         return True
     return variable.parent is not None and any(variable.parent is each for each in used.callees)
 
@@ -206,6 +208,3 @@ def _is_guess(node: Node) -> bool:
 def _has_any(used: object) -> bool:
     nodes, callees = getattr(used, "nodes", {}), getattr(used, "callees", [])
     return bool(callees) or any(node.kind is Kind.VARIABLE for node in nodes.values())
-
-
-__all__ = ["asked_of_the_wrong_thing", "asked_twice", "flat", "not_in_the_loss"]

@@ -10,7 +10,6 @@ from whygrad.diagnostics import Severity, Word
 from whygrad.lint.rules.check import Case, Finding, rules
 from whygrad.lint.values.value import Function, Kind, Literal, Node, Scope, Value
 
-_CHANCE = ("np.random.",)
 _CLOCKS = ("random.random", "random.uniform", "random.randint", "random.choice", "random.gauss", "time.time")
 
 

@@ -194,6 +194,22 @@ def _same_group(one: Value | None, other: Node) -> bool:
     )
 
 
+@rules(variable_rebound="WL602")
+def lists_scaled(case: Case) -> Iterator[Finding]:
+    """`weights *= 2`, where a list is repeated and not one of its entries is scaled."""
+    for items, statement in case.facts.multiplied:
+        held = [each for each in items.items if isinstance(each, Node)]
+        if any(each.kind is Kind.VARIABLE or each.does in (Does.GRADIENTS, Does.TO_ARRAY) for each in held):
+            name = ast.unparse(statement.target)
+            yield Finding(
+                rule="variable-rebound",
+                message=f"`{name}` is a list, which `*=` repeats: nothing in it is multiplied",
+                primary=case.label(statement, "a longer list, or an exception where the number is no integer"),
+                variables=(name,),
+                help=f"multiply each entry: `[each * factor for each in {name}]`, and `{Word.ASSIGN}` what is a variable",
+            )
+
+
 @rules(assign_between_forward_and_gradient="WL601")
 def written_in_between(case: Case) -> Iterator[Finding]:
     """A variable that is written after the forward pass read it, under the tape whose gradient is asked of it."""
@@ -236,7 +252,11 @@ def clipped_for_nothing(case: Case) -> Iterator[Finding]:
     """Clipped gradients that nobody uses, while the update is given those that were not."""
     seen: set[int] = set()
     for node in case.facts.nodes:
-        if node.does is not Does.CLIP_GRADIENTS or not isinstance(node.where, ast.Call) or id(node.where) in seen:
+        if (
+            node.does not in (Does.CLIP_GRADIENTS, Does.CLIP)
+            or not isinstance(node.where, ast.Call)
+            or id(node.where) in seen
+        ):
             continue
         seen.add(id(node.where))
         raw = next((each for each in node.inputs if isinstance(each, Node) and each.does is Does.GRADIENTS), None)
@@ -253,12 +273,13 @@ def clipped_for_nothing(case: Case) -> Iterator[Finding]:
 
 
 def _is_unused(case: Case, call: ast.Call) -> bool:
-    """Whether what a call gives is dropped, or bound to names that nobody reads."""
+    """Whether what a call gives, or a list of what it gives, is dropped or bound to names that nobody reads."""
     statement = case.module.statement(call)
-    if isinstance(statement, ast.Expr):
-        return statement.value is call
-    if not isinstance(statement, ast.Assign) or statement.value is not call:
+    if not isinstance(statement, (ast.Expr, ast.Assign)):
         return False
+    given = statement.value.elt if isinstance(statement.value, ast.ListComp) else statement.value
+    if given is not call or isinstance(statement, ast.Expr):
+        return given is call
     target = statement.targets[0]
     first = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target
     if not isinstance(first, ast.Name) or first.id.startswith("_"):

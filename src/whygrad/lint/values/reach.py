@@ -70,26 +70,17 @@ class Reach:
         if id(source) in self.nodes or any(source is each for each in self.callees):
             return True
         if isinstance(source, Object):
-            return any(related(source, each) for each in self.callees if not _is_whole(each, source))
+            return any(related(source, each) for each in self.callees)
         return (
             isinstance(source, Node)
             and source.parent is not None
             and (any(source.parent is each for each in self.callees))
         )
 
-    def has_variables_behind(self, source: Value) -> bool:
-        """Whether a tensor was itself computed from something that is reached, so that nothing is missing."""
-        return False if not isinstance(source, Node) else source.kind is Kind.VARIABLE
-
     def has_part_of(self, owner: Value) -> bool:
         if any(related(owner, each) for each in self.callees):
             return True
         return any(related(owner, node) for node in self.nodes.values() if node.kind is not Kind.TENSOR)
-
-
-def _is_whole(callee: Value, part: Object) -> bool:
-    """Whether a network that was called is known layer by layer, so that its parts speak for themselves."""
-    return False
 
 
 def reach(target: Value, tape: Tape | None) -> Reach:
@@ -126,7 +117,7 @@ def reach(target: Value, tape: Tape | None) -> Reach:
         if value.kind is Kind.VARIABLE and value.of is not None and _is_learned(value.of):
             found.cuts.append(Cut(value, Why.WRITTEN))
         if value.kind is Kind.UNKNOWN and value.does is not Does.EITHER:
-            found.unknown = found.unknown or value.callee is not None
+            found.unknown = found.unknown or _is_of_a_call(value)
             found.guesses.append(value)
         waiting += _onward(value, found)
     return found
@@ -148,6 +139,11 @@ def _end(node: Node, tape: Tape | None) -> Why | None:
     if node.kind is Kind.UNKNOWN and node.callee is None:
         return None
     return Why.UNRECORDED
+
+
+def _is_of_a_call(node: Node) -> bool:
+    """Whether something unknown is what a call gave, or an attribute of that."""
+    return any(isinstance(each, Node) and each.callee is not None for each in _upwards(node))
 
 
 def _is_learned(value: Value) -> bool:

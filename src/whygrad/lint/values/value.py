@@ -130,7 +130,7 @@ class Literal(Value):
 class Items(Value):
     """A list or tuple. `complete` False: it may hold more, or fewer, than is known."""
 
-    __slots__ = ("complete", "form", "items", "repeated")
+    __slots__ = ("complete", "copied", "form", "items", "repeated", "tracked")
 
     def __init__(self, items: list[Value], where: ast.AST | None = None, *, complete: bool = True) -> None:
         super().__init__(where)
@@ -138,16 +138,20 @@ class Items(Value):
         self.complete = complete
         self.form = "list"
         self.repeated = False  # `[x] * n`
+        self.copied: ast.AST | None = None  # where a network took a copy of it
+        self.tracked = False  # it is such a copy
 
 
 class Table(Value):
     """A dictionary whose keys are constants; other keys are None."""
 
-    __slots__ = ("items",)
+    __slots__ = ("copied", "items", "tracked")
 
     def __init__(self, items: dict[object, Value], where: ast.AST | None = None) -> None:
         super().__init__(where)
         self.items = items
+        self.copied: ast.AST | None = None
+        self.tracked = False
 
 
 class Known(Value):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Steps, Word
-from whygrad.fixes.updates import made_once
+from whygrad.fixes.making import made_here, made_once
 from whygrad.graph import Recording, Update, VariableId
 from whygrad.graph.ledger import WriterKind
 from whygrad.graph.objects import Compiled
@@ -50,7 +50,7 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Plain SGD keeps nothing between steps and is not reported. An optimizer that is made anew for more than four steps,
+    Plain SGD keeps nothing between steps and is not reported. An optimizer that is recreated for more than four steps,
     or a model that is compiled anew for a longer phase of training, for other layers, or after its weights were set
     back, is taken as meant.
     """
@@ -82,7 +82,7 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
             help="make the optimizer once, before the loop; change its rate with "
             f"`optimizer.learning_rate.{Word.ASSIGN}(...)`",
             steps=Steps(len(optimizers), len(optimizers)),
-            fixes=partial(made_once, last.made),
+            fixes=partial(made_here, last.made),
         )
 
 

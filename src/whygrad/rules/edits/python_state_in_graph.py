@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
+from whygrad.fixes.states import drawn_anew, in_variable
 from whygrad.graph import Recording
 from whygrad.rules.baked_state import BakedState, baked_states
 from whygrad.rules.rule import Finding, rule
@@ -88,6 +90,7 @@ def _kept(state: BakedState) -> Finding:
         if state.is_object
         else f"keep it in a variable (`{Word.VARIABLE}(0, trainable=False)`, `{state.name}.{Word.ASSIGN_ADD}(1)`) and "
         f"branch with `{Word.COND}`",
+        fixes=lambda: () if state.is_object else in_variable(where, state.name),
     )
 
 
@@ -98,6 +101,7 @@ def _drawn(state: BakedState) -> Finding:
         primary=None if state.where is None else Label(state.where, "runs once, when the function is traced"),
         related=() if state.read is None else (Label(state.read, "decided once for all"),),
         help=instead,
+        fixes=partial(drawn_anew, state.where),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from whygrad.diagnostics import Fix, Label, Severity, Steps, Word
-from whygrad.fixes.updates import flag_set, lists_read_when_used, repeated_before, trainable_only
+from whygrad.fixes.updates import flag_set, frozen_by_layers, lists_read_when_used, repeated_before, trainable_only
 from whygrad.graph import OpKind, Pairing, Recording, Update, VariableId
 from whygrad.graph.ledger import WriterKind
 from whygrad.graph.objects import AttributeSet, Compiled, Given, Trained
@@ -108,7 +108,7 @@ def _trainable_only(update: Update) -> Iterator[Fix]:
     yield from lists_read_when_used(update.where)
 
 
-def _compiled_at(recording: Recording, model: str) -> SourceSpan | None:
+def compiled_at(recording: Recording, model: str) -> SourceSpan | None:
     """Where a model was compiled last."""
     places = [event.where for event in recording.events_of(Compiled) if event.model == model]
     return places[-1] if places else None
@@ -230,7 +230,7 @@ def _changed_after_training(recording: Recording) -> Iterator[Finding]:
             variables=names,
             related=() if event.where in (None, where) else (Label(event.where, "still trains the old list"),),
             help=f"call `{event.model}.compile(...)` again after changing `trainable`",
-            fixes=partial(repeated_before, _compiled_at(recording, event.model), event.where),
+            fixes=partial(repeated_before, compiled_at(recording, event.model), event.where),
             steps=Steps(event.seen, event.seen),
         )
 
@@ -254,7 +254,7 @@ def _changed_after_compiling(recording: Recording) -> Iterator[Finding]:
                 *also_at((event.where,), but=None, text="trains what was trainable when compiled"),
             ),
             help=f"set the flag before `{event.model}.compile(...)`, or compile again",
-            fixes=partial(repeated_before, _compiled_at(recording, event.model), event.where),
+            fixes=partial(repeated_before, compiled_at(recording, event.model), event.where),
             steps=Steps(event.seen, event.seen),
         )
 
@@ -273,11 +273,13 @@ def _thawed_in_vain(recording: Recording) -> Iterator[Finding]:
         if not idle or flag.where is None:
             continue
         names = tuple(variable_name(recording.variables[number]) for number in idle)
+        around = [each.where for each in _flags(recording) if not _thaws(each) and set(idle) <= set(each.variables)]
         yield Finding(
             message=f"`{flag.owner}` was set trainable, but {listing(names)} is in no list that is trained",
             primary=Label(flag.where, "a frozen layer or model around it still hides it"),
             variables=names,
             help="set `trainable = True` on the outer model too, and freeze its other layers one by one",
+            fixes=partial(frozen_by_layers, around[-1] if around else None),
         )
 
 

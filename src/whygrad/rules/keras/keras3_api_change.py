@@ -81,10 +81,18 @@ def keras3_api_change(recording: Recording) -> Iterator[Finding]:
 def _renamed(failure: Failure) -> Iterator[Fix]:
     if failure.attribute is not None and failure.similar is not None:
         yield from attribute_renamed(failure.where, failure.attribute, failure.similar)
-    elif failure.attribute == "lr":
-        yield from attribute_renamed(failure.where, "lr", "learning_rate")
-    elif failure.attribute == "get_scaled_loss":
-        yield from attribute_renamed(failure.where, "get_scaled_loss", "scale_loss")
+    elif failure.attribute in _NEW_NAMES:
+        yield from attribute_renamed(failure.where, failure.attribute, _NEW_NAMES[failure.attribute])
 
 
+_NEW_NAMES = {
+    "lr": "learning_rate",
+    "get_scaled_loss": "scale_loss",
+    "fit_generator": "fit",
+    "evaluate_generator": "evaluate",
+    "predict_generator": "predict",
+    "predict_proba": "predict",
+    "weights": "variables",
+    "kullback_leibler_divergence": "kl_divergence",
+}
 _OLD_NAMES = ("lr", "decay")  # that an optimizer of Keras 2 had; version 3 takes them without a word

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
-from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.diagnostics import Label, Severity
+from whygrad.fixes.outputs import layer_given
 from whygrad.graph import Recording
 from whygrad.graph.learning import LayerFacts, LayerKind, LossKind, Objective
 from whygrad.graph.questions.misfit import units_of
-from whygrad.rules.learning.saying import output_name, unfit
+from whygrad.rules.learning.saying import output_name, steps_of, unfit
 from whygrad.rules.rule import Finding, rule
 
 _MOST: Final = 0.5  # of what goes into an output that is to be a number: more is noise of the size of the number
 _MOST_OF_ANY: Final = 0.7  # of what goes into any output
+_USUAL: Final = 0.2  # a rate that an output bears
 
 
 @rule("WG812", "dropout-before-output", severity=Severity.WARNING, since="0.2.0")
@@ -109,6 +112,7 @@ def _finding(objective: Objective, layer: LayerFacts, message: str, help: str, s
         message=message,
         primary=None if layer.made is None else Label(layer.made, f"a rate of {layer.rate:g}"),
         help=help,
-        steps=Steps(max(1, objective.steps), max(1, objective.steps)),
+        steps=steps_of(objective),
         severity=severity,
+        fixes=partial(layer_given, layer.made, 0, "rate", f"{_USUAL}"),
     )

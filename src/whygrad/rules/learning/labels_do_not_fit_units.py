@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Word
-from whygrad.graph import FailureKind, Recording
+from whygrad.graph import Recording
 from whygrad.graph.learning import LossKind
 from whygrad.graph.questions.misfit import Found, Misfit, misfits, units_of
+from whygrad.rules.learning.refusal import refusal
 from whygrad.rules.learning.saying import found_of, output_name, said, shape_text, stretch
 from whygrad.rules.rule import Finding, rule
 
@@ -55,12 +56,12 @@ def labels_do_not_fit_units(recording: Recording) -> Iterator[Finding]:
     for found in found_of(recording, *_SAID):
         yield _SAID[found.misfit](found)
     failure = recording.failure
-    if failure is not None and failure.kind is FailureKind.LABELS_MISFIT and not any(misfits(recording)):
+    refused = None if failure is None or any(misfits(recording)) else refusal(failure)
+    if failure is not None and refused is not None:
         yield Finding(
-            message="the loss refuses its labels: they have another shape than the predictions, or a class without a unit",
+            message=refused[0],
             primary=None if failure.where is None else Label(failure.where, "raised here"),
-            help="compare the labels with the units of the last layer: class numbers from 0 to units - 1 for "
-            f"`{Word.SPARSE_CROSS_ENTROPY}`, one column for each unit for the other losses",
+            help=refused[1],
         )
 
 

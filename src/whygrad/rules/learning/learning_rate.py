@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity
+from whygrad.fixes.outputs import rate_changed
 from whygrad.graph import Recording, Request
 from whygrad.graph.nonfinite import Nonfinite
 from whygrad.graph.questions.progress import last_loss, losses, request_of
-from whygrad.graph.questions.rates import Rate, is_too_large, is_too_small, rate_of
+from whygrad.graph.questions.rates import Rate, has_vanished, is_too_large, is_too_small, rate_of
 from whygrad.graph.questions.stall import Stall
 from whygrad.rules.learning.saying import stalled_by, trained_variables
 from whygrad.rules.nonfinite.birth import births
@@ -54,7 +56,7 @@ def learning_rate(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    The rate is read at the first update, the weights when they are first seen. Optimizers that take the mean of several
+    The rate is read at the first update, that of a schedule over all steps, the weights when they are first seen. Optimizers that take the mean of several
     calls are not judged. `whygrad.suggest_learning_rate` tries rates out, and says which range lowers the loss.
     """
     if not recording.updates:
@@ -96,6 +98,14 @@ def _too_large(rate: Rate) -> Finding:
 
 
 def _too_small(rate: Rate) -> Finding:
+    if has_vanished(rate):
+        rates = rate.update.rates
+        return _finding(
+            rate,
+            f"the learning rate goes from {rates[0]:.2g} to {rates[-1]:.2g} within {rate.request.ran} steps: half of them "
+            f"likely have {rate.usual:.1g} at most, and move nothing",
+            "let it fall over as many steps as the training has: `decay_steps` counts batches, not epochs",
+        )
     return _finding(
         rate,
         f"a learning rate of {rate.rate:g} is likely too small: {rate.request.ran} steps can lower the loss by "
@@ -116,6 +126,7 @@ def _finding(rate: Rate, message: str, help: str) -> Finding:
         help=help,
         steps=always(request),
         certain=False,
+        fixes=partial(rate_changed, rate.update.made, _power(rate.fitting)),
     )
 
 

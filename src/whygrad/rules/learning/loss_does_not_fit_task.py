@@ -24,7 +24,7 @@ def loss_does_not_fit_task(recording: Recording) -> Iterator[Finding]:
     A cross-entropy is `-(y log p + (1 - y) log(1 - p))`: for a target `y` of 7.5 it falls without end as `p` goes to 1,
     and has no minimum where `p` is right. A cross-entropy over a single class is `-log 1 = 0`, whatever comes in. A
     squared error behind a softmax has the factor `p (1 - p)` in its gradient: where the model is sure and wrong
-    it is next to zero, and the mistake stays.
+    it is next to zero, and the mistake stays. A hinge `max(0, 1 - y p)` is 1 for every `p` where `y` is 0.
 
     ## Example
     ```python
@@ -102,6 +102,17 @@ def _binary_over_classes(found: Found) -> Finding:
     )
 
 
+def _zero_in_margin(found: Found) -> Finding:
+    return said(
+        found,
+        "the labels are 0 and 1, and a hinge takes -1 and 1: where the label is 0, `1 - y * p` is 1 whatever the output is",
+        label="examples with a label of 0 teach nothing here",
+        help="labels of -1 and 1: `2 * y - 1`",
+        at_loss=True,
+        severity=Severity.ERROR,
+    )
+
+
 def _distance(found: Found) -> Finding:
     return said(
         found,
@@ -117,4 +128,5 @@ _SAID: Final[dict[Misfit, Callable[[Found], Finding]]] = {
     Misfit.CONTINUOUS_IN_CROSS_ENTROPY: _continuous,
     Misfit.ONE_UNIT_CATEGORICAL: _one_class,
     Misfit.BINARY_OVER_CLASSES: _binary_over_classes,
+    Misfit.ZERO_IN_MARGIN: _zero_in_margin,
 }

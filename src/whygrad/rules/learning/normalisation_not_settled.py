@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
-from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.diagnostics import Label, Severity
+from whygrad.fixes.outputs import layer_given
 from whygrad.graph import Recording
-from whygrad.rules.learning.saying import output_name
+from whygrad.rules.learning.saying import output_name, steps_of
 from whygrad.rules.rule import Finding, rule
 
 _OFF: Final = 1.0  # deviations between the averages and the batches; from here on the next layer sees other numbers
@@ -68,5 +70,11 @@ def normalisation_not_settled(recording: Recording) -> Iterator[Finding]:
             primary=None if worst.made is None else Label(worst.made, "evaluated with averages of too few steps"),
             notes=(f"they are {worst.off:.2g} deviations away from what the batches had",),
             help="train for more steps, or make the averages faster: `momentum=0.9` or less",
-            steps=Steps(max(1, objective.steps), max(1, objective.steps)),
+            steps=steps_of(objective),
+            fixes=partial(layer_given, worst.made, 1, "momentum", f"{_momentum(objective.steps)}"),
         )
+
+
+def _momentum(steps: int) -> float:
+    """One with which little of the first value is left after so many steps."""
+    return 0.9 if 0.9**steps < _LEFT / 2 else 0.5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Steps
@@ -11,12 +12,15 @@ from whygrad.graph.learning import LayerFacts, Objective, Values
 from whygrad.graph.questions.misfit import Found, Misfit, misfits
 from whygrad.graph.questions.progress import last_loss, of_constant, request_of
 from whygrad.graph.questions.stall import Stall, stalls
+from whygrad.rules.learning.remedies import remedies
 from whygrad.rules.odd_gradient.over_steps import all_zero, followed, silenced
 from whygrad.rules.rule import Finding
 from whygrad.rules.wording import names_of
 from whygrad.source import SourceSpan, source_text
 from whygrad.source.arguments import argument_span
+from whygrad.source.origin import Hop, compared_data, hops
 
+_DATA: Final = 2  # inputs and targets are the first arguments
 _LOSS_AT: Final = 1  # the position of the loss among the arguments of `compile`
 
 
@@ -44,10 +48,26 @@ def loss_place(objective: Objective) -> SourceSpan | None:
 
 
 def data_place(objective: Objective, name: str, position: int) -> Label | None:
-    """The argument of the training that holds these data; the training, or the loss, where it is not known."""
+    """The argument of the training that holds these data, or where a loop's data got their name; else the training."""
     given = argument_span(objective.trained, name, position)
+    if objective.trained is None and position < _DATA:
+        given = next((hop.made for hop in data_trails(objective)[position]), None)
     where = given or objective.trained or objective.where
     return None if where is None else Label(where, "these data" if given is not None else "trained here")
+
+
+def data_trails(objective: Objective) -> tuple[list[Hop], list[Hop]]:
+    """The names that the inputs and the targets of a training had in the code, the latest first."""
+    if objective.trained is None:
+        inputs, targets = compared_data(objective.where)
+        return hops(inputs), hops(targets)
+    inputs, targets = argument_span(objective.trained, "x", 0), argument_span(objective.trained, "y", 1)
+    return (hops(inputs), hops(targets)) if targets is not None else (hops(inputs, (0,)), hops(inputs, (1,)))
+
+
+def steps_of(objective: Objective) -> Steps:
+    """All steps of a training: what does not fit does not fit in any of them."""
+    return Steps(max(1, objective.steps), max(1, objective.steps))
 
 
 def stalled_by(recording: Recording, wanted: Stall) -> Iterator[Objective]:
@@ -91,8 +111,9 @@ def said(
         notes=(*notes, *further),
         help=help,
         severity=severity,
-        steps=Steps(max(1, objective.steps), max(1, objective.steps)),
+        steps=steps_of(objective),
         certain=certain,
+        fixes=partial(remedies, found, layer, loss),
     )
 
 

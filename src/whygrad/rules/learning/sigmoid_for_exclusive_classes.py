@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.questions.misfit import Misfit, units_of
-from whygrad.rules.learning.saying import found_of, output_name, said
+from whygrad.rules.learning.saying import found_of, output_name, progress_notes, said
 from whygrad.rules.rule import Finding, rule
 
 
@@ -48,11 +48,22 @@ def sigmoid_for_exclusive_classes(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    A sigmoid for each class with a binary cross-entropy trains one classifier for each, which works, and is not
-    reported. Where some rows have several labels, the sigmoid is right and the loss is not: that is said instead.
+    A sigmoid for each class with a binary cross-entropy trains one classifier for each. That works, and is reported only
+    where a binary accuracy makes it look better than it is, or where nothing is learned. Where some rows have several labels, the sigmoid is right and the loss is not: that is said instead.
     """
+    for found in found_of(recording, Misfit.SIGMOID_PER_CLASS):
+        objective, count = found.objective, units_of(found.objective) or 0
+        yield said(
+            found,
+            f"the {count} outputs of {output_name(found.layer, objective)} are answered one by one, and exactly one is right "
+            f"in every row: no to all of them is already {1 - 1 / max(1, count):.0%} right",
+            label="each unit has a sigmoid of its own",
+            notes=progress_notes(recording, objective),
+            help=f"`softmax` with `{Word.CATEGORICAL_CROSS_ENTROPY}`",
+            severity=Severity.WARNING,
+        )
     for found in found_of(recording, Misfit.SIGMOID_OVER_CLASSES):
-        objective, count = found.objective, units_of(found.objective)
+        objective, count = found.objective, units_of(found.objective) or 0
         several = objective.targets.ones is not None and objective.targets.ones[1] > 1
         yield said(
             found,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from whygrad.diagnostics import Label, Severity, Steps
+from whygrad.diagnostics import Label, Severity
+from whygrad.fixes.outputs import bent
 from whygrad.graph import Recording
 from whygrad.graph.learning import LossKind, Objective
 from whygrad.graph.questions.stall import Stall, linear_stack
-from whygrad.rules.learning.saying import output_name, progress_notes, stalled_by, unfit
+from whygrad.rules.learning.saying import output_name, progress_notes, stalled_by, steps_of, unfit
 from whygrad.rules.rule import Finding, rule
 
 
@@ -67,6 +69,7 @@ def _finding(recording: Recording, objective: Objective, *, stuck: bool) -> Find
         related=tuple(Label(each.made, "nor here") for each in stack[1:-1] if each.made not in (None, first.made)),
         notes=progress_notes(recording, objective) if stuck else (),
         help="an activation after each layer but the last: `relu`, `tanh`, `gelu`",
-        steps=Steps(max(1, objective.steps), max(1, objective.steps)),
+        steps=steps_of(objective),
         severity=None if stuck else Severity.NOTE,
+        fixes=partial(bent, [each.made for each in stack if each is not objective.output]),
     )

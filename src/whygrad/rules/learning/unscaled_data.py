@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity, Steps
-from whygrad.graph import Recording
+from whygrad.diagnostics import Label, Severity
+from whygrad.graph import FailureKind, Recording
 from whygrad.graph.learning import LayerKind, Objective
 from whygrad.graph.questions.progress import request_of
 from whygrad.graph.questions.stall import Stall, entries, is_large
@@ -15,6 +15,7 @@ from whygrad.rules.learning.saying import (
     output_name,
     progress_notes,
     stalled_by,
+    steps_of,
     stretch,
     trained_variables,
 )
@@ -23,7 +24,7 @@ from whygrad.rules.rule import Finding, rule
 
 @rule("WG808", "unscaled-data", severity=Severity.WARNING, since="0.2.0")
 def unscaled_data(recording: Recording) -> Iterator[Finding]:
-    """Detects inputs or targets of hundreds and more that keep a training from learning, and fractions for an embedding.
+    """Detects data of hundreds and more that keep a training from learning, fractions for an embedding, and text.
 
     ## Why it matters
     Initial weights are made for inputs around 1: a sum over 3 inputs of 50,000 with weights of 0.5 is some tens of
@@ -83,6 +84,15 @@ def unscaled_data(recording: Recording) -> Iterator[Finding]:
         )
     for objective in stalled_by(recording, Stall.FRACTIONS_INTO_EMBEDDING):
         yield _fractions(objective)
+    failure = recording.failure
+    if failure is not None and failure.kind is FailureKind.NOT_NUMBERS:
+        yield Finding(
+            message="the data are text or objects, and a network computes with numbers",
+            primary=None if failure.where is None else Label(failure.where, "refused here"),
+            help="one column of text makes all of an array objects: turn it into numbers first (0 and 1, a number for each "
+            'word), then `x.astype("float32")`',
+            severity=Severity.ERROR,
+        )
 
 
 def _finding(recording: Recording, objective: Objective, message: str, place: Label | None, help: str) -> Finding:
@@ -94,7 +104,7 @@ def _finding(recording: Recording, objective: Objective, message: str, place: La
         variables=trained_variables(recording, request_of(recording, objective)),
         notes=progress_notes(recording, objective),
         help=help,
-        steps=Steps(max(1, objective.steps), max(1, objective.steps)),
+        steps=steps_of(objective),
         certain=False,
     )
 
@@ -107,6 +117,6 @@ def _fractions(objective: Objective) -> Finding:
         "whole numbers",
         primary=None if layer.made is None else Label(layer.made, "every input between 0 and 1 is row 0"),
         help="hand in the numbers of the words themselves, from 0 on, not scaled",
-        steps=Steps(max(1, objective.steps), max(1, objective.steps)),
+        steps=steps_of(objective),
         severity=Severity.ERROR,
     )

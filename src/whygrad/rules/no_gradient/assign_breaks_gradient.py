@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Severity
+from whygrad.fixes.states import carried, unwrapped
 from whygrad.graph import Recording
 from whygrad.graph.questions.query import Reason
 from whygrad.rules.no_gradient.claim import claim
@@ -51,4 +52,5 @@ def assign_breaks_gradient(recording: Recording) -> Iterator[Finding]:
         because=lambda cut: "its value reaches the loss only through a variable it was written into",
         label=lambda cut: "written into a variable: the gradient does not follow",
         help=lambda cut: "use the tensor itself in the loss instead of writing it and reading it back",
+        fixes=lambda missing: (*unwrapped(missing.cut.op.where), *carried(missing.cut.op.where)),
     )

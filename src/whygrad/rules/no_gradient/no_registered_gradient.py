@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from whygrad.diagnostics import Label, Severity, Word
-from whygrad.graph import Recording, Request
+from whygrad.diagnostics import Fix, Label, Severity, Word
+from whygrad.fixes.sources import with_gradient
+from whygrad.graph import Op, Recording, Request
 from whygrad.graph.questions.query import Reason, index_of
 from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.no_gradient.missing import MissingCut, missing_of
@@ -60,6 +62,7 @@ def no_registered_gradient(recording: Recording) -> Iterator[Finding]:
         because=lambda cut: f"{Word.FRAMEWORK} has no gradient for `{cut.op.name}`",
         label=lambda cut: f"{cut.op.name} has no registered gradient",
         help=lambda cut: f"write this with ops that have a gradient, or give it one with `{Word.CUSTOM_GRADIENT}`",
+        fixes=lambda missing: _other_ops(missing.request, missing.cut.op),
     )
 
 
@@ -87,4 +90,12 @@ def _named_by_the_error(recording: Recording, request: Request) -> Iterator[Find
         related=() if request.where is None else (Label(request.where, "asked for here"),),
         help=f"write this with ops that have a gradient, or give it one with `{Word.CUSTOM_GRADIENT}`",
         steps=steps_of(recording, [request]),
+        fixes=partial(_other_ops, request, op),
     )
+
+
+def _other_ops(request: Request, op: Op | None) -> Iterator[Fix]:
+    """The op, or the one that it is a derivative of, in ops that can be differentiated."""
+    if op is not None:
+        for each in (*(each for each in request.graph.ops if each.id == op.derivative_of), op):
+            yield from with_gradient(each.where)

@@ -8,10 +8,13 @@ from functools import partial
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.fixes.array_calls import without_arrays
 from whygrad.graph import Departure, OpKind, Recording, Request, Source
+from whygrad.graph.questions.escape import places_left
 from whygrad.graph.questions.query import Cut, Reason, index_of
 from whygrad.rules.no_gradient.claim import claim
+from whygrad.rules.no_gradient.missing import MissingCut
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of, text_of
+from whygrad.source import SourceSpan
 
 
 @rule("WG104", "numpy-escape", severity=Severity.ERROR, since="0.1.0")
@@ -57,9 +60,15 @@ def numpy_escape(recording: Recording) -> Iterator[Finding]:
         because=_because,
         label=lambda cut: f"the value leaves {Word.FRAMEWORK} here; what comes back is a constant",
         help=_help,
-        fixes=lambda missing: without_arrays(missing.cut.op.where),
+        beside=lambda missing: tuple(Label(where, "and here") for where in _left(missing)[1:]),
+        fixes=lambda missing: without_arrays(*_left(missing)),
     )
     yield from _inside_python_functions(recording)
+
+
+def _left(missing: MissingCut) -> tuple[SourceSpan, ...]:
+    """Where the value leaves that the diagnostic is about, and the others on the same way."""
+    return places_left(missing.request, missing.sources, missing.cut.op)
 
 
 def _inside_python_functions(recording: Recording) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from typing import Final
 
 from whygrad.diagnostics import Fix, Label, Severity, Word
 from whygrad.fixes.blocks import into_block, without_block, without_statement
+from whygrad.fixes.owned import recomputed
 from whygrad.graph import OpKind, Recording
 from whygrad.graph.questions.query import Cut, Reason
 from whygrad.rules.no_gradient.claim import claim
@@ -84,7 +85,8 @@ def outside_tape(recording: Recording) -> Iterator[Finding]:
 def _fixes(recording: Recording, missing: MissingCut) -> Iterator[Fix]:
     request = missing.request
     tape = recording.tapes.get(request.tape)
-    return into_block(missing.cut.op.where, None if tape is None else tape.entered, request.where)
+    yield from recomputed(missing.cut.op.where)
+    yield from into_block(missing.cut.op.where, None if tape is None else tape.entered, request.where)
 
 
 def _is_outside(missing: MissingCut) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final
 
-from whygrad.diagnostics import Severity
+from whygrad.diagnostics import Fix, FixSafety, Severity
 from whygrad.fixes.straight_through import unstopped
-from whygrad.graph import Recording
-from whygrad.graph.questions.query import Reason
+from whygrad.graph import Action, OpKind, Recording, TensorId, VariableId
+from whygrad.graph.questions.query import Index, Reason, index_of
 from whygrad.rules.no_gradient.claim import claim
+from whygrad.rules.no_gradient.missing import MissingCut
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import text_of
 
@@ -52,5 +55,31 @@ def stop_gradient(recording: Recording) -> Iterator[Finding]:
         because=lambda cut: "every path to the loss goes through a `stop_gradient`",
         label=lambda cut: "the gradient stops here",
         help=lambda cut: f"take {text_of(cut.op.where)} out of the path, or do not ask for this gradient",
-        fixes=lambda missing: unstopped(missing.cut.op.where),
+        fixes=_fixes,
     )
+
+
+def _fixes(missing: MissingCut) -> Iterator[Fix]:
+    """What is one of two sides is shown only: which of them is to be stopped, the author alone can say."""
+    for fix in unstopped(missing.cut.op.where):
+        yield replace(fix, safety=FixSafety.DISPLAY_ONLY) if _is_one_of_two_sides(missing) else fix
+
+
+def _is_one_of_two_sides(missing: MissingCut) -> bool:
+    """Whether the value meets, in a difference or a product, another one that the same variables made."""
+    index, stop = index_of(missing.request.graph), missing.cut.op
+    own, ahead = _variables(index, stop.inputs), index.ahead(set(stop.outputs))
+    for op in missing.request.graph.ops:
+        others = [tensor for tensor in op.inputs if tensor not in ahead]
+        if op.action in _MEETING and len(others) < len(op.inputs) and _variables(index, others) & own:
+            return True
+    return False
+
+
+_MEETING: Final = (Action.SUBTRACT, Action.SQUARED_DIFFERENCE, Action.MULTIPLY)
+
+
+def _variables(index: Index, tensors: Iterable[TensorId]) -> set[VariableId | None]:
+    """The variables that tensors are computed from."""
+    behind = index.behind(tuple(tensors))
+    return {op.variable for op in index.ops if op.kind is OpKind.READ and not behind.isdisjoint(op.outputs)}

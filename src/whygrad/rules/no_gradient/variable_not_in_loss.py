@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
+from whygrad.fixes.owned import result_used
 from whygrad.graph import Recording, Request, Source
 from whygrad.graph.questions.terms import terms_of
 from whygrad.rules.no_gradient.claim import is_deliberate
@@ -96,6 +98,7 @@ def _finding(recording: Recording, loose: Unconnected, sources: tuple[Source, ..
         help=f"use what these variables compute in the loss, or leave them out of the list passed to `{Word.GRADIENT}`",
         steps=steps_of(recording, [request]),
         severity=Severity.NOTE if is_deliberate(recording, request, sources) else None,
+        fixes=partial(result_used, None if used is None else used.span),
     )
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
+from whygrad.fixes.sources import right_source
+from whygrad.fixes.tapes import watched_itself
 from whygrad.graph import FailureKind, NotATensor, Op, OpKind, Recording, Request, Source
 from whygrad.graph.questions.query import Index, index_of
 from whygrad.graph.recording import ABSENT
@@ -76,6 +79,7 @@ def wrong_source_object(recording: Recording) -> Iterator[Finding]:
             else Label(failure.where, "not all of these are variables or tensors"),
             help="ask for the variables themselves (`model.trainable_variables`); `get_weights()` and "
             f"`{Word.TO_NUMPY}` give copies",
+            fixes=partial(right_source, failure.where),
         )
 
 
@@ -103,6 +107,7 @@ def _rebound_since(recording: Recording) -> Iterator[Finding]:
                     steps=steps_of(recording, [request]),
                     severity=Severity.WARNING,
                     certain=False,
+                    fixes=partial(watched_itself, told, request.where, name),
                 )
 
 
@@ -146,6 +151,7 @@ def _tensor(recording: Recording, loose: Unconnected, source: Source) -> Finding
             related=tuple(related),
             help="use it in the loss, or leave it out of the list",
             steps=steps_of(recording, [request]),
+            fixes=partial(right_source, request.where),
         )
     return Finding(
         message=f"no gradient reaches {listing((name,))}: the loss was computed from another tensor",
@@ -156,6 +162,7 @@ def _tensor(recording: Recording, loose: Unconnected, source: Source) -> Finding
         related=tuple(related),
         help="compute the loss from this very tensor: run the forward pass once and keep its intermediate result",
         steps=steps_of(recording, [request]),
+        fixes=partial(right_source, request.where),
     )
 
 

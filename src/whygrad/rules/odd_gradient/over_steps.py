@@ -31,6 +31,7 @@ from whygrad.rules.thresholds import AMPLIFIED, DEFAULT, HUGE_BEHIND_NORMALISATI
 from whygrad.rules.wording import listing, name_of
 
 LEAST: Final = DEFAULT.least_steps
+_SILENCING: Final = (Stall.UNSCALED_INPUTS, Stall.CONSTANT_INPUTS, Stall.CONSTANT_TARGETS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def silent_layers(
     unfit = _explained(recording) if recording.objectives else []
     said = set[str]()
     for request, group in measured(recording):
-        if request.where in bad:  # a unit whose input is NaN passes nothing back either
+        if request.where in bad or len(blank_kernels(group)) > 1:  # what is NaN or zero passes nothing back either
             continue
         terms = terms_of(request)
         group = [each for each in group if not terms.is_only_penalised(each.source)]  # the data's way is cut elsewhere
@@ -121,7 +122,7 @@ def silent_layers(
 def _explained(recording: Recording) -> list[Objective]:
     """The trainings whose silent layers are a consequence of something else."""
     found = [each.objective for each in misfits(recording)]
-    return found + [each.objective for each in stalls(recording) if each.stall is Stall.UNSCALED_INPUTS]
+    return found + [each.objective for each in stalls(recording) if each.stall in _SILENCING]
 
 
 def _silent_in(

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from whygrad.diagnostics import Fix, Label, Severity, Word
+from whygrad.fixes.losses import turned_round
 from whygrad.fixes.straight_through import lone_softmax, rounded
 from whygrad.graph import Action, Op, OpId, OpKind, Outcome, Recording, Request, Source
 from whygrad.graph.questions.cancellation import DIFFERENCES
@@ -76,7 +77,7 @@ def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
         because=lambda cut: _sure(cut.op),
         label=lambda cut: "the gradient is zero from here on",
         help=lambda cut: _HELPS.get(cut.op.kind, _STOPPED),
-        fixes=lambda missing: _through(missing.cut.op),
+        fixes=lambda missing: _through(missing.cut.op, missing.request),
     )
 
 
@@ -171,16 +172,17 @@ def _finding(recording: Recording, request: Request, zeroed: Zeroed, *, certain:
         help=help,
         steps=steps_of(recording, [request]),
         certain=certain,
-        fixes=partial(_through, op) if forward is None and not summed else tuple,
+        fixes=partial(_through, op, request) if forward is None and not summed else tuple,
     )
 
 
-def _through(op: Op) -> Iterator[Fix]:
-    """A step or a bound that the gradient may go straight through."""
+def _through(op: Op, request: Request) -> Iterator[Fix]:
+    """A step or a bound that the gradient may go straight through; a softmax over an axis that has choices."""
     if op.kind in (OpKind.SIGN, OpKind.ROUND, OpKind.CLIP):
         yield from rounded(op.where)
     if op.action is Action.SOFTMAX or op.kind is OpKind.SOFTMAX:
-        yield from lone_softmax(op.where)
+        shape = next((request.graph.tensors[each].shape for each in op.inputs if each in request.graph.tensors), None)
+        yield from lone_softmax(op.where, axis=len(shape) - 2 if shape is not None and len(shape) > 2 else None)
 
 
 def _by_factor(recording: Recording, request: Request, index: Index, factor: ZeroFactor) -> Finding:
@@ -197,6 +199,7 @@ def _by_factor(recording: Recording, request: Request, index: Index, factor: Zer
         related=(*related, *asked(request)),
         help=f"find out why {what} is zero: {_WHY_ZERO}",
         steps=steps_of(recording, [request]),
+        fixes=partial(turned_round, made),
     )
 
 

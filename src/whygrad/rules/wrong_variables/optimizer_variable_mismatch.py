@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from whygrad.diagnostics import Label, Severity, Word
+from whygrad.fixes.making import built_for_all
+from whygrad.fixes.updates import repeated_before
 from whygrad.graph import Recording, Update
 from whygrad.graph.objects import Trained
 from whygrad.rules.baked_state import baked_states
+from whygrad.rules.keras.frozen_by_flag import compiled_at
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
 from whygrad.rules.wrong_variables.variable_recreated import recreated_variables
@@ -70,12 +74,14 @@ def optimizer_variable_mismatch(recording: Recording) -> Iterator[Finding]:
         if not update.unknown or recreated.issuperset(update.unknown):
             continue
         names = tuple(variable_name(recording.variables[number]) for number in update.unknown)
+        first = _first_use(recording, update)
         yield Finding(
             message=f"the optimizer `{update.optimizer}` was not built for {listing(names)}",
             primary=None if update.where is None else Label(update.where, "handed to the optimizer here"),
             variables=names,
-            related=_first_use(recording, update),
+            related=first,
             help=_AGAIN if _are_made_again(recording, update) else _APART,
+            fixes=partial(built_for_all, [label.span for label in first], update.where),
         )
 
 
@@ -120,6 +126,7 @@ def _grown_since(recording: Recording) -> Iterator[Finding]:
                 primary=None if event.where is None else Label(event.where, "goes on with the step of the old network"),
                 variables=names,
                 help="call `compile` again after layers were added or taken away",
+                fixes=partial(repeated_before, compiled_at(recording, event.model), event.where),
             )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
+from whygrad.fixes.owned import made_in_init
 from whygrad.fixes.variables import rebased, tracked
 from whygrad.graph import Op, Recording, Request, Variable, VariableId
 from whygrad.graph.objects import ListRead
@@ -174,5 +175,5 @@ def _finding(variables: list[Variable]) -> Finding:
         variables=names,
         help=f"make it with `self.{Word.ADD_VARIABLE}(...)` (or as a `{Word.NETWORK_VARIABLE}` attribute) of a layer of the model, and "
         "keep inner layers as attributes",
-        fixes=partial(tracked, first.created),
+        fixes=lambda: (*made_in_init(first.created), *tracked(first.created)),
     )

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
+from whygrad.fixes.making import built_before, made_once, owner_made_once
+from whygrad.fixes.states import unwrapped
 from whygrad.graph import FailureKind, Recording
 from whygrad.rules.rule import Finding, rule
 
@@ -59,6 +62,7 @@ def variable_created_in_tf_function(recording: Recording) -> Iterator[Finding]:
             message="a variable is made of a value that is computed while a function is traced",
             primary=None if failure.where is None else Label(failure.where, "creates a variable while tracing"),
             help="use the value itself; a variable that is to keep it is made once, outside, and assigned to here",
+            fixes=partial(unwrapped, failure.where),
         )
     if failure is None or failure.kind is not FailureKind.VARIABLE_IN_TRACE:
         return
@@ -66,4 +70,7 @@ def variable_created_in_tf_function(recording: Recording) -> Iterator[Finding]:
         message="a variable is created inside a traced function after its first call",
         primary=None if failure.where is None else Label(failure.where, "creates a variable while tracing"),
         help=f"create variables, layers and optimizers outside the `{Word.COMPILED_FUNCTION}`; call `optimizer.build(variables)` before it",
+        fixes=lambda: [
+            f for make in (unwrapped, made_once, owner_made_once, built_before) for f in make(failure.where)
+        ],
     )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import partial
 
 from whygrad.diagnostics import Label, Severity
+from whygrad.fixes.making import made_here
+from whygrad.fixes.owned import made_in_init
 from whygrad.graph import Failure, FailureKind, OpKind, Recording, Variable, VariableId
 from whygrad.graph.questions.clash import are_recreated, gradients_in, mixed_gradients
 from whygrad.rules.rule import Finding, rule
@@ -66,6 +69,7 @@ def variable_recreated(recording: Recording) -> Iterator[Finding]:
             primary=Label(created, f"recreated in {steps} steps"),
             variables=tuple(dict.fromkeys(variable_name(variable) for variable in variables)),
             help="make the variable (or layer) once, before the loop or in `__init__`/`build`, and use it in every step",
+            fixes=partial(made_here, created),
         )
 
     failure = recording.failure
@@ -76,6 +80,7 @@ def variable_recreated(recording: Recording) -> Iterator[Finding]:
             message="a layer makes variables or layers each time that it is called: they would never be trained",
             primary=None if failure.where is None else Label(failure.where, "makes something new in every call"),
             help="make it once, in `__init__` or `build`, and use it in `call`",
+            fixes=partial(made_in_init, failure.where),
         )
 
 

@@ -72,23 +72,25 @@ class ModelGuard:
         self._patience = patience
         self._model: Any = None
         self._optimizer: Any = None  # the model's own
+        self._guarded: Any = None  # the same behind a guard, kept for the next `fit`: its step is compiled once
 
     def put_on(self, model: Any) -> None:
         if self._model is not None or hasattr(model.optimizer, "guarding"):
             return
-        guarded = guard(model.optimizer, self._mode, patience=self._patience)
+        if self._guarded is None or self._optimizer is not model.optimizer:
+            self._guarded = guard(model.optimizer, self._mode, patience=self._patience)
         self._model, self._optimizer = model, model.optimizer
-        model.optimizer = guarded
+        model.optimizer = self._guarded
 
     def take_off(self, writer: RunWriter) -> None:
         if self._model is None:
             return
-        guarded, self._model.optimizer = self._model.optimizer, self._optimizer
-        self._model = self._optimizer = None
-        for bad in guarded.bad_steps:
+        self._model.optimizer, self._model = self._optimizer, None
+        for bad in self._guarded.bad_steps:
             writer.add_event("held back", {"step": bad.step, "variables": list(bad.variables)}, bad.step - 1)
-        if guarded.bad_steps:
-            print(guarded.report(), file=sys.stderr)
+        if self._guarded.bad_steps:
+            print(self._guarded.report(), file=sys.stderr)
+            self._guarded = None  # the next `fit` begins with a clean record
 
 
 # Naming `wg.guard` must be enough to load a model that was saved with it.

@@ -14,11 +14,11 @@ from whygrad.arguments import check_path, check_text, check_type, check_whole
 from whygrad.backends import DISTRIBUTIONS
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.notice import warn
 from whygrad.store import Run, RunWriter
 from whygrad.training.guard.guard import ModelGuard
 from whygrad.training.monitor.collector import Collector, Executions, ProgressLine
-from whygrad.training.monitor.monitored_function import MonitoredFunction
-from whygrad.training.monitor.step_recorder import StepRecorder
+from whygrad.training.monitor.monitored_function import MonitoredFunction, monitored
 from whygrad.training.run_diagnosis import DEFAULT, Thresholds, store_diagnosis, store_ledger
 
 
@@ -28,7 +28,8 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
     `model.fit(..., callbacks=[whygrad.Monitor()])`, then `whygrad show latest`. Of each variable: sum, norm, minimum,
     maximum, zeros and non-finite elements of the gradient, its norm after clipping, the norm of the weight and of the
     update; of each step: loss, learning rate, loss scale, duration, and what the training step returns. Several
-    `fit` calls with one Monitor are one run. The training is bit for bit the same.
+    `fit` calls with one Monitor are one run. The training is bit for bit the same. A step on several replicas is not
+    recorded yet; one line says so.
 
     Args:
         name: what to call the run, besides its id.
@@ -102,22 +103,16 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
     def _start(self) -> None:
         model = self.model
         self._stop("interrupted", None)  # a `fit` that ended without telling
+        replicas = getattr(getattr(model, "distribute_strategy", None), "num_replicas_in_sync", 1)
+        if replicas > 1:
+            warn(f"Monitor cannot record a step on {replicas} replicas yet: this `fit` goes on without it")
+            return
         self._writer = self._open_run(model)
         self._executions = Executions()
         self._since_drain = 0
-        recorder = StepRecorder(
-            model,
-            _OptimizerNames(model),
-            every=self._every,
-            closely_every=self._closely_every,
-            compiled=bool(model.jit_compile) and not model.run_eagerly,
-            rows_at_once=compat.steps_per_execution(model),
-        )
-        self._collector = Collector(recorder, self._executions, self._writer, self._steps_done)
-        self._function = MonitoredFunction(
-            model, recorder, partial(self._hooks.safely, self._after_execution), self._on_failure
-        )
-        self._function.install()
+        self._function = monitored(model, every=self._every, closely_every=self._closely_every)
+        self._collector = Collector(self._function.recorder, self._executions, self._writer, self._steps_done)
+        self._function.install(partial(self._hooks.safely, self._after_execution), self._on_failure)
         self._writer.add_source(self._collector.drain)
 
     def _open_run(self, model: Any) -> RunWriter:
@@ -186,20 +181,3 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
                 f"whygrad: {len(found)} finding{plural} in run {self.run_id}: `whygrad show {self.run_id}`",
                 file=sys.stderr,
             )
-
-
-class _OptimizerNames:
-    """What to call an optimizer: as the model calls it, where it holds several."""
-
-    def __init__(self, model: Any) -> None:
-        self._attributes = {id(value): name for name, value in vars(model).items() if hasattr(value, "apply_gradients")}
-        if len(self._attributes) < 2:
-            self._attributes = {}
-        self._given: dict[int, str] = {}
-
-    def __call__(self, optimizer: Any) -> str:
-        if id(optimizer) not in self._given:
-            name = self._attributes.get(id(optimizer), "").lstrip("_") or str(getattr(optimizer, "name", "optimizer"))
-            taken = set(self._given.values())
-            self._given[id(optimizer)] = name if name not in taken else f"{name} ({len(taken) + 1})"
-        return self._given[id(optimizer)]

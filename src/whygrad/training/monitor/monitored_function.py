@@ -5,48 +5,77 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
+from whygrad.backends.tensorflow import compat
 from whygrad.training.monitor.step_recorder import StepRecorder
+
+_KEPT: Final = "whygrad_monitored"  # attribute of the function whose place is taken: both last until `compile`
+
+
+def monitored(model: Any, *, every: int, closely_every: int) -> MonitoredFunction:
+    """The monitored step of a model; that of an earlier `fit`, traced as it is, where the model would keep its own."""
+    original = _innermost(model.train_function)[1]
+    settings = (every, closely_every, id(model.optimizer))  # which the kept function holds
+    kept = getattr(original, "__dict__", {}).get(_KEPT)
+    if isinstance(kept, MonitoredFunction) and kept.model is model and kept.settings == settings:
+        kept.recorder.restart()
+        return kept
+    recorder = StepRecorder(
+        model,
+        every=every,
+        closely_every=closely_every,
+        compiled=bool(model.jit_compile) and not model.run_eagerly,
+        rows_at_once=compat.steps_per_execution(model),
+    )
+    return MonitoredFunction(model, recorder, original, settings)
+
+
+def _innermost(function: Any) -> tuple[Any, Any]:
+    """A training function without what optimizers of ours put around it, and the last of these."""
+    around = None
+    while not isinstance(function, MonitoredFunction) and "function" in getattr(function, "__dict__", {}):
+        around, function = function, function.function
+    return around, function
 
 
 class MonitoredFunction:
     """Called by `fit` for each execution of one or several steps."""
 
-    def __init__(
-        self,
-        model: Any,
-        recorder: StepRecorder,
-        on_execution: Callable[[float, float], None],
-        on_failure: Callable[[BaseException], None],
-    ) -> None:
+    def __init__(self, model: Any, recorder: StepRecorder, original: Any, settings: object) -> None:
         self.model = model
         self.recorder = recorder
+        self.settings = settings
         self._history: Any = None  # of the `fit` that a Monitor is on
-        self._original = model.train_function
+        self._optimizer = model.optimizer
+        self._original = original
         self._step = recorder.wrap(model.train_step)
-        self._on_execution = on_execution
-        self._on_failure = on_failure
+        self._on_execution: Callable[[float, float], None] | None = None
+        self._on_failure: Callable[[BaseException], None] | None = None
         self._function = self._make()
 
-    def install(self) -> None:
+    def install(
+        self, on_execution: Callable[[float, float], None], on_failure: Callable[[BaseException], None]
+    ) -> None:
         """Take the place of the model's own function for the `fit` that has just begun."""
+        self._on_execution, self._on_failure = on_execution, on_failure
         self._history = self.model.history
-        self.model.train_function = self
+        if hasattr(self._original, "__dict__"):
+            setattr(self._original, _KEPT, self)
+        self._put(self)
 
     def remove(self) -> None:
         """Give the model its own function back, traced as it was."""
-        if self.model.train_function is self:
-            self.model.train_function = self._original
-            return
-        around = self.model.train_function  # an optimizer of ours may stand around this one
-        while getattr(around, "function", None) is not None and around.function is not self:
-            around = around.function
-        if getattr(around, "function", None) is self:
-            if self._original is None:
-                self.model.train_function = None
-            else:
-                around.function = self._original
+        self._on_execution = self._on_failure = None
+        if _innermost(self.model.train_function)[1] is self:
+            self._put(self._original)
+
+    def _put(self, function: Any) -> None:
+        around = _innermost(self.model.train_function)[0]
+        if around is None or function is None:
+            self.model.train_function = function
+        else:
+            around.function = function
 
     def __call__(self, iterator: Any) -> Any:
         if self.model.history is not self._history:  # another `fit`: ours ended without calling its callbacks
@@ -61,20 +90,25 @@ class MonitoredFunction:
             raise
         except BaseException as error:
             self.recorder.abandon()
+            failed = self._on_failure
+            vars(self._original).pop(_KEPT, None)
             self.remove()
-            self._on_failure(error)
+            if failed is not None:
+                failed(error)
             raise
-        self._on_execution(begun, time.perf_counter() - started)
+        if self._on_execution is not None:
+            self._on_execution(begun, time.perf_counter() - started)
         return result
 
     def _make(self) -> Any:
         """The function that the model itself makes of its training step, made of ours."""
+        before = self.model.train_function
         try:
             with self._in_place():
                 self.model.make_train_function(force=True)
             return self.model.train_function
         finally:
-            self.model.train_function = self._original
+            self.model.train_function = before
 
     @contextmanager
     def _in_place(self) -> Iterator[None]:

@@ -44,6 +44,12 @@ class Ring:
         slot = tf.cast(turn % self.capacity, tf.int32)
         self._buffer.scatter_nd_update([[slot]], [tf.concat([prefix, tf.cast(row, dtype)], 0)])
 
+    def clear(self) -> None:
+        """Begin again with the first row."""
+        with self._lock:
+            self._buffer.assign(np.full(self._buffer.shape, np.nan))
+            self._next = self.lost = 0
+
     def drain(self, before: int | None = None, stride: int = 1) -> tuple[Array, Array]:
         """(numbers, rows) written since the last time, oldest first; only those of steps `before` a number."""
         with self._lock:

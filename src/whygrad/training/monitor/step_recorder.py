@@ -14,6 +14,7 @@ from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable
 from whygrad.backends.tensorflow.measure.step_means import Means
 from whygrad.backends.tensorflow.measure.unit_watch import UnitWatch, is_watched
 from whygrad.graph import Graph
+from whygrad.training.monitor.optimizer_names import OptimizerNames
 from whygrad.training.monitor.ring import Ring
 from whygrad.training.monitor.row_layout import RowLayout, Section, facts_of
 from whygrad.training.monitor.step_graph import graph_of
@@ -42,7 +43,6 @@ class StepRecorder:
     def __init__(
         self,
         model: Any,
-        names: Callable[[Any], str],
         *,
         every: int,
         closely_every: int,
@@ -58,7 +58,7 @@ class StepRecorder:
         self._one = hidden_variable(1.0, dtype=tf.float32, name="one") if compiled else None
         self._compiled = compiled
         self._model = model
-        self._names = names
+        self._names = OptimizerNames(model)
         self._rows_at_once = rows_at_once
         self._probe: StepProbe | None = None
         self._graph: Any = None
@@ -70,6 +70,14 @@ class StepRecorder:
         self._clipped: dict[int, Any] = {}  # by the identity of the application, which the probe keeps alive
         self._rows: dict[int, Any] = {}
         self._failures = Hooks()
+
+    def restart(self) -> None:
+        """Count from the first step again, and forget what was recorded: another `fit` begins."""
+        self.counter.assign(0)
+        for ring in self.rings.values():
+            ring.clear()
+        for watch in self.units.values():
+            watch.clear()
 
     def wrap(self, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """The step, followed by what records it. AutoGraph may convert it, as it would have converted the step."""

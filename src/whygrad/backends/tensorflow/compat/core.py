@@ -130,24 +130,26 @@ class Tracing:
 # Folders of TensorFlow that trace functions for other ends than running them as they are.
 _FOREIGN_TRACERS = (
     "/tensorflow/python/ops/parallel_for/",
-    "/tensorflow/python/data/",
     "/tensorflow/python/saved_model/",
     "/tensorflow/python/ops/custom_gradient.py",
     "/tensorflow/lite/",
 )
+_DATA = "/tensorflow/python/data/"
+_LOOPS = "/tensorflow/python/data/ops/dataset_autograph.py"  # `for x in dataset`, in a function
 
 
 def tracing(frame: FrameType | None) -> Tracing:
-    """Who traces, by the frames of the stack."""
-    compiled = foreign = False
+    """Who traces, by the frames of the stack. A loop over a data set in a function is run as it is, by the data set."""
+    compiled = foreign = exported = False
     while frame is not None:
         path = frame.f_code.co_filename.replace("\\", "/")
         if "/tensorflow/python/eager/" in path:
-            foreign = foreign or frame.f_code.co_name == "get_concrete_function"  # to be converted or exported
+            exported = exported or frame.f_code.co_name == "get_concrete_function"  # to be converted or exported
             compiled = compiled or getattr(frame.f_locals.get("self"), "_jit_compile", None) is True
+        exported = (exported or _DATA in path) and _LOOPS not in path
         foreign = foreign or any(part in path for part in _FOREIGN_TRACERS)
         frame = frame.f_back
-    return Tracing(compiled, foreign)
+    return Tracing(compiled, foreign or exported)
 
 
 def replicas() -> int:

@@ -6,9 +6,13 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any
+from typing import Any, Final
 
 import tensorflow as tf
+
+from whygrad.backends.tensorflow.compat.optimizers import optimizer_inside
+
+_MOST_RATES: Final = 64  # that are asked of a schedule
 
 
 def frames_above(depth: int = 2) -> Iterator[FrameType]:
@@ -53,6 +57,24 @@ def rate_now(optimizer: Any) -> float | None:
             return float(rate.numpy() if hasattr(rate, "numpy") else rate)
     except Exception:  # a schedule of the user's own that fails outside of the step, a copy on each device
         return None
+
+
+def schedule_of(optimizer: Any) -> Any:
+    """The schedule that a learning rate comes from; None where there is none, or it is the user's own."""
+    schedule = getattr(optimizer_inside(optimizer), "_learning_rate", None)
+    own = str(getattr(type(schedule), "__module__", "")).startswith(("keras.", "tf_keras."))
+    return schedule if own and callable(schedule) and hasattr(schedule, "get_config") else None
+
+
+def rates_of(schedule: Any, first: int, end: int) -> tuple[float, ...]:
+    """What a schedule gives between two steps."""
+    if schedule is None or end <= first:
+        return ()
+    try:
+        with tf.init_scope():
+            return tuple(float(schedule(step)) for step in range(first, end, max(1, -(-(end - first) // _MOST_RATES))))
+    except Exception:  # one that wants more than a number
+        return ()
 
 
 def build(optimizer: Any, variables: Iterable[Any]) -> None:

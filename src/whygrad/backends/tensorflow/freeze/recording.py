@@ -183,9 +183,20 @@ def _updates(recorder: Recorder, updates: Updates) -> Iterator[Update]:
             unknown=tuple(map(VariableId, entry.unknown)),
             runs=_runs(recorder.ledger, entry) if entry.traced else None,
             rate=entry.rate,
+            rates=_rates(recorder, entry),
             adaptive=entry.adaptive,
             averages=entry.averages,
         )
+
+
+def _rates(recorder: Recorder, entry: UpdateEntry) -> tuple[float, ...]:
+    """Of a schedule, over all steps; where somebody has set another rate, the first and the last."""
+    optimizer = None if entry.reference is None else entry.reference()
+    with recorder.pausing():
+        if entry.schedule is not None:
+            return compat.rates_of(entry.schedule, entry.iterations or 0, compat.value_now(entry.counter) or 0)
+        last = None if optimizer is None or entry.rate is None else compat.rate_now(optimizer)
+    return () if last is None or entry.rate is None or last == entry.rate else (entry.rate, last)
 
 
 def _runs(book: LedgerBook, entry: UpdateEntry) -> int | None:

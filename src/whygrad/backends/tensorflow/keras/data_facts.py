@@ -1,4 +1,4 @@
-"""What `fit` is given: inputs, targets and validation data, where they are arrays that can be looked at as they lie."""
+"""What `fit` is given: inputs, targets and validation data, where they are arrays, or data sets made of arrays."""
 
 from __future__ import annotations
 
@@ -34,23 +34,42 @@ class GivenData:
 
     def look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         given = {**dict(zip(("x", "y"), args, strict=False)), **kwargs}
-        x, y = given.get("x"), given.get("y")
+        x, y, validation = given.get("x"), given.get("y"), given.get("validation_data")
         if self._looks >= _MOST_LOOKS or self._seen == (id(x), id(y)):
             return
         self._looks, self._seen = self._looks + 1, (id(x), id(y))
+        found = list(_of_datasets(x, validation)) if compat.is_dataset(x) else []
+        if compat.is_dataset(x):
+            x, y = _opened(x)
         inputs, targets = list(_arrays(x)), list(_arrays(y))
         self.inputs = tuple(each for array in inputs if (each := values_of(array)) is not None)
         self.targets = values_of(targets[0]) if len(targets) == 1 else None
         self.weighted |= given.get("class_weight") is not None or given.get("sample_weight") is not None
-        validation = given.get("validation_data")
         self.validated |= validation is not None or bool(given.get("validation_split"))
+        if compat.is_dataset(validation):
+            validation = _opened(validation)
         beside = list(_arrays(validation[0])) if isinstance(validation, (list, tuple)) and validation else []
-        found = []
-        if len(inputs) == 1 and len(targets) == 1 and _of_one_table(x, y) and _holds(inputs[0], targets[0]):
-            found.append(Missed.TARGETS_AS_INPUTS)
+        if len(inputs) == 1 and len(targets) == 1 and holds(inputs[0], targets[0]):
+            found.append(Missed.TARGETS_AS_INPUTS if _of_one_table(x, y) else Missed.TARGETS_AMONG_INPUTS)
         if len(inputs) == 1 and len(beside) == 1 and _shares_rows(inputs[0], beside[0]):
             found.append(Missed.VALIDATION_IN_TRAINING)
         self.missed = tuple(found)
+
+
+def _of_datasets(trained: Any, validation: Any) -> Iterator[Missed]:
+    if compat.are_shuffled_apart(trained):
+        yield Missed.SHUFFLED_APART
+    if compat.is_dataset(validation) and compat.is_shuffled_before_cut(trained, validation):
+        yield Missed.SPLIT_ANEW
+
+
+def _opened(dataset: Any) -> tuple[Any, Any]:
+    """Inputs and targets of a data set; None for what would have to be gone through for them."""
+    try:
+        x, y, _ = compat.unpack(compat.arrays_in(dataset))
+    except Exception:  # elements that are no plain tensors
+        return None, None
+    return x, y
 
 
 def _arrays(data: Any) -> Iterator[Array]:
@@ -83,7 +102,7 @@ def _of_one_table(x: Any, y: Any) -> bool:
     )
 
 
-def _holds(inputs: Array, targets: Array) -> bool:
+def holds(inputs: Array, targets: Array) -> bool:
     """Whether a column of the inputs is the targets."""
     flat = targets.reshape(-1)
     if inputs.ndim != 2 or len(flat) != len(inputs) or inputs.shape[1] < 2 or len(flat) < _FEW:

@@ -10,6 +10,7 @@ from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras.attributes import Attributes
+from whygrad.backends.tensorflow.keras.by_hand import ByHand
 from whygrad.backends.tensorflow.keras.called_layers import CalledLayers
 from whygrad.backends.tensorflow.keras.lists import ListReads
 from whygrad.backends.tensorflow.keras.losses import Losses
@@ -53,6 +54,10 @@ class KerasFacts:
     @cached_property
     def losses(self) -> Losses:
         return Losses(self._recorder, self._frameworks, lambda *it: self.objectives.called(*it))
+
+    @cached_property
+    def by_hand(self) -> ByHand:
+        return ByHand(self.called_at.chain, lambda *it: self.objectives.called(*it))
 
     @cached_property
     def objectives(self) -> Objectives:

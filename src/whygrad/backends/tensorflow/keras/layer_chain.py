@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -15,6 +16,7 @@ from whygrad.observe.fact import Maker, OpFact
 from whygrad.observe.place import Place, span
 
 _MOST_CALLS: Final = 4096  # the oldest half is forgotten then
+_MOST_GIVEN: Final = 8
 _MOST_LAYERS: Final = 256  # behind one tensor
 _MOST_OPS: Final = 24  # between two layers
 _MOST_AT_ONCE: Final = 16  # calls of one layer outside of functions: after them nothing new is learned of it
@@ -35,6 +37,7 @@ class LayerChain:
         self._calls: dict[int, _Call] = {}
         self._uses: dict[int, int] = {}
         self._at_once: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self.given: deque[int] = deque(maxlen=_MOST_GIVEN)  # the numbers of what outermost calls gave last
         self.entered: tuple[Any, tuple[Any, ...]] | None = None  # the last outermost call: layer and inputs, weakly
 
     def called(
@@ -61,6 +64,7 @@ class LayerChain:
         for number in numbers if fresh else ():
             self._uses[number] = self._uses.get(number, 0) + 1
         if outermost:
+            self.given += [number for each in compat.flatten(result) if (number := compat.id_of(each)) is not None]
             arrays = [each for each in compat.flatten(args[:1]) if hasattr(each, "shape")]
             self.entered = weakref.ref(layer), tuple(map(weakref.ref, arrays))
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import numpy as np
+
+from whygrad.backends.tensorflow.keras.data_facts import holds
 from whygrad.backends.tensorflow.measure.array_values import joined, values_of
 from whygrad.graph.learning import Activation, LayerFacts, LossKind, Values
 from whygrad.observe.place import Place
@@ -19,7 +22,8 @@ _KINDS: Final[dict[LossKind, str]] = {
     "mean_squared_logarithmic_error",
     LossKind.HINGE: "hinge squared_hinge",
 }
-_KIND_OF: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()}
+MARGIN: Final = "1 - y * p"
+_KIND_OF: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()} | {MARGIN: LossKind.MARGIN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ class LossSite:
     inputs: tuple[Values, ...] = ()
     taps: list[tuple[Any, Any, tuple[Any, ...]]] = field(default_factory=list)  # targets, predictions, inputs
     turn: int = 0
+    holding: bool | None = None  # the targets were a column of the inputs, whenever that was looked at
 
     def look(self, targets: Any, prediction: Any, inputs: list[Any]) -> None:
         known, predicted = values_of(targets), values_of(prediction)
@@ -58,6 +63,9 @@ class LossSite:
             self.targets = joined(self.targets, known)
         if predicted is not None:
             self.predictions[min(len(self.predictions), _MOST_LOOKS) :] = [predicted]
+        arrays = [each for each in (*inputs, targets) if isinstance(each, np.ndarray) and each.size]
+        if len(arrays) == len(inputs) + 1 == 2:  # a step that has not run leaves nothing
+            self.holding = self.holding is not False and holds(*arrays)
         if not self.inputs:
             self.inputs = tuple(each for array in inputs if (each := values_of(array)) is not None)
 

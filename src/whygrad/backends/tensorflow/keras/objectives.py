@@ -21,7 +21,7 @@ from whygrad.backends.tensorflow.keras.trainings import Trainings
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.measure.array_values import joined
 from whygrad.backends.tensorflow.measure.finite import array_of
-from whygrad.graph.learning import PASSING, Activation, LayerFacts, LayerKind, Objective
+from whygrad.graph.learning import PASSING, Activation, LayerFacts, LayerKind, Missed, Objective
 from whygrad.observe.fact import Maker
 from whygrad.observe.place import Place, span
 from whygrad.source.position import CodeOwner, owner_of
@@ -196,7 +196,7 @@ class Objectives:
                 targets=joined(given.targets, site.targets) if alone and given.targets else site.targets,
                 predictions=tuple(site.predictions) or (site.shape,),
                 inputs=given.inputs or site.inputs,
-                missed=given.missed,
+                missed=(*given.missed, *((Missed.TARGETS_AMONG_INPUTS,) * bool(site.holding and not given.missed))),
                 metrics=() if compiled is None else tuple(_own(compiled.metrics, site, position)),
                 weighted=given.weighted,
                 whole=alone and given.targets is not None,

@@ -39,6 +39,7 @@ class UpdateEntry:
     counter: Any = None  # the variable that it counts its updates in, kept: it may be asked after the optimizer is gone
     iterations: int | None = None  # updates that it had made before; None: not known
     rate: float | None = None  # of the first of them
+    schedule: Any = None  # of the framework's own, that the rate comes from
     adaptive: bool = False  # it divides by the size that gradients had
     count: int = 1
 
@@ -92,6 +93,7 @@ class Updates:
             update.iterations = self._counted(update.counter)
             with recorder.pausing():
                 update.rate, update.adaptive = compat.rate_now(optimizer), is_adaptive(optimizer)
+            update.schedule = compat.schedule_of(optimizer)
         inputs = [tensor for g in gradients if (tensor := compat.id_of(getattr(g, "values", g))) is not None]
         record = recorder.add_virtual("ApplyGradients", inputs, (), place, graph)
         record.attrs = tuple(pair.variable for pair in pairs if not pair.missing)

@@ -65,7 +65,7 @@ def _looked_at(known: Values, sample: Array) -> Values:
         nonfinite=int(sample.size - numbers.size),
         sums=(float(sums.min()), float(sums.max())),
         ones=(int(ones.min()), int(ones.max())) if binary else None,
-        alike=len(sample) > 1 and not bool(varies.any()),
+        alike=len(sample) > 1 and bool(finite.all()) and not bool(varies.any()),
         constant=int((~varies).sum()) if len(sample) > 1 else 0,
         spread=float(np.nanmax(spread)) if np.isfinite(spread).any() else 0.0,
         scales=(float(largest[varies].min()), float(largest[varies].max())) if varies.any() else (0.0, 0.0),

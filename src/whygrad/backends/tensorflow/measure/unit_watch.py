@@ -32,6 +32,10 @@ class UnitWatch:
         flat = tf.concat([tf.reshape(tf.cast(gradient, tf.float32), [-1]) for gradient in gradients], 0)
         self._last.assign(tf.where(flat != 0, tf.cast(number, tf.int32), self._last))
 
+    def clear(self) -> None:
+        """Begin again with the first step."""
+        self._last.assign(tf.fill(tf.shape(self._last), -1))
+
     def silent_since(self, step: int) -> dict[str, tuple[int, int]]:
         """{variable: (units without a gradient since a step, units)}."""
         last, result, start = self._last.numpy(), {}, 0

@@ -94,11 +94,22 @@ def _is_guarded(case: Case, where: ast.AST) -> bool:
     for parent in case.module.ancestors(where):
         if isinstance(parent, ast.Try):
             return True
-        if isinstance(parent, (ast.If, ast.IfExp)):
-            test = ast.unparse(parent.test)
-            if any(
-                word in test.lower()
-                for word in ("version", "hasattr", "v1", "v2", "tf1", "tf2", "tf_1", "tf_2", "eager")
-            ):
-                return True
-    return False
+        tests = [parent.test] if isinstance(parent, (ast.If, ast.IfExp)) else getattr(parent, "decorator_list", [])
+        if any(map(_asks_for_version, tests)):  # `if version < 2`, or `@run_v1_only` on the function
+            return True
+    name = ".".join(ast.unparse(where).split(".")[:2])
+    return any(_leaves_without_it(each, name) for each in case.module.before(where))
+
+
+def _asks_for_version(test: ast.expr) -> bool:
+    words = ("version", "hasattr", "v1", "v2", "tf1", "tf2", "tf_1", "tf_2", "eager")
+    return any(word in ast.unparse(test).lower() for word in words)
+
+
+def _leaves_without_it(before: ast.stmt, name: str) -> bool:
+    """`try: tf.contrib` with `except AttributeError: return`, or `if version < 2: return`."""
+    if isinstance(before, ast.Try) and any(name in ast.unparse(each) for each in before.body):
+        return any(isinstance(each, (ast.Return, ast.Raise)) for handler in before.handlers for each in handler.body)
+    if not isinstance(before, ast.If) or not _asks_for_version(before.test):
+        return False
+    return any(isinstance(each, (ast.Return, ast.Raise)) for each in before.body)

@@ -1,0 +1,205 @@
+"""Where data come from: the statements that gave them their names, followed back through loops, calls and data sets."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from whygrad.source.arguments import argument_span
+from whygrad.source.module import Module, last_name, located, parameters
+from whygrad.source.text import SourceSpan
+
+_MOST_HOPS: Final = 12
+_PACKING: Final = ("from_tensor_slices", "from_tensors", "zip")  # make a data set of the parts they are given
+_LEARNING: Final = ("fit_transform", "transform")  # `scaler.transform(x)` gives x, not the scaler
+_LIBRARIES: Final = ("np", "numpy", "tf", "tensorflow", "keras", "K", "ops", "rng", "pd")
+
+Path = tuple[int, ...]  # which part of a tuple, and which part of that
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A name that data went through, and the statement that gave it to them."""
+
+    name: str
+    made: SourceSpan
+
+
+def hops(span: SourceSpan | None, path: Path = ()) -> list[Hop]:
+    """The names that the value of an expression had, the latest first; `path`: of which part of the value."""
+    found = located(span)
+    if found is None or not isinstance(found[1], ast.expr):
+        return []
+    trail = list[Hop]()
+    for name, statement in _back(found[0], found[1], path):
+        trail.append(Hop(name, found[0].span(statement)))
+        if len(trail) >= _MOST_HOPS:
+            break
+    return trail
+
+
+def compared_data(loss: SourceSpan | None) -> tuple[SourceSpan | None, SourceSpan | None]:
+    """Of the call of a loss: the expressions of what the model was given, and of the targets."""
+    return _given_to_model(argument_span(loss, "y_pred", 1)), argument_span(loss, "y_true", 0)
+
+
+def _given_to_model(prediction: SourceSpan | None) -> SourceSpan | None:
+    """`x` of `model(x)`, also where the prediction has a name by then."""
+    found = located(prediction)
+    value = found[1] if found is not None and isinstance(found[1], ast.expr) else None
+    if found is None or value is None:
+        return None
+    module = found[0]
+    if isinstance(value, ast.Name):
+        bound = _binding(module, value.id, value)
+        value = bound.value if isinstance(bound, ast.Assign) else None
+    inner = None
+    while isinstance(value, ast.Call) and value.args:
+        inner = value = value.args[0]
+    return None if inner is None else module.span(inner)
+
+
+def apart(one: list[Hop], other: list[Hop]) -> tuple[list[Hop], list[Hop]]:
+    """Two trails without what both were packed in last."""
+    shared = 0
+    while shared < min(len(one), len(other)) and one[shared] == other[shared]:
+        shared += 1
+    return one[shared:], other[shared:]
+
+
+def is_made_of(data: list[Hop], others: list[Hop]) -> bool:
+    """Whether the statements that made some data read others by their latest name."""
+    for hop in data:
+        found = located(hop.made)
+        names = () if found is None else (n.id for n in ast.walk(found[1]) if isinstance(n, ast.Name))
+        if others and others[0].name in (hop.name, *names):
+            return True
+    return False
+
+
+def _back(module: Module, node: ast.expr, path: Path) -> Iterator[tuple[str, ast.stmt]]:
+    """Names and the assignments that gave them their values, from an expression backwards."""
+    for _ in range(4 * _MOST_HOPS):
+        step = _carrier(node, path)
+        if step is None:
+            return
+        name, path = step
+        bound = _binding(module, name.id, name)
+        if isinstance(bound, ast.Assign):
+            path = (*_place_in(bound.targets[0], name.id), *path)
+            if not _is_given(module, bound):
+                yield name.id, bound
+            node = bound.value
+        elif isinstance(bound, (ast.For, ast.AsyncFor)):
+            node, path = _iterated(bound, name.id, path)
+        else:
+            given = None if bound is not None else _argument(module, name)
+            if given is None:
+                return
+            node = given
+
+
+def _is_given(module: Module, statement: ast.Assign) -> bool:
+    """`x, y = data` of a parameter: the data had their names before."""
+    value = statement.value
+    return isinstance(value, ast.Name) and value.id in parameters(module.scope(statement))
+
+
+def _carrier(node: ast.expr, path: Path) -> tuple[ast.Name, Path] | None:
+    """The name that an expression's value, or a part of it, comes from mainly, and which part of that it is."""
+    for _ in range(32):
+        match node:
+            case ast.Name():
+                return node, path
+            case ast.Tuple(elts=parts) | ast.List(elts=parts) if path and path[0] < len(parts):
+                node, path = parts[path[0]], path[1:]
+            case ast.Subscript(value=inner) | ast.Starred(value=inner):
+                node = inner
+            case ast.BinOp(left=inner) | ast.Compare(left=inner) | ast.UnaryOp(operand=inner):
+                node = inner
+            case ast.Call(func=function, args=[first, *_]) if last_name(function) in _PACKING:
+                packed = last_name(function) == "zip" and not isinstance(first, (ast.Tuple, ast.List))
+                node = ast.Tuple(elts=node.args) if packed else first
+            case ast.Call(func=ast.Attribute(value=inner, attr=attr), args=[first, *_]) if attr in _LEARNING:
+                node = first
+            case ast.Call(func=ast.Attribute(value=inner)) if not _is_library(inner):
+                node = inner
+            case ast.Call(args=[first, *_]):
+                node = first
+            case ast.Attribute(value=inner):
+                node = inner
+            case _:
+                return None
+    return None
+
+
+def _is_library(node: ast.expr) -> bool:
+    """`np`, `tf.math`, `rng`: what methods are taken from that make new values of their arguments."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id in _LIBRARIES
+
+
+def _binding(module: Module, name: str, at: ast.expr) -> ast.stmt | None:
+    """The statement that gave a name its value last: before the place where it is read, in its function or around."""
+    scope = module.scope(at)
+    while True:
+        found = [each for each in _statements(module, scope) if name in targets(each)]
+        before = [each for each in found if each.lineno < at.lineno or each in module.ancestors(at)]
+        inside = [each for each in found if module.statement(at) is each]
+        usable = [each for each in before or found if each not in inside or isinstance(each, (ast.For, ast.AsyncFor))]
+        if usable:
+            return max(usable, key=lambda each: each.lineno)
+        if isinstance(scope, ast.Module) or name in parameters(scope):
+            return None
+        scope = module.scope(scope)
+
+
+def _statements(module: Module, scope: ast.AST) -> Iterator[ast.stmt]:
+    return (node for node in ast.walk(scope) if isinstance(node, ast.stmt) and module.scope(node) is scope)
+
+
+def targets(statement: ast.stmt) -> set[str]:
+    given: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        given = statement.targets
+    elif isinstance(statement, (ast.For, ast.AsyncFor)):
+        given = [statement.target]
+    return {node.id for each in given for node in ast.walk(each) if isinstance(node, ast.Name)}
+
+
+def _place_in(target: ast.expr, name: str) -> Path:
+    """Where a name stands among the targets of an assignment."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        for position, each in enumerate(target.elts):
+            if any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(each)):
+                return (position, *_place_in(each, name))
+    return ()
+
+
+def _iterated(loop: ast.For | ast.AsyncFor, name: str, path: Path) -> tuple[ast.expr, Path]:
+    """What a loop goes through, and which part of an element the name is."""
+    where, source = (*_place_in(loop.target, name), *path), loop.iter
+    if isinstance(source, ast.Call) and last_name(source.func) == "enumerate" and source.args:
+        return source.args[0], where[1:]
+    return source, where
+
+
+def _argument(module: Module, name: ast.Name) -> ast.expr | None:
+    """What the first call of a function gives for a parameter."""
+    function = module.scope(name)
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return None
+    names = [arg.arg for arg in (*function.args.posonlyargs, *function.args.args)]
+    if name.id not in names:
+        return None
+    position = names.index(name.id) - (names[0] == "self")
+    for call in module.calls.get(function.name, ()):
+        named = next((word.value for word in call.keywords if word.arg == name.id), None)
+        if named is not None:
+            return named
+        if 0 <= position < len(call.args) and not any(isinstance(arg, ast.Starred) for arg in call.args):
+            return call.args[position]
+    return None

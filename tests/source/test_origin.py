@@ -1,0 +1,123 @@
+"""Where data got their names, and whether two arrays are put into another order apart from one another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from whygrad.source import SourceSpan
+from whygrad.source.arguments import argument_span
+from whygrad.source.module import located
+from whygrad.source.order import shuffled_apart
+from whygrad.source.origin import apart, compared_data, hops, is_made_of
+
+Spot = Callable[[str, str], SourceSpan]
+
+
+@pytest.fixture
+def spot(tmp_path: Path) -> Spot:
+    """The span of a piece of text in a program that is written to a file."""
+
+    def find(program: str, piece: str) -> SourceSpan:
+        file = tmp_path / f"p{abs(hash(program))}.py"
+        file.write_text(program)
+        for number, line in enumerate(program.splitlines(), 1):
+            if piece in line:
+                return SourceSpan(str(file), number, line.index(piece), number, line.index(piece) + len(piece))
+        raise LookupError(piece)
+
+    return find
+
+
+def names(span: SourceSpan | None, *path: int) -> list[tuple[str, int]]:
+    return [(hop.name, hop.made.line) for hop in hops(span, path)]
+
+
+def test_a_name_is_followed_through_slices_scalers_and_sums(spot: Spot) -> None:
+    program = "raw = load()\nx = scaler.fit_transform(raw)\nx = (x - 1) / 2\nmodel.fit(x[:100], y)\n"
+
+    assert names(spot(program, "x[:100]")) == [("x", 3), ("x", 2), ("raw", 1)]
+
+
+def test_a_data_set_is_followed_into_the_part_that_is_meant(spot: Spot) -> None:
+    program = "a, b = load()\ndata = Dataset.from_tensor_slices((a, b)).shuffle(9).batch(2)\nmodel.fit(data)\n"
+    data = argument_span(spot(program, "model.fit(data)"), "x", 0)
+
+    assert names(data, 0) == [("data", 2), ("a", 1)]
+    assert names(data, 1) == [("data", 2), ("b", 1)]
+
+
+LOOP = """\
+x = load()
+y = labels()
+data = Dataset.zip((Dataset.from_tensor_slices(x), Dataset.from_tensor_slices(y)))
+
+def step(images, truth):
+    out = model(images, training=True)
+    return loss_of(truth, out)
+
+for turn, (a, b) in enumerate(data):
+    step(a, b)
+"""
+
+
+def test_a_loop_and_the_function_it_calls_are_gone_through(spot: Spot) -> None:
+    inputs, targets = compared_data(spot(LOOP, "loss_of(truth, out)"))
+
+    assert names(inputs) == [("data", 3), ("x", 1)]
+    assert names(targets) == [("data", 3), ("y", 2)]
+    assert [hop.name for trail in apart(hops(inputs), hops(targets)) for hop in trail] == ["x", "y"]
+
+
+def split(spot: Spot, *lines: str) -> SourceSpan | None:
+    program = "\n".join([*lines, "model.fit(x, y)\n"])
+    call = spot(program, "model.fit(x, y)")
+    return shuffled_apart(hops(argument_span(call, "x", 0)), hops(argument_span(call, "y", 1)))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("x = load()", "y = labels()", "rng.shuffle(x)"),
+        ("x = load()", "y = labels(x)", "np.random.shuffle(y)"),
+        ("x = load()", "y = labels(x)", "x = rng.permutation(x)"),
+        ("x = load()", "y = labels()", "np.random.shuffle(x)", "np.random.shuffle(y)"),
+    ],
+)
+def test_rows_are_apart_where_one_is_shuffled_without_the_other(spot: Spot, lines: tuple[str, ...]) -> None:
+    assert split(spot, *lines) is not None
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("x = load()", "y = labels()"),
+        ("x = load()", "rng.shuffle(x)", "y = labels(x)"),
+        ("data = load()", "rng.shuffle(data)", "x = data[:, 1:]", "y = data[:, 0]"),
+        ("x = load()", "y = labels()", "order = rng.permutation(9)", "x, y = x[order], y[order]"),
+        ("x = load()", "y = labels()", "x, y = shuffle(x, y)"),
+        ("x = load()", "y = labels()", "np.random.shuffle(x)", "np.random.seed(1)", "np.random.shuffle(y)"),
+        ("x = load()", "rng.shuffle(order)", "y = labels()"),
+    ],
+)
+def test_rows_stay_together_where_both_follow_one_order(spot: Spot, lines: tuple[str, ...]) -> None:
+    assert split(spot, *lines) is None
+
+
+def test_targets_that_read_the_inputs_are_made_of_them(spot: Spot) -> None:
+    toy = spot("x = load()\ny = x[:, :1]\nmodel.fit(x, y)\n", "model.fit(x, y)")
+    table = spot("t = load()\nx = t[:, :8]\ny = t[:, 7:]\nmodel.fit(x, y)\n", "model.fit(x, y)")
+
+    for call, expected in ((toy, True), (table, False)):
+        inputs, targets = apart(hops(argument_span(call, "x", 0)), hops(argument_span(call, "y", 1)))
+        assert is_made_of(targets, inputs) is expected
+
+
+def test_nothing_is_said_of_code_that_is_gone() -> None:
+    gone = SourceSpan("gone.py", 1, 0, 1, 4)
+
+    assert located(gone) is None
+    assert hops(gone) == []
+    assert shuffled_apart([], []) is None

@@ -1,0 +1,71 @@
+"""Write docs/commands.md: every command with its arguments and options, from the commands themselves.
+
+python tools/command_pages.py [--check]
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from whygrad.cli import commands
+
+PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
+HEAD = """<!-- Written by `python tools/command_pages.py`. -->
+# Commands
+
+`whygrad COMMAND --help` says the same on the terminal. Exit status 2 means that the command itself was wrong, and that
+nothing was run.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    root = commands.whygrad
+    parts = [HEAD, *_section(root, click.Context(root, info_name="whygrad"))]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _section(command: click.Command, context: click.Context) -> Iterator[str]:
+    if context.parent is not None:
+        usage = command.get_usage(context).removeprefix("Usage: ").split()
+        yield f"## `{context.command_path}`\n\n```console\n$ {' '.join(usage)}\n```\n\n{_prose(command.help or '')}\n"
+        records = filter(None, (each.get_help_record(context) for each in command.get_params(context)))
+        rows = [f"| `{_cell(names)}` | {_cell(text)} |" for names, text in records if text and "--help" not in names]
+        yield "\n".join(["| option | |", "| --- | --- |", *rows, ""]) if rows else ""
+    for name in command.list_commands(context) if isinstance(command, click.Group) else ():
+        inner = command.get_command(context, name)
+        if inner is not None and not inner.hidden:
+            yield from _section(inner, click.Context(inner, info_name=name, parent=context))
+
+
+def _prose(text: str) -> str:
+    """Paragraphs as they are; what `\\b` keeps in lines is a block."""
+    parts = []
+    for part in re.split(r"\n\s*\n", text.strip()):
+        kept = part.startswith("\b")
+        lines = part.lstrip("\b\n").splitlines()
+        parts.append("```console\n" + "\n".join(lines) + "\n```" if kept else " ".join(line.strip() for line in lines))
+    return "\n\n".join(parts)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 where it is out of date")
+    new = page()
+    if parser.parse_args().check:
+        sys.exit(0 if PAGE.read_text(encoding="utf-8") == new else "docs/commands.md is out of date: run `make docs`")
+    PAGE.write_text(new, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
