@@ -47,7 +47,7 @@ def test_diagnostics_are_followed_by_a_summary() -> None:
             "whygrad: no problem found in 1 gradient computation, 200 updates, 200 steps, 14 variables",
         ),
         ({"files": 3}, "whygrad: no problem found in 3 files"),
-        ({"requests": 0}, "whygrad saw no gradient computation: nothing to check"),
+        ({"requests": 0}, "whygrad: no gradient computation was seen: nothing to check"),
     ],
 )
 def test_a_clean_report_says_what_was_looked_at(run: dict[str, object], said: str) -> None:

@@ -45,7 +45,7 @@ def _found(report: ReportData) -> str:
     if report.run.get("watched") is False:
         return "whygrad: nothing was found, but the program was not watched to its end"
     if report.run.get("requests") == 0:
-        return "whygrad saw no gradient computation: nothing to check"
+        return "whygrad: no gradient computation was seen: nothing to check"
     looked_at = ", ".join(
         _plural(count, noun)
         for key, noun in _LOOKED_AT.items()
