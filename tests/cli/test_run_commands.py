@@ -105,7 +105,7 @@ def test_show_has_heading_table_and_findings(folder: Path) -> None:
 
     lines = text.splitlines()
     assert lines[0] == "wise-yak-33  finished  night"
-    assert "adam: 12 steps, loss 2 → 1, learning rate 0.001, seconds a step 0.01" in lines
+    assert "adam: 12 steps, loss 2 → 1, learning rate 0.001, seconds per step 0.01" in lines
     table = {line.split()[0]: line for line in lines if line.startswith("net/")}
     assert table.keys() == set(NAMES)
     assert "NaN or Inf at 3 steps" in table[NAMES[0]]
@@ -147,12 +147,12 @@ def test_compare_says_what_parts_and_when(folder: Path) -> None:
 
     rows = [line.split() for line in text.splitlines() if line.startswith("net/")]
     assert [(row[0], row[1], row[2]) for row in rows] == [(NAMES[1], "7", "norm"), (NAMES[0], "9", "norm")]
-    assert "2 diverge by more than 0.01, 3 agree; 12 common steps" in text
+    assert "2 diverge by more than 1 %, 3 agree; 12 common steps" in text
 
 
 def test_compare_of_a_run_with_itself_finds_nothing(folder: Path) -> None:
     assert output(compare, "calm", "calm", "--dir", folder, "--tolerance", 0) == (
-        "0 diverge by more than 0, 5 agree; 12 common steps\n"
+        "0 diverge by more than 0 %, 5 agree; 12 common steps\n"
     )
 
 

@@ -47,7 +47,7 @@ def test_a_marked_cell_is_followed_by_its_report(shell: Any) -> None:
 
     assert result.result == 42
     (output,) = shell.displayed
-    assert output["data"]["text/plain"].startswith("whygrad: no problem found")
+    assert output["data"]["text/plain"].startswith("whygrad: no gradient computation was seen")
     assert "<div class='whygrad'>" in output["data"]["text/html"]
 
 

@@ -20,7 +20,7 @@ def test_what_several_processes_say_alike_is_said_once() -> None:
 def test_children_that_left_nothing_are_counted() -> None:
     said = render(with_children(Report(run={"requests": 2}), [], 2), "text")
 
-    assert said == "whygrad: no problem found in 2 gradient requests; 2 child processes not watched"
+    assert said == "whygrad: no problem found in 2 gradient computations; 2 child processes not watched"
 
 
 def test_a_program_without_children_is_reported_as_it_is() -> None:

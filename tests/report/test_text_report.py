@@ -41,13 +41,13 @@ def test_diagnostics_are_followed_by_a_summary() -> None:
     ("run", "said"),
     [
         ({}, "whygrad: no problem found"),
-        ({"requests": 2, "updates": 0}, "whygrad: no problem found in 2 gradient requests"),
+        ({"requests": 2, "updates": 0}, "whygrad: no problem found in 2 gradient computations"),
         (
             {"requests": 1, "updates": 200, "steps": 200, "variables": 14, "script": "train.py"},
-            "whygrad: no problem found in 1 gradient request, 200 updates, 200 steps, 14 variables",
+            "whygrad: no problem found in 1 gradient computation, 200 updates, 200 steps, 14 variables",
         ),
         ({"files": 3}, "whygrad: no problem found in 3 files"),
-        ({"requests": 0}, "whygrad: no problem found, but no gradient was asked for either"),
+        ({"requests": 0}, "whygrad: no gradient computation was seen: nothing to check"),
     ],
 )
 def test_a_clean_report_says_what_was_looked_at(run: dict[str, object], said: str) -> None:

@@ -70,11 +70,11 @@ def _print(runs: tuple[Run, Run], result: Comparison, tolerance: float) -> None:
             (e.name, str(e.step), e.channel.replace("_", " "), number(e.left), number(e.right), number(e.last_ratio))
             for e in parted
         ]
-        headings = ("what", "from step", "by its", left, right, f"{left} / {right}, last")
+        headings = ("what", "from step", "first difference in", left, right, f"{left} / {right}, last")
         print_table(headings, rows, right=headings[1:2] + headings[3:])
         click.echo()
     compared = max((entry.steps for entry in result.entries), default=0)
-    click.echo(f"{len(parted)} diverge by more than {tolerance:.3g}, {same} agree; {compared} common steps")
+    click.echo(f"{len(parted)} diverge by more than {100 * tolerance:.3g} %, {same} agree; {compared} common steps")
     for run_id, names in ((left, result.only_left), (right, result.only_right)):
         if names:
             shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -76,7 +76,7 @@ def _capabilities(found: Findings) -> None:
     from whygrad.backends import capabilities
 
     try:
-        with _quietly():
+        with quietly():
             known, lost = capabilities("tensorflow")
     except Exception as error:  # whatever a broken installation brings about
         reason = f"{type(error).__name__}: {error}"
@@ -115,7 +115,7 @@ def _version(distribution: str) -> str | None:
 
 
 @contextlib.contextmanager
-def _quietly() -> Iterator[None]:
+def quietly() -> Iterator[None]:
     """Importing TensorFlow writes to standard error, from C++, before it can be told not to."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     sys.stderr.flush()

@@ -58,9 +58,11 @@ def _html(run: Run, file: str) -> list[Path]:
 
 
 def _tensorboard(run: Run, folder: str) -> list[Path]:
+    from whygrad.cli.doctor import quietly
     from whygrad.integrations.tensorboard import export_tensorboard
 
-    return [export_tensorboard(run, folder)]
+    with quietly():
+        return [export_tensorboard(run, folder)]
 
 
 def _csv(run: Run, folder: str) -> list[Path]:

@@ -128,7 +128,7 @@ def _print(run: Run, variables: Sequence[VariableOverview]) -> None:
     for track in run.tracks():
         print_rich(Text.assemble((track.name, "bold"), ": ", _course(run, track.name)))
     click.echo()
-    headings = ("variable", "shape", "|gradient|", "last", "course", "zeros", "update/weight", "after clipping", "")
+    headings = ("variable", "shape", "|gradient|", "last", "trend", "zeros", "update/weight", "after clipping", "")
     right = ("|gradient|", "last", "zeros", "update/weight", "after clipping")
     print_table(headings, (_row(variable) for variable in variables), right=right)
     _print_diagnostics(run)
@@ -166,7 +166,7 @@ def _course(run: Run, name: str) -> str:
     facts = _track(run, name)
     scalars = facts["scalars"]
     parts = [f"{facts['last_step'] + 1} steps" if facts["last_step"] is not None else "no steps"]
-    for key, label in (("loss", "loss"), ("learning_rate", "learning rate"), ("duration", "seconds a step")):
+    for key, label in (("loss", "loss"), ("learning_rate", "learning rate"), ("duration", "seconds per step")):
         if key in scalars and not math.isnan(scalars[key][-1]):
             first, last = (number(value) for value in scalars[key])
             parts.append(f"{label} {last}" if first == last or key == "duration" else f"{label} {first} → {last}")

@@ -53,7 +53,7 @@ def unreadable(file: str, reason: str, line: int, column: int | None) -> Diagnos
         severity=Severity.ERROR,
         message=f"this is not Python that can be read: {reason.splitlines()[0]}",
         primary=Label(span, ""),
-        help="mend it; until then nothing in this file is checked",
+        help="fix it; until then nothing in this file is checked",
     )
 
 

@@ -27,7 +27,7 @@ _ONLY_HERE: Final = {
         Severity.NOTE,
         "Detects persistent tapes of a script that are never deleted.\n\n"
         "A persistent tape keeps every tensor that it recorded for as long as something holds the tape: in a script "
-        "that is until its name is bound anew. `del tape` after the last gradient gives the memory back. In a "
+        "that is until its name is reassigned. `del tape` after the last gradient gives the memory back. In a "
         "function the tape goes with the call.",
     ),
     "WL902": (

@@ -35,7 +35,7 @@ def json_schema() -> dict[str, Any]:
             "fix": _object(_FIX, "edits that belong together; nothing says here that they were tried"),
             "diagnostic": _object(_DIAGNOSTIC, "one cause, however many variables and steps it touches"),
             "term": _object(_TERM, "one summand of a loss: which variables it reaches"),
-            "gradient": _object(_GRADIENT, "one gradient request: which variables the loss reaches"),
+            "gradient": _object(_GRADIENT, "one gradient computation: which variables the loss reaches"),
         },
     }
 
@@ -84,7 +84,7 @@ _DIAGNOSTIC = {
     "label": _said({"type": ["string", "null"]}, "what happens at the location"),
     "related": {"type": "array", "items": {"$ref": "#/$defs/related"}},
     "notes": _said(_TEXTS, "the evidence"),
-    "help": _said({"type": ["string", "null"]}, "one action that mends it"),
+    "help": _said({"type": ["string", "null"]}, "one action that fixes it"),
     "steps": _object({"seen": _COUNT, "of": _COUNT}, "in how many of the steps that could have shown it"),
     "certain": _said({"type": "boolean"}, "false: inferred from the evidence in the notes"),
     "fixes": {"type": "array", "items": {"$ref": "#/$defs/fix"}, "description": "the least intrusive first"},

@@ -12,7 +12,7 @@ from whygrad.source import shown_file
 
 _LONGEST: Final = 200  # characters of an exception's text: the traceback has all of it
 _LOOKED_AT = {  # a count in `ReportData.run`, and the word for it
-    "requests": "gradient request",
+    "requests": "gradient computation",
     "updates": "update",
     "steps": "step",
     "variables": "variable",
@@ -45,7 +45,7 @@ def _found(report: ReportData) -> str:
     if report.run.get("watched") is False:
         return "whygrad: nothing was found, but the program was not watched to its end"
     if report.run.get("requests") == 0:
-        return "whygrad: no problem found, but no gradient was asked for either"
+        return "whygrad: no gradient computation was seen: nothing to check"
     looked_at = ", ".join(
         _plural(count, noun)
         for key, noun in _LOOKED_AT.items()

@@ -77,7 +77,7 @@ def test_fires_when_a_model_is_compiled_for_every_epoch() -> None:
 
     assert (found.code, found.certain) == ("WG604", True)
     assert found.message == (
-        "`model` is compiled anew for every round of training: 4 optimizers were thrown away with their moments"
+        "`model` is compiled again for every round of training: 4 optimizers were thrown away with their moments"
     )
     assert found.primary is not None
     assert found.primary.span == at(4)

@@ -24,7 +24,7 @@ def test_notes_a_second_writer_in_every_step() -> None:
     [found] = diagnostics(recording)
 
     assert found.code == "WG605"
-    assert found.message == "`w` written here as well as by the optimizer, step after step"
+    assert found.message == "`w` is written by this line and by the optimizer, step after step"
     assert found.primary is not None
     assert found.primary.span == at(9)
     assert codes(recording) == []

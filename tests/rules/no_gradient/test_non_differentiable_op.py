@@ -161,7 +161,10 @@ def test_only_a_note_when_zeros_were_asked_for_in_place_of_none() -> None:
 
 @pytest.mark.parametrize(
     ("others", "note"),
-    [(1, "1 other source of this request gets a gradient"), (2, "2 other sources of this request get a gradient")],
+    [
+        (1, "1 other variable gets a gradient in the same call"),
+        (2, "2 other variables get a gradient in the same call"),
+    ],
 )
 def test_says_how_many_others_get_a_gradient(others: int, note: str) -> None:
     g = GraphBuilder()

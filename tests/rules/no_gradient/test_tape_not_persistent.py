@@ -22,7 +22,7 @@ def test_fires_at_the_second_request_and_shows_the_first() -> None:
     assert found.primary is not None
     assert found.primary.span == at(6)
     assert [(label.span, label.text) for label in found.related] == [
-        (at(5), "the first request uses the tape up"),
+        (at(5), "the first call uses the tape up"),
         (at(3), "not persistent"),
     ]
 

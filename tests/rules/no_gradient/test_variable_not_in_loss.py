@@ -26,7 +26,7 @@ def test_fires_when_the_loss_does_not_depend_on_a_variable(tmp_path: Path) -> No
     assert found.primary is not None
     assert found.primary.span == script["tape.gradient(loss, [used, unused])"]
     assert [label.span for label in found.related] == [script["tf.Variable(3.0)"]]
-    assert found.notes == ("never read before this gradient was asked for",)
+    assert found.notes == ("never read before this gradient was computed",)
 
 
 def test_fires_once_for_all_variables_of_a_request() -> None:

@@ -65,7 +65,7 @@ def test_a_tensor_that_nothing_uses_is_no_mix_up() -> None:
     found = one(g.finish(loss=g.op(OpKind.SMOOTH, (w,)), sources=[x]))
 
     assert found.message == "no gradient reaches the source tensor: nothing is computed from it"
-    assert found.help == "use it in the loss, or leave it out of the request"
+    assert found.help == "use it in the loss, or leave it out of the list"
 
 
 def test_silent_when_the_loss_uses_the_very_tensor() -> None:

@@ -36,7 +36,7 @@ def test_data_and_variables_that_were_bad_when_they_came_in() -> None:
     weights = replace(data, variables=(ONE,))
 
     assert one(recorded(data)).rule == "nan-data"
-    assert "bad: row 2, feature 1" in one(recorded(data)).notes
+    assert "bad: row 3, feature 2, counted from 1" in one(recorded(data)).notes
     assert one(recorded(weights)).rule == "nan-weights"
     assert one(recorded(weights)).variables == ("w1",)
 

@@ -11,7 +11,7 @@ def test_fires_when_statistics_are_among_what_is_asked_for() -> None:
     found = one(g.finish(loss=g.op(OpKind.SMOOTH, (w, mean)), sources=[w, mean], where=at(6)))
 
     assert found.code == "WG207"
-    assert found.message == "`mean` cannot get a gradient: not trainable, but in the list that was asked for"
+    assert found.message == "`mean` cannot get a gradient: not trainable, but in the list of variables"
     assert found.primary is not None
     assert (found.primary.span, found.primary.text) == (at(6), "1 of 2 are not trainable")
 

@@ -16,7 +16,7 @@ def test_fires_when_a_layer_holds_a_variable_that_its_lists_do_not_have() -> Non
     found = one(g.finish(loss=loss, sources=[kernel]))
 
     assert found.code == "WG201"
-    assert found.message == "`Scale` does not track `factor`: used in training, but no optimizer ever sees it"
+    assert found.message == "`Scale` does not track `factor`: it is used in training, but no optimizer updates it"
     assert found.primary is not None
     assert found.primary.span == at(4)
 

@@ -19,7 +19,7 @@ def test_fires_when_one_optimizer_meets_the_variables_of_several_steps() -> None
     found = one(g.finish())
 
     assert found.code == "WG203"
-    assert found.message == "3 variables were made by this line in 3 steps: each starts anew"
+    assert found.message == "this line created 3 variables in 3 steps: nothing that one learned is kept"
     assert found.primary is not None
     assert found.primary.span == at(4)
 

@@ -197,7 +197,7 @@ def test_a_variable_created_anew(tf: Any) -> None:
 
     line = test_a_variable_created_anew.__code__.co_firstlineno + 3
     assert str(error) == (
-        f"`weight` (`weight` in test_accumulator_wrong_calls.py:{line}) was created anew inside a window: "
+        f"`weight` (`weight` in test_accumulator_wrong_calls.py:{line}) was recreated inside a window: "
         f"the micro-batches before had another\n{DRIFT}"
     )
 
@@ -221,7 +221,7 @@ def test_a_layer_rebuilt_with_another_shape_is_named_with_the_line_that_made_it(
 
     line = Model.__init__.__code__.co_firstlineno + 2
     assert str(error) == (
-        f"`model/head/kernel` (`self.head` in test_accumulator_wrong_calls.py:{line}) was created anew "
+        f"`model/head/kernel` (`self.head` in test_accumulator_wrong_calls.py:{line}) was recreated "
         f"inside a window, with shape (1, 3) instead of (1, 2): the micro-batches before had another\n{DRIFT}"
     )
 

@@ -116,7 +116,7 @@ def test_among_equals_the_unbiased_one_is_recommended(result: ModuleType, recomm
     name, reason = recommend(rows, 1.0)
 
     assert name == "three"
-    assert reason == "its error cannot be told from the smallest, that of one, and it is unbiased"
+    assert reason == "its error cannot be distinguished from the smallest, that of one, and it is unbiased"
 
 
 def test_among_equals_that_are_unbiased_the_cheaper_one_is_recommended(result: ModuleType, recommend: Any) -> None:

@@ -87,7 +87,7 @@ BAD: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
     ),
     "clip zero": (
         lambda tf, s: s.straight_through_sign(tf.zeros([3]), clip=0.0),
-        "`clip` must be a positive number, or None for no clip, got 0.0",
+        "`clip` must be a positive number, got 0.0",
         "None",
     ),
     "negative concentration": (

@@ -22,7 +22,7 @@ class Loss(StrEnum):
     FOREIGN = "the bodies of `tf.py_function` are not looked into"
     CREATION = "where variables were created is not known"
     READS = "a variable that an op reads by itself may be taken for a constant"
-    WRITERS = "who writes to a variable may not be told"
+    WRITERS = "who writes to a variable may not be known"
     BAKED = "Python values that a traced function keeps for ever are not found"
     SOURCE = "inside converted functions lines may be off"
     REPLAY = "steps are not run again, so that a NaN is not traced to its expression"

@@ -30,9 +30,9 @@ def made_anew(case: Case) -> Iterator[Finding]:
                 severity=Severity.WARNING if held else Severity.ERROR,
             )
         elif _loops(place) and _is_updated_in_turn(case, variable):
-            yield _recreated(case, variable, "made anew in every turn of the loop")
+            yield _recreated(case, variable, "recreated in every turn of the loop")
         elif getattr(place.function, "name", "") == "call" and not place.branch and _in_layer(case, place.function):
-            yield _recreated(case, variable, "made anew in every call")
+            yield _recreated(case, variable, "recreated in every call")
     for made in case.facts.objects:
         function = made.place.function
         if made.role is Role.METRIC and made.place.traced is not None and not made.place.branch and made.klass is None:
@@ -43,7 +43,7 @@ def made_anew(case: Case) -> Iterator[Finding]:
                 help="make the metric once, outside of the compiled function",
             )
         if made.role in (Role.SEQUENTIAL, Role.NETWORK) and _is_trained_in_turn(case, made):
-            yield _recreated(case, made, "made anew in every turn of the loop")
+            yield _recreated(case, made, "recreated in every turn of the loop")
         if made.klass is not None or made.role is not Role.LAYER or made.short in case.api.weightless:
             continue
         if (
@@ -52,7 +52,7 @@ def made_anew(case: Case) -> Iterator[Finding]:
             and made.called
             and _in_layer(case, function)
         ):
-            yield _recreated(case, made, "made anew in every call")
+            yield _recreated(case, made, "recreated in every call")
 
 
 def _may_be_made_once(case: Case, variable: Node, place: Place) -> bool:
@@ -177,7 +177,7 @@ def optimizer_made_anew(case: Case) -> Iterator[Finding]:
         elif optimizer.place.loops and update.place.loops == optimizer.place.loops and _has_moments(optimizer):
             yield Finding(
                 rule="optimizer-recreated",
-                message="this optimizer is made anew in every step, so that its moments never live",
+                message="this optimizer is recreated in every step, so that its moments never live",
                 primary=case.label(optimizer.where or update.where, "a new optimizer in every turn of the loop"),
                 related=(case.label(update.where, "used for one update only"),),
                 help="make the optimizer once, before the loop",
@@ -194,7 +194,7 @@ def compiled_anew(case: Case) -> Iterator[Finding]:
         if len(training.network.place.loops) < len(loops) and not _changes_it(case, training.network, loops[-1]):
             yield Finding(
                 rule="optimizer-recreated",
-                message="this model is compiled anew in every turn, so that the moments of its optimizer never live",
+                message="this model is compiled again in every turn, so that the moments of its optimizer never live",
                 primary=case.label(compiled.call, "a new optimizer in every turn of the loop"),
                 related=(case.label(training.where, "trained here"),),
                 help="compile once, before the loop",

@@ -117,7 +117,7 @@ def _looks_alike(case: Case, request: Request) -> Iterator[Finding]:
                 rule="wrong-source-object",
                 message=f"no gradient reaches `{case.named(source)}`: the loss was computed from another tensor",
                 primary=case.label(where if inside else request.where, text if inside else "not what the loss used"),
-                help="hold the tensor in a name, watch it, and use the same name in the loss and in the request",
+                help="hold the tensor in a name, watch it, and use the same name in the loss and in the list of sources",
             )
 
 

@@ -59,7 +59,7 @@ def aliased(case: Case) -> Iterator[Finding]:
                 rule="aliased-network",
                 message="this list holds one network several times, not several networks",
                 primary=case.label(items.where, "the same object in every place"),
-                help="make each anew: `[make() for _ in range(n)]`",
+                help="make each one separately: `[make() for _ in range(n)]`",
                 severity=Severity.WARNING,
             )
     for node in dict.fromkeys(case.facts.aliases):

@@ -19,7 +19,7 @@ def kept_tapes(case: Case) -> Iterator[Finding]:
         if tape.persistent and not tape.kept and not tape.place.calls and tape.requests and tape.where is not None:
             yield Finding(
                 rule="tape-kept",
-                message="this persistent tape keeps all that it recorded until its name is bound anew",
+                message="this persistent tape keeps all that it recorded until its name is reassigned",
                 primary=case.label(tape.where, "held by a name of the script"),
                 help="write `del tape` after the last gradient",
                 severity=Severity.NOTE,

@@ -15,7 +15,7 @@ from whygrad.rules.rule import Finding, rule
 
 @rule("WG604", "optimizer-recreated", severity=Severity.ERROR, since="0.1.0")
 def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
-    """Detects optimizers that are made anew in every step, so that their moments never live.
+    """Detects optimizers that are recreated in every step, so that their moments never live.
 
     ## Why it matters
     Adam, RMSprop and momentum work by remembering. An optimizer made inside the loop forgets everything after one
@@ -50,7 +50,7 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Plain SGD keeps nothing between steps and is not reported. An optimizer that is made anew for more than four steps,
+    Plain SGD keeps nothing between steps and is not reported. An optimizer that is recreated for more than four steps,
     or a model that is compiled anew for a longer phase of training, for other layers, or after its weights were set
     back, is taken as meant.
     """
@@ -138,7 +138,7 @@ def _set_back(recording: Recording) -> set[VariableId]:
 def _given_up(event: Compiled, replaced: int) -> Finding:
     where, lost = event.where, "a new optimizer each time: its moments are lost"
     return Finding(
-        message=f"`{event.model}` is compiled anew for every round of training: {replaced} optimizers were thrown "
+        message=f"`{event.model}` is compiled again for every round of training: {replaced} optimizers were thrown "
         "away with their moments",
         primary=None if where is None else Label(where, lost),
         help="compile once, before the loop; change the rate with `optimizer.learning_rate`, a schedule or a callback",

@@ -67,12 +67,14 @@ def writer_war(recording: Recording) -> Iterator[Finding]:
         if write.where is not None and shared >= ENOUGH:
             by_place.setdefault(write.where, {})[ledger.name_of(write)] = shared
     for where, names in by_place.items():
+        verb = "is" if len(names) == 1 else "are"
         yield Finding(
-            message=f"{listing(tuple(names))} written here as well as by the optimizer, step after step",
+            message=f"{listing(tuple(names))} {verb} written by this line and by the optimizer, step after step",
             primary=Label(where, "the second writer"),
             variables=tuple(names),
-            notes=("`run.ledger` lists every writer of a variable",),
-            help="if it is meant, `wg.edit` does it by name; if not, write to another variable",
+            notes=("`whygrad show latest --variables` lists every writer of a variable of a recorded run",),
+            help="if it is intended, use `wg.edit.Schedule` or `wg.edit.ClipWeights`, which say so; "
+            "if not, write to another variable",
             steps=Steps(max(names.values()), ledger.steps),
         )
 

@@ -162,9 +162,6 @@ def _notes(recording: Recording, missing: MissingCut) -> tuple[str, ...]:
     others = [s for s in missing.request.sources if s.outcome not in ABSENT]
     if not others or missing.request.where is None:
         return ()
-    who = (
-        "1 other source of this request gets"
-        if len(others) == 1
-        else f"{len(others)} other sources of this request get"
-    )
-    return (f"{who} a gradient",)
+    noun = "source" if any(source.variable is None for source in others) else "variable"
+    who = f"1 other {noun} gets" if len(others) == 1 else f"{len(others)} other {noun}s get"
+    return (f"{who} a gradient in the same call",)

@@ -55,7 +55,7 @@ def tape_not_persistent(recording: Recording) -> Iterator[Finding]:
         tape = recording.tapes.get(request.tape)
         related = []
         if tape is not None and tape.spent is not None and tape.spent != request.where:
-            related.append(Label(tape.spent, "the first request uses the tape up"))
+            related.append(Label(tape.spent, "the first call uses the tape up"))
         if tape is not None and tape.entered is not None:
             related.append(Label(tape.entered, "not persistent"))
         yield Finding(

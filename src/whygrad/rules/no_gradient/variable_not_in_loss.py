@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from whygrad.diagnostics import Label, Severity
+from whygrad.diagnostics import Label, Severity, Word
 from whygrad.fixes.owned import result_used
 from whygrad.graph import Recording, Request, Source
 from whygrad.graph.questions.terms import terms_of
@@ -95,7 +95,7 @@ def _finding(recording: Recording, loose: Unconnected, sources: tuple[Source, ..
         variables=names,
         related=tuple(each for each in (*made, used, *_asked(request)) if each is not None and each.span != where),
         notes=_reads(loose, sources),
-        help="use what these variables compute in the loss, or leave them out of the request",
+        help=f"use what these variables compute in the loss, or leave them out of the list passed to `{Word.GRADIENT}`",
         steps=steps_of(recording, [request]),
         severity=Severity.NOTE if is_deliberate(recording, request, sources) else None,
         fixes=partial(result_used, None if used is None else used.span),
@@ -114,7 +114,7 @@ def _made(recording: Recording, sources: tuple[Source, ...]) -> tuple[Label, ...
 def _reads(loose: Unconnected, sources: tuple[Source, ...]) -> tuple[str, ...]:
     """Whether the variable was used at all."""
     if not reads_of(loose.request, sources):
-        return ("never read before this gradient was asked for",)
+        return ("never read before this gradient was computed",)
     if not reads_of(loose.request, sources, under_tape=True):
         return ("read only while the tape was not recording",)
     return ("read under the tape, but nothing computed from it enters the loss",)

@@ -149,7 +149,7 @@ def _tensor(recording: Recording, loose: Unconnected, source: Source) -> Finding
             primary=None if request.where is None else Label(request.where, "asked for here"),
             variables=(name,),
             related=tuple(related),
-            help="use it in the loss, or leave it out of the request",
+            help="use it in the loss, or leave it out of the list",
             steps=steps_of(recording, [request]),
             fixes=partial(right_source, request.where),
         )

@@ -186,11 +186,11 @@ def evidence(born: Nonfinite) -> tuple[str, ...]:
     """The numbers that went in, the examples, when."""
     found = [] if born.op is None else _of_op(born.op)
     if born.rows and born.batch is not None:
-        found.append(f"to blame: {_rows(born)} of the batch")
+        found.append(f"to blame: {_rows(born)} of the batch, counted from 1")
     if born.op is not None and born.op.layers:
         found.append(f"inside layer `{born.op.layers[-1]}`")
     if born.when.step > 1:
-        found.append(f"first at gradient request {born.when.step} of this place")
+        found.append(f"first seen at step {born.when.step} through this line")
     if not born.exact:
         found.append("found by running the step again, from a state that may not be quite the same")
     return (*found, *what_became(born.when))
@@ -226,7 +226,7 @@ def _second(op: FailingOp) -> str:
 def _rows(born: Nonfinite) -> str:
     if len(born.rows) == born.batch and born.batch > 1:
         return "every example"
-    rows = ", ".join(map(str, born.rows))
+    rows = ", ".join(str(row + 1) for row in born.rows)
     more = ", ..." if len(born.rows) >= 8 else ""
     return f"example{'s' * (len(born.rows) > 1)} {rows}{more}"
 

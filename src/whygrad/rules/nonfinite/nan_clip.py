@@ -66,7 +66,7 @@ def nan_clip(recording: Recording) -> Iterator[Finding]:
             primary=None if spread.where is None else Label(spread.where, "one bad gradient makes the common norm NaN"),
             variables=(*victims, *culprits),
             related=origin,
-            help="mend the first bad value, and apply nothing where the global norm is not finite: "
+            help="fix the first bad value, and apply nothing where the global norm is not finite: "
             f"`if {Word.IS_FINITE}({Word.GLOBAL_NORM}(gradients))`",
             severity=None if born is None else Severity.WARNING,  # the birth is reported by its own rule, as the error
             steps=Steps() if born is None else steps_of(born.when),

@@ -91,12 +91,13 @@ def _notes(entered: Nonfinite, facts: ValueFacts) -> tuple[str, ...]:
         found.append(
             f"bad: {_counted('row', entered.rows)}"
             + (f", {_counted('feature', entered.columns)}" if entered.columns else "")
+            + ", counted from 1"
         )
     if entered.when.step > 1:
-        found.append(f"first at gradient request {entered.when.step} of this place")
+        found.append(f"first seen at step {entered.when.step} through this line")
     return (*found, *what_became(entered.when))
 
 
 def _counted(word: str, numbers: tuple[int, ...]) -> str:
     more = ", ..." if len(numbers) >= 8 else ""
-    return f"{word}{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}{more}"
+    return f"{word}{'s' * (len(numbers) > 1)} {', '.join(str(number + 1) for number in numbers)}{more}"

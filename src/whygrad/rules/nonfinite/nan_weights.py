@@ -55,7 +55,7 @@ def nan_weights(recording: Recording) -> Iterator[Finding]:
             variables=name,
             related=() if entered.used_at in (None, where) else (Label(entered.used_at, "used here"),),
             notes=(f"{facts.nans} NaN and {facts.infs} Inf of {facts.size} elements",),
-            help="load another checkpoint, or mend the initial value",
+            help="load another checkpoint, or fix the initial value",
             steps=steps_of(entered.when),
         )
 

@@ -56,7 +56,7 @@ def non_trainable_in_list(recording: Recording) -> Iterator[Finding]:
             continue
         names = tuple(variable_name(variable) for variable in idle)
         yield Finding(
-            message=f"{listing(names)} cannot get a gradient: not trainable, but in the list that was asked for",
+            message=f"{listing(names)} cannot get a gradient: not trainable, but in the list of variables",
             primary=None
             if request.where is None
             else Label(request.where, f"{len(idle)} of {len(held)} are not trainable"),

@@ -170,7 +170,7 @@ def _finding(variables: list[Variable]) -> Finding:
     names = tuple(dict.fromkeys(variable_name(variable) for variable in variables))
     owner = f"`{first.owner}`" if first.owner and not first.tracked else "the model"
     return Finding(
-        message=f"{owner} does not track {listing(names)}: used in training, but no optimizer ever sees it",
+        message=f"{owner} does not track {listing(names)}: it is used in training, but no optimizer updates it",
         primary=None if first.created is None else Label(first.created, "made here, in no list of trainable variables"),
         variables=names,
         help=f"make it with `self.{Word.ADD_VARIABLE}(...)` (or as a `{Word.NETWORK_VARIABLE}` attribute) of a layer of the model, and "

@@ -18,7 +18,7 @@ from whygrad.source import SourceSpan
 
 @rule("WG203", "variable-recreated", severity=Severity.ERROR, since="0.1.0")
 def variable_recreated(recording: Recording) -> Iterator[Finding]:
-    """Detects variables (or layers) that are made anew in every step, so that nothing is ever learned.
+    """Detects variables (or layers) that are recreated in every step, so that nothing is ever learned.
 
     ## Why it matters
     A variable made inside the loop or inside `call` starts from its initial value each time. What the optimizer did
@@ -65,8 +65,8 @@ def variable_recreated(recording: Recording) -> Iterator[Finding]:
     for created, variables in _recreated(recording):
         steps = len({variable.made_in_step for variable in variables})
         yield Finding(
-            message=f"{len(variables)} variables were made by this line in {steps} steps: each starts anew",
-            primary=Label(created, f"made anew in {steps} steps"),
+            message=f"this line created {len(variables)} variables in {steps} steps: nothing that one learned is kept",
+            primary=Label(created, f"recreated in {steps} steps"),
             variables=tuple(dict.fromkeys(variable_name(variable) for variable in variables)),
             help="make the variable (or layer) once, before the loop or in `__init__`/`build`, and use it in every step",
             fixes=partial(made_here, created),
@@ -85,7 +85,7 @@ def variable_recreated(recording: Recording) -> Iterator[Finding]:
 
 
 def recreated_variables(recording: Recording) -> set[VariableId]:
-    """All variables that were made anew in every step."""
+    """All variables that were recreated in every step."""
     return {variable.id for _, variables in _recreated(recording) for variable in variables}
 
 
@@ -106,8 +106,8 @@ def _met_again(
         return
     names = tuple(dict.fromkeys(variable_name(recording.variables[number]) for number in sorted(before | now)))
     yield Finding(
-        message=f"{listing(names)} is recreated while its gradients are added up: each starts anew",
-        primary=Label(made[0], "made anew, with another shape"),
+        message=f"{listing(names)} is recreated while its gradients are added up: nothing that one learned is kept",
+        primary=Label(made[0], "recreated, with another shape"),
         variables=names,
         related=(Label(failure.where, "gradients of the old and the new one meet here"),),
         help="make the variable (or layer) once, before the loop or in `__init__`/`build`, and use it in every step",

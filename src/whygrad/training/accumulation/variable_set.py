@@ -126,4 +126,4 @@ def check_drift(window: VariableSet, variables: Sequence[Any]) -> None:
 
 def _recreated(new: Any, old: Any) -> str:
     shapes = "" if shape_of(new) == shape_of(old) else f", with shape {shape_of(new)} instead of {shape_of(old)}"
-    return f"{described(new)} was created anew inside a window{shapes}: the micro-batches before had another"
+    return f"{described(new)} was recreated inside a window{shapes}: the micro-batches before had another"

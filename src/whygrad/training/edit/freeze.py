@@ -20,7 +20,7 @@ from whygrad.training.wrapping.delegating import check_optimizer
 class _Hold(PlannedEdit):
     """Variables that stand still from one step to another.
 
-    In `fit` the layers' `trainable` flag is set and the step compiled anew, so that no gradient is computed for them;
+    In `fit` the layers' `trainable` flag is set and the step compiled again, so that no gradient is computed for them;
     the optimizer keeps their slots as they are. In a loop of your own, where the flag would come too late for a traced
     step, `step()` writes the variables and their slots back after each update.
     """

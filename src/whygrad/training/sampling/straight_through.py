@@ -71,8 +71,8 @@ def straight_through_sign(x: TensorLike, *, clip: float | None = 1.0) -> Tensor:
     sign = tf.sign(tf.stop_gradient(x))
     if clip is None:
         return carry(sign, x)
-    wanted = "a positive number, or None for no clip"
-    check_number("clip", clip, wanted, lambda number: number > 0, help="`clip=1.0`", error=ParameterError)
+    advice = "pass a positive number, or None for no clip"
+    check_number("clip", clip, "a positive number", lambda number: number > 0, help=advice, error=ParameterError)
     return carry(sign, tf.clip_by_value(x, -clip, clip))
 
 

@@ -119,7 +119,7 @@ export async function nanView(id) {
     h("p", { class: "verdict" }, STAGES[one.stage] ?? one.stage, one.backward ? " It happened on the way back, in the derivative." : "",
       one.layer && [" In ", h("code", {}, one.layer), "."]),
     h("p", {}, `Seen in ${one.seen} of ${plural(one.of, "request")}; the loss itself ${one.loss_is_bad ? "is not finite" : "stayed finite"}`,
-      one.rows.length > 0 && `; examples to blame: ${one.rows.join(", ")}${one.batch ? ` of ${one.batch}` : ""}`, one.exact ? "." : "; found by running the step again with other random numbers."),
+      one.rows.length > 0 && `; examples to blame: ${one.rows.map((row) => row + 1).join(", ")}${one.batch ? ` of ${one.batch}` : ""}`, one.exact ? "." : "; found by running the step again with other random numbers."),
     one.reason && h("p", { class: "problem" }, one.reason),
     one.excerpt && h("div", { class: "whygrad" }, escaped(one.excerpt, "div", { class: "wg-error" })),
     one.inputs.length + (one.value ? 1 : 0) > 0 && table(["", "what", "finite range", "odd elements"],

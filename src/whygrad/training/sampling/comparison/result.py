@@ -113,7 +113,7 @@ def _why(chosen: Row, smallest: Row, usable: Sequence[Row]) -> str:
     if not others:
         return f"it is the only one with a usable gradient, and {bias}"
     if chosen is not smallest:
-        return f"its error cannot be told from the smallest, that of {smallest.name}, and {bias}"
+        return f"its error cannot be distinguished from the smallest, that of {smallest.name}, and {bias}"
     nearest = min(others, key=lambda row: row.error.value)
     error = chosen.error.value
     times = f"{nearest.error.value / error:.2g}" if error > 0.0 else "more than 1000"

@@ -61,7 +61,7 @@ class Room:
             for output in op.outputs:
                 size = _size(output.shape, output.dtype)
                 if size is None and op.type in _GROWING:
-                    raise UsageError(f"the gradient of `{op_type}` is not run: how much it would make cannot be told")
+                    raise UsageError(f"the gradient of `{op_type}` is not run: how much it would make is not known")
                 self._ask(op_type, size or 0.0)
 
     def _ask(self, op_type: str, size: float) -> None:
@@ -84,7 +84,7 @@ def _rehearsed_size(op_type: str, inputs: Sequence[Any], attrs: Sequence[Any]) -
         return 0.0
     if _BOUNDED.match(op_type):
         return _UNTOLD_FACTOR * sum(_size(each.shape, each.dtype) or 0.0 for each in inputs)
-    raise UsageError(f"op `{op_type}` of the step is not run: how much it would make cannot be told")
+    raise UsageError(f"op `{op_type}` of the step is not run: how much it would make is not known")
 
 
 def _looks(tensor: Any) -> tuple[Any, ...]:
