@@ -15,7 +15,6 @@ from whygrad.graph.dataclass_json import from_plain, to_plain
 from whygrad.rules.wording import name_of
 from whygrad.source import texts_of
 
-
 _FURTHER: Final = 8  # steps
 
 
@@ -66,7 +65,7 @@ class Sighting:
 
     @property
     def enough(self) -> int | None:
-        """The steps that a changed program is run for; None: to its end. One that broke off is to get a little further."""
+        """The steps that a changed program is run for, a few more where it broke off; None: to its end."""
         if self.ending.error:
             return self.steps + _FURTHER
         return self.steps if self.ending.stopped and not self.ending.late else None
