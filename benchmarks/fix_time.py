@@ -2,14 +2,16 @@
 
 python benchmarks/fix_time.py [NAME ...]
 
-Each program takes the number of its steps as an argument: the plain runs go as far as the step that shows the finding,
+Seconds of the clock, and of the processor, which say the same on a machine that has nothing else to do. Each program
+takes the number of its steps as an argument: the plain runs go as far as the step that shows the finding,
 `whygrad fix` is handed a training that is far longer. Plain run, fix and plain run take turns, so that both meet the
-same machine. At most 3 s more than the two runs may be needed.
+same machine. At most 3 s more of the processor than the two runs may be needed.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -96,24 +98,29 @@ def main() -> int:
             first, _ = _timed(folder, "train.py", str(program.shown_at))
             fix, said = _timed(folder, "-m", "whygrad", "fix", "train.py", str(LONG))
             second, _ = _timed(folder, "train.py", str(program.shown_at))
-        over = fix - first - second
-        worst = max(worst, over)
+        runs = first[0] + second[0], first[1] + second[1]
+        worst = max(worst, fix[1] - runs[1])
         verified = "verified" if "\nverified:" in said else "not verified"
-        print(f"{name:30} two runs {first + second:6.1f} s, fix {fix:6.1f} s: {over:+5.1f} s, {verified}", flush=True)
+        clock = f"two runs {runs[0]:5.1f} s, fix {fix[0]:5.1f} s"
+        print(
+            f"{name:28} {clock}; processor {runs[1]:5.1f}, {fix[1]:5.1f}: {fix[1] - runs[1]:+4.1f} s, {verified}",
+            flush=True,
+        )
     print(f"at most {worst:+.1f} s beside the two runs (allowed {ALLOWED:+.1f})")
     return int(worst > ALLOWED)
 
 
-def _timed(folder: str, *words: str) -> tuple[float, str]:
-    began = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1"},
-    )
-    return time.perf_counter() - began, done.stdout
+def _timed(folder: str, *words: str) -> tuple[tuple[float, float], str]:
+    """The seconds of a process and of those that it has started: by the clock, of the processor."""
+    began, used = time.perf_counter(), _used()
+    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
+    done = subprocess.run([sys.executable, *words], cwd=folder, capture_output=True, text=True, env=environment)
+    return (time.perf_counter() - began, _used() - used), done.stdout
+
+
+def _used() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 if __name__ == "__main__":

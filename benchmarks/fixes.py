@@ -88,9 +88,8 @@ def _try(program: Path) -> dict[str, Any]:
     order = Order(script=str(program))
     began = time.perf_counter()
     first = _run(order)
-    steps = first.steps if first.ending.stopped and not first.ending.late else None
     attempts, last = [], first
-    for attempt in search(first, lambda changes: _run(_changed(order, changes, steps))):
+    for attempt in search(first, lambda changes: _run(_changed(order, changes, first.enough))):
         attempts.append(
             {
                 "rule": attempt.finding.rule,

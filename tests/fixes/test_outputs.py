@@ -130,6 +130,10 @@ def test_labels_are_compared_with_the_result_that_nobody_took() -> None:
         "logits = net(x)\nloss = mean(ce(tags, logits))\n"
     )
     assert rewritten(code.format("other"), lambda result, loss: compared_with(loss, result)) == []
+    ones = "def loss(fake):\n    return «ce(tf.ones_like(fake), tf.ones_like(fake))»\nout = «net(z)»\n"
+    assert "return ce(tf.ones_like(fake), fake)" in first(ones, compared_with)
+    apart = "def f():\n    y = «net(x)»\n\ndef g():\n    return «ce(tags, tags)»\n"
+    assert rewritten(apart, lambda result, loss: compared_with(loss, result)) == []
 
 
 def test_a_mask_that_keeps_nothing_is_turned_round() -> None:

@@ -154,6 +154,13 @@ def test_a_healthy_program_is_not_run_again(file: str) -> None:
     assert list(search(seen(file, state=GOOD), run)) == []
 
 
+def test_a_changed_program_goes_as_far_as_the_first_run_and_a_little_further_where_that_broke_off(file: str) -> None:
+    assert seen(file).enough is None
+    assert seen(file, ending=Ending(stopped=True)).enough == 3
+    assert seen(file, ending=Ending(stopped=True, late=True)).enough is None
+    assert seen(file, ending=Ending(status=1, error="ValueError: x")).enough == 11
+
+
 def test_a_file_that_changed_since_the_run_is_refused(file: str) -> None:
     ran = seen(file, finding(file, 2))
     Path(file).write_bytes(TEXT.replace("a = 1", "a = 2").encode())

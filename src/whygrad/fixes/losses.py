@@ -128,6 +128,10 @@ def compared_with(loss: SourceSpan | None, unused: SourceSpan | None) -> Iterato
     if found is None or len(found[1].args) < 2 or not isinstance(statement, ast.Assign):
         return
     one, other, name = found[1].args[0], found[1].args[1], statement.targets[0]
+    if isinstance(other, ast.Call) and last_name(other.func) in ("ones_like", "zeros_like") and other.args:
+        name = other.args[0]
+    elif result is None or result[0].scope(statement) not in (found[0].scope(found[1]), found[0].tree):
+        return
     if isinstance(name, ast.Name) and ast.unparse(one) == ast.unparse(other):
         yield Fix(title=f"compare it with `{name.id}`", edits=(replaced(found[0], other, name.id),))
 

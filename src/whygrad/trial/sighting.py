@@ -7,12 +7,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from whygrad.diagnostics import Diagnostic, Severity
 from whygrad.graph import Outcome, Recording, Request, Source
 from whygrad.graph.dataclass_json import from_plain, to_plain
 from whygrad.rules.wording import name_of
 from whygrad.source import texts_of
+
+_FURTHER: Final = 8  # steps
 
 
 class GradientState(StrEnum):
@@ -59,6 +62,13 @@ class Sighting:
     losses: tuple[float, ...] = ()  # the first few, where the program is not compiled
     sources: Mapping[str, str] = field(default_factory=dict)  # the text of each file that a finding speaks of
     watched: bool = True
+
+    @property
+    def enough(self) -> int | None:
+        """The steps that a changed program is run for, a few more where it broke off; None: to its end."""
+        if self.ending.error:
+            return self.steps + _FURTHER
+        return self.steps if self.ending.stopped and not self.ending.late else None
 
     @property
     def loud(self) -> tuple[Diagnostic, ...]:

@@ -80,8 +80,7 @@ class _Fixing:
         order, writes = self._order, self._plan.apply or self._plan.interactive
         self._answer.begin(order, scratch=self._plan.scratch)
         self._last = first = self._runs(order, f"running {order.script}")
-        if first.ending.stopped and not first.ending.late:
-            self._order = replace(order, steps=first.steps)
+        self._order = replace(order, steps=order.steps or first.enough)
         self._answer.first(first)
         for attempt in search(first, self._run, self._accept):
             self._answer.show(attempt)

@@ -70,7 +70,9 @@ def _is_one_of_two_sides(missing: MissingCut) -> bool:
     index, stop = index_of(missing.request.graph), missing.cut.op
     own, ahead = _variables(index, stop.inputs), index.ahead(set(stop.outputs))
     for op in missing.request.graph.ops:
-        others = [tensor for tensor in op.inputs if tensor not in ahead]
+        others = [
+            each for each in op.inputs if each not in ahead and index.tensors[each].shape != ()
+        ]  # no terms of a loss
         if op.action in _MEETING and len(others) < len(op.inputs) and _variables(index, others) & own:
             return True
     return False
