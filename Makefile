@@ -39,6 +39,7 @@ docs: $(STAMP) $(DOCS_STAMP)  ## write what is generated, and the site; the test
 	$(BIN)/python benchmarks/record.py
 	$(BIN)/python tools/command_pages.py
 	$(BIN)/python tools/shown_output.py
+	$(BIN)/python tools/run_notebook.py
 	$(BIN)/python tools/draw_diagnosis.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "site/index.html"

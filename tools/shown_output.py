@@ -23,6 +23,8 @@ ROOT = Path(__file__).parents[1]
 _BLOCK = re.compile(r"(<!-- (output of|file|changes): (.*?) -->\n(`{3,})(\w*)\n)(.*?)(\n?\4\n)", re.DOTALL)
 _REPORT = re.compile(r"^(error|warning|note|whygrad)(\[\w+\])?: ", re.MULTILINE)
 
+_KEPT = re.compile(r"^whygrad: step \d+ is kept: .*\n", re.MULTILINE)  # names the run, another one each time
+
 
 def pages() -> list[Path]:
     """All pages that may have such blocks."""
@@ -41,6 +43,7 @@ def report(command: str) -> str:
 
 def report_in(said: str) -> str:
     """The report at the end of what a program and whygrad wrote to stderr."""
+    said = _KEPT.sub("", said)
     begun = _REPORT.search(said)
     return said[begun.start() if begun is not None else 0 :].strip("\n")
 

@@ -159,6 +159,16 @@ def test_with_two_losses_a_table_says_which_reaches_what() -> None:
     """)
 
 
+def test_names_are_folded_between_them_however_little_room_the_places_leave() -> None:
+    where = SourceSpan(f"{'deep/' * 16}train.py", 3)
+    losses = (LossReach(loss=name, where=where, reached=("generator/kernel", "critic/kernel")) for name in ("g", "d"))
+
+    text = render_text(Report(gradients=tuple(losses)), width=80)
+
+    assert "generator/kernel," in text
+    assert len(text.splitlines()) < 10
+
+
 def test_with_one_loss_there_is_no_table() -> None:
     once = LossReach(loss="loss", where=SourceSpan("train.py", 3), reached=("w",))
     skipping = LossReach(loss="loss", where=SourceSpan("train.py", 3), reached=(), missing=("w",))

@@ -107,6 +107,7 @@ class LayerFacts:
     into: int | None = None  # the position of the layer that it feeds; None: the loss
     rate: float = 0.0  # of what is dropped
     shared: bool = False  # it feeds others too
+    positions: bool = False  # it is given whole numbers that do not come with the batch
     has_weights: bool = False
     unsettled: float = 0.0  # of moving averages: the share of their first value that is still in them
     off: float = 0.0  # how far these averages are from those of the batches, in deviations

@@ -24,6 +24,7 @@ DEFAULT_WIDTH = 100
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold cyan"}
 _GUTTER = "bold blue"
 _NARROWEST = 40  # below this a source line would be all ellipsis
+_NARROWEST_LIST = 24  # of names in a table: below this every name is broken
 _WIDEST_PROSE = 100  # longer lines of prose are hard to read, however wide the terminal
 
 
@@ -110,14 +111,18 @@ def _reach_table(rows: tuple[ReachRow, ...], color: bool, width: int) -> str:
     return _table(TITLE, [HEADINGS[column] for column in filled], cells, color, width)
 
 
-def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], color: bool, width: int) -> str:
+def _table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], color: bool, page: int) -> str:
     table = Table(box=None, padding=(0, 2, 0, 0))
-    for heading in headings:
-        whole = len(table.columns) < 2  # a term, a place; lists of names may be folded
-        table.add_column(visible(heading), overflow="fold", no_wrap=whole, header_style=_GUTTER)
+    room = 0  # that the table needs, be the page as narrow as it may
+    for column, heading in enumerate(headings):
+        whole = column < 2  # a term, a place; lists of names may be folded
+        widest = max(width(visible(cell)) for cell in (heading, *(row[column] for row in rows)))
+        least = widest if whole else min(widest, _NARROWEST_LIST)
+        table.add_column(visible(heading), overflow="fold", no_wrap=whole, min_width=least, header_style=_GUTTER)
+        room += least + 2
     for row in rows:
         table.add_row(*(Text(visible(cell)) for cell in row))
-    console = _console(color, width)
+    console = _console(color, max(page, room))
     console.print(Text(visible(title), "bold"))
     console.print(table)
     return _finish(console)

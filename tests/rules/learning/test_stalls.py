@@ -57,6 +57,13 @@ def test_fractions_for_an_embedding_fire() -> None:
     assert codes(trained(L.BINARY, dense(1, A.SIGMOID), YES_OR_NO, table, inputs=(numbers,))) == []
 
 
+def test_fractions_beside_an_embedding_of_positions_are_silent() -> None:
+    table = dense(8, line=3, into=0, kind=LayerKind.EMBEDDING, positions=True)
+    readings = values(-3.0, 3.0, shape=(64, 6, 4), **FLOATS)
+
+    assert codes(trained(L.BINARY, dense(1, A.SIGMOID), YES_OR_NO, table, HIDDEN, inputs=(readings,))) == []
+
+
 def test_rate_fires_where_steps_are_too_short_to_be_felt() -> None:
     found = one(trained(L.BINARY, dense(1, A.SIGMOID), YES_OR_NO, HIDDEN, losses=STILL, rate=1e-8))
 

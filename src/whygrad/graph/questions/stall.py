@@ -112,9 +112,13 @@ def linear_stack(objective: Objective) -> list[LayerFacts]:
     return maps if in_a_row and plain and len(maps) > 1 else []
 
 
+def looks_up_inputs(layer: LayerFacts) -> bool:
+    return layer.kind is LayerKind.EMBEDDING and not layer.positions
+
+
 def _fractions(recording: Recording, objective: Objective) -> bool:
     """Every input is one, or all of them go into embeddings."""
-    embeds = [each.kind is LayerKind.EMBEDDING for each in entries(objective)]
+    embeds = [looks_up_inputs(each) for each in entries(objective)]
     fed = [each for each in objective.inputs if each.is_known]
     broken = [not each.whole and not each.nonfinite for each in fed]
     sure = all(broken) or (all(embeds) and len(embeds) >= len(objective.inputs))

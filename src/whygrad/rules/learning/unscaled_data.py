@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import FailureKind, Recording
-from whygrad.graph.learning import LayerKind, Objective
+from whygrad.graph.learning import Objective
 from whygrad.graph.questions.progress import request_of
-from whygrad.graph.questions.stall import Stall, entries, is_large
+from whygrad.graph.questions.stall import Stall, entries, is_large, looks_up_inputs
 from whygrad.rules.learning.saying import (
     data_place,
     loss_place,
@@ -110,7 +110,7 @@ def _finding(recording: Recording, objective: Objective, message: str, place: La
 
 
 def _fractions(objective: Objective) -> Finding:
-    layer = next(each for each in entries(objective) if each.kind is LayerKind.EMBEDDING)
+    layer = next(filter(looks_up_inputs, entries(objective)))
     given = next(each for each in objective.inputs if each.is_known)
     return Finding(
         message=f"{output_name(layer, objective)} cuts fractions off: its inputs go from {stretch(given)}, and it looks up "

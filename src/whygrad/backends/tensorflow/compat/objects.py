@@ -30,6 +30,10 @@ def shape_of(tensor: Any) -> tuple[int | None, ...] | None:
     return shape
 
 
+def is_integer(tensor: Any) -> bool:
+    return bool(getattr(getattr(tensor, "dtype", None), "is_integer", False))
+
+
 def has_values(thing: Any) -> bool:
     """Whether it is a tensor whose elements can be looked at."""
     return hasattr(thing, "_numpy")

@@ -27,6 +27,7 @@ class _Call:
     layer: Any  # weakly
     given: tuple[int, ...]
     units: int | None
+    whole: int | None  # how many rows of whole numbers it is given; None: not known, or other numbers
 
 
 class LayerChain:
@@ -56,10 +57,11 @@ class LayerChain:
             self._calls = dict(list(self._calls.items())[_MOST_CALLS // 2 :])
             self._uses = {}
         fresh = False
+        whole = _rows(given[0]) if given and compat.is_integer(given[0]) else None
         for tensor in compat.flatten(result):
             number = compat.id_of(tensor)
             if number is not None and number not in self._calls and number not in numbers:
-                self._calls[number] = _Call(weakref.ref(layer), numbers, units_of(layer, tensor))
+                self._calls[number] = _Call(weakref.ref(layer), numbers, units_of(layer, tensor), whole)
                 fresh = True
         for number in numbers if fresh else ():
             self._uses[number] = self._uses.get(number, 0) + 1
@@ -83,6 +85,7 @@ class LayerChain:
         waiting: list[tuple[int, int | None]] = [(compat.tensor_id(tensor), None)]
         seen: set[int] = set()
         position = 0
+        batch = _rows(tensor)
         while waiting and position < _MOST_LAYERS:
             number, into = waiting.pop(0)
             for found, applied in self._layers_at(number, maker):
@@ -93,7 +96,8 @@ class LayerChain:
                 seen.add(found)
                 shared = self._uses.get(found, 0) > 1
                 facts = facts_of(layer, call.units, span(self._made_at(layer)), into, shared=shared)
-                yield call.layer, _after(facts, applied)
+                positions = call.whole is not None and call.whole != batch
+                yield call.layer, replace(_after(facts, applied), positions=positions)
                 waiting += [(each, position) for each in call.given]
                 position += 1
 
@@ -127,6 +131,11 @@ class LayerChain:
                     yield before, bending
                 else:
                     waiting.append((before, bending))
+
+
+def _rows(tensor: Any) -> int | None:
+    shape = compat.shape_of(tensor)
+    return shape[0] if shape else None
 
 
 def _after(facts: LayerFacts, op: OpFact | None) -> LayerFacts:
