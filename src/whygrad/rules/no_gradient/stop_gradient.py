@@ -8,7 +8,7 @@ from typing import Final
 
 from whygrad.diagnostics import Fix, FixSafety, Severity
 from whygrad.fixes.straight_through import unstopped
-from whygrad.graph import Action, OpKind, Recording, TensorId, VariableId
+from whygrad.graph import Action, OpKind, Recording, Request, TensorId, VariableId
 from whygrad.graph.questions.query import Index, Reason, index_of
 from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.no_gradient.missing import MissingCut
@@ -68,12 +68,12 @@ def _fixes(missing: MissingCut) -> Iterator[Fix]:
 def _is_one_of_two_sides(missing: MissingCut) -> bool:
     """Whether the value meets, in a difference or a product, another one that the same variables made."""
     index, stop = index_of(missing.request.graph), missing.cut.op
-    own, ahead = _variables(index, stop.inputs), index.ahead(set(stop.outputs))
+    own, ahead = _variables(index, stop.inputs, missing.request), index.ahead(set(stop.outputs))
     for op in missing.request.graph.ops:
         others = [
             each for each in op.inputs if each not in ahead and index.tensors[each].shape != ()
         ]  # no terms of a loss
-        if op.action in _MEETING and len(others) < len(op.inputs) and _variables(index, others) & own:
+        if op.action in _MEETING and len(others) < len(op.inputs) and _variables(index, others, missing.request) & own:
             return True
     return False
 
@@ -81,7 +81,8 @@ def _is_one_of_two_sides(missing: MissingCut) -> bool:
 _MEETING: Final = (Action.SUBTRACT, Action.SQUARED_DIFFERENCE, Action.MULTIPLY)
 
 
-def _variables(index: Index, tensors: Iterable[TensorId]) -> set[VariableId | None]:
-    """The variables that tensors are computed from."""
+def _variables(index: Index, tensors: Iterable[TensorId], request: Request) -> set[VariableId | None]:
+    """The variables that tensors are computed from under the tape of a request."""
     behind = index.behind(tuple(tensors))
-    return {op.variable for op in index.ops if op.kind is OpKind.READ and not behind.isdisjoint(op.outputs)}
+    reads = [op for op in index.ops if op.kind is OpKind.READ and request.tape in op.tapes]
+    return {op.variable for op in reads if not behind.isdisjoint(op.outputs)}
