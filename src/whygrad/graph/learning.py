@@ -130,6 +130,7 @@ class Objective:
     loss: LossKind
     name: str  # of the loss
     from_logits: bool = False
+    logits_kept: bool = False  # the loss looks behind the activation, and takes the logits from there
     ignores: bool = False  # some label stands for no class
     where: SourceSpan | None = None  # where the loss is given, or called
     made: SourceSpan | None = None  # where the loss object was made

@@ -116,6 +116,13 @@ def test_fires_when_probabilities_are_taken_for_logits() -> None:
     assert codes(trained(L.SPARSE, dense(3), values(0, 2), from_logits=True)) == []
 
 
+def test_probabilities_whose_logits_the_loss_finds_behind_them_are_a_note() -> None:
+    harmless = trained(L.SPARSE, dense(3, A.SOFTMAX), values(0, 2), from_logits=True, logits_kept=True)
+
+    assert codes(harmless) == []
+    assert notes(harmless) == ["WG805"]
+
+
 def test_rectifier_before_a_softmax_is_a_warning() -> None:
     softmax = dense(3, A.SOFTMAX, line=6, kind=LayerKind.ACTIVATION)
     found = one(trained(L.SPARSE, softmax, values(0, 2), dense(3, A.RELU, into=0)))

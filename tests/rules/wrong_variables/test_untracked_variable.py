@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from graph_builder import GraphBuilder
-from rules.diagnosis import at, codes, one
+from rules.diagnosis import at, codes, notes, one
 from whygrad.graph import OpKind, Recording
 from whygrad.graph.objects import ListRead
 
@@ -178,3 +178,14 @@ def test_fires_when_a_learned_input_was_made_by_an_initializer() -> None:
     kernel, prompt = g.variable("kernel"), g.variable("prompt", tracked=False)
 
     assert one(g.finish(loss=g.op(OpKind.CONTRACT, (prompt, kernel)), sources=[kernel])).variables == ("prompt",)
+
+
+def test_what_goes_in_with_a_row_for_each_target_may_be_data_and_is_a_note() -> None:
+    g = GraphBuilder()
+    kernel, rows = g.variable("kernel"), g.variable("rows", tracked=False, shape=(32, 4))
+    targets = g.constant(shape=(32, 1), tapes=())
+    error = g.op(OpKind.ELEMENTWISE, (g.op(OpKind.CONTRACT, (rows, kernel)), targets))
+    recording = g.finish(loss=error, sources=[kernel])
+
+    assert codes(recording) == []
+    assert notes(recording) == ["WG201"]

@@ -23,6 +23,9 @@ def not_a_probability(recording: Recording) -> Iterator[Finding]:
     `1 / (1 + exp(-1)) = 0.73`: the loss cannot fall below `-log 0.73 = 0.31`. Behind a `relu` no logit is below zero,
     and a class whose unit is silent gets no gradient.
 
+    The cross-entropies of Keras take the logits from behind a softmax or sigmoid where they can still see it; then the
+    training is right, and the contradiction is a note.
+
     ## Example
     ```python
     import keras
@@ -75,6 +78,16 @@ def _finding(found: Found) -> Finding:
             help=f"`{end}` in the last layer, or a loss that is told of logits: `{Word.FROM_LOGITS}`"
             if kind is Activation.LINEAR
             else f"`{end}` in the last layer",
+        )
+    if found.misfit is Misfit.PROBABILITY_AS_LOGIT and objective.logits_kept:
+        return said(
+            found,
+            f"`{objective.name}` is told that it gets logits, and {name} gives probabilities: Keras takes the logits from "
+            "behind the activation here, so the training is right, but the two contradict each other",
+            label="told of logits",
+            help=f"no activation in the last layer, or no `{Word.FROM_LOGITS}`: as it is, a layer or a cast in between breaks it",
+            at_loss=True,
+            severity=Severity.NOTE,
         )
     if found.misfit is Misfit.PROBABILITY_AS_LOGIT:
         return said(

@@ -8,7 +8,7 @@ from functools import partial
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.fixes.owned import made_in_init
 from whygrad.fixes.variables import rebased, tracked
-from whygrad.graph import Op, Recording, Request, Variable, VariableId
+from whygrad.graph import Op, OpKind, Recording, Request, Variable, VariableId
 from whygrad.graph.objects import ListRead
 from whygrad.graph.questions.fed_in import is_fed_in
 from whygrad.graph.questions.query import index_of
@@ -70,24 +70,37 @@ def untracked_variable(recording: Recording) -> Iterator[Finding]:
     """
     yield from _forgotten_by_modules(recording)
     seen: dict[object, list[Variable]] = {}
+    fed: set[object] = set()
     for request in recording.requests:
-        for variable in _forgotten(recording, request):
+        for variable, is_input in _forgotten(recording, request):
             seen.setdefault(variable.created or variable.id, []).append(variable)
-    for group in seen.values():
+            if is_input:
+                fed.add(variable.created or variable.id)
+    for place, group in seen.items():
         distinct = list({variable.id: variable for variable in group}.values())
-        yield _finding(distinct)
+        yield _finding(distinct, is_input=place in fed)
     for request in recording.requests:
         yield from _computed_once(recording, request)
 
 
-def _forgotten(recording: Recording, request: Request) -> Iterator[Variable]:
-    """Trainable variables of this loss that are in no list of a model."""
+def _forgotten(recording: Recording, request: Request) -> Iterator[tuple[Variable, bool]]:
+    """Trainable variables of this loss that are in no list of a model; of each, whether it may be an input just as well."""
     trained = {source.variable for source in request.sources if source.variable is not None}
     for variable, live in _left_out(recording, request):
-        if variable.from_data and is_fed_in(index_of(request.graph), live, trained):
+        if not (variable.trainable and variable.is_floating and _is_unknown(recording, request, variable, live)):
             continue
-        if variable.trainable and variable.is_floating and _is_unknown(recording, request, variable, live):
-            yield variable
+        is_input = is_fed_in(index_of(request.graph), live, trained)
+        if not (variable.from_data and is_input):
+            yield variable, is_input and not variable.in_constructor and _has_a_row_for_each_target(request, variable)
+
+
+def _has_a_row_for_each_target(request: Request, variable: Variable) -> bool:
+    """Whether as many rows were made before the pass, as the labels of a batch are."""
+    rows = variable.shape[:1] if variable.shape else ()
+    early = (op for op in request.graph.ops if not op.tapes and op.kind not in (OpKind.READ, OpKind.WRITE))
+    shapes = {index_of(request.graph).tensors[tensor].shape or () for op in early for tensor in op.outputs}
+    others = shapes - {variable.shape}  # its own first value has its shape
+    return rows not in ((), (1,), (None,)) and any(shape[:1] == rows for shape in others)
 
 
 def _left_out(recording: Recording, request: Request) -> Iterator[tuple[Variable, list[Op]]]:
@@ -165,7 +178,7 @@ def _is_unknown(recording: Recording, request: Request, variable: Variable, read
     return False
 
 
-def _finding(variables: list[Variable]) -> Finding:
+def _finding(variables: list[Variable], *, is_input: bool) -> Finding:
     first = variables[0]
     names = tuple(dict.fromkeys(variable_name(variable) for variable in variables))
     owner = f"`{first.owner}`" if first.owner and not first.tracked else "the model"
@@ -175,5 +188,6 @@ def _finding(variables: list[Variable]) -> Finding:
         variables=names,
         help=f"make it with `self.{Word.ADD_VARIABLE}(...)` (or as a `{Word.NETWORK_VARIABLE}` attribute) of a layer of the model, and "
         "keep inner layers as attributes",
+        severity=Severity.NOTE if is_input else None,
         fixes=lambda: (*made_in_init(first.created), *tracked(first.created)),
     )

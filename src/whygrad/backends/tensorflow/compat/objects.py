@@ -30,6 +30,14 @@ def shape_of(tensor: Any) -> tuple[int | None, ...] | None:
     return shape
 
 
+def keeps_logits(tensor: Any) -> bool:
+    """Whether a cross-entropy of Keras would take the numbers in front of the activation in place of these."""
+    if getattr(getattr(tensor, "dtype", None), "name", "") != "float32":  # a cast in between loses them
+        return False
+    maker = None if has_values(tensor) else getattr(tensor, "op", None)
+    return hasattr(tensor, "_keras_logits") or getattr(maker, "type", "") in ("Softmax", "Sigmoid")
+
+
 def is_integer(tensor: Any) -> bool:
     return bool(getattr(getattr(tensor, "dtype", None), "is_integer", False))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from whygrad.backends.tensorflow.keras.data_facts import holds
 from whygrad.backends.tensorflow.measure.array_values import joined, values_of
-from whygrad.graph.learning import Activation, LayerFacts, LossKind, Values
+from whygrad.graph.learning import CROSS_ENTROPIES, Activation, LayerFacts, LossKind, Values
 from whygrad.observe.place import Place
 
 _MOST_LOOKS: Final = 24  # that are kept of the predictions of one
@@ -37,6 +37,11 @@ class LossFacts:
     compiled: bool  # it is called by the framework
     ignores: bool = False  # a label that stands for none
 
+    @property
+    def looks_behind(self) -> bool:
+        """Whether it is one that Keras computes from logits wherever it finds them."""
+        return self.kind in CROSS_ENTROPIES and "_with_logits" not in self.name and "focal" not in self.name
+
 
 @dataclass(slots=True)
 class LossSite:
@@ -49,6 +54,7 @@ class LossSite:
     trained: Place
     layers: tuple[tuple[Any, LayerFacts], ...]  # each with the layer itself, weakly
     activation: Activation
+    logits_kept: bool  # Keras takes the numbers from in front of the activation
     targets: Values
     shape: Values  # of the predictions, before any was looked at
     predictions: list[Values] = field(default_factory=list)

@@ -113,6 +113,7 @@ class Objectives:
             trained=None if running is None else running[1],
             layers=layers,
             activation=self._activation([facts for _, facts in layers], prediction, maker),
+            logits_kept=loss.looks_behind and compat.keeps_logits(prediction),
             targets=unseen(target),
             shape=unseen(prediction),
         )
@@ -185,6 +186,7 @@ class Objectives:
                 loss=site.loss.kind,
                 name=site.loss.name,
                 from_logits=site.loss.from_logits,
+                logits_kept=site.logits_kept,
                 ignores=site.loss.ignores,
                 where=span(site.place) if compiled is None else compiled.where,
                 made=span(site.loss.made),

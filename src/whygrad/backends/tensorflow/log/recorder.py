@@ -152,6 +152,8 @@ class Recorder:
                 self._meet(tensor, number, read.get(number), place, frame)
         record = self._new_record(name, tuple(ids), outputs, place)
         record.attrs = attrs
+        if name == "StopGradient":
+            _take_in(record, known.get)
         if self.seeking_zeros and record.tapes and _is_product(record):
             record.blank = tuple(i for i, tensor in enumerate(inputs) if compat.is_blank(compat.array_view(tensor)))
         if name.startswith("__"):
@@ -242,6 +244,8 @@ class Recorder:
         self._around = callers_of(found)
         record = self._new_record(name, ids, outputs, self.place_of(found))
         record.attrs, record.function = attrs, log.function
+        if name == "StopGradient":
+            _take_in(record, log.makers.get)
         if record.tapes and _is_product(record):
             record.blank = tuple(i for i, tensor in enumerate(inputs) if compat.is_blank(compat.constant_value(tensor)))
         handle = outermost_handle(ids[0], graph) if ids and inputs[0].dtype is compat.resource_dtype else None
@@ -437,6 +441,16 @@ class Recorder:
             outer = user_frame(found.f_back)
             return where if outer is None else self.place_of(outer)
         return where
+
+
+def _take_in(stop: OpRecord, maker: Callable[[int], OpRecord | None]) -> None:
+    """What a stop was given was made into a tensor inside of it, while it held the tapes: that is no cut of its own."""
+    waiting = [*stop.inputs]
+    while waiting:
+        made = maker(waiting.pop())
+        if made is not None and not made.tapes and made.place == stop.place:
+            made.tapes = stop.tapes
+            waiting += made.inputs
 
 
 def _is_product(record: OpRecord) -> bool:
