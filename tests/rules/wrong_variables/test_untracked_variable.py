@@ -183,7 +183,8 @@ def test_fires_when_a_learned_input_was_made_by_an_initializer() -> None:
 def test_what_goes_in_with_a_row_for_each_target_may_be_data_and_is_a_note() -> None:
     g = GraphBuilder()
     kernel, rows = g.variable("kernel"), g.variable("rows", tracked=False, shape=(32, 4))
-    targets = g.constant(shape=(32, 1), tapes=())
+    with g.outside():
+        targets = g.constant(shape=(32, 1))
     error = g.op(OpKind.ELEMENTWISE, (g.op(OpKind.CONTRACT, (rows, kernel)), targets))
     recording = g.finish(loss=error, sources=[kernel])
 
