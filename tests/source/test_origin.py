@@ -7,28 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from source.conftest import Spot
 from whygrad.source import SourceSpan
 from whygrad.source.arguments import argument_span
 from whygrad.source.module import located
 from whygrad.source.order import shuffled_apart
 from whygrad.source.origin import apart, compared_data, hops, is_made_of
-
-Spot = Callable[[str, str], SourceSpan]
-
-
-@pytest.fixture
-def spot(tmp_path: Path) -> Spot:
-    """The span of a piece of text in a program that is written to a file."""
-
-    def find(program: str, piece: str) -> SourceSpan:
-        file = tmp_path / f"p{abs(hash(program))}.py"
-        file.write_text(program)
-        for number, line in enumerate(program.splitlines(), 1):
-            if piece in line:
-                return SourceSpan(str(file), number, line.index(piece), number, line.index(piece) + len(piece))
-        raise LookupError(piece)
-
-    return find
 
 
 def names(span: SourceSpan | None, *path: int) -> list[tuple[str, int]]:

@@ -7,26 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from source.conftest import Spot
 from whygrad.source import SourceSpan, source_text
 from whygrad.source.slicing import exits, feeding_lines
-
-Spot = Callable[[str, str], SourceSpan]
-
-
-@pytest.fixture
-def spot(tmp_path: Path) -> Spot:
-    """The span of a piece of text in a program that is written to a file."""
-
-    def find(program: str, piece: str) -> SourceSpan:
-        file = tmp_path / f"p{abs(hash(program))}.py"
-        file.write_text(program)
-        for number, line in enumerate(program.splitlines(), 1):
-            if piece in line:
-                column = line.index(piece)
-                return SourceSpan(str(file), number, column, number, column + len(piece))
-        raise LookupError(piece)
-
-    return find
 
 
 def test_only_the_statements_whose_values_enter_are_kept(spot: Spot) -> None:

@@ -42,6 +42,18 @@ def rule_words(context: click.Context, parameter: click.Parameter, incomplete: s
     return [CompletionItem(word, help=about) for word, about in words.items() if word.startswith(begun)]
 
 
+select_rules = click.option(
+    "--select",
+    multiple=True,
+    metavar="RULES",
+    shell_complete=rule_words,
+    help="Only these rules: codes, names or families (WG1).",
+)
+ignore_rules = click.option(
+    "--ignore", multiple=True, metavar="RULES", shell_complete=rule_words, help="Not these rules."
+)
+
+
 def run_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Ids of recorded runs that begin like this, and `latest`."""
     from whygrad.store import list_runs

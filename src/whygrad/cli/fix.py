@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from whygrad.cli.completion import rule_words
+from whygrad.cli.completion import ignore_rules, select_rules
 
 if TYPE_CHECKING:
     from whygrad.cli.commands import Todo
@@ -33,14 +33,8 @@ Examples:
     "--seconds", type=click.FloatRange(min=1), default=600.0, show_default=True, help="Stop each run after this time."
 )
 @click.option("--output-format", type=click.Choice(FORMATS), default="text", help="Form of the answer. [default: text]")
-@click.option(
-    "--select",
-    multiple=True,
-    metavar="RULES",
-    shell_complete=rule_words,
-    help="Only these rules: codes, names or families (WG1).",
-)
-@click.option("--ignore", multiple=True, metavar="RULES", shell_complete=rule_words, help="Not these rules.")
+@select_rules
+@ignore_rules
 @click.argument("script")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 def command(

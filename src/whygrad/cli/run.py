@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from whygrad.cli.completion import rule_words
+from whygrad.cli.completion import ignore_rules, select_rules
 from whygrad.config import FAIL_ON, OUTPUT_FORMATS, Config, find_config
 from whygrad.run_folder import run_folder
 
@@ -35,14 +35,8 @@ Examples:
 @click.option("-c", "is_code", is_flag=True, help="SCRIPT is Python code, as in `python -c`.")
 @click.option("--output-format", type=click.Choice(OUTPUT_FORMATS), help="Form of the report. [default: text]")
 @click.option("--output-file", metavar="FILE", help="Write the report to FILE, not to the terminal.")
-@click.option(
-    "--select",
-    multiple=True,
-    metavar="RULES",
-    shell_complete=rule_words,
-    help="Only these rules: codes, names or families (WG1).",
-)
-@click.option("--ignore", multiple=True, metavar="RULES", shell_complete=rule_words, help="Not these rules.")
+@select_rules
+@ignore_rules
 @click.option(
     "--fail-on", type=click.Choice(FAIL_ON), help="Exit with 1 where a script that succeeded has such a finding."
 )

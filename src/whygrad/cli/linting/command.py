@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whygrad.cli.completion import rule_words
+from whygrad.cli.completion import ignore_rules, rule_words
 from whygrad.config import OUTPUT_FORMATS, Config, find_config
 from whygrad.errors import UsageError
 
@@ -38,7 +38,7 @@ Examples:
     help="Only these rules: codes, names or families (WL1).",
 )
 @click.option("--extend-select", multiple=True, metavar="RULES", shell_complete=rule_words, help="These rules as well.")
-@click.option("--ignore", multiple=True, metavar="RULES", shell_complete=rule_words, help="Not these rules.")
+@ignore_rules
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Not the files and folders of such a name.")
 @click.option("--stdin-filename", metavar="FILE", help="Check standard input, as if it were FILE.")
 @click.option("--fix", is_flag=True, help="Write the fixes that are safe into the files.")
