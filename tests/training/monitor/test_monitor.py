@@ -354,3 +354,15 @@ def test_a_run_that_goes_on_is_diagnosed_anew(keras: ModuleType, monitor: Any) -
     train(model, epochs=5, callbacks=[monitor])
 
     assert [diagnostic.rule for diagnostic in recorded(monitor).diagnostics()] == ["never-updated"]
+
+
+def test_what_records_the_step_is_not_in_the_ledger(keras: ModuleType, monitor: Any) -> None:
+    import whygrad as wg
+
+    model = dense(keras, "adam")
+    with wg.watch() as run:
+        train(model, callbacks=[monitor])
+
+    written = {run.ledger.variables[write.variable] for write in run.ledger.writes}
+    assert any("kernel" in name for name in written)
+    assert not [name for name in written if name.startswith("whygrad/")]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import Any, Final
 
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.measure.own_thread import in_own_thread
 
+OWN: Final = "whygrad/"  # how their names begin
 _kept: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
 
 
@@ -18,7 +19,7 @@ def hidden_variable(value: Any, *, dtype: Any = None, name: str) -> Any:
     `tf.function` traces a second time when a variable is made while it traces, and refuses one made later. Its scopes
     belong to the thread, so another thread makes the variable; no hook takes note of it there.
     """
-    return in_own_thread(lambda: tf.Variable(value, dtype=dtype, trainable=False, name=f"whygrad/{name}"))
+    return in_own_thread(lambda: tf.Variable(value, dtype=dtype, trainable=False, name=f"{OWN}{name}"))
 
 
 def keep_with_graph(variable: Any) -> None:

@@ -16,6 +16,7 @@ from whygrad.backends.tensorflow.log.function_graphs import graphs_inside
 from whygrad.backends.tensorflow.log.ledger.older_graphs import older_writes
 from whygrad.backends.tensorflow.log.ledger.write_origin import Origin, method_of, origin_of
 from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
+from whygrad.backends.tensorflow.measure.hidden_variable import OWN
 from whygrad.graph import VariableId
 from whygrad.graph.ledger import Stretch, Write, WriterKind
 from whygrad.observe.place import span
@@ -148,6 +149,8 @@ class LedgerBook:
         self._row(entry, origin, op_type, place, graph)
 
     def _row(self, entry: VariableEntry, origin: Origin, op_type: str, place: Any, graph: Any) -> None:
+        if entry.name.startswith(OWN):
+            return
         key = (entry.id, origin, op_type, place, None if graph is None else id(graph))
         writer = self._writers.get(key)
         if writer is None:
