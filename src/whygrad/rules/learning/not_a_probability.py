@@ -82,7 +82,7 @@ def _finding(found: Found) -> Finding:
     if found.misfit is Misfit.PROBABILITY_AS_LOGIT and objective.logits_kept:
         return said(
             found,
-            f"`{objective.name}` is told that it gets logits, and {name} gives probabilities: Keras takes the logits from "
+            f"`{objective.name}` is told that it gets logits, and {name} gives probabilities: {Word.NETWORK_LIBRARY} takes the logits from "
             "behind the activation here, so the training is right, but the two contradict each other",
             label="told of logits",
             help=f"no activation in the last layer, or no `{Word.FROM_LOGITS}`: as it is, a layer or a cast in between breaks it",
