@@ -47,6 +47,15 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return (none_for_fast if run == FAST else none_for_slow) or None
 
 
+@pytest.fixture(autouse=True, scope="module")
+def old_heap() -> Iterator[None]:
+    """Traced graphs stay in memory for good: the collector need not walk through those of earlier files each time."""
+    yield
+    if "tensorflow" in sys.modules:
+        gc.collect()
+        gc.freeze()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(
     collector: pytest.Collector,

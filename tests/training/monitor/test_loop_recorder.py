@@ -134,17 +134,23 @@ def test_missing_gradients_and_several_tracks(tf: ModuleType, tmp_path: Path) ->
 
 
 def test_a_failure_of_ours_is_told_once_and_the_loop_goes_on(
-    tf: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tf: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from whygrad.errors import UsageError
     from whygrad.training.monitor.loop_recorder import LoopRecorder
 
+    def fail(*_: object) -> None:
+        raise RuntimeError("broken on purpose")
+
     v = tf.Variable([1.0], name="v")
     with contextlib.closing(LoopRecorder(folder=tmp_path)) as recorder:
+        monkeypatch.setattr(recorder, "_record", fail)
         for _ in range(3):
-            recorder.record(gradients=["no tensor"], variables=[v])
+            recorder.record(gradients=[tf.constant([1.0])], variables=[v])
         with pytest.raises(UsageError, match="1 gradients do not match 2 variables"):
             recorder.record(gradients=[None], variables=[v, v])
+        with pytest.raises(UsageError, match="expected a gradient, got 'no tensor'"):
+            recorder.record(gradients=["no tensor"], variables=[v])
 
     told = capfd.readouterr().err.splitlines()
     assert sum("whygrad: warning" in line for line in told) == 1
