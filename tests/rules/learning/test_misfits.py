@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, notes, one
 from rules.learning.objectives import dense, one_hot, trained, values
 from whygrad.diagnostics import Severity
-from whygrad.graph import Failure, FailureKind, Recording
+from whygrad.graph import Failure, FailureKind, OpKind, Recording
 from whygrad.graph.codec import dump, load_recording
 from whygrad.graph.learning import Activation, LayerKind, LossKind
 
@@ -238,3 +239,13 @@ def test_an_objective_is_stored_and_read_back() -> None:
     recording = trained(L.BINARY, dense(1, A.SOFTMAX), values(), losses=(0.5, float("nan")), rate=0.1)
 
     assert load_recording(dump(recording)).objectives == recording.objectives
+
+
+def test_what_is_compared_by_exchanged_arguments_is_not_judged_as_an_output() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    recording = g.finish(loss=g.op(OpKind.CROSS_ENTROPY, (g.constant(), w), where=at(9)), sources=[w])
+    objective = trained(L.SPARSE, dense(3, A.SOFTMAX), values(0, 2), from_logits=True).objectives[0]
+
+    assert codes(replace(recording, objectives=(replace(objective, where=at(9)),))) == ["WG704"]
+    assert codes(replace(recording, objectives=(replace(objective, where=at(4)),))) == ["WG704", "WG805"]

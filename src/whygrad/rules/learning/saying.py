@@ -9,6 +9,7 @@ from typing import Final
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording, Request
 from whygrad.graph.learning import LayerFacts, Objective, Values
+from whygrad.graph.questions.exchanged import exchanged_losses
 from whygrad.graph.questions.misfit import Found, Misfit, misfits
 from whygrad.graph.questions.progress import last_loss, of_constant, request_of
 from whygrad.graph.questions.stall import Stall, stalls
@@ -30,7 +31,10 @@ def found_of(recording: Recording, *wanted: Misfit) -> Iterator[Found]:
 
 
 def _misfits(recording: Recording) -> Iterator[Found]:
-    return misfits(recording) if recording.objectives else iter(())
+    if not recording.objectives:
+        return
+    exchanged = {op.where for _, op in exchanged_losses(recording)}  # what is compared there is no output
+    yield from (found for found in misfits(recording) if found.objective.where not in exchanged)
 
 
 def unfit(recording: Recording) -> set[int]:

@@ -8,9 +8,9 @@ from typing import Final
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.fixes.losses import exchanged
-from whygrad.graph import FailureKind, Op, OpKind, Recording, Request, TensorId
+from whygrad.graph import FailureKind, Recording
+from whygrad.graph.questions.exchanged import exchanged_losses
 from whygrad.graph.questions.misfit import misfits
-from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import steps_of
 
@@ -62,30 +62,11 @@ def loss_arguments_swapped(recording: Recording) -> Iterator[Finding]:
             certain=False,
             fixes=partial(exchanged, failure.where),
         )
-    for request in recording.requests:
-        index = index_of(request.graph)
-        for op in request.graph.ops:
-            if (
-                op.kind is OpKind.CROSS_ENTROPY
-                and len(op.inputs) == 2
-                and op.where is not None
-                and _swapped(index, request, op)
-            ):
-                yield Finding(
-                    message="labels and predictions are exchanged: the labels are trained, the predictions are constant",
-                    primary=Label(op.where, _ORDER),
-                    help=_HELP,
-                    fixes=partial(exchanged, op.where),
-                    steps=steps_of(recording, [request]),
-                )
-
-
-def _swapped(index: Index, request: Request, op: Op) -> bool:
-    prediction, label = op.inputs
-    return not _is_trained(index, request, prediction) and _is_trained(index, request, label)
-
-
-def _is_trained(index: Index, request: Request, tensor: TensorId) -> bool:
-    asked = {source.variable for source in request.sources}
-    behind = index.open_behind([tensor], request.tape)
-    return any(op.kind is OpKind.READ and op.variable in asked for t in behind for op in index.makers.get(t, ()))
+    for request, op in exchanged_losses(recording):
+        yield Finding(
+            message="labels and predictions are exchanged: the labels are trained, the predictions are constant",
+            primary=None if op.where is None else Label(op.where, _ORDER),
+            help=_HELP,
+            fixes=partial(exchanged, op.where),
+            steps=steps_of(recording, [request]),
+        )
