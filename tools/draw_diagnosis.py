@@ -7,23 +7,19 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
+from shown_output import ROOT, said_by
 
-ROOT = Path(__file__).parents[1]
 WIDTH = 100
 
 
 def colored(command: str) -> str:
     """The report of a command, with the codes that colour it."""
-    settings = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "FORCE_COLOR": "1", "COLUMNS": str(WIDTH)}
-    program, *words = command.split()
-    program = str(Path(sys.executable).parent / program)
-    said = subprocess.run([program, *words], cwd=ROOT, env=settings, capture_output=True, text=True).stderr
+    said = said_by(command, FORCE_COLOR="1", COLUMNS=str(WIDTH))
     begun = re.search(r"^(?:\x1b\[[\d;]*m)*(?:error|warning)\b", said, re.MULTILINE)
     return said[begun.start() if begun is not None else 0 :].rstrip()
 

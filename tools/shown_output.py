@@ -33,12 +33,17 @@ def pages() -> list[Path]:
 
 def report(command: str) -> str:
     """What a whygrad command says, run in the root of the project."""
-    settings = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1", "COLUMNS": "100"}
+    return report_in(said_by(command))
+
+
+def said_by(command: str, **more: str) -> str:
+    """All that a command writes to stderr; `more` is added to its environment."""
+    settings = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1", "COLUMNS": "100", **more}
     program, *arguments = command.split()
     done = subprocess.run(
         [Path(sys.executable).parent / program, *arguments], cwd=ROOT, env=settings, capture_output=True, text=True
     )
-    return report_in(done.stderr)
+    return done.stderr
 
 
 def report_in(said: str) -> str:

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whygrad.arguments import check_callable, check_choice, check_path, check_text, words_in
-from whygrad.backends import DISTRIBUTIONS, Watcher, WatchOptions, modules_of, replay_step, words_of
-from whygrad.backends.children import MODULE as CHILDREN_OF
+from whygrad.backends import CHILDREN_OF, DISTRIBUTIONS, Watcher, WatchOptions, modules_of, replay_step, words_of
 from whygrad.backends.children import Children, leave
 from whygrad.backends.failure import describe_failure
 from whygrad.diagnostics import Diagnostic, Selection, Severity, comment_troubles

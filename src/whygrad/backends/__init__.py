@@ -58,7 +58,8 @@ class Backend(Protocol):
 # `vocabulary.WORDS` are plain data. Companions join later.
 FRAMEWORKS = {"tensorflow": "whygrad.backends.tensorflow"}
 COMPANIONS = {"keras": "tensorflow", "tf_keras": "tensorflow"}
-WATCHED = (*FRAMEWORKS, *COMPANIONS, "multiprocessing.process")  # modules whose import there is something to see of
+CHILDREN_OF = "multiprocessing.process"  # the module that child processes are started by
+WATCHED = (*FRAMEWORKS, *COMPANIONS, CHILDREN_OF)  # modules whose import there is something to see of
 DISTRIBUTIONS = ("tensorflow", "tensorflow-cpu", "keras", "tf-keras")  # that these are installed by
 # Whose frames are never the user's: frameworks and what they are built on, here so that it is known before any is met.
 add_machinery(*FRAMEWORKS, *COMPANIONS, "torch", "jax", "jaxlib", "optree", "absl", "wrapt", "ml_dtypes")

@@ -9,13 +9,11 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Any
 
 from whygrad.errors import UsageError
 from whygrad.graph import Recording
 from whygrad.graph.codec import dump, load_recording
-
-MODULE: Final = "multiprocessing.process"  # whose import calls for `Children.join`
 
 RunChild = Callable[[Any, str], None]  # runs a process and leaves its recording in a folder; found by its name
 

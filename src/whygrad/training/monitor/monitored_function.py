@@ -16,7 +16,7 @@ _KEPT: Final = "whygrad_monitored"  # attribute of the function whose place is t
 def monitored(model: Any, *, every: int, closely_every: int) -> MonitoredFunction:
     """The monitored step of a model; that of an earlier `fit`, traced as it is, where the model would keep its own."""
     original = _innermost(model.train_function)[1]
-    settings = (every, closely_every, id(model.optimizer))  # which the kept function holds
+    settings = (every, closely_every, model.optimizer)
     kept = getattr(original, "__dict__", {}).get(_KEPT)
     if isinstance(kept, MonitoredFunction) and kept.model is model and kept.settings == settings:
         kept.recorder.restart()
@@ -47,7 +47,6 @@ class MonitoredFunction:
         self.recorder = recorder
         self.settings = settings
         self._history: Any = None  # of the `fit` that a Monitor is on
-        self._optimizer = model.optimizer
         self._original = original
         self._step = recorder.wrap(model.train_step)
         self._on_execution: Callable[[float, float], None] | None = None
@@ -91,7 +90,7 @@ class MonitoredFunction:
         except BaseException as error:
             self.recorder.abandon()
             failed = self._on_failure
-            vars(self._original).pop(_KEPT, None)
+            getattr(self._original, "__dict__", {}).pop(_KEPT, None)
             self.remove()
             if failed is not None:
                 failed(error)
