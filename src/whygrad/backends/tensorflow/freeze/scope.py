@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.freeze.called_writes import CalledWrites
 from whygrad.backends.tensorflow.log.op_record import CUSTOM, Leaf, OpRecord, TensorFacts, facts_of
 from whygrad.backends.tensorflow.log.op_table import kind_of
 from whygrad.backends.tensorflow.log.recorder import Recorder
@@ -30,7 +29,7 @@ class Scope:
             self.records += self._traced(recorder, tf_graph)
         self.makers: dict[int, list[OpRecord]] = defaultdict(list)
         self.writes: dict[int, list[OpRecord]] = defaultdict(list)
-        self._called_writes = CalledWrites(recorder)
+        self._called_writes = _CalledWrites(recorder)
         self.shadowed: set[int] = set()  # ops whose outputs a custom gradient took over
         types = {record.type for record in self.records}
         self._drawing = {name for name in types if kind_of(name) is OpKind.NOISE}
@@ -179,4 +178,33 @@ class Scope:
                 found.add(record.sequence)
                 if record.place == draw.place or (draw.layers and record.layers == draw.layers):
                     todo += [user for facts in record.outputs for user in users[facts.id] if user.sequence not in found]
+        return found
+
+
+class _CalledWrites:
+    """Which variables a call writes to: in the functions, branches and loops that it runs."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._known: dict[int, frozenset[int]] = {}  # by graph: the positions of the inputs that it writes to
+
+    def of(self, call: OpRecord) -> set[int]:
+        """The inputs of a call that what it runs writes to; an optimizer's updates are not meant."""
+        given = call.handed_on
+        positions = {at for graph in call.calls if graph is not None for at in self._positions(graph)}
+        return {given[at] for at in positions if at < len(given)}
+
+    def _positions(self, graph: Any) -> frozenset[int]:
+        known = self._known.get(id(graph))
+        if known is not None:
+            return known
+        self._known[id(graph)] = frozenset()  # while it is looked at: it may call itself
+        written = set[int]()
+        for record in trace_records(self._recorder, graph):
+            if record.calls:
+                written |= self.of(record)
+            elif record.kind is OpKind.WRITE and record.type != "ApplyGradients":
+                written.update(record.inputs[:1])
+        found = frozenset(at for at, given in enumerate(graph.inputs) if compat.tensor_id(given) in written)
+        self._known[id(graph)] = found
         return found
