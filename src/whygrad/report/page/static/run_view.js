@@ -3,6 +3,7 @@
 import { duration, escaped, h, number, plural, prose, section, table } from "./dom.js";
 import { has, link, of } from "./data.js";
 import { heatMap, lineChart } from "./charts.js";
+import { reachTables } from "./terms.js";
 
 export const cards = (findings) => findings.map((one) => escaped(one.card, "div", { class: "whygrad" }));
 
@@ -21,26 +22,6 @@ function epochChart(epochs) {
   const pairs = names.filter((name) => !name.startsWith("val_"));
   return pairs.map((name) => lineChart({ title: `${name}, by epoch`, series: [name, `val_${name}`].filter((each) => names.includes(each))
     .map((each) => ({ name: each, steps: epochs.map((one) => one.epoch), values: epochs.map((one) => one[each] ?? null) })) }));
-}
-
-/** Terms of losses against variables: what reaches what, with the norm where it was measured. */
-export function reachTables(reach) {
-  return reach.filter((loss) => loss.terms.length > 1).map((loss) => {
-    const names = [...new Set([...loss.reached, ...loss.missing, ...loss.terms.flatMap((term) => [...term.reached, ...term.missing])])];
-    const most = Math.max(...loss.terms.flatMap((term) => Object.values(term.norms)), 0);
-    const cell = (term, name) => {
-      if (term.reached.includes(name)) {
-        const norm = term.norms[name];
-        const width = most > 0 && norm > 0 ? Math.max(4, Math.round((norm / most) * 100)) : 0;
-        return h("span", { class: "reaches" }, "✓ ", norm !== undefined && number(norm), width > 0 && h("i", { css: { width: `${width}%` } }));
-      }
-      return term.missing.includes(name) ? h("span", { class: "misses" }, "✂ cut") : h("span", { class: "muted" }, "–");
-    };
-    const headings = ["variable", ...loss.terms.map((term) => term.term.replaceAll("`", ""))];
-    return section(`What each term of ${loss.loss} gives`,
-      table(headings, names.map((name) => [h("code", {}, name), ...loss.terms.map((term) => cell(term, name))]), `terms of ${loss.loss}`),
-      h("p", { class: "muted" }, "✓ a gradient comes; ✂ the term depends on the variable, and no gradient comes; – it does not depend on it"));
-  });
 }
 
 const titled = (name) => (name === "duration" ? "seconds a step" : name.startsWith("metrics/") ? `${name.slice(8)}, as reported` : name.replaceAll("_", " "));
