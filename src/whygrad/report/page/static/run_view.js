@@ -3,6 +3,7 @@
 import { duration, escaped, h, number, plural, prose, section, table } from "./dom.js";
 import { has, link, of } from "./data.js";
 import { heatMap, lineChart } from "./charts.js";
+import { histograms } from "./histogram.js";
 import { reachTables } from "./terms.js";
 
 export const cards = (findings) => findings.map((one) => escaped(one.card, "div", { class: "whygrad" }));
@@ -58,6 +59,9 @@ const CURVES = [["norm", "gradient norm", true], ["update_ratio", "update norm /
 
 export async function variableView(id, name, track, parameters) {
   const one = await of(id, "variable", track ? { name, track } : { name });
+  const spread = await of(id, "histograms", { name, track: one.track }).catch(() => ({ steps: [] })); // a file may lack them
+  const at = Number(parameters.get("at") ?? parameters.get("step") ?? Infinity);
+  const remember = (step) => history.replaceState(null, "", `${location.hash.split("?")[0]}?at=${step}`);
   const marks = parameters.has("step") ? [Number(parameters.get("step"))] : [];
   const bad = one.nonfinite_steps;
   const curve = ([key, title, log]) => {
@@ -81,6 +85,8 @@ export async function variableView(id, name, track, parameters) {
     one.ways.length > 0 && h("p", {}, one.ways.map((way, i) => [i > 0 && " · ", h("a", { href: link("run", id, "why", way.request, way.source) }, one.ways.length > 1 ? `way to loss ${i + 1}` : "its way to the loss")])),
     section("Findings", cards(one.findings)),
     section("Over the steps", one.steps ? h("div", { class: "charts" }, CURVES.map(curve), extremes) : h("p", { class: "muted" }, "No step is recorded yet.")),
+    section("How its elements are spread", spread.steps.length ? histograms(spread, at, remember)
+      : h("p", { class: "muted" }, h("code", {}, "whygrad.Monitor(histograms=True)"), " counts them at one step in 100.")),
     section("Who writes to it", one.writers.length > 0 && table(["writer", "how", "where", "times"],
       one.writers.map((write) => [`${write.kind} ${write.writer}`, h("code", {}, write.method), write.place ?? "", number(write.count)]), "writers")),
   ];
