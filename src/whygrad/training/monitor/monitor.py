@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import tensorflow as tf
 
@@ -20,6 +20,8 @@ from whygrad.training.guard.guard import ModelGuard
 from whygrad.training.monitor.collector import Collector, Executions, ProgressLine
 from whygrad.training.monitor.monitored_function import MonitoredFunction, monitored
 from whygrad.training.run_diagnosis import DEFAULT, Thresholds, store_diagnosis, store_ledger
+
+_HISTOGRAMS_EVERY: Final = 100  # recorded steps
 
 
 class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type: ignore[misc]
@@ -38,6 +40,8 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         closely_every: of variables with more than 8192 elements, sum, norm and finiteness of the gradient are taken at
             each recorded step, and minimum, maximum, zeros, weight norm and update norm at one in so many. 1: at each,
             which costs more.
+        histograms: at one recorded step in so many, count how the elements of each gradient, weight (after the update)
+            and update are spread; of more than 8192 elements, so many evenly spaced ones are counted. True: one in 100.
         progress: write a line to the terminal: step, loss, norm of all gradients, worst variable.
         thresholds: from where on the numbers of the run are worth a finding.
         guard: what to do with updates that are not finite, `"skip"`, `"zero"`, `"rollback"` or `"raise"`, as
@@ -52,6 +56,7 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         folder: str | os.PathLike[str] | None = None,
         every: int = 1,
         closely_every: int = 16,
+        histograms: int | bool = False,
         progress: bool = False,
         thresholds: Thresholds = DEFAULT,
         guard: str | None = None,
@@ -62,12 +67,15 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         check_path("folder", folder)
         check_whole("every", every, help="`every=16` records one step in 16")
         check_whole("closely_every", closely_every, help="`closely_every=16` looks closely at one step in 16")
+        if not isinstance(histograms, bool):
+            check_whole("histograms", histograms, help="`histograms=100` takes them at one recorded step in 100")
         if patience is not None:
             check_whole("patience", patience, help="`patience=None` never stops the training")
         check_type("thresholds", thresholds, Thresholds, help="leave it out, or pass a `Thresholds(...)`")
         self.name = name
         self._folder = folder
         self._every, self._closely_every = every, closely_every
+        self._histograms = _HISTOGRAMS_EVERY if histograms is True else histograms or None
         self._progress = ProgressLine() if progress else None
         self._thresholds = thresholds
         self._writer: RunWriter | None = None
@@ -110,7 +118,9 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         self._writer = self._open_run(model)
         self._executions = Executions()
         self._since_drain = 0
-        self._function = monitored(model, every=self._every, closely_every=self._closely_every)
+        self._function = monitored(
+            model, every=self._every, closely_every=self._closely_every, histograms=self._histograms
+        )
         self._collector = Collector(self._function.recorder, self._executions, self._writer, self._steps_done)
         self._function.install(partial(self._hooks.safely, self._after_execution), self._on_failure)
         self._writer.add_source(self._collector.drain)

@@ -37,7 +37,7 @@ def is_here(tensor: Any) -> bool:
     return graph is not None
 
 
-def changes_of(application: Application, present: Sequence[int], compiled: bool) -> list[Any]:
+def changes_of(application: Application, present: Sequence[int], compiled: bool) -> list[OptimizerWrite]:
     """What the update added to each variable: what was written, or the difference of the values.
 
     XLA has both values at hand, and would have to keep what was written.
@@ -45,22 +45,24 @@ def changes_of(application: Application, present: Sequence[int], compiled: bool)
     changes = []
     for i in present:
         variable = application.variables[i]
-        change = None if compiled else _written(application.writes.get(id(variable), []))
-        changes.append(tf.convert_to_tensor(variable) - application.before[i] if change is None else change)
+        written = None if compiled else _written(application.writes.get(id(variable), []))
+        changes.append(
+            OptimizerWrite(tf.convert_to_tensor(variable) - application.before[i]) if written is None else written
+        )
     return changes
 
 
-def _written(writes: Sequence[OptimizerWrite]) -> Any:
+def _written(writes: Sequence[OptimizerWrite]) -> OptimizerWrite | None:
     """The sum of what was written; None: it has to be taken from the values."""
     deltas = [write.delta for write in writes]
     usable = ((tf.is_tensor(each) or isinstance(each, tf.IndexedSlices)) and is_here(each) for each in deltas)
     if not deltas or not all(usable):
         return None
     if len(deltas) == 1:
-        return deltas[0]
+        return writes[0]
     if any(isinstance(delta, tf.IndexedSlices) for delta in deltas):
         return None
-    return tf.add_n([-write.delta if write.negative else write.delta for write in writes])
+    return OptimizerWrite(tf.add_n([-write.delta if write.negative else write.delta for write in writes]))
 
 
 def total_of(loss: Any, dtype: Any) -> Tensor:

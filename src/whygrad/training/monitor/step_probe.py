@@ -15,7 +15,7 @@ import tensorflow as tf
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen import gradient_calls
 from whygrad.backends.tensorflow.listen.hooks import Hooks
-from whygrad.backends.tensorflow.measure.gradient_part import Tensor
+from whygrad.backends.tensorflow.measure.gradient_part import Part, Tensor
 
 
 @dataclass(slots=True, eq=False)
@@ -51,6 +51,7 @@ class Application:
     clipped: list[Any] | None = None  # as long as the gradients that are not None
     clipped_elsewhere: bool = False  # in a graph inside this one: a branch that may not be taken
     writes: dict[int, list[OptimizerWrite]] = field(default_factory=dict)
+    measured: tuple[list[Part], list[OptimizerWrite]] | None = None  # the gradients as read, and what the update added
 
     def wrote(self, variable: Any, method: str, value: Any) -> None:
         """Note what a method of a variable was called with."""

@@ -18,6 +18,7 @@ from whygrad.training.monitor.optimizer_names import OptimizerNames
 from whygrad.training.monitor.ring import Ring
 from whygrad.training.monitor.row_layout import RowLayout, Section, facts_of
 from whygrad.training.monitor.step_graph import graph_of
+from whygrad.training.monitor.step_histograms import StepHistograms
 from whygrad.training.monitor.step_probe import Application, StepProbe, current_graph
 from whygrad.training.monitor.step_row import (
     application_row,
@@ -37,7 +38,8 @@ _MOST_ROWS: Final = 512
 class StepRecorder:
     """Wraps the training step of one model. A failure of ours leaves the step as it was.
 
-    One step in `every` is recorded, and of those one in `closely_every` looks at big variables closely.
+    One step in `every` is recorded, and of those one in `closely_every` looks at big variables closely, and one in
+    `histograms` counts how the elements are spread; None: none does.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class StepRecorder:
         *,
         every: int,
         closely_every: int,
+        histograms: int | None,
         compiled: bool,
         rows_at_once: int,
     ) -> None:
@@ -53,6 +56,7 @@ class StepRecorder:
         self._closely_every = closely_every
         self.rings: dict[RowLayout, Ring] = {}
         self.units: dict[RowLayout, UnitWatch] = {}
+        self.histograms = None if histograms is None else StepHistograms(histograms, rows_at_once)
         self.graph: Graph | None = None  # of the step, as it was first traced
         self.counter = hidden_variable(0, dtype=tf.int64, name="steps")
         self._one = hidden_variable(1.0, dtype=tf.float32, name="one") if compiled else None
@@ -78,6 +82,8 @@ class StepRecorder:
             ring.clear()
         for watch in self.units.values():
             watch.clear()
+        if self.histograms is not None:
+            self.histograms.clear()
 
     def wrap(self, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """The step, followed by what records it. AutoGraph may convert it, as it would have converted the step."""
@@ -126,6 +132,7 @@ class StepRecorder:
         """An optimizer that is called inside a branch is recorded there."""
         if application.graph is not self._graph and any(g is not None for g in application.gradients):
             self._rows[id(application)] = self._kept(self._computed(application), row_width(application))
+            application.measured = None  # what was read there cannot be read at the end of the step
 
     def _begin(self) -> None:
         self.abandon()
@@ -166,6 +173,9 @@ class StepRecorder:
                 rows = [tf.cast(self._row(application), layout.dtype) for application in applications]
                 numbers = [tf.cast(value, layout.dtype)[tf.newaxis] for value in metrics.values()]
                 ring.write(self._number, self._turn, tf.concat([*numbers, *rows], 0))
+                if self.histograms is not None:
+                    pairs = [(application, self._means(application)) for application in applications]
+                    self.histograms.write(layout, pairs, self._number, self._turn)
                 return tf.constant(True)
 
             if self.every == 1:

@@ -37,7 +37,9 @@ def application_row(application: Application, asked: Sequence[AskedGradient], me
     changes = changes_of(application, present, means.compiled)
     if application.weight_norms is None:
         application.weight_norms = weight_norms(present_of(application, application.before), means)
-    table, updates = _measured(gradients, changes, means)
+    parts = [means.part(gradient) for gradient in gradients]
+    application.measured = parts, changes
+    table, updates = _measured(parts, [change.delta for change in changes], means)
     scale = None if application.scale is None else tf.cast(application.scale, means.dtype)
     columns = tf.unstack(table, num=len(CHANNELS) - 3)
     if scale is not None and application.given_scaled:
@@ -92,9 +94,8 @@ def _present(application: Application) -> list[int]:
     return [i for i, gradient in enumerate(application.gradients) if gradient is not None]
 
 
-def _measured(gradients: Sequence[Any], changes: Sequence[Any], means: Means) -> tuple[Tensor, Tensor]:
+def _measured(parts: Sequence[Part], changes: Sequence[Any], means: Means) -> tuple[Tensor, Tensor]:
     """[6, n]: sum, norm, minimum, maximum, zeros and non-finite elements of gradients; [n]: norms of changes."""
-    parts = [means.part(gradient) for gradient in gradients]
     groups = grouped(parts)
     sums = basic(groups, means.reducer, means.dtype)
     total, half = tf.unstack(sums, num=2)

@@ -4,7 +4,7 @@ import { h, number, s } from "./dom.js";
 
 const HEIGHT = 180;
 const EDGE = { left: 58, right: 12, top: 10, bottom: 26 };
-const COLOURS = ["var(--line-1)", "var(--line-2)", "var(--line-3)", "var(--line-4)"];
+export const COLOURS = ["var(--line-1)", "var(--line-2)", "var(--line-3)", "var(--line-4)"];
 const DASHES = ["", "6 3", "2 3", "8 3 2 3"];
 
 function ticks(low, high, count) {

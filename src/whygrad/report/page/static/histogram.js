@@ -1,0 +1,79 @@
+// How the elements of a gradient, a weight and an update are spread: by sign, and by magnitude on a logarithmic axis.
+
+import { h, number, plural, s } from "./dom.js";
+
+const TALL = 170;
+const SPACE = { left: 46, right: 10, top: 12, bottom: 26 };
+const MIDDLE = 12; // pixels that the elements which are exactly zero take in the middle
+
+const level = (value) => Math.log2(Math.abs(value));
+const ends = (bucket) => { // the magnitudes of a bin; the smallest one holds all that is smaller
+  const high = Math.max(Math.abs(bucket[0]), Math.abs(bucket[1])), low = Math.min(Math.abs(bucket[0]), Math.abs(bucket[1]));
+  return [low || high / Math.SQRT2, high];
+};
+
+/** Where a magnitude is drawn, the same for all steps. */
+function axis(every, width) {
+  const sizes = every.flatMap((one) => one.buckets).filter((bucket) => bucket[0] !== bucket[1]).flatMap(ends);
+  const low = sizes.length ? level(sizes.reduce((a, b) => Math.min(a, b))) : 0;
+  const high = sizes.length ? level(sizes.reduce((a, b) => Math.max(a, b))) : 1;
+  const half = (width - SPACE.left - SPACE.right - MIDDLE) / 2, middle = SPACE.left + half + MIDDLE / 2;
+  const x = (magnitude, sign) => middle + sign * (MIDDLE / 2 + ((level(magnitude) - low) / (high - low || 1)) * half);
+  const most = Math.max(2, Math.floor(half / 46)); // labels that fit on one side
+  const apart = Math.max(1, Math.ceil(((high - low) * Math.LOG10E) / Math.LOG2E / most));
+  const powers = [];
+  for (let power = Math.floor(high / Math.log2(10)); power * Math.log2(10) >= low + 1; power -= apart) powers.push(10 ** power);
+  return { x, middle, powers };
+}
+
+function bars(one, { x, middle }, y, kind) {
+  return one.buckets.map((bucket) => {
+    const [from, to, count] = bucket;
+    const sign = to > 0 ? 1 : -1;
+    const [near, far] = from === to ? [middle - MIDDLE / 2 + 1, middle + MIDDLE / 2 - 1] : ends(bucket).map((size) => x(size, sign));
+    const said = from === to ? "zero" : `${number(from)} … ${number(to)}`;
+    return s("rect", { class: from === to ? `${kind} none` : kind, x: Math.min(near, far), width: Math.max(1, Math.abs(far - near) - 0.5), y: y(count),
+      height: Math.max(count > 0 ? 1 : 0, y(0) - y(count)) }, s("title", {}, `${said}: ${plural(Math.round(count), "element")}`));
+  });
+}
+
+function drawing(kind, every, index, steps, width) {
+  const one = every[index], first = every[0];
+  const compared = index === 0 ? [one] : [one, first];
+  const most = Math.max(1, ...compared.flatMap((each) => each.buckets.map((bucket) => bucket[2])));
+  const place = axis(every, width);
+  const y = (count) => TALL - SPACE.bottom - (count / most) * (TALL - SPACE.top - SPACE.bottom);
+  const label = (text, at) => s("text", { x: at, y: TALL - 8, "text-anchor": "middle" }, text);
+  const total = one.buckets.reduce((sum, bucket) => sum + bucket[2], 0);
+  return s("svg", { width, height: TALL, role: "img", "aria-label": `${kind} at step ${steps[index]}: ${plural(Math.round(total), "element")}` +
+    (one.buckets.length ? `, from ${number(one.buckets[0][0])} to ${number(one.buckets[one.buckets.length - 1][1])}` : "") },
+    [0, most / 2, most].map((count) => [s("line", { class: "grid", x1: SPACE.left, x2: width - SPACE.right, y1: y(count), y2: y(count) }),
+      s("text", { x: SPACE.left - 6, y: y(count) + 4, "text-anchor": "end" }, number(Math.round(count)))]),
+    bars(one, place, y, "bar"), index > 0 && bars(first, place, y, "ghost"),
+    place.powers.map((power) => [label(number(power), place.x(power, 1)), label(number(-power), place.x(power, -1))]), label("0", place.middle));
+}
+
+/** `at`: the step to begin with; `chosen`: told of each step that a person chooses. */
+export function histograms(data, at, chosen) {
+  const { steps } = data;
+  let index = steps.reduce((best, step, i) => (Math.abs(step - at) < Math.abs(steps[best] - at) ? i : best), steps.length - 1);
+  const shown = Object.entries(data.kinds).filter(([, every]) => every.some((one) => one.buckets.length));
+  const frames = shown.map(([kind, every]) => ({ kind, every, frame: h("div", { class: "chart" }), said: h("span", { class: "muted" }) }));
+  const word = h("output", {});
+  const draw = () => {
+    word.textContent = `step ${steps[index]}`;
+    for (const { kind, every, frame, said } of frames) {
+      said.textContent = every[index].nonfinite > 0 ? ` ${number(every[index].nonfinite)} not finite` : "";
+      frame.replaceChildren(drawing(kind, every, index, steps, Math.max(240, frame.clientWidth || 380)));
+    }
+  };
+  for (const { frame } of frames) new ResizeObserver(draw).observe(frame);
+  draw();
+  const slider = steps.length > 1 && h("label", { class: "steps" }, "at ", h("input", { type: "range", min: 0, max: steps.length - 1, value: index, "aria-label": "step of the histograms",
+    oninput: (event) => { index = Number(event.target.value); draw(); chosen(steps[index]); } }), " ", word);
+  return [
+    h("p", { class: "muted" }, slider || word, steps.length > 1 && ` The outline is step ${steps[0]}.`,
+      data.counted < data.size ? ` Counted in ${number(data.counted)} evenly spaced elements of ${number(data.size)}.` : ""),
+    h("div", { class: "charts" }, frames.map(({ kind, frame, said }) => h("figure", {}, h("figcaption", {}, h("strong", {}, kind), said), frame))),
+  ];
+}
