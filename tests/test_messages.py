@@ -28,7 +28,7 @@ OLD_WORDS = {
     r"\bhand(s|ed)? (it |them )?(in|on|over)\b|\bhanded\b": "pass",
     r"\bwhilst\b|\bthereof\b|\bhence\b|\bnought\b": "while, of it, so, nothing",
     r"\bturns? of (a|the) loop\b|\bin every turn\b": "iteration",
-    r"\b(is|are) no (?!longer|more\b|gradient|way|other)\w+": "is not a",
+    r"(?<!there )\b(is|are) no (?!longer|more\b|gradient|way|other)\w+": "is not a",
     r"\bto blame\b": "caused by",
     r"\bbut the last\b": "except the last",
 }
@@ -58,11 +58,11 @@ def test_no_message_uses_words_of_another_century(pattern: str) -> None:
 
 
 def test_a_text_is_shown_with_its_placeholders_and_the_words_of_the_framework() -> None:
-    code = "raise UsageError(f\"no gradient of {listing(names)} by `{Word.TAPE}`\", help=f\"ask for {'it' if one else 'them'}\")"
+    code = """raise Error(f"no gradient of {listing(names)} by {Word.TAPE}", help=f"ask for {'it' if n else 'all'}")"""
 
     assert said(code) == [
-        "error no gradient of {names} by `tf.GradientTape`",
-        "help ask for {it | them}",
+        "error no gradient of {names} by tf.GradientTape",
+        "help ask for {it | all}",
     ]
 
 

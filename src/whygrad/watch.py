@@ -273,7 +273,7 @@ def _chosen(selection: Any, select: Any, ignore: Any) -> Selection | None:
         selection = None
     without = words_in("ignore", ignore, help=advice)
     if selection is not None and (words or without):
-        raise UsageError("`selection` goes without `select` and `ignore`", help="say it by one of the two ways")
+        raise UsageError("`selection` cannot be combined with `select` or `ignore`", help="pass one or the other")
     return selection_of(words, without) if words or without else selection
 
 

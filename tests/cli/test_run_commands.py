@@ -172,7 +172,7 @@ def test_compare_as_json(folder: Path) -> None:
 
 
 def test_export_without_a_target_is_refused(folder: Path) -> None:
-    with pytest.raises(UsageError, match="nothing to export to"):
+    with pytest.raises(UsageError, match="no place to export to"):
         output(export, "calm", "--dir", folder)
 
 
@@ -183,7 +183,7 @@ def test_an_export_to_a_place_that_cannot_be_written_is_one_sentence(option: str
     with pytest.raises(UsageError) as caught:
         output(export, "calm", "--dir", folder, option, file / "below")
 
-    assert str(caught.value) == f"cannot write to `{file / 'below'}`: Not a directory\nhelp: give another place"
+    assert str(caught.value) == f"cannot write to `{file / 'below'}`: Not a directory\nhelp: choose another place"
 
 
 @pytest.mark.parametrize("module", [show, export])

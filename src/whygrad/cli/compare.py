@@ -29,7 +29,7 @@ Example:
     type=click.FloatRange(0),
     default=0.01,
     show_default=True,
-    help="Numbers that differ by less than this share are the same; 0 wants them equal.",
+    help="Numbers that differ by less than this share count as the same; with 0 they must be equal.",
 )
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(left: str, right: str, folder: str | None, tolerance: float, output_format: str) -> None:

@@ -34,7 +34,7 @@ def command(
     from whygrad.store import find_run
 
     if html is None and tensorboard is None and csv is None and parquet is None:
-        raise UsageError("nothing to export to", help="give --html FILE, --tensorboard DIR, --csv or --parquet")
+        raise UsageError("no place to export to", help="pass --html FILE, --tensorboard DIR, --csv or --parquet")
     found = find_run(run, folder)
     for write, place in ((_html, html), (_tensorboard, tensorboard), (_csv, csv), (_parquet, parquet)):
         if place is None:
@@ -43,7 +43,7 @@ def command(
             written = write(found, place)
         except OSError as error:
             reason = error.strerror or str(error)
-            raise UsageError(f"cannot write to `{place}`: {reason}", help="give another place") from None
+            raise UsageError(f"cannot write to `{place}`: {reason}", help="choose another place") from None
         for path in written:
             click.echo(str(path))
     for text in found.damage:

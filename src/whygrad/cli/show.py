@@ -32,8 +32,8 @@ Examples:
 @click.option(
     "--sort", type=click.Choice(list(_ORDERS)), default="order", show_default=True, help="Order of variables."
 )
-@click.option("--limit", type=click.IntRange(1), default=None, help="Show so many variables only.")
-@click.option("--full", is_flag=True, help="Read every step of a long run, not only stretches of it.")
+@click.option("--limit", type=click.IntRange(1), default=None, help="Show only so many variables.")
+@click.option("--full", is_flag=True, help="Read every step of a long run, not only parts of it.")
 @click.option("--variables", "writers", is_flag=True, help="Show who wrote to each variable, where and at which steps.")
 @click.option(
     "--match", default="*", metavar="PATTERN", help="With --variables: only paths like `decoder/kernel`, `*bias`."

@@ -85,7 +85,7 @@ def _match(text: str, runs: list[RunHeader]) -> RunHeader:
     if found:
         names = ", ".join(f"`{run.id}`" for run in found[:5]) + (", ..." if len(found) > 5 else "")
         raise RunNotFoundError(
-            f"`{text}` stands for {len(found)} runs: {names}", help="give more letters of the one you mean"
+            f"`{text}` fits {len(found)} runs: {names}", help="write more letters of the one you mean"
         )
     close = difflib.get_close_matches(text, [run.id for run in runs], 1)
     hint = f"did you mean `{close[0]}`? " if close else ""

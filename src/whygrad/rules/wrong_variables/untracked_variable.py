@@ -159,8 +159,10 @@ def _computed_once(recording: Recording, request: Request) -> Iterator[Finding]:
             continue
         name, where = variable_name(variable), variable.created or early[0].where
         yield Finding(
-            message=f"`{name}` is never trained: its value went into the model once, when that was made",
-            primary=None if where is None else Label(where, "only what is computed from it here and now is kept"),
+            message=f"`{name}` is never trained: its value went into the model once, when the model was made",
+            primary=None
+            if where is None
+            else Label(where, "only the result of this computation is kept, not the variable"),
             variables=(name,),
             help=f"keep the variable itself (`self.{Word.ADD_VARIABLE}(...)`) and do this computation in `call`",
         )

@@ -170,8 +170,8 @@ def _in_step(step: Any, whole: Outcome, pieces: Sequence[Outcome]) -> Coupling:
     function = inspect.unwrap(getattr(step, "python_function", step))
     name = getattr(function, "__name__", type(step).__name__)
     fits = {
-        "its loss is a sum: say reduction='sum'": _combine(pieces, summed=True)[0],
-        "it gives every part the same weight: say weight=lambda *part: 1": sum(p.loss for p in pieces) / len(pieces),
+        "its loss is a sum: pass reduction='sum'": _combine(pieces, summed=True)[0],
+        "it gives every part the same weight: pass weight=lambda *part: 1": sum(p.loss for p in pieces) / len(pieces),
     }
     for reason, loss in fits.items():
         if abs(loss - whole.loss) <= 1e-5 * max(abs(whole.loss), 1e-12):
