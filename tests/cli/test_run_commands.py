@@ -111,6 +111,7 @@ def test_show_has_heading_table_and_findings(folder: Path) -> None:
     assert "NaN or Inf at 3 steps" in table[NAMES[0]]
     assert "missing" in table[NAMES[2]]
     assert table[NAMES[1]].split()[-2:] == ["0.001", "×0.5"]  # update / weight, after clipping
+    assert table[NAMES[1]].split()[2:5] == ["1.75", "1.5", "1"]  # median norm, last norm, last sum
     assert "warning[WG399]: `net` is dead" in text
 
 
@@ -128,6 +129,30 @@ def test_show_as_json(folder: Path) -> None:
     assert data["variables"][0]["nonfinite_steps"] == 3
     assert data["tracks"][0]["scalars"]["loss"] == [2.0, 1.0]
     assert data["diagnostics"][0]["rule"] == "dead-units"
+
+
+def test_show_has_the_metrics_of_the_epochs(folder: Path) -> None:
+    writer = RunWriter.resume(folder / "calm-fox-11.sqlite")
+    for epoch, loss in enumerate((0.7, 0.6, 0.5)):
+        writer.add_event("epoch", {"epoch": epoch, "loss": loss, "val_loss": 0.9}, 4 * epoch + 3)
+    writer.close()
+
+    assert "epochs: 3, loss 0.7 → 0.5, val_loss 0.9" in output(show, "calm", "--dir", folder).splitlines()
+    data = json.loads(output(show, "calm", "--dir", folder, "--output-format", "json"))
+    assert data["epochs"][-1] == {"step": 11, "epoch": 2, "loss": 0.5, "val_loss": 0.9}
+
+
+def test_the_latest_run_is_the_newest_that_can_be_read_and_says_so(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "bad-ox-10.sqlite").write_bytes(b"no database" * 50)
+
+    found = find_run("latest", folder)
+
+    assert found.id == "wise-yak-33"
+    said = capsys.readouterr().err
+    assert said.startswith("whygrad: warning: run file `")
+    assert said.endswith("`latest` is the newest run that can be read, `wise-yak-33`\n")
 
 
 def test_show_tells_how_many_steps_were_left_out(folder: Path) -> None:

@@ -70,7 +70,7 @@ def _print(runs: tuple[Run, Run], result: Comparison, tolerance: float) -> None:
             (e.name, str(e.step), e.channel.replace("_", " "), number(e.left), number(e.right), number(e.last_ratio))
             for e in parted
         ]
-        headings = ("what", "from step", "first difference in", left, right, f"{left} / {right}, last")
+        headings = ("what", "from step", "first difference in", left, right, "ratio at the last step")
         print_table(headings, rows, right=headings[1:2] + headings[3:])
         click.echo()
     compared = max((entry.steps for entry in result.entries), default=0)

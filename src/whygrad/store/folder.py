@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from whygrad.notice import warn
 from whygrad.run_folder import run_folder
 from whygrad.store.reader import Run
 from whygrad.store.run_file import SUFFIX, RunNotFoundError, RunUnreadableError
@@ -73,8 +74,16 @@ def find_run(text: str, folder: str | os.PathLike[str] | None = None) -> Run:
             help="record one with `model.fit(..., callbacks=[whygrad.Monitor()])`, or name a folder with --dir",
         )
     if text == LATEST:
-        return Run(runs[0].path)
+        return Run(_newest(runs).path)
     return Run(_match(text, runs).path)
+
+
+def _newest(runs: list[RunHeader]) -> RunHeader:
+    """The newest one that can be read; that a newer one cannot is said."""
+    found = next((run for run in runs if run.problem is None), runs[0])
+    if found is not runs[0]:
+        warn(f"{runs[0].problem}; `{LATEST}` is the newest run that can be read, `{found.id}`")
+    return found
 
 
 def _match(text: str, runs: list[RunHeader]) -> RunHeader:
