@@ -31,7 +31,13 @@ Example:
     show_default=True,
     help="Numbers that differ by less than this share count as the same; with 0 they must be equal.",
 )
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Form of the output.",
+)
 def command(left: str, right: str, folder: str | None, tolerance: float, output_format: str) -> None:
     """Show which variables of two runs diverge, and the first step at which they do."""
     from whygrad.store import find_run

@@ -39,7 +39,13 @@ Examples:
 @click.option(
     "--match", default="*", metavar="PATTERN", help="With --variables: only paths like `decoder/kernel`, `*bias`."
 )
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Form of the output.",
+)
 def command(
     run: str,
     folder: str | None,

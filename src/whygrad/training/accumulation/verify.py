@@ -36,6 +36,7 @@ def verify_accumulation(
     `step(*batch)` returns the loss; a `train_step` that also updates will do, and so will a compiled Keras model. Every
     variable is put back afterwards. `splits`: the sizes of the parts, or how many. `weight(*part)` gives what a part
     counts for, where that is not its number of examples; with `reduction="sum"` parts are added up.
+    `tolerance`: how far the two may differ, as a share; by default what the dtype allows.
 
     Where they differ, the result names the layer or loss that couples the examples, such as batch normalisation, or
     that draws random numbers, such as dropout. Print it, or use it as a bool.
