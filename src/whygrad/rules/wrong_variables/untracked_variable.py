@@ -184,12 +184,23 @@ def _finding(variables: list[Variable], *, is_input: bool) -> Finding:
     first = variables[0]
     names = tuple(dict.fromkeys(variable_name(variable) for variable in variables))
     owner = f"`{first.owner}`" if first.owner and not first.tracked else "the model"
+    used, them = ("it is used", "it") if len(names) == 1 else ("they are used", "them")
+    why = f"a plain `{Word.VARIABLE}` attribute is not tracked by {Word.NETWORK_LIBRARY} 3, so no optimizer updates {them}"
     return Finding(
-        message=f"{owner} does not track {listing(names)}: it is used in training, but no optimizer updates it",
-        primary=None if first.created is None else Label(first.created, "made here, in no list of trainable variables"),
+        message=f"{owner} does not track {listing(names)}: "
+        + (why if first.foreign else f"{used} in training, but no optimizer updates {them}"),
+        primary=None
+        if first.created is None
+        else Label(first.created, "made here, and not in any list of trainable variables"),
         variables=names,
-        help=f"make it with `self.{Word.ADD_VARIABLE}(...)` (or as a `{Word.NETWORK_VARIABLE}` attribute) of a layer of the model, and "
-        "keep inner layers as attributes",
+        help=_help(first),
         severity=Severity.NOTE if is_input else None,
         fixes=lambda: (*made_in_init(first.created), *tracked(first.created)),
     )
+
+
+def _help(variable: Variable) -> str:
+    if variable.owner is not None and variable.tracked:
+        return f"keep the `{variable.owner}` that holds it as an attribute of the model, so that the model knows its variables"
+    whose = "" if variable.foreign else " of a layer of the model"
+    return f"make it with `self.{Word.ADD_VARIABLE}(...)`, or as a `{Word.NETWORK_VARIABLE}` attribute{whose}"
