@@ -43,7 +43,7 @@ def numbers(steps: int, parted_at: int | None = None, broken_at: int | None = No
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """`calm-fox-11`, and `wise-yak-33`, which parts from it at step 7 and is broken from step 9 on."""
+    """`calm-fox-11`, and `wise-yak-33`, which parts from it at the step of index 7 and is broken from index 9 on."""
     names = iter(["calm-fox-11", "wise-yak-33"])
     monkeypatch.setattr(run_file, "new_id", lambda: next(names))
     monkeypatch.setenv("COLUMNS", "200")
@@ -171,7 +171,7 @@ def test_compare_says_what_parts_and_when(folder: Path) -> None:
     text = output(compare, "calm", "wise", "--dir", folder)
 
     rows = [line.split() for line in text.splitlines() if line.startswith("net/")]
-    assert [(row[0], row[1], row[2]) for row in rows] == [(NAMES[1], "7", "norm"), (NAMES[0], "9", "norm")]
+    assert [(row[0], row[1], row[2]) for row in rows] == [(NAMES[1], "8", "norm"), (NAMES[0], "10", "norm")]
     assert "2 diverge by more than 1 %, 3 agree; 12 common steps" in text
 
 

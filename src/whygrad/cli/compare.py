@@ -73,7 +73,14 @@ def _print(runs: tuple[Run, Run], result: Comparison, tolerance: float) -> None:
     parted, same = result.parted, len(result.entries) - len(result.parted)
     if parted:
         rows = [
-            (e.name, str(e.step), e.channel.replace("_", " "), number(e.left), number(e.right), number(e.last_ratio))
+            (
+                e.name,
+                str((e.step or 0) + 1),
+                e.channel.replace("_", " "),
+                number(e.left),
+                number(e.right),
+                number(e.last_ratio),
+            )
             for e in parted
         ]
         headings = ("what", "from step", "first difference in", left, right, "ratio at the last step")
