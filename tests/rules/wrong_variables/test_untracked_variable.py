@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, notes, one
-from whygrad.graph import OpKind, Recording
+from whygrad.graph import Ledger, OpKind, Recording
+from whygrad.graph.ledger import Write, WriterKind
 from whygrad.graph.objects import ListRead
 
 
@@ -93,6 +94,15 @@ def test_silent_when_user_code_writes_it() -> None:
     kernel, average = g.variable("kernel"), g.variable("average", tracked=False, writes=3)
 
     assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (kernel, average)), sources=[kernel])) == []
+
+
+def test_silent_when_a_layer_writes_it_itself() -> None:
+    g = GraphBuilder()
+    kernel, state = g.variable("kernel"), g.variable("state", tracked=False, owner="LSTM", attribute="states")
+    whole = g.finish(loss=g.op(OpKind.SMOOTH, (kernel, state)), sources=[kernel])
+    written = Write(variable=state.id, kind=WriterKind.LAYER, writer="lstm", method="assign", where=None, count=3)
+
+    assert codes(replace(whole, ledger=Ledger({state.id: "state"}, (written,)))) == []
 
 
 def test_silent_when_the_variable_is_not_trainable() -> None:

@@ -9,6 +9,7 @@ from whygrad.diagnostics import Label, Severity, Word
 from whygrad.fixes.owned import made_in_init
 from whygrad.fixes.variables import rebased, tracked
 from whygrad.graph import Op, OpKind, Recording, Request, Variable, VariableId
+from whygrad.graph.ledger import WriterKind
 from whygrad.graph.objects import ListRead
 from whygrad.graph.questions.fed_in import is_fed_in
 from whygrad.graph.questions.query import index_of
@@ -104,14 +105,18 @@ def _has_a_row_for_each_target(request: Request, variable: Variable) -> bool:
 
 
 def _left_out(recording: Recording, request: Request) -> Iterator[tuple[Variable, list[Op]]]:
-    """Variables that this loss would train, that no request asks for and nothing writes, with their reads."""
+    """Variables that this loss would train, that no request asks for and nothing writes, with their reads.
+
+    What a layer itself writes is a state, such as that of a recurrent layer from batch to batch.
+    """
     asked = {source.variable for each in recording.requests for source in each.sources}
     updated = {pair.variable for update in recording.updates for pair in update.pairs}
+    states = {write.variable for write in recording.ledger.writes if write.kind is WriterKind.LAYER}
     index = index_of(request.graph)
     reached = index.open_behind(request.targets, request.tape)
     for number, reads in index.reads.items():
         variable = recording.variables.get(number)
-        if variable is None or number in asked or number in updated or variable.writes:
+        if variable is None or number in asked | updated | states or variable.writes:
             continue
         live = [op for op in reads if request.tape in op.tapes and any(t in reached for t in op.outputs)]
         if live:
