@@ -198,14 +198,14 @@ def _finding(variables: list[Variable], *, is_input: bool) -> Finding:
         if first.created is None
         else Label(first.created, "made here, and not in any list of trainable variables"),
         variables=names,
-        help=_help(first),
+        help=_help(first, them),
         severity=Severity.NOTE if is_input else None,
         fixes=lambda: (*made_in_init(first.created), *tracked(first.created)),
     )
 
 
-def _help(variable: Variable) -> str:
+def _help(variable: Variable, them: str) -> str:
     if variable.owner is not None and variable.tracked:
-        return f"keep the `{variable.owner}` that holds it as an attribute of the model, so that the model knows its variables"
+        return f"keep the `{variable.owner}` that holds {them} as an attribute of the model, so that the model knows its variables"
     whose = "" if variable.foreign else " of a layer of the model"
-    return f"make it with `self.{Word.ADD_VARIABLE}(...)`, or as a `{Word.NETWORK_VARIABLE}` attribute{whose}"
+    return f"make {them} with `self.{Word.ADD_VARIABLE}(...)`, or as a `{Word.NETWORK_VARIABLE}` attribute{whose}"
