@@ -38,6 +38,7 @@ docs: $(STAMP) $(DOCS_STAMP)  ## write what is generated, and the site; the test
 	$(BIN)/python -m whygrad.report.schema > docs/report-schema.json
 	$(BIN)/python benchmarks/record.py
 	$(BIN)/python tools/command_pages.py
+	$(BIN)/python tools/message_pages.py
 	$(BIN)/python tools/shown_output.py
 	$(BIN)/python tools/run_notebook.py
 	$(BIN)/python tools/draw_diagnosis.py

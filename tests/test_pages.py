@@ -10,13 +10,27 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)]*))?\)")
+
+
+def _prose(page: Path) -> str:
+    return re.sub(r"^(`{3,}).*?^\1$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+def _anchors(page: Path) -> set[str]:
+    """What a link can name in a page: its headings, as MkDocs spells them."""
+    headings = re.findall(r"^#+ (.*)$", _prose(page), re.MULTILINE)
+    return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", each).strip().lower()) for each in headings}
 
 
 def broken_links(page: Path) -> list[str]:
-    """Those to files that are not there; blocks of code are left out."""
-    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    return [link for link in LINK.findall(text) if "://" not in link and not (page.parent / link).exists()]
+    """Those to files and headings that are not there; blocks of code are left out."""
+    found = []
+    for link, anchor in LINK.findall(_prose(page)):
+        file = page.parent / link if link else page
+        if "://" not in link and not (file.exists() and (not anchor or anchor in _anchors(file))):
+            found.append(f"{link}#{anchor}" if anchor else link)
+    return found
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -26,9 +40,11 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 def test_a_broken_link_is_seen(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("[there](page.md#top) [gone](other.md) [web](https://example.org)")
+    page.write_text(
+        "# At the top\n[there](page.md#at-the-top) [gone](other.md) [web](https://example.org) [lost](#end)"
+    )
 
-    assert broken_links(page) == ["other.md"]
+    assert broken_links(page) == ["other.md", "#end"]
 
 
 def test_every_page_is_in_the_site() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 
+from whygrad import config
 from whygrad.cli import commands
 
 PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
@@ -24,11 +25,43 @@ nothing was run.
 """
 
 
+SETTINGS = """## `[tool.whygrad]`
+
+What a project asks for, in the nearest `pyproject.toml` above the script. An option of the command line goes before it,
+and with `--no-config` it is not read.
+
+```toml
+[tool.whygrad]
+ignore = ["dead-units"]
+fail-on = "error"
+
+[tool.whygrad.per-file-ignores]
+"tests/*" = ["training-flag"]
+```
+
+| key | |
+| --- | --- |
+"""
+KEYS = {
+    "select": "only these rules: a list of codes, names or families (`WG1`)",
+    "extend-select": "`lint`: these rules as well",
+    "ignore": "leave out these rules",
+    "per-file-ignores": "`lint`: a table of patterns of paths, and the rules to leave out there",
+    "exclude": "`lint`: leave out files and folders with these names",
+    "fail-on": f"`run` and pytest: exit with 1 if there is such a finding: {', '.join(config.FAIL_ON)}",
+    "output-format": f"form of the report: {', '.join(config.OUTPUT_FORMATS)}",
+}
+VARIABLES = """
+`WHYGRAD_DIR` names the folder of the runs, which is `.whygrad` in the working folder without it.
+"""
+
+
 def page() -> str:
     """The whole page."""
     root = commands.whygrad
     parts = [HEAD, *_section(root, click.Context(root, info_name="whygrad"))]
-    return "\n".join(parts).rstrip() + "\n"
+    settings = SETTINGS + "\n".join(f"| `{key}` | {KEYS[key]} |" for key in config.KEYS) + "\n" + VARIABLES
+    return "\n".join([*parts, settings]).rstrip() + "\n"
 
 
 def _section(command: click.Command, context: click.Context) -> Iterator[str]:

@@ -35,7 +35,7 @@ def check_choice(
     """Raise unless the value is one of a few words (or None)."""
     if not isinstance(value, str | None) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise error(f"`{name}` cannot be {given(value)}", help=f"`{name}` is one of {listed}")
+        raise error(f"`{name}` cannot be {given(value)}", help=f"`{name}` must be one of {listed}")
 
 
 def check_callable(name: str, value: object, *, help: str, error: type[WhygradError] = UsageError) -> None:
@@ -76,7 +76,7 @@ def check_number(
 def check_text(name: str, value: object, *, help: str | None = None, error: type[WhygradError] = UsageError) -> None:
     """Raise unless the value is a text."""
     if not isinstance(value, str):
-        raise error(f"`{name}` must be a text, got {given(value)}", help=help or f'write `{name}="..."`')
+        raise error(f"`{name}` must be a string, got {given(value)}", help=help or f'write `{name}="..."`')
 
 
 def check_module_name(value: object, *, error: type[WhygradError] = UsageError) -> None:
@@ -101,10 +101,10 @@ def words_in(name: str, value: object, *, help: str) -> tuple[str, ...]:
     """The words of a text, or of a list of texts."""
     words = (value,) if isinstance(value, str) else value
     if not isinstance(words, Iterable) or isinstance(words, Mapping | type):
-        raise UsageError(f"`{name}` must be a text or a list of texts, got {given(value)}", help=help)
+        raise UsageError(f"`{name}` must be a string or a list of strings, got {given(value)}", help=help)
     listed = tuple(words)
     if not all(isinstance(word, str) for word in listed):
-        raise UsageError(f"`{name}` must hold texts only, got {given(value)}", help=help)
+        raise UsageError(f"`{name}` must contain only strings, got {given(value)}", help=help)
     return listed
 
 

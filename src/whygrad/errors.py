@@ -31,7 +31,7 @@ class UnknownNameError(UsageError, KeyError):
     def __init__(self, name: object, known: Iterable[str], what: str) -> None:
         names = [f"`{each}`" for each in known]
         shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-        super().__init__(f"there is no {what} {name!r}", help=f"there is {shown}" if names else "it is empty")
+        super().__init__(f"there is no {what} {name!r}", help=f"known: {shown}" if names else "it is empty")
 
 
 class GradientError(WhygradError):

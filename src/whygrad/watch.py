@@ -236,8 +236,9 @@ def watch(
     for `whygrad replay`. `terms`: measure how much each term of a loss gives to each layer, by one more backward pass a
     term; the values of the program stay as they are. `raise_on`: stop at the first certain finding that is an
     "error", or at least a "warning", by a `GradientError` at the line that asked for the gradient. `record`: keep the
-    report, and the graphs it speaks of, as a run for `whygrad ui`, also where no step is recorded. `on_step` is called
-    at each gradient that is asked for and each call of a compiled function, with the loss where it can be seen.
+    report, and the graphs it speaks of, as a run for `whygrad ui`, also where no step is recorded. `on_certain` is
+    called with each certain finding as soon as it is known; `on_step` at each gradient that is asked for and each call
+    of a compiled function, with the loss where it can be seen.
     """
     chosen = _chosen(selection, select, ignore)
     for key, function in {"on_certain": on_certain, "on_step": on_step}.items():
@@ -273,7 +274,7 @@ def _chosen(selection: Any, select: Any, ignore: Any) -> Selection | None:
         selection = None
     without = words_in("ignore", ignore, help=advice)
     if selection is not None and (words or without):
-        raise UsageError("`selection` goes without `select` and `ignore`", help="say it by one of the two ways")
+        raise UsageError("`selection` cannot be combined with `select` or `ignore`", help="pass one or the other")
     return selection_of(words, without) if words or without else selection
 
 

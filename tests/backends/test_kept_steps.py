@@ -38,7 +38,7 @@ def test_steps_are_found_by_the_run_and_their_number(tmp_path: Path) -> None:
     assert kept_steps.find("aa", None, tmp_path) == old
     assert kept_steps.find("ab-2", 12, tmp_path) == other
     assert kept_steps.find(str(old), None, tmp_path) == old
-    with pytest.raises(UsageError, match="stands for 2 runs"):
+    with pytest.raises(UsageError, match="fits 2 runs"):
         kept_steps.find("a", None, tmp_path)
     with pytest.raises(UsageError, match="step 5 of run `aa-1` was not kept"):
         kept_steps.find("aa-1", 5, tmp_path)

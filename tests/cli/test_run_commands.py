@@ -43,7 +43,7 @@ def numbers(steps: int, parted_at: int | None = None, broken_at: int | None = No
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """`calm-fox-11`, and `wise-yak-33`, which parts from it at step 7 and is broken from step 9 on."""
+    """`calm-fox-11`, and `wise-yak-33`, which parts from it at the step of index 7 and is broken from index 9 on."""
     names = iter(["calm-fox-11", "wise-yak-33"])
     monkeypatch.setattr(run_file, "new_id", lambda: next(names))
     monkeypatch.setenv("COLUMNS", "200")
@@ -111,6 +111,7 @@ def test_show_has_heading_table_and_findings(folder: Path) -> None:
     assert "NaN or Inf at 3 steps" in table[NAMES[0]]
     assert "missing" in table[NAMES[2]]
     assert table[NAMES[1]].split()[-2:] == ["0.001", "×0.5"]  # update / weight, after clipping
+    assert table[NAMES[1]].split()[2:5] == ["1.75", "1.5", "1"]  # median norm, last norm, last sum
     assert "warning[WG399]: `net` is dead" in text
 
 
@@ -130,6 +131,30 @@ def test_show_as_json(folder: Path) -> None:
     assert data["diagnostics"][0]["rule"] == "dead-units"
 
 
+def test_show_has_the_metrics_of_the_epochs(folder: Path) -> None:
+    writer = RunWriter.resume(folder / "calm-fox-11.sqlite")
+    for epoch, loss in enumerate((0.7, 0.6, 0.5)):
+        writer.add_event("epoch", {"epoch": epoch, "loss": loss, "val_loss": 0.9}, 4 * epoch + 3)
+    writer.close()
+
+    assert "epochs: 3, loss 0.7 → 0.5, val_loss 0.9" in output(show, "calm", "--dir", folder).splitlines()
+    data = json.loads(output(show, "calm", "--dir", folder, "--output-format", "json"))
+    assert data["epochs"][-1] == {"step": 11, "epoch": 2, "loss": 0.5, "val_loss": 0.9}
+
+
+def test_the_latest_run_is_the_newest_that_can_be_read_and_says_so(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "bad-ox-10.sqlite").write_bytes(b"no database" * 50)
+
+    found = find_run("latest", folder)
+
+    assert found.id == "wise-yak-33"
+    said = capsys.readouterr().err
+    assert said.startswith("whygrad: warning: run file `")
+    assert said.endswith("`latest` is the newest run that can be read, `wise-yak-33`\n")
+
+
 def test_show_tells_how_many_steps_were_left_out(folder: Path) -> None:
     writer = RunWriter.resume(folder / "calm-fox-11.sqlite")
     writer.set_fact("thinned", 17)
@@ -146,7 +171,7 @@ def test_compare_says_what_parts_and_when(folder: Path) -> None:
     text = output(compare, "calm", "wise", "--dir", folder)
 
     rows = [line.split() for line in text.splitlines() if line.startswith("net/")]
-    assert [(row[0], row[1], row[2]) for row in rows] == [(NAMES[1], "7", "norm"), (NAMES[0], "9", "norm")]
+    assert [(row[0], row[1], row[2]) for row in rows] == [(NAMES[1], "8", "norm"), (NAMES[0], "10", "norm")]
     assert "2 diverge by more than 1 %, 3 agree; 12 common steps" in text
 
 
@@ -172,7 +197,7 @@ def test_compare_as_json(folder: Path) -> None:
 
 
 def test_export_without_a_target_is_refused(folder: Path) -> None:
-    with pytest.raises(UsageError, match="nothing to export to"):
+    with pytest.raises(UsageError, match="no place to export to"):
         output(export, "calm", "--dir", folder)
 
 
@@ -183,7 +208,7 @@ def test_an_export_to_a_place_that_cannot_be_written_is_one_sentence(option: str
     with pytest.raises(UsageError) as caught:
         output(export, "calm", "--dir", folder, option, file / "below")
 
-    assert str(caught.value) == f"cannot write to `{file / 'below'}`: Not a directory\nhelp: give another place"
+    assert str(caught.value) == f"cannot write to `{file / 'below'}`: Not a directory\nhelp: choose another place"
 
 
 @pytest.mark.parametrize("module", [show, export])

@@ -93,18 +93,18 @@ def test_the_text_that_the_next_tests_spoil_is_sound() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "this is no recording: not JSON (Expecting value: line 1 column 1 (char 0))"),
-        ("[]", "this is no recording: it has no schema version"),
-        (written(schema_version="1"), "this is no recording: it has no schema version"),
-        (written(kind="graph"), "this is no recording but a 'graph'"),
-        (written(data=None), "this recording is damaged: None is no dict"),
+        ("", "this is not a recording: not JSON (Expecting value: line 1 column 1 (char 0))"),
+        ("[]", "this is not a recording: it has no schema version"),
+        (written(schema_version="1"), "this is not a recording: it has no schema version"),
+        (written(kind="graph"), "this is not a recording but a 'graph'"),
+        (written(data=None), "this recording is damaged: None is not of type dict"),
         (written(data={"colour": 1}), "this recording is damaged: Recording has no colour"),
-        (written(data={"requests": "abc"}), "this recording is damaged: 'abc' is no list"),
-        (written(data={"tapes": [[1, {"id": "1"}]]}), "this recording is damaged: '1' is no int"),
-        (written(data={"tapes": [[1, {"id": True}]]}), "this recording is damaged: True is no int"),
-        (written(data={"tapes": [[1, {"id": None}]]}), "this recording is damaged: None is no int"),
+        (written(data={"requests": "abc"}), "this recording is damaged: 'abc' is not of type list"),
+        (written(data={"tapes": [[1, {"id": "1"}]]}), "this recording is damaged: '1' is not of type int"),
+        (written(data={"tapes": [[1, {"id": True}]]}), "this recording is damaged: True is not of type int"),
+        (written(data={"tapes": [[1, {"id": None}]]}), "this recording is damaged: None is not of type int"),
         (written(data={"events": [{"class": "Recording"}]}), "this recording is damaged: 'Recording' is none of "),
-        (written(data={"events": [None]}), "this recording is damaged: null where a value is due"),
+        (written(data={"events": [None]}), "this recording is damaged: null where a value is needed"),
     ],
 )
 def test_text_that_is_none_says_why(text: str, message: str) -> None:

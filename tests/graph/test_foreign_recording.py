@@ -45,5 +45,5 @@ def test_a_spoilt_text_gives_a_recording_or_a_sentence(recording: Recording, gen
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"schema_version": 1' + "0" * 5000 + "}"])
 def test_text_that_nests_without_end_or_has_giant_numbers_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="this is no recording: not JSON"):
+    with pytest.raises(UsageError, match="this is not a recording: not JSON"):
         load_recording(text)

@@ -47,5 +47,5 @@ def test_a_ledger_survives_being_written_down(ledger: Ledger) -> None:
 
 
 def test_a_text_that_is_no_ledger_is_refused() -> None:
-    with pytest.raises(UsageError, match="this is no ledger"):
+    with pytest.raises(UsageError, match="this is not a ledger"):
         load_ledger("{}")

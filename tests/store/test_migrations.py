@@ -88,6 +88,6 @@ def test_application_id_tells_run_files_from_others(tmp_path: Path) -> None:
     with sqlite3.connect(other) as database:
         database.execute("CREATE TABLE t (x)")
 
-    with pytest.raises(RunUnreadableError, match="is no run file"):
+    with pytest.raises(RunUnreadableError, match="is not a run file"):
         Run(other).facts()
     assert migrations.APPLICATION_ID < 1 << 31  # what SQLite can keep

@@ -40,7 +40,7 @@ def test_the_path_of_a_file_names_it(three: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("calm", "`calm` stands for 2 runs: `calm-owl-22`, `calm-fox-11`\nhelp: give more letters of the one you mean"),
+        ("calm", "`calm` fits 2 runs: `calm-owl-22`, `calm-fox-11`\nhelp: write more letters of the one you mean"),
         ("clam-fox-11", "no run is called `clam-fox-11`\nhelp: did you mean `calm-fox-11`? `whygrad runs` lists them"),
         ("xyz", "no run is called `xyz`\nhelp: `whygrad runs` lists them"),
         ("no/such.sqlite", "there is no run file `no/such.sqlite`"),

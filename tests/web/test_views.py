@@ -98,7 +98,7 @@ def test_heat_has_the_highest_norm_of_each_stretch(tmp_path: Path) -> None:
     found = heat(run, "adam", columns=10)
 
     norms = run.series("layer_0/kernel").channels["norm"]
-    assert found["columns"][0] == [0, 9]
+    assert found["columns"][0] == [1, 10]
     assert found["norms"][0][0] == pytest.approx(norms[:10].max(), rel=1e-5)
     assert len(found["variables"]) == 3
 
@@ -128,7 +128,7 @@ def test_not_finite_and_missing_are_told_apart(tmp_path: Path) -> None:
 
     assert heat(run, "adam")["nonfinite"] == [[0, 0, 1, 0], [0, 0, 0, 0]]
     view = variable_view(Library([tmp_path]), run, "layer_0/kernel", None, 100)
-    assert view["nonfinite_steps"] == [2]
+    assert view["nonfinite_steps"] == [3]
     json.dumps(view, allow_nan=False)
 
 
@@ -139,7 +139,7 @@ def test_compared_runs_are_marked_where_they_part(tmp_path: Path) -> None:
 
     assert found["pairs"][0]["entries"][0] | {"left": 0, "right": 0} == {
         "name": "loss",
-        "step": 0,
+        "step": 1,
         "channel": "loss",
         "steps": 100,
         "left": 0,

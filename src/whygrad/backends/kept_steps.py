@@ -73,7 +73,7 @@ def load(path: Path) -> KeptStep:
 def _table(path: Path) -> dict[str, Any]:
     table = parse_json(read_file(path, MAX_STEP_BYTES))
     if not isinstance(table, dict):
-        raise ValueError(f"`{path.name}` is no table")
+        raise ValueError(f"`{path.name}` is not a table")
     return table
 
 
@@ -82,7 +82,7 @@ def _values(index: Mapping[str, Any], content: bytes) -> dict[int, bytes]:
     values, end = {}, 0
     for place, stretch in index.items():
         if not isinstance(stretch, list) or len(stretch) != 2 or not all(type(part) is int for part in stretch):
-            raise ValueError(f"value {place} has no stretch of `values.bin`")
+            raise ValueError(f"value {place} has no part of `values.bin`")
         start, length = stretch
         if start != end or not 0 <= length <= len(content) - start:
             raise ValueError(f"value {place} does not lie inside `values.bin`")
@@ -116,7 +116,7 @@ def _find_run(name: str, folder: Path) -> Path:
         return (exact or found)[0]
     if not found:
         raise UsageError(f"no kept step of a run `{name}` in `{folder}`", help="`whygrad run` keeps steps that go bad")
-    raise UsageError(f"`{name}` stands for {len(found)} runs", help=", ".join(path.name for path in found[:5]))
+    raise UsageError(f"`{name}` fits {len(found)} runs", help=", ".join(path.name for path in found[:5]))
 
 
 def _make_room(folder: Path, keep: Path) -> None:

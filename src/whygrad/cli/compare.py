@@ -29,9 +29,15 @@ Example:
     type=click.FloatRange(0),
     default=0.01,
     show_default=True,
-    help="Numbers that differ by less than this share are the same; 0 wants them equal.",
+    help="Numbers that differ by less than this share count as the same; with 0 they must be equal.",
 )
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Form of the output.",
+)
 def command(left: str, right: str, folder: str | None, tolerance: float, output_format: str) -> None:
     """Show which variables of two runs diverge, and the first step at which they do."""
     from whygrad.store import find_run
@@ -67,10 +73,17 @@ def _print(runs: tuple[Run, Run], result: Comparison, tolerance: float) -> None:
     parted, same = result.parted, len(result.entries) - len(result.parted)
     if parted:
         rows = [
-            (e.name, str(e.step), e.channel.replace("_", " "), number(e.left), number(e.right), number(e.last_ratio))
+            (
+                e.name,
+                str((e.step or 0) + 1),
+                e.channel.replace("_", " "),
+                number(e.left),
+                number(e.right),
+                number(e.last_ratio),
+            )
             for e in parted
         ]
-        headings = ("what", "from step", "first difference in", left, right, f"{left} / {right}, last")
+        headings = ("what", "from step", "first difference in", left, right, "ratio at the last step")
         print_table(headings, rows, right=headings[1:2] + headings[3:])
         click.echo()
     compared = max((entry.steps for entry in result.entries), default=0)

@@ -50,7 +50,7 @@ select_rules = click.option(
     help="Only these rules: codes, names or families (WG1).",
 )
 ignore_rules = click.option(
-    "--ignore", multiple=True, metavar="RULES", shell_complete=rule_words, help="Not these rules."
+    "--ignore", multiple=True, metavar="RULES", shell_complete=rule_words, help="Leave out these rules."
 )
 
 

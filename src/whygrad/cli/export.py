@@ -38,7 +38,7 @@ def command(run: str, folder: str | None, **places: str | None) -> None:
     wanted = [(_FORMS[form], place) for form, place in places.items() if place is not None]
     if not wanted:
         raise UsageError(
-            "nothing to export to", help="give --html FILE, --tensorboard DIR, --wandb, --mlflow, --csv or --parquet"
+            "no place to export to", help="pass --html FILE, --tensorboard DIR, --wandb, --mlflow, --csv or --parquet"
         )
     found = find_run(run, folder)
     for write, place in wanted:
@@ -46,7 +46,7 @@ def command(run: str, folder: str | None, **places: str | None) -> None:
             written = write(found, place)
         except OSError as error:
             reason = error.strerror or str(error)
-            raise UsageError(f"cannot write to `{place}`: {reason}", help="give another place") from None
+            raise UsageError(f"cannot write to `{place}`: {reason}", help="choose another place") from None
         for path in written:
             click.echo(str(path))
     for text in found.damage:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command(
     "replay",
-    short_help="Analyse a step that went bad once more.",
+    short_help="Analyse a kept step again.",
     epilog="""\b
 Example:
   whygrad replay latest --step 12""",

@@ -31,7 +31,13 @@ FAMILIES: Final = {
 Example:
   whygrad rules --output-format json""",
 )
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Form of the output.",
+)
 def command(output_format: str) -> None:
     """List all rules."""
     from whygrad.rules import all_rules

@@ -38,18 +38,18 @@ Examples:
 @select_rules
 @ignore_rules
 @click.option(
-    "--fail-on", type=click.Choice(FAIL_ON), help="Exit with 1 where a script that succeeded has such a finding."
+    "--fail-on", type=click.Choice(FAIL_ON), help="Exit with 1 if the script succeeds but has such a finding."
 )
 @click.option("--raise-on", type=click.Choice(FAIL_ON[:2]), help="Stop at the first certain finding, with a traceback.")
 @click.option("--find-nan", is_flag=True, help="Keep all that is needed to find the first NaN or Inf, at any cost.")
-@click.option("--terms", is_flag=True, help="Measure what each term of a loss gives to each layer.")
+@click.option("--terms", is_flag=True, help="Measure what each term of a loss contributes to each layer.")
 @click.option("--guard", is_flag=True, help="Hold back updates that are not finite, and go on.")
 @click.option(
     "--on-nonfinite", type=click.Choice(GUARD_MODES), help="What --guard does with such an update. [default: skip]"
 )
 @click.option("--keep/--no-keep", default=True, help="Keep a step that goes bad, for `whygrad replay`. [default: keep]")
 @click.option("--record", is_flag=True, help="Keep the report as a run, for `whygrad ui` and `whygrad export`.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing where there is no error and no warning.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing unless there is an error or a warning.")
 @click.option("--no-config", is_flag=True, help="Do not read [tool.whygrad] of pyproject.toml.")
 @click.argument("script")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)

@@ -23,8 +23,14 @@ Examples:
   whygrad runs tag latest baseline""",
     invoke_without_command=True,
 )
-@click.option("--dir", "folder", help="Folder of the runs; `.whygrad` unless WHYGRAD_DIR says otherwise.")
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--dir", "folder", help="Folder of the runs; `.whygrad` unless WHYGRAD_DIR names another.")
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Form of the output.",
+)
 @click.pass_context
 def command(context: click.Context, folder: str | None, output_format: str) -> None:
     """List recorded runs, newest first; or delete, tag or annotate one."""

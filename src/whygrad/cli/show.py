@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from whygrad.store.overview import VariableOverview
 
 _BLOCKS: Final = 8  # stretches of a long run that are read for its table
+_NUMBERS: Final = ("median norm", "last norm", "last sum", "zeros", "update/weight", "after clipping")
 _ORDERS: Final = {"order": None, "norm": "median", "largest": "largest", "zeros": "zeros", "update": "update_ratio"}
 
 
@@ -32,13 +33,19 @@ Examples:
 @click.option(
     "--sort", type=click.Choice(list(_ORDERS)), default="order", show_default=True, help="Order of variables."
 )
-@click.option("--limit", type=click.IntRange(1), default=None, help="Show so many variables only.")
-@click.option("--full", is_flag=True, help="Read every step of a long run, not only stretches of it.")
+@click.option("--limit", type=click.IntRange(1), default=None, help="Show only so many variables.")
+@click.option("--full", is_flag=True, help="Read every step of a long run, not only parts of it.")
 @click.option("--variables", "writers", is_flag=True, help="Show who wrote to each variable, where and at which steps.")
 @click.option(
     "--match", default="*", metavar="PATTERN", help="With --variables: only paths like `decoder/kernel`, `*bias`."
 )
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Form of the output.",
+)
 def command(
     run: str,
     folder: str | None,
@@ -103,6 +110,7 @@ def as_json(run: Run, variables: Sequence[VariableOverview]) -> dict[str, Any]:
     return {
         "run": {"id": run.id, "path": str(run.path), "status": header.status, **plain(run.facts())},
         "tracks": [plain(_track(run, track.name)) for track in run.tracks()],
+        "epochs": plain(_epochs(run)),
         "variables": [plain(asdict(variable)) for variable in variables],
         "diagnostics": to_data(Report(diagnostics=run.diagnostics()))["diagnostics"],
         "damage": list(run.damage),
@@ -127,10 +135,12 @@ def _print(run: Run, variables: Sequence[VariableOverview]) -> None:
         print_rich(line)
     for track in run.tracks():
         print_rich(Text.assemble((track.name, "bold"), ": ", _course(run, track.name)))
+    epochs = _epochs(run)
+    if epochs:
+        print_rich(Text.assemble(("epochs", "bold"), f": {len(epochs)}", *_ends(epochs)))
     click.echo()
-    headings = ("variable", "shape", "|gradient|", "last", "trend", "zeros", "update/weight", "after clipping", "")
-    right = ("|gradient|", "last", "zeros", "update/weight", "after clipping")
-    print_table(headings, (_row(variable) for variable in variables), right=right)
+    headings = ("variable", "shape", *_NUMBERS[:3], "trend", *_NUMBERS[3:], "")
+    print_table(headings, (_row(variable) for variable in variables), right=_NUMBERS)
     _print_diagnostics(run)
     for text in run.damage:
         click.echo(f"\nwarning: {visible(text)}", err=True)
@@ -173,6 +183,20 @@ def _course(run: Run, name: str) -> str:
     return ", ".join(parts)
 
 
+def _epochs(run: Run) -> list[dict[str, Any]]:
+    """What `fit` reported at the end of each epoch: metrics, and those of the validation."""
+    return [{"step": event.step, **event.data} for event in run.events("epoch")]
+
+
+def _ends(epochs: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """The first and the last number of each metric."""
+    from whygrad.cli.tables import number
+
+    for name in dict.fromkeys(name for epoch in epochs for name in epoch if name not in ("step", "epoch")):
+        known = [epoch[name] for epoch in epochs if isinstance(epoch.get(name), int | float)]
+        yield f", {name} {' → '.join(dict.fromkeys(map(number, (known[0], known[-1]))))}" if known else ""
+
+
 def _row(variable: VariableOverview) -> tuple[Any, ...]:
     from rich.text import Text
 
@@ -181,7 +205,7 @@ def _row(variable: VariableOverview) -> tuple[Any, ...]:
     name = Text(variable.name, "red" if variable.missing or variable.nonfinite_steps else "")
     shape = "×".join(map(str, variable.shape)) or "scalar"
     if variable.missing:
-        return (name, shape, "missing", "", "", "", "", "", "")
+        return (name, shape, "missing", *[""] * 7)
     broken = f"NaN or Inf at {variable.nonfinite_steps} steps" if variable.nonfinite_steps else ""
     clipped = "" if variable.clipped > 0.999 or math.isnan(variable.clipped) else f"×{variable.clipped:.2g}"
     return (
@@ -189,6 +213,7 @@ def _row(variable: VariableOverview) -> tuple[Any, ...]:
         shape,
         number(variable.median),
         number(variable.last),
+        number(variable.last_sum),
         sparkline(variable.trend),
         share(variable.zeros),
         number(variable.update_ratio, 2),

@@ -15,8 +15,13 @@ Example:
   whygrad ui --open""",
 )
 @click.argument("folder", required=False, metavar="[DIR]")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to serve; another one needs the token.")
-@click.option("--port", default=0, type=click.IntRange(0, 65535), help="Port; any that is free unless given.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to serve at; one that others can reach needs the token of the link.",
+)
+@click.option("--port", default=0, type=click.IntRange(0, 65535), help="Port. [default: any free one]")
 @click.option("--open", "browse", is_flag=True, help="Open the page in a browser.")
 def command(folder: str | None, host: str, port: int, browse: bool) -> None:
     """Show the runs of DIR (`.whygrad`) in a browser, also while they are written."""

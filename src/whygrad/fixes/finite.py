@@ -90,7 +90,7 @@ def quotient(at: SourceSpan | None, small: str = "1e-8") -> Iterator[Fix]:
         return
     module = found[0]
     text = f"{Word.DIVIDE_NO_NAN}({text_at(module, above)}, {text_at(module, below)})"
-    yield Fix(title="give zero where the divisor is zero", edits=(replaced(module, node, text),))
+    yield Fix(title="return zero where the divisor is zero", edits=(replaced(module, node, text),))
     yield _kept(module, below, f"{Word.MAXIMUM}({text_at(module, below)}, {small})", "zero")
 
 
@@ -198,7 +198,7 @@ def empty_mean(at: SourceSpan | None) -> Iterator[Fix]:
             value = text_at(module, call.args[0])
             count = f"{Word.CAST}({Word.SIZE}({value}), {Word.FLOAT32})"
             text = f"{Word.DIVIDE_NO_NAN}({Word.SUM}({value}), {count})"
-            yield Fix(title="give zero for the mean of nothing", edits=(replaced(module, call, text),))
+            yield Fix(title="return zero for the mean of nothing", edits=(replaced(module, call, text),))
 
 
 def safe_where(at: SourceSpan | None, masked_by: SourceSpan | None) -> Iterator[Fix]:

@@ -157,4 +157,4 @@ def turned_round(made: SourceSpan | None) -> Iterator[Fix]:
         name = last_name(function)
         edit = replaced(found[0], function, text_at(found[0], function).removesuffix(name) + _OPPOSITES[name])
     if edit is not None:
-        yield Fix(title="turn the mask round: it keeps nothing", edits=(edit,))
+        yield Fix(title="invert the mask: it keeps nothing", edits=(edit,))

@@ -30,7 +30,7 @@ def each_made_anew(at: SourceSpan | None) -> Iterator[Fix]:
     match None if found is None else found[1]:
         case ast.BinOp(left=ast.List(elts=[one]), op=ast.Mult(), right=count) as node if found is not None:
             text = f"[{text_at(found[0], one)} for _ in range({text_at(found[0], count)})]"
-            yield Fix(title="make each on its own", edits=(replaced(found[0], node, text),))
+            yield Fix(title="make each one separately", edits=(replaced(found[0], node, text),))
 
 
 def copied(at: SourceSpan | None) -> Iterator[Fix]:
@@ -99,4 +99,4 @@ def leaking(made: SourceSpan | None) -> Iterator[Fix]:
     activation = None if found is None else argument(found[1], 1, "activation")
     if found is not None and isinstance(activation, ast.Constant) and activation.value == "relu":
         edit = replaced(found[0], activation, '"leaky_relu"')
-        yield Fix(title="use a rectifier that passes a little on below zero", edits=(edit,))
+        yield Fix(title="use an activation that is not flat below zero", edits=(edit,))

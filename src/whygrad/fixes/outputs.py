@@ -79,7 +79,7 @@ def rate_changed(made: SourceSpan | None, rate: float) -> Iterator[Fix]:
     """An optimizer with another learning rate."""
     edits = tuple(_argued(made, 0, "learning_rate", f"{rate:g}"))
     if edits:
-        yield Fix(title=f"take a learning rate of {rate:g}", edits=edits)
+        yield Fix(title=f"use a learning rate of {rate:g}", edits=edits)
 
 
 def last_step_only(layers: Iterable[SourceSpan | None]) -> Iterator[Fix]:
@@ -87,7 +87,7 @@ def last_step_only(layers: Iterable[SourceSpan | None]) -> Iterator[Fix]:
     for found in map(call_at, layers):
         flag = None if found is None else argument(found[1], None, "return_sequences")
         if found is not None and flag is not None:
-            yield Fix(title="keep the last step alone", edits=(replaced(found[0], flag, "False"),))
+            yield Fix(title="keep only the last step", edits=(replaced(found[0], flag, "False"),))
             return
 
 
@@ -95,7 +95,7 @@ def bent(layers: Iterable[SourceSpan | None]) -> Iterator[Fix]:
     """Layers that have no activation get one, all of them together."""
     edits = [list(_activated(each, "relu")) for each in layers]
     if edits and all(edits):
-        yield Fix(title="put a `relu` after each layer but the last", edits=tuple(e for each in edits for e in each))
+        yield Fix(title="put a `relu` after each layer except the last", edits=tuple(e for each in edits for e in each))
 
 
 def layer_given(made: SourceSpan | None, position: int | None, name: str, value: str) -> Iterator[Fix]:

@@ -98,7 +98,7 @@ def result_used(at: SourceSpan | None) -> Iterator[Fix]:
         handed = [n for n in first if isinstance(module.parents.get(n), ast.Call)] or first
         if first and not any(end < n.lineno <= taken for n in loads(scope, name)):
             edits = tuple(replaced(module, n, name) for n in handed)
-            yield Fix(title=f"hand `{name}` on in place of `{given}`", edits=edits)
+            yield Fix(title=f"pass `{name}` on in place of `{given}`", edits=edits)
 
 
 def _class_of(module: Module, node: ast.AST) -> ast.ClassDef | None:

@@ -47,9 +47,9 @@ def _load(text: str, kind: str) -> Any:
     try:
         outer = parse_json(text)
     except ValueError as error:
-        raise UsageError(f"this is no {kind}: not JSON ({error})") from error
+        raise UsageError(f"this is not a {kind}: not JSON ({error})") from error
     if not isinstance(outer, dict) or not isinstance(outer.get("schema_version"), int):
-        raise UsageError(f"this is no {kind}: it has no schema version")
+        raise UsageError(f"this is not a {kind}: it has no schema version")
     version = outer["schema_version"]
     if version > SCHEMA_VERSION:
         raise UsageError(
@@ -57,7 +57,7 @@ def _load(text: str, kind: str) -> Any:
             help="read it with a newer whygrad",
         )
     if outer.get("kind") != kind:
-        raise UsageError(f"this is no {kind} but a {outer.get('kind')!r}")
+        raise UsageError(f"this is not a {kind} but a {outer.get('kind')!r}")
     try:
         return codec_of(_ROOTS[kind]).decode(outer.get("data"))
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:

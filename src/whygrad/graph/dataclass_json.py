@@ -67,7 +67,7 @@ def _same(value: Any) -> Any:
 
 def _checked(kind: type[T], value: Any) -> T:
     if type(value) is not kind:
-        raise TypeError(f"{value!r} is no {kind.__name__}")
+        raise TypeError(f"{value!r} is not of type {kind.__name__}")
     return value
 
 
@@ -78,7 +78,7 @@ def _float_out(value: float) -> float | str:
 
 def _float_in(data: Any) -> float:
     if isinstance(data, bool) or not isinstance(data, int | float | str):
-        raise TypeError(f"{data!r} is no float")
+        raise TypeError(f"{data!r} is not of type float")
     return float(data)
 
 
@@ -179,7 +179,7 @@ def _of_union(items: tuple[Any, ...], lenient: bool) -> Codec:
 
 def _nothing(items: tuple[Any, ...]) -> None:
     if type(None) not in items:
-        raise TypeError("null where a value is due")
+        raise TypeError("null where a value is needed")
 
 
 _MAKERS: Final[Mapping[Any, Callable[[tuple[Any, ...], bool], Codec]]] = {

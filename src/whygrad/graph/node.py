@@ -153,6 +153,7 @@ class Variable:
     from_data: bool = False  # made with values that came from outside and differ: no initializer gave them
     made_in_step: int = 0  # how many gradients had been asked for when it was made
     tracked: bool = True  # False: its owner's list of trainable variables does not have it
+    foreign: bool = False  # an attribute of a layer whose library tracks variables of its own only, and this is none
 
     @property
     def is_floating(self) -> bool:

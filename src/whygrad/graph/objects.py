@@ -80,6 +80,7 @@ class ObjectCalled:
     has_statistics: bool = False  # some object inside has collected statistics of data
     penalties: tuple[str, ...] = ()  # regularisers and added losses inside
     penalties_read: bool = False  # under a tape
+    ready_made: bool = False  # of the library, without a function of the user's in it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

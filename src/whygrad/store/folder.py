@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from whygrad.notice import warn
 from whygrad.run_folder import run_folder
 from whygrad.store.reader import Run
 from whygrad.store.run_file import SUFFIX, RunNotFoundError, RunUnreadableError
@@ -73,8 +74,16 @@ def find_run(text: str, folder: str | os.PathLike[str] | None = None) -> Run:
             help="record one with `model.fit(..., callbacks=[whygrad.Monitor()])`, or name a folder with --dir",
         )
     if text == LATEST:
-        return Run(runs[0].path)
+        return Run(_newest(runs).path)
     return Run(_match(text, runs).path)
+
+
+def _newest(runs: list[RunHeader]) -> RunHeader:
+    """The newest one that can be read; that a newer one cannot is said."""
+    found = next((run for run in runs if run.problem is None), runs[0])
+    if found is not runs[0]:
+        warn(f"{runs[0].problem}; `{LATEST}` is the newest run that can be read, `{found.id}`")
+    return found
 
 
 def _match(text: str, runs: list[RunHeader]) -> RunHeader:
@@ -85,7 +94,7 @@ def _match(text: str, runs: list[RunHeader]) -> RunHeader:
     if found:
         names = ", ".join(f"`{run.id}`" for run in found[:5]) + (", ..." if len(found) > 5 else "")
         raise RunNotFoundError(
-            f"`{text}` stands for {len(found)} runs: {names}", help="give more letters of the one you mean"
+            f"`{text}` fits {len(found)} runs: {names}", help="write more letters of the one you mean"
         )
     close = difflib.get_close_matches(text, [run.id for run in runs], 1)
     hint = f"did you mean `{close[0]}`? " if close else ""

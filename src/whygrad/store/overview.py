@@ -28,6 +28,7 @@ class VariableOverview:
     last: float
     median: float
     largest: float
+    last_sum: float  # of all elements of the gradient
     zeros: float  # share of elements that are exactly zero, on average
     nonfinite_steps: int
     update_ratio: float  # update norm / weight norm, the median of the steps at which both were taken
@@ -54,6 +55,7 @@ def overview_of(series: VariableSeries) -> VariableOverview:
         last=float(norm[-1]) if len(norm) else np.nan,
         median=_of_known(finite, np.median),
         largest=_of_known(finite, np.max),
+        last_sum=float(series.channels["sum"][-1]) if len(norm) else np.nan,
         zeros=_of_known(series.channels["zeros"] / max(1, series.info.size), np.mean),
         nonfinite_steps=int(np.nansum(series.channels["nonfinite"] > 0)),
         update_ratio=_ratio(series.channels["update_norm"], series.channels["weight_norm"]),

@@ -49,7 +49,7 @@ def track_from_json(text: str) -> Track:
         given = {name: value for name, value in zip(names, values, strict=True) if name is not None}
         variables.append(from_plain(VariableInfo, given))
     if data["dtype"] not in ("float16", "float32", "float64"):
-        raise ValueError(f"{data['dtype']!r} is no type of numbers")
+        raise ValueError(f"{data['dtype']!r} is not a type of numbers")
     scalars = from_plain(tuple[str, ...], data["scalars"])
     return Track(name=from_plain(str, data["name"]), variables=tuple(variables), scalars=scalars, dtype=data["dtype"])
 

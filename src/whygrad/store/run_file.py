@@ -164,7 +164,7 @@ def _current(database: sqlite3.Connection, path: Path, stack: contextlib.ExitSta
     (application,) = database.execute("PRAGMA application_id").fetchone()
     version = version_of(database)
     if application != APPLICATION_ID:
-        raise empty(path) if path.stat().st_size == 0 else RunUnreadableError(f"`{path}` is no run file")
+        raise empty(path) if path.stat().st_size == 0 else RunUnreadableError(f"`{path}` is not a run file")
     if version > len(MIGRATIONS):
         raise RunUnreadableError(
             f"run file `{path}` was written by a newer whygrad: it has format {version}, this one reads up to"

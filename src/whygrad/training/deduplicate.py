@@ -24,6 +24,7 @@ def deduplicate(optimizer: Any, *, name: str | None = None) -> Any:
     An `Embedding` gives one row of gradient for every use of a token. Adam and the other optimizers of Keras 3 that
     square the gradient then add the squares of those rows, where the dense gradient has the square of their sum: the
     step is too small. tf_keras sums them by itself. `wg.accumulate` does this too.
+    `name` is that of the wrapped optimizer.
     """
     check_optimizer(optimizer, name)
     return wrapper_class(DeduplicatingOptimizer, optimizer)(optimizer, name=name)

@@ -60,9 +60,10 @@ def suggest_learning_rate(
 ) -> RateRange:
     """Train for `tries` steps with a learning rate that rises from `lowest` to `highest`, and put everything back.
 
-    `step` is a compiled Keras model, and `data` its inputs and targets; or a function that trains for one step on
-    `data` and returns the loss, with the `optimizer` that it uses and the `variables` that it changes. Their values,
-    the slots and the rate of the optimizer are afterwards what they were, also where a step raises.
+    `step` is a compiled Keras model, and `data` its inputs and targets, of which a step takes `batch_size` rows; or a
+    function that trains for one step on `data` and returns the loss, with the `optimizer` that it uses and the
+    `variables` that it changes. Their values, the slots and the rate of the optimizer are afterwards what they were,
+    also where a step raises.
 
         print(wg.suggest_learning_rate(model, x, y))
     """

@@ -28,7 +28,7 @@ class Changes:
                 before[file] = _read(file)
                 texts[file] = before[file].text
             if not replace(before[file], text=texts[file]).matches(recorded.get(file, "")):
-                raise UsageError(f"`{shown_file(file)}` is not what it was when it ran")
+                raise UsageError(f"`{shown_file(file)}` has changed since it ran")
             own = [(edit.span, edit.text) for edit in fix.edits if edit.span.file == file]
             try:
                 texts[file] = edited(texts[file], own)
@@ -56,7 +56,7 @@ def _lines(text: str) -> list[str]:
 
 def _read(file: str) -> FileText:
     if not is_on_disk(file):
-        raise UsageError(f"`{shown_file(file)}` is no file")
+        raise UsageError(f"`{shown_file(file)}` is not a file")
     try:
         return read_source(file)
     except (OSError, SyntaxError, UnicodeError) as error:

@@ -67,7 +67,7 @@ class Application:
 
     def _change(self, request: Request, path: str) -> Response:
         if not self._library.changeable:
-            return _said(403, {"error": "runs are only shown here"})
+            return _said(403, {"error": "this page shows runs and does not change them"})
         if not is_own_request(request.headers.get, request.headers.get("Host", "")):
             return _said(403, {"error": "changes are made from the page only"})
         match path.split("/"):
@@ -105,7 +105,7 @@ def _body(request: Request) -> Any:
     except RequestEntityTooLarge:
         raise
     except ValueError as error:
-        raise UsageError(f"this is no JSON: {error}") from error
+        raise UsageError(f"this is not JSON: {error}") from error
 
 
 def _file(path: str) -> Response:

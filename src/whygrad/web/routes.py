@@ -53,7 +53,7 @@ def _way(library: Library, values: Values) -> Any:
     try:
         return ways.way(request, source, folded=values.get("folded", "1") != "0")
     except IndexError:
-        raise RunNotFoundError(f"the recording has no way {request}/{source}") from None
+        raise RunNotFoundError(f"the recording has no path {request}/{source}") from None
 
 
 def _why(library: Library, values: Values) -> Any:

@@ -194,7 +194,7 @@ def test_what_is_no_tensor_is_named(tf: ModuleType) -> None:
     from whygrad.backends.tensorflow.measure.statistics import measure
     from whygrad.errors import UsageError
 
-    with pytest.raises(UsageError, match="a gradient is a `object`, which is no tensor"):
+    with pytest.raises(UsageError, match="a gradient is a `object`, which is not a tensor"):
         measure([object()])
 
 

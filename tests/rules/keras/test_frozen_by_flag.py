@@ -104,7 +104,7 @@ def test_fires_when_a_layer_is_thawed_inside_a_frozen_one() -> None:
     found = one(g.finish(loss=g.op(OpKind.SMOOTH, (inner, head)), sources=[head]))
 
     assert found.code == "WG208"
-    assert found.message == "`base` was set trainable, but `inner` is in no list that is trained"
+    assert found.message == "`base` was set trainable, but `inner` is not in any list that is trained"
 
 
 def test_silent_when_the_thawed_layer_is_trained() -> None:
@@ -326,7 +326,7 @@ def test_fires_when_a_model_is_thawed_around_a_part_that_stays_frozen() -> None:
     freeze, thaw = flag(False), replace(flag(True), owner="model", where=at(6))
 
     assert thawed_around(freeze, thaw) == [
-        "`model` was set trainable, but `inner` is frozen still: the flag of `model` was True already, so Keras passes "
+        "`model` was set trainable, but `inner` is still frozen: the flag of `model` was True already, so Keras passes "
         "nothing on"
     ]
 

@@ -102,7 +102,7 @@ def test_fires_when_a_number_is_taken_for_a_probability(activation: Activation) 
     found = one(trained(L.BINARY, dense(1, activation), values()))
 
     assert (found.code, found.severity) == ("WG805", Severity.ERROR)
-    assert found.message == "the output of `dense_5` is no probability, and `binary_crossentropy` takes it for one"
+    assert found.message == "the output of `dense_5` is not a probability, and `binary_crossentropy` takes it for one"
 
 
 def test_unknown_activation_is_judged_by_its_outputs() -> None:

@@ -98,7 +98,10 @@ def test_linear_stack_fires_where_nothing_is_learned_and_is_a_note_else() -> Non
     stuck = trained(L.BINARY, dense(1, A.SIGMOID), YES_OR_NO, *stack, losses=STILL)
     learning = trained(L.BINARY, dense(1, A.SIGMOID), YES_OR_NO, *stack, losses=FALLING)
 
-    assert one(stuck).message == "`dense_3`, `dense_4`, `dense_5` are one linear map: nothing bends between them"
+    assert (
+        one(stuck).message
+        == "`dense_3`, `dense_4`, `dense_5` act as one linear layer: there is no activation between them"
+    )
     assert notes(learning) == ["WG810"]
 
 

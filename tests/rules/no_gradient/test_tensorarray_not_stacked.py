@@ -30,7 +30,7 @@ def test_fires_when_a_source_is_a_tensor_array(tmp_path: Path) -> None:
     found = one(g.finish(loss=loss, sources=["TensorArray"], error=RAISED, where=script["tape.gradient(loss, states)"]))
 
     assert found.code == "WG116"
-    assert found.message == "`states` is a TensorArray, not a tensor: nothing can be differentiated by it"
+    assert found.message == "`states` is a TensorArray, not a tensor: nothing can be differentiated with respect to it"
 
 
 def test_reads_well_when_the_target_cannot_be_named() -> None:

@@ -63,7 +63,10 @@ def test_fires_when_only_the_shape_of_the_variable_is_used() -> None:
     used, table = g.variable("used"), g.variable("table")
     size = g.op(OpKind.CAST, (g.op(OpKind.SHAPE, (table,)),), dtype="float32")
 
-    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (used, size)))) == ["WG107"]
+    found = one(g.finish(loss=g.op(OpKind.SMOOTH, (used, size))))
+
+    assert found.code == "WG107"
+    assert found.notes == ("only its shape was used, never its value",)
 
 
 def test_said_once_when_two_kinds_of_step_share_the_request() -> None:

@@ -272,6 +272,6 @@ def test_rows_that_an_optimizer_misreads_are_a_note_where_they_are_applied() -> 
     assert found.help is not None
     assert (found.code, found.severity, found.primary.span.line) == ("WG304", Severity.NOTE, 9)
     assert found.message == (
-        "`Adam` moves rows of `table` that occur more than once in a batch by a wrong step: 41% off"
+        "`Adam` updates rows of `table` that occur more than once in a batch by a wrong step: 41% off"
     )
     assert "whygrad.deduplicate" in found.help

@@ -4,6 +4,7 @@ from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.diagnostics import Severity
 from whygrad.graph import OpKind
+from whygrad.graph.objects import ObjectCalled
 
 
 def test_fires_when_a_draw_is_dropped() -> None:
@@ -62,6 +63,26 @@ def test_silent_when_the_tape_does_not_record_it_or_it_is_whole_numbers() -> Non
         g.op(OpKind.NOISE, (), where=at(6))
 
     assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (g.variable("mean"),)))) == []
+
+
+def test_silent_when_a_ready_made_layer_that_takes_part_draws_in_vain() -> None:
+    g = GraphBuilder()
+    g.event(ObjectCalled(name="lstm", ready_made=True))
+    g.op(OpKind.NOISE, (), where=at(5), layers=("lstm",))
+    state = g.op(OpKind.SMOOTH, (g.variable("kernel"),), where=at(5), layers=("lstm",))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (state,)))) == []
+
+
+def test_fires_when_the_result_of_a_ready_made_layer_is_dropped_or_the_layer_is_the_user_s() -> None:
+    for ready_made in (True, False):
+        g = GraphBuilder()
+        g.event(ObjectCalled(name="noise", ready_made=ready_made))
+        g.op(OpKind.NOISE, (), where=at(5), layers=("noise",))
+        mean = g.variable("mean")
+        made = mean if ready_made else g.op(OpKind.SMOOTH, (mean,), where=at(5), layers=("noise",))
+
+        assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (made,)))) == ["WG302"]
 
 
 def test_silent_when_nothing_is_drawn() -> None:

@@ -15,7 +15,7 @@ def test_fires_when_two_variables_get_each_other_s_gradient() -> None:
     found = one(g.finish())
 
     assert found.code == "WG206"
-    assert found.message == "`a` and `b` moved by the gradient of another variable: `a` by that of `b`"
+    assert found.message == "`a` and `b` updated by the gradient of another variable: `a` by that of `b`"
     assert found.primary is not None
     assert (found.primary.span, found.primary.text) == (at(7), "2 of 2 pairs are crossed")
     assert found.steps.seen == 20
@@ -47,7 +47,9 @@ def test_fires_as_likely_when_one_network_s_gradients_move_another() -> None:
     found = one(g.finish())
 
     assert (found.code, found.severity, found.certain) == ("WG206", Severity.WARNING, False)
-    assert found.message == ("`critic` likely moved by mistake: by the gradients of `generator`, which nothing moves")
+    assert found.message == (
+        "`critic` likely updated by mistake: by the gradients of `generator`, which nothing updates"
+    )
 
 
 def networks(*, moved: bool = False, writes: int = 0) -> Recording:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, notes, one
-from whygrad.graph import OpKind, Recording
+from whygrad.graph import Ledger, OpKind, Recording
+from whygrad.graph.ledger import Write, WriterKind
 from whygrad.graph.objects import ListRead
 
 
@@ -19,6 +20,26 @@ def test_fires_when_a_layer_holds_a_variable_that_its_lists_do_not_have() -> Non
     assert found.message == "`Scale` does not track `factor`: it is used in training, but no optimizer updates it"
     assert found.primary is not None
     assert found.primary.span == at(4)
+
+
+def test_says_that_a_plain_variable_is_not_tracked_where_that_is_the_reason() -> None:
+    g = GraphBuilder()
+    kernel = g.variable("kernel")
+    factor = g.variable("factor", owner="Scale", attribute="factor", tracked=False, foreign=True)
+    found = one(g.finish(loss=g.op(OpKind.SMOOTH, (kernel, factor)), sources=[kernel]))
+
+    assert found.message.startswith("`Scale` does not track `factor`: a plain `tf.Variable` attribute is not")
+    assert found.help == "make it with `self.add_weight(...)`, or as a `keras.Variable` attribute"
+
+
+def test_advises_to_keep_the_layer_where_a_layer_is_what_the_model_does_not_know() -> None:
+    g = GraphBuilder()
+    kernel, hidden = g.variable("kernel"), g.variable("hidden/kernel", owner="Dense", attribute="kernel")
+    g.holder("model", [kernel])
+    found = one(g.finish(loss=g.op(OpKind.CONTRACT, (kernel, hidden), layers=("model",)), sources=[kernel]))
+
+    assert found.help is not None
+    assert found.help.startswith("keep the `Dense` that holds it as an attribute of the model")
 
 
 def test_names_an_unnamed_variable_by_its_owner() -> None:
@@ -73,6 +94,15 @@ def test_silent_when_user_code_writes_it() -> None:
     kernel, average = g.variable("kernel"), g.variable("average", tracked=False, writes=3)
 
     assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (kernel, average)), sources=[kernel])) == []
+
+
+def test_silent_when_a_layer_writes_it_itself() -> None:
+    g = GraphBuilder()
+    kernel, state = g.variable("kernel"), g.variable("state", tracked=False, owner="LSTM", attribute="states")
+    whole = g.finish(loss=g.op(OpKind.SMOOTH, (kernel, state)), sources=[kernel])
+    written = Write(variable=state.id, kind=WriterKind.LAYER, writer="lstm", method="assign", where=None, count=3)
+
+    assert codes(replace(whole, ledger=Ledger({state.id: "state"}, (written,)))) == []
 
 
 def test_silent_when_the_variable_is_not_trainable() -> None:

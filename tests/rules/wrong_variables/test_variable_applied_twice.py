@@ -11,7 +11,7 @@ def test_fires_when_a_variable_is_in_one_update_twice() -> None:
     found = one(g.finish())
 
     assert found.code == "WG210"
-    assert found.message == "`shared` is in the list of one update 2 times, and moves as often"
+    assert found.message == "`shared` is in the list of one update 2 times, and is updated as often"
     assert found.primary is not None
     assert found.primary.span == at(7)
     assert (found.variables, found.steps.seen) == (("shared",), 20)

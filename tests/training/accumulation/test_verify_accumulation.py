@@ -113,7 +113,7 @@ def test_a_sum_is_recognised(tf: Any, kit: Kit) -> None:
     def step(x: Any, y: Any) -> Any:
         return tf.reduce_sum((model(x) - y) ** 2)
 
-    assert verify(step, examples()).couplings[0].reason == "its loss is a sum: say reduction='sum'"
+    assert verify(step, examples()).couplings[0].reason == "its loss is a sum: pass reduction='sum'"
     assert verify(step, examples(), reduction="sum")
 
 

@@ -222,7 +222,7 @@ def test_what_was_infinite_before_is_nobodys_fault(tf: ModuleType) -> None:
 
 def test_raising_is_a_choice(tf: ModuleType) -> None:
     w = tf.Variable(1.0)
-    with pytest.raises(NonfiniteError, match="put back"), wg.edit.transaction(w, nonfinite="raise"):
+    with pytest.raises(NonfiniteError, match="restored"), wg.edit.transaction(w, nonfinite="raise"):
         w.assign(float("nan"))
 
     assert float(w) == 1.0

@@ -182,6 +182,19 @@ def test_the_same_seed_gives_the_same_table(sampling: ModuleType, loss: Any) -> 
     assert first == again != other
 
 
+def test_tensorflow_does_not_complain_of_tracing_in_every_call(
+    tf: ModuleType, sampling: ModuleType, loss: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    tf.get_logger().addHandler(caplog.handler)
+    try:
+        for _ in range(3):
+            sampling.compare(None, loss, LOGITS, samples=16)
+    finally:
+        tf.get_logger().removeHandler(caplog.handler)
+
+    assert [text for text in caplog.messages if "retracing" in text] == []
+
+
 def test_a_loss_with_python_control_flow_on_tensors_and_variables_works(tf: ModuleType, sampling: ModuleType) -> None:
     shift = tf.Variable(0.5)
 

@@ -111,7 +111,7 @@ def test_a_table_of_no_gradients_says_why_there_are_none(tf: ModuleType) -> None
 @pytest.mark.parametrize(
     ("by", "text"),
     [
-        ("laye", "`by='laye'` is no grouping, and as a pattern it matches no variable"),
+        ("laye", "`by='laye'` is not a grouping, and as a pattern it matches no variable"),
         (5, "`by` cannot be 5"),
     ],
 )

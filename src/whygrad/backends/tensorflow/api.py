@@ -176,12 +176,12 @@ _GONE_WITHOUT_A_NAME: Final = {
     "ConfigProto": _DIRECT,
     "global_variables_initializer": "leave it out: a variable has its value as soon as it is made",
     "initialize_all_variables": "leave it out: a variable has its value as soon as it is made",
-    "get_variable": "make the variable once with `tf.Variable(...)`, and hand it on",
-    "variable_scope": "hold the variables in a layer, a model or a `tf.Module`",
+    "get_variable": "make the variable once with `tf.Variable(...)`, and pass it on",
+    "variable_scope": "keep the variables in a layer, a model or a `tf.Module`",
     "trainable_variables": "read `trainable_variables` of the layer or model",
     "global_variables": "read `variables` of the layer or model",
     "layers": "use the layers of `keras.layers`, and keep each in an attribute",
-    "contrib": "its parts are gone, or have packages of their own, such as `tensorflow_probability`",
+    "contrib": "its parts were removed, or moved to packages of their own, such as `tensorflow_probability`",
     "assign": "write `variable.assign(value)`",
     "assign_add": "write `variable.assign_add(value)`",
     "assign_sub": "write `variable.assign_sub(value)`",
@@ -256,7 +256,7 @@ _KERAS_MOVED: Final = {
     "layers.experimental.preprocessing.RandomRotation": "layers.RandomRotation",
     "layers.experimental.preprocessing.Resizing": "layers.Resizing",
 }
-_RATE: Final = Gone("no optimizer of Keras 3 knows `lr`", "write `learning_rate=`", "learning_rate")
+_RATE: Final = Gone("a Keras 3 optimizer does not accept `lr`", "write `learning_rate=`", "learning_rate")
 
 _WEIGHTLESS: Final = (
     "Activation Add Average AveragePooling1D AveragePooling2D AveragePooling3D AvgPool1D AvgPool2D CategoryEncoding "
@@ -356,27 +356,27 @@ API: Final = Api(
     activation_layers={"Softmax": _D.SOFTMAX, "ReLU": _D.RELU},
     gone=_gone(),
     gone_methods={
-        (Role.OPTIMIZER, "minimize"): Gone("an optimizer of Keras 3 has no `minimize`", _TAPE),
-        (Role.OPTIMIZER, "get_gradients"): Gone("an optimizer of Keras 3 has no `get_gradients`", _TAPE),
-        (Role.OPTIMIZER, "get_updates"): Gone("an optimizer of Keras 3 has no `get_updates`", _TAPE),
+        (Role.OPTIMIZER, "minimize"): Gone("a Keras 3 optimizer has no `minimize`", _TAPE),
+        (Role.OPTIMIZER, "get_gradients"): Gone("a Keras 3 optimizer has no `get_gradients`", _TAPE),
+        (Role.OPTIMIZER, "get_updates"): Gone("a Keras 3 optimizer has no `get_updates`", _TAPE),
         (Role.OPTIMIZER, "get_weights"): Gone(
-            "an optimizer of Keras 3 has no `get_weights`", "read `optimizer.variables`, or call `save_own_variables`"
+            "a Keras 3 optimizer has no `get_weights`", "read `optimizer.variables`, or call `save_own_variables`"
         ),
         (Role.OPTIMIZER, "get_scaled_loss"): Gone(
-            "a `LossScaleOptimizer` of Keras 3 has no `get_scaled_loss`", "write `scale_loss(loss)`", "scale_loss"
+            "a Keras 3 `LossScaleOptimizer` has no `get_scaled_loss`", "write `scale_loss(loss)`", "scale_loss"
         ),
         (Role.OPTIMIZER, "get_unscaled_gradients"): Gone(
-            "a `LossScaleOptimizer` of Keras 3 has no `get_unscaled_gradients`", "leave it out: `apply` unscales them"
+            "a Keras 3 `LossScaleOptimizer` has no `get_unscaled_gradients`", "leave it out: `apply` unscales them"
         ),
         (Role.NETWORK, "add_loss"): Gone(
-            "a functional model of Keras 3 cannot be given a loss of symbolic tensors",
+            "a Keras 3 functional model cannot be given a loss of symbolic tensors",
             "call `self.add_loss` in the `call` of a layer or model of your own",
         ),
         (Role.OPTIMIZER, "_create_slots"): Gone(
-            "an optimizer of Keras 3 has no `_create_slots`", "override `build`, and call `add_variable`"
+            "a Keras 3 optimizer has no `_create_slots`", "override `build`, and call `add_variable`"
         ),
         (Role.METRIC, "reset_states"): Gone(
-            "a metric of Keras 3 has no `reset_states`", "write `reset_state()`", "reset_state"
+            "a Keras 3 metric has no `reset_states`", "write `reset_state()`", "reset_state"
         ),
         (Role.NETWORK, "fit_generator"): Gone("a model has no `fit_generator` any more", "write `fit`", "fit"),
         (Role.NETWORK, "evaluate_generator"): Gone("a model has no `evaluate_generator` any more", "write `evaluate`"),
@@ -390,10 +390,10 @@ API: Final = Api(
     gone_arguments={
         ("keras.optimizers", "lr"): _RATE,
         ("keras.layers.BatchNormalization", "fused"): Gone(
-            "`BatchNormalization` of Keras 3 does not know `fused`", "leave it out"
+            "`BatchNormalization` of Keras 3 does not accept `fused`", "leave it out"
         ),
-        ("keras.layers.LSTM", "time_major"): Gone("`LSTM` of Keras 3 does not know `time_major`", "leave it out"),
-        ("keras.layers.GRU", "time_major"): Gone("`GRU` of Keras 3 does not know `time_major`", "leave it out"),
+        ("keras.layers.LSTM", "time_major"): Gone("`LSTM` of Keras 3 does not accept `time_major`", "leave it out"),
+        ("keras.layers.GRU", "time_major"): Gone("`GRU` of Keras 3 does not accept `time_major`", "leave it out"),
     },
     activations={
         "relu": _D.RELU,

@@ -23,7 +23,7 @@ class Loss(StrEnum):
     CREATION = "where variables were created is not known"
     READS = "a variable that an op reads by itself may be taken for a constant"
     WRITERS = "who writes to a variable may not be known"
-    BAKED = "Python values that a traced function keeps for ever are not found"
+    BAKED = "Python values that a traced function keeps forever are not found"
     SOURCE = "inside converted functions lines may be off"
     REPLAY = "steps are not run again, so that a NaN is not traced to its expression"
     BACKWARD = "a NaN of the backward pass is not traced to its forward expression"

@@ -22,7 +22,7 @@ class TextAnswer:
 
     def begin(self, order: Order, *, scratch: bool) -> None:
         where = "in a copy of this folder" if scratch else "here"
-        again = "what it writes, downloads or sends, it does again each time"
+        again = "each run repeats what it writes, downloads or sends"
         _note(f"{order.script} is run {where}, and once more for each fix that is tried: {again}")
 
     def first(self, sighting: Sighting) -> None:

@@ -37,20 +37,26 @@ Examples:
     shell_complete=rule_words,
     help="Only these rules: codes, names or families (WL1).",
 )
-@click.option("--extend-select", multiple=True, metavar="RULES", shell_complete=rule_words, help="These rules as well.")
+@click.option(
+    "--extend-select",
+    multiple=True,
+    metavar="RULES",
+    shell_complete=rule_words,
+    help="Add these rules to those selected.",
+)
 @ignore_rules
-@click.option("--exclude", multiple=True, metavar="PATTERN", help="Not the files and folders of such a name.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out files and folders with such a name.")
 @click.option("--stdin-filename", metavar="FILE", help="Check standard input, as if it were FILE.")
 @click.option("--fix", is_flag=True, help="Write the fixes that are safe into the files.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: also those that may change what is computed.")
 @click.option("--diff", is_flag=True, help="Show what --fix would write, and write nothing.")
-@click.option("--statistics", is_flag=True, help="How often each rule was broken, rather than where.")
+@click.option("--statistics", is_flag=True, help="Show how often each rule was broken instead of where.")
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes.")
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 even where something is found.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if something is found.")
 @click.option("--no-gitignore", is_flag=True, help="Check files that git ignores, too.")
-@click.option("--no-cache", is_flag=True, help="Neither read nor write what is known of unchanged files.")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes. [default: one a core]")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing where there is no error and no warning.")
+@click.option("--no-cache", is_flag=True, help="Check every file again: do not use the cache.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Number of processes. [default: one per core]")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing unless there is an error or a warning.")
 @click.option("--no-config", is_flag=True, help="Do not read [tool.whygrad] of pyproject.toml.")
 @click.argument("paths", nargs=-1)
 def command(
@@ -104,7 +110,7 @@ def command(
 
     if stdin_filename is not None and (fix or diff or watch):
         option = "--fix" if fix else "--diff" if diff else "--watch"
-        raise UsageError(f"`{option}` needs files, and standard input is none", help="name the files")
+        raise UsageError(f"`{option}` works on files, not on standard input", help="name the files")
     if fix or diff:
         from whygrad.cli.linting.report import mend
 
@@ -113,7 +119,7 @@ def command(
         if diff:
             return FOUND if changed and not exit_zero else CLEAN
     elif unsafe_fixes:
-        raise UsageError("`--unsafe-fixes` fixes nothing by itself", help="add --fix or --diff")
+        raise UsageError("`--unsafe-fixes` does nothing on its own", help="add --fix or --diff")
     if not watch:
         return once()
     from whygrad.lint.files.watching import on_change

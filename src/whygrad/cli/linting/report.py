@@ -98,7 +98,7 @@ def _fixable(found: Sequence[Diagnostic]) -> str:
     if not safe and not unsafe:
         return ""
     more = f"{unsafe}{' more' if safe else ''} with --fix --unsafe-fixes" if unsafe else ""
-    return f"\nto be fixed: {', '.join(filter(None, [f'{safe} with --fix' if safe else '', more]))}"
+    return f"\ncan be fixed: {', '.join(filter(None, [f'{safe} with --fix' if safe else '', more]))}"
 
 
 def _statistics(report: Report) -> str:

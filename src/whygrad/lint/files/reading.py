@@ -117,7 +117,7 @@ def _notebook(file: str, data: bytes) -> Source | Diagnostic:
         cells = document.get("cells") or [cell for sheet in document.get("worksheets", ()) for cell in sheet["cells"]]
         codes = [(n, _code(cell)) for n, cell in enumerate(cells, 1) if cell.get("cell_type") == "code"]
     except (ValueError, AttributeError, KeyError, TypeError, RecursionError) as error:
-        return unreadable(file, f"it is no notebook: {error}", 1, None)
+        return unreadable(file, f"it is not a notebook: {error}", 1, None)
     texts: list[str] = []
     found: list[Cell] = []
     sources: dict[str, str] = {}

@@ -44,8 +44,8 @@ def _hidden(case: Case, request: Request, holder: Object, held: Object, parts: l
     assert parts[0].where is not None
     return Finding(
         rule="untracked-variable",
-        message=f"`{_called(holder)}` does not know `{names[0]}`, so no optimizer ever sees it: {why}",
-        primary=case.label(parts[0].where, "in no list of the variables to be trained"),
+        message=f"`{_called(holder)}` does not know `{names[0]}`, so no optimizer updates it: {why}",
+        primary=case.label(parts[0].where, "not in any list of trained variables"),
         variables=names,
         related=(case.label(request.where, "trained here, without it"),),
         asked=case.span(request.where),
@@ -155,8 +155,8 @@ def in_functions(case: Case) -> Iterator[Finding]:
                 name = case.named(layer)
                 yield Finding(
                     rule="untracked-variable",
-                    message=f"no optimizer ever sees `{name}`: a network does not know what its `{holder.short}` calls",
-                    primary=case.label(layer.where, "in no list of the variables to be trained"),
+                    message=f"no optimizer updates `{name}`: a network does not know what its `{holder.short}` calls",
+                    primary=case.label(layer.where, "not in any list of trained variables"),
                     variables=(name,),
                     related=(case.label(request.where, "trained here, without it"),),
                     help=f"call the layer without `{holder.short}`, or hold it in a `{Word.LAYER}` of your own",
@@ -187,8 +187,8 @@ def in_lists_that_were_copied(case: Case) -> Iterator[Finding]:
             said.add(id(late.copied))
             yield Finding(
                 rule="untracked-variable",
-                message="this joins a list that the network has copied already, so the network never learns of it",
+                message="this joins a list that the network has copied already, so the network does not know it",
                 primary=case.label(late.where, "added to the original, not to the copy"),
                 related=(case.label(late.copied, "copied here"),),
-                help="fill the list first and hand it to the network then, or add to the attribute",
+                help="fill the list before it is given to the network, or add to the attribute",
             )

@@ -208,7 +208,7 @@ def noise_unused(case: Case) -> Iterator[Finding]:
             yield Finding(
                 rule="sampling-noise-unused",
                 message=f"the random draw `{name}` is never used, so the sample is not random",
-                primary=case.label(node.where, "drawn, and forgotten"),
+                primary=case.label(node.where, "drawn, but not used"),
                 help="use it in the sample",
                 severity=Severity.WARNING,
             )

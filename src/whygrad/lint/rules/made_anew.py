@@ -25,12 +25,12 @@ def made_anew(case: Case) -> Iterator[Finding]:
                 message=f"`{case.named(variable)}` is made while `{Word.COMPILED_FUNCTION}` is traced",
                 primary=case.label(variable.where, "every trace would make another variable, which raises"),
                 variables=(case.named(variable),),
-                help="make the variable once, outside of the compiled function, and hand it in",
+                help="make the variable once, outside of the compiled function, and pass it in",
                 certain=not held,
                 severity=Severity.WARNING if held else Severity.ERROR,
             )
         elif _loops(place) and _is_updated_in_turn(case, variable):
-            yield _recreated(case, variable, "recreated in every turn of the loop")
+            yield _recreated(case, variable, "recreated in every iteration of the loop")
         elif getattr(place.function, "name", "") == "call" and not place.branch and _in_layer(case, place.function):
             yield _recreated(case, variable, "recreated in every call")
     for made in case.facts.objects:
@@ -43,7 +43,7 @@ def made_anew(case: Case) -> Iterator[Finding]:
                 help="make the metric once, outside of the compiled function",
             )
         if made.role in (Role.SEQUENTIAL, Role.NETWORK) and _is_trained_in_turn(case, made):
-            yield _recreated(case, made, "recreated in every turn of the loop")
+            yield _recreated(case, made, "recreated in every iteration of the loop")
         if made.klass is not None or made.role is not Role.LAYER or made.short in case.api.weightless:
             continue
         if (
@@ -177,8 +177,8 @@ def optimizer_made_anew(case: Case) -> Iterator[Finding]:
         elif optimizer.place.loops and update.place.loops == optimizer.place.loops and _has_moments(optimizer):
             yield Finding(
                 rule="optimizer-recreated",
-                message="this optimizer is recreated in every step, so that its moments never live",
-                primary=case.label(optimizer.where or update.where, "a new optimizer in every turn of the loop"),
+                message="this optimizer is recreated in every step, so its moments are lost each time",
+                primary=case.label(optimizer.where or update.where, "a new optimizer in every iteration of the loop"),
                 related=(case.label(update.where, "used for one update only"),),
                 help="make the optimizer once, before the loop",
             )
@@ -194,8 +194,8 @@ def compiled_anew(case: Case) -> Iterator[Finding]:
         if len(training.network.place.loops) < len(loops) and not _changes_it(case, training.network, loops[-1]):
             yield Finding(
                 rule="optimizer-recreated",
-                message="this model is compiled again in every turn, so that the moments of its optimizer never live",
-                primary=case.label(compiled.call, "a new optimizer in every turn of the loop"),
+                message="this model is compiled again in every iteration, so the moments of its optimizer are lost each time",
+                primary=case.label(compiled.call, "a new optimizer in every iteration of the loop"),
                 related=(case.label(training.where, "trained here"),),
                 help="compile once, before the loop",
                 severity=Severity.WARNING,

@@ -49,7 +49,7 @@ _SAYS: Final[dict[Why, tuple[str, str, str, str]]] = {  # rule, message, label, 
         "non-reparameterised-sample",
         "no gradient reaches {source}: its only way to the loss is a random draw",
         "a draw has no derivative with respect to its parameters",
-        "weigh the loss by the log-probability of the draw, or draw with a relaxation",
+        "multiply the loss by the log-probability of the draw, or draw with a relaxation",
     ),
     Why.UNREGISTERED: (
         "no-registered-gradient",
@@ -299,10 +299,10 @@ def _variable_unwatched(case: Case, request: Request, source: Node) -> Iterator[
         ):
             return
     name = case.named(source)
-    reason = "it is not trainable" if fixed else "this tape watches only what it is told to"
+    reason = "it is not trainable" if fixed else "this tape watches only what `watch` names"
     yield Finding(
         rule="unwatched-source",
-        message=f"no gradient reaches `{name}`: {reason}, and nobody tells it to watch this one",
+        message=f"no gradient reaches `{name}`: {reason}, and no call of `watch` names it",
         primary=case.label(request.where, "asked for here"),
         variables=(name,),
         related=(case.label(source.where, "made here"),) if isinstance(source.where, ast.expr) and fixed else (),

@@ -56,9 +56,9 @@ def clipped_from_the_start(case: Case) -> Iterator[Finding]:
                 yield Finding(
                     rule="zero-gradient-op",
                     message=f"`{case.named(variable)}` begins outside of the range it is clipped to, so it never moves",
-                    primary=case.label(node.where, "the gradient is zero out there"),
+                    primary=case.label(node.where, "the gradient is zero outside of the range"),
                     variables=(case.named(variable),),
-                    help="begin inside of the range, or use a smooth bound",
+                    help="start inside of the range, or use a smooth bound",
                 )
 
 
@@ -174,9 +174,9 @@ def linear_stack(case: Case) -> Iterator[Finding]:
             if _is_plain_dense(one) and other.short == "Dense" and one.where is not None:
                 yield Finding(
                     rule="stack-without-activation",
-                    message="two dense layers in a row are one linear map: nothing bends between them",
+                    message="two dense layers in a row without an activation between them act as one linear layer",
                     primary=case.label(one.where, "no activation"),
-                    help="an activation after each layer but the last",
+                    help="put an activation after each layer except the last",
                     severity=Severity.NOTE,
                 )
 

@@ -38,8 +38,8 @@ def asked_twice(case: Case) -> Iterator[Finding]:
         elif asked and any(loop not in tape.place.loops for loop in asked[0].place.loops):
             yield Finding(
                 rule="tape-not-persistent",
-                message="this tape is likely asked for a gradient in every turn of a loop, but the first one uses it up",
-                primary=case.label(asked[0].where, "raises in the second turn"),
+                message="this tape is likely asked for a gradient in every iteration of a loop, but the first one uses it up",
+                primary=case.label(asked[0].where, "raises in the second iteration"),
                 help=f"ask for all in one call, or make the tape with `{Word.TAPE}(persistent=True)`",
                 certain=False,
                 severity=Severity.WARNING,
@@ -86,7 +86,7 @@ def asked_of_the_wrong_thing(case: Case) -> Iterator[Finding]:
         if isinstance(target, Object) and target.role is Role.ARRAY_OF_TENSORS:
             yield Finding(
                 rule="tensorarray-not-stacked",
-                message="a gradient is asked of an array of tensors, which is no tensor",
+                message="a gradient is asked of an array of tensors, which is not a tensor",
                 primary=case.label(request.where, "its target is the array itself"),
                 asked=case.span(request.where),
                 help="stack the array inside the tape, and take the gradient of that: `array.stack()`",

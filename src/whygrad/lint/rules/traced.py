@@ -27,7 +27,7 @@ def chance_while_tracing(case: Case) -> Iterator[Finding]:
                 rule="python-state-in-graph",
                 message=f"`{called}` is called once, while `{Word.COMPILED_FUNCTION}` is traced, and never again",
                 primary=case.label(where, "the same number in every step"),
-                help=f"draw it with `{Word.RANDOM_UNIFORM}` or its like, or hand it in as a tensor",
+                help=f"draw it with `{Word.RANDOM_UNIFORM}` or a similar function, or pass it in as a tensor",
                 severity=Severity.WARNING,
             )
 
@@ -56,7 +56,7 @@ def number_from_outside(case: Case) -> Iterator[Finding]:
                     message=f"`{read.id}` is baked in when `{Word.COMPILED_FUNCTION}` is traced, and later values are not seen",
                     primary=case.label(read, "read once, while tracing"),
                     related=(case.label(change, "changed here"),),
-                    help="hand it in as a tensor argument, or hold it in a variable that is not trained",
+                    help="pass it in as a tensor argument, or keep it in a variable that is not trained",
                     severity=Severity.WARNING,
                 )
 

@@ -36,7 +36,7 @@ def plain_attributes(case: Case) -> Iterator[Finding]:
                 assert each.where is not None
                 yield Finding(
                     rule="untracked-variable",
-                    message=f"`{made.klass.name}` does not know its variable `{attribute}`, so no optimizer ever sees it",
+                    message=f"`{made.klass.name}` does not know its variable `{attribute}`, so no optimizer updates it",
                     primary=case.label(
                         each.where, f"a plain `{Word.VARIABLE}` is not tracked by {Word.NETWORK_LIBRARY} 3"
                     ),

@@ -49,8 +49,8 @@ def _pair(case: Case, update: Update, source: Node, variable: Node) -> Iterator[
         if same and {source.group.which, variable.group.which} == {"trainable", "all"}:
             yield Finding(
                 rule="misrouted-gradient",
-                message="gradients of the trainable variables are paired with all variables, so they may go to others",
-                primary=case.label(update.where, "the two lists need not have the same order and length"),
+                message="gradients of the trainable variables are paired with all variables, so some may be applied to the wrong ones",
+                primary=case.label(update.where, "the two lists may differ in order and length"),
                 help="use the same list for both: `trainable_variables`",
                 severity=Severity.ERROR if _has_others(case, variable.group.owner) else Severity.WARNING,
                 certain=_has_others(case, variable.group.owner),
@@ -204,7 +204,7 @@ def lists_scaled(case: Case) -> Iterator[Finding]:
             yield Finding(
                 rule="variable-rebound",
                 message=f"`{name}` is a list, which `*=` repeats: nothing in it is multiplied",
-                primary=case.label(statement, "a longer list, or an exception where the number is no integer"),
+                primary=case.label(statement, "a longer list, or an exception where the number is not an integer"),
                 variables=(name,),
                 help=f"multiply each entry: `[each * factor for each in {name}]`, and `{Word.ASSIGN}` what is a variable",
             )
@@ -266,7 +266,7 @@ def clipped_for_nothing(case: Case) -> Iterator[Finding]:
         yield Finding(
             rule="clip-unused",
             message="these gradients are clipped, but the update is given them as they were",
-            primary=case.label(node.where, "gives new tensors, which nobody uses"),
+            primary=case.label(node.where, "gives new tensors, which nothing uses"),
             help="clip before the update, and apply the result",
             severity=Severity.WARNING,
         )

@@ -70,7 +70,7 @@ def aliased(case: Case) -> Iterator[Finding]:
             yield Finding(
                 rule="aliased-network",
                 message=f"`{name}` is another name for `{written}`, not a network of its own",
-                primary=case.label(node, "training the one changes the other"),
+                primary=case.label(node, "training one changes the other"),
                 help="copy the network, and its weights after that: `clone_model`, then `set_weights`",
                 severity=Severity.WARNING,
                 certain=False,
@@ -116,7 +116,7 @@ def frozen_too_late(case: Case) -> Iterator[Finding]:
                 yield Finding(
                     rule="frozen-by-flag",
                     message="this flag comes too late: the list that is trained was read before it",
-                    primary=case.label(held.where, "does not take the variables out of a list that is there already"),
+                    primary=case.label(held.where, "does not remove the variables from a list that was read before"),
                     related=(case.label(reading.where, "read here"),),
                     help="set `trainable` first, and read the list after that",
                     severity=Severity.WARNING,

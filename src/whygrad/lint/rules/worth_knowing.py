@@ -35,7 +35,7 @@ def asked_inside(case: Case) -> Iterator[Finding]:
             if not others:
                 yield Finding(
                     rule="gradient-inside-tape",
-                    message="this gradient is asked for inside of its own block, so the tape records the way back as well",
+                    message="this gradient is asked for inside of its own block, so the tape records the backward pass as well",
                     primary=case.label(request.where, "costs time and memory, unless it is differentiated again"),
                     help=f"move it behind the `with {Word.TAPE}()` block",
                     severity=Severity.NOTE,

@@ -17,12 +17,12 @@ from whygrad.source import source_text, texts_of
 
 _REASONS: Final[Mapping[Reason, str]] = {
     Reason.OUTSIDE: "ran where the tape did not record it",
-    Reason.BLOCKED: "has no derivative: nothing comes back",
+    Reason.BLOCKED: "has no derivative: no gradient comes back",
     Reason.UNREGISTERED: "has no registered gradient",
     Reason.STOPPED: "stops the gradient on purpose",
-    Reason.SAMPLED: "a random draw: nothing comes back to its parameters",
+    Reason.SAMPLED: "a random draw: no gradient comes back to its parameters",
     Reason.FOREIGN: "left the framework, came back as a constant",
-    Reason.STATE: "went through a keeper of values",
+    Reason.STATE: "went through something that only stores values",
     Reason.WRITTEN: "was written into a variable",
     Reason.CUSTOM: "its custom gradient gives nothing here",
     Reason.ZERO: "has a derivative of zero everywhere",
@@ -108,13 +108,13 @@ class Ways:
         name, loss = f"`{self._name(request, source)}`", f"`{target}`"
         cut = next(iter(cuts_of(way)), None)
         if not way.connected:
-            return f"{loss} does not depend on {name}: no way leads from one to the other"
+            return f"{loss} does not depend on {name}: no path leads from one to the other"
         if source.outcome.value == "present":
             return f"the gradient of {loss} comes back to {name}"
         if cut is None or cut.reason is None:
             return f"the gradient of {loss} at {name} is {source.outcome.value}"
         where = "" if cut.ops[0].where is None else f" at {place(cut.ops[0].where)}"
-        return f"the way from {name} to {loss} is cut{where}: `{_title(cut)}` {_REASONS[cut.reason]}"
+        return f"the path from {name} to {loss} is cut{where}: `{_title(cut)}` {_REASONS[cut.reason]}"
 
     def _box(self, request: Request, source: Source, box: Box, loss: str) -> dict[str, Any]:
         first = box.ops[0]

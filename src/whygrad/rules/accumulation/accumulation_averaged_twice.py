@@ -74,7 +74,7 @@ def _twice(recording: Recording, update: Update, pairs: list[Pairing]) -> Findin
     count = pairs[0].requests
     first, second = pairs[0].loss_divided, pairs[0].divided
     places = [place for place in (second, first) if place is not None] if first != second else []
-    text = f"{count} micro-batches, each weighed 1/{count * count}"
+    text = f"{count} micro-batches, each weighted 1/{count * count}"
     where = places[0] if places else update.where
     finding = _finding(
         recording,

@@ -53,7 +53,7 @@ def accumulation_nonfinite(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Seen where the sum is handed to an optimizer at once, not inside a compiled function.
+    Seen where the sum is passed to an optimizer at once, not inside a compiled function.
     """
     for event in seen(recording, Stage.SUMMED):
         if not 0 < event.bad_pieces < event.pieces:

@@ -96,8 +96,8 @@ def _overwritten(recording: Recording) -> Iterator[Finding]:
             continue
         names = tuple(variable_name(recording.variables[pair.variable]) for pair in pairs)
         yield Finding(
-            message=f"{listing(names)} overwritten after the gradient was taken and before it is applied: it is likely of no use there",
-            primary=Label(pairs[0].overwritten, "another value is put in place of the one that was differentiated"),
+            message=f"{listing(names)} overwritten after the gradient was taken and before it is applied: the gradient likely no longer fits",
+            primary=Label(pairs[0].overwritten, "replaces the value that was differentiated"),
             variables=names,
             related=() if update.where is None else (Label(update.where, "applied here"),),
             help="write first and then take the gradient, or write after the update",

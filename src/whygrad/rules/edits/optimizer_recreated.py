@@ -51,7 +51,7 @@ def optimizer_recreated(recording: Recording) -> Iterator[Finding]:
 
     ## Known limits
     Plain SGD keeps nothing between steps and is not reported. An optimizer that is recreated for more than four steps,
-    or a model that is compiled anew for a longer phase of training, for other layers, or after its weights were set
+    or a model that is compiled again for a longer phase of training, for other layers, or after its weights were set
     back, is taken as meant.
     """
     compiled_anew = _compiled_anew(recording)

@@ -18,7 +18,7 @@ def python_state_in_graph(recording: Recording) -> Iterator[Finding]:
 
     ## Why it matters
     Inside `tf.function` and `fit` Python runs once, while tracing. A counter like `self.count += 1` stays at its
-    first value, and an `if` on it is decided for ever: updates never happen, or always.
+    first value, and an `if` on it is decided forever: updates never happen, or always.
 
     ## Example
     ```python
@@ -79,7 +79,7 @@ def _kept(state: BakedState) -> Finding:
     changed = (
         "changed here, after the function was traced" if state.outside else "runs once, when the function is traced"
     )
-    first = "has the first value for ever"
+    first = "keeps the first value forever"
     where = state.where or state.read
     what = "a Python object with numbers" if state.is_object else "a Python number"
     return Finding(
@@ -99,7 +99,7 @@ def _drawn(state: BakedState) -> Finding:
     return Finding(
         message=f"`{state.name}` {what} while the function is traced: every later step has the same value",
         primary=None if state.where is None else Label(state.where, "runs once, when the function is traced"),
-        related=() if state.read is None else (Label(state.read, "decided once for all"),),
+        related=() if state.read is None else (Label(state.read, "decided once, for all steps"),),
         help=instead,
         fixes=partial(drawn_anew, state.where),
     )

@@ -100,7 +100,7 @@ def _multiplied(recording: Recording) -> Iterator[Finding]:
             "they share every weight",
             primary=Label(where, "repeats the object, does not make new ones"),
             variables=tuple(variable_name(recording.variables[number]) for number in numbers),
-            help="make each on its own: `[Layer() for _ in range(n)]`; to share on purpose, name the layer first",
+            help="make each one separately: `[Layer() for _ in range(n)]`; to share on purpose, name the layer first",
             fixes=partial(each_made_anew, where),
             certain=False,
         )

@@ -154,7 +154,9 @@ def _updated_though_frozen(recording: Recording) -> Iterator[Finding]:
         )
         yield Finding(
             message=f"{listing(names)} updated although `trainable` is False: {reason}",
-            primary=None if where is None else Label(where, _APPLIED if flag is None else "the compiled step goes on"),
+            primary=None
+            if where is None
+            else Label(where, _APPLIED if flag is None else "the compiled step still updates them"),
             variables=names,
             related=() if flag is None or update.where is None else (Label(update.where, _APPLIED),),
             fixes=partial(_trainable_only, update) if flag is None else tuple,
@@ -275,7 +277,7 @@ def _thawed_in_vain(recording: Recording) -> Iterator[Finding]:
         names = tuple(variable_name(recording.variables[number]) for number in idle)
         around = [each.where for each in _flags(recording) if not _thaws(each) and set(idle) <= set(each.variables)]
         yield Finding(
-            message=f"`{flag.owner}` was set trainable, but {listing(names)} is in no list that is trained",
+            message=f"`{flag.owner}` was set trainable, but {listing(names)} is not in any list that is trained",
             primary=Label(flag.where, "a frozen layer or model around it still hides it"),
             variables=names,
             help="set `trainable = True` on the outer model too, and freeze its other layers one by one",
@@ -303,7 +305,7 @@ def _thawed_around(recording: Recording) -> Iterator[Finding]:
                 variable_name(recording.variables[n]) for n in dict.fromkeys(frozen) if n in recording.variables
             )
             yield Finding(
-                message=f"`{flag.owner}` was set trainable, but {listing(names)} is frozen still: the flag of "
+                message=f"`{flag.owner}` was set trainable, but {listing(names)} is still frozen: the flag of "
                 f"`{flag.owner}` was True already, so Keras passes nothing on",
                 primary=Label(flag.where, "changes nothing"),
                 variables=names,

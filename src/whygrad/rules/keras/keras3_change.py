@@ -85,7 +85,7 @@ def _called_anyway(failure: Failure) -> Change | None:
 REMOVED: Final = {
     "minimize": f"take the gradient yourself: `with {Word.TAPE}() as tape: ...`, then `optimizer.apply_gradients(...)`",
     "get_scaled_loss": "write `optimizer.scale_loss(loss)` under the tape",
-    "get_unscaled_gradients": "hand the scaled gradients to `apply_gradients`: it unscales them itself",
+    "get_unscaled_gradients": "pass the scaled gradients to `apply_gradients`: it unscales them itself",
     "get_gradients": f"use `{Word.TAPE}`",
     "get_updates": f"use `{Word.TAPE}` and `optimizer.apply_gradients`",
     "_compute_gradients": f"use `{Word.TAPE}`",
@@ -255,12 +255,12 @@ _NO_METHODS: Final = (
     (
         FailureKind.VARIABLE_CALLED,
         ".value()",
-        Change("a Keras 3 variable's `value` is no method", "write `variable.value`, without the call"),
+        Change("a Keras 3 variable's `value` is not a method", "write `variable.value`, without the call"),
     ),
     (
         FailureKind.LIST_CALLED,
         ".variables()",
-        Change("a Keras 3 optimizer's `variables` is no method", "write `optimizer.variables`, without the call"),
+        Change("a Keras 3 optimizer's `variables` is not a method", "write `optimizer.variables`, without the call"),
     ),
 )
 

@@ -82,7 +82,7 @@ def _rows_as_classes(found: Found) -> Finding:
         found,
         f"`{found.objective.name}` takes class numbers, and is given one-hot rows of shape {shape_text(targets)}",
         label="this loss takes one number for each example",
-        help=f"`{Word.CATEGORICAL_CROSS_ENTROPY}`, which takes rows; or hand in `argmax` of the rows",
+        help=f"`{Word.CATEGORICAL_CROSS_ENTROPY}`, which takes rows; or pass the `argmax` of the rows",
         at_loss=True,
     )
 
@@ -93,7 +93,7 @@ def _no_unit(found: Found) -> Finding:
     shifted = targets.minimum == 1 and targets.maximum == units
     instead = "subtract 1 from the labels: classes count from 0" if shifted else f"{targets.maximum + 1:.0f} units"
     if targets.minimum < 0:
-        instead = "labels from 0 on; a label for padding is masked, or weighted with 0"
+        instead = "use labels that start at 0; mask a label for padding, or give it the weight 0"
     return said(
         found,
         f"{output_name(found.layer, objective)} has the classes 0 to {units - 1}, but the labels go from "
@@ -107,8 +107,8 @@ def _empty_rows(found: Found) -> Finding:
     objective = found.objective
     return said(
         found,
-        f"some rows of the targets hold no class at all: nothing is learned from them by `{objective.name}`",
-        label=f"{units_of(objective)} classes, and rows that are of none",
+        f"some rows of the targets have no class at all: nothing is learned from them by `{objective.name}`",
+        label=f"{units_of(objective)} classes, and rows without any",
         notes=("a one-hot code of labels from 1 to n has no column for the last of them",),
         help="subtract 1 from the labels before they are made into rows, or make one more column and unit",
         severity=Severity.WARNING,
@@ -122,7 +122,7 @@ def _binary_on_classes(found: Found) -> Finding:
     return said(
         found,
         f"`{objective.name}` takes labels of 0 and 1, and is given {given}",
-        label="a label above 1 has no probability: the loss falls without end",
+        label="a label above 1 has no probability: the loss falls without limit",
         help=f"labels of 0 and 1: divide them by {targets.maximum:g}, or compare them with a number"
         if two
         else f"`{Word.SPARSE_CROSS_ENTROPY}`, with {count} units and `softmax` in the last layer",
@@ -165,7 +165,7 @@ def _steps_for_one_target(found: Found) -> Finding:
         f"{output_name(objective.output, objective)} gives one prediction for each of {predicted.shape[1]} steps, and all are "
         "compared with the one target of the example",
         label=f"shape {shape_text(predicted)}, targets {shape_text(objective.targets)}",
-        help="keep the last step alone (`return_sequences=False`), or hand in a target for each step",
+        help="keep only the last step (`return_sequences=False`), or pass a target for each step",
         severity=Severity.WARNING,
     )
 

@@ -102,8 +102,8 @@ def _too_small(rate: Rate) -> Finding:
         rates = rate.update.rates
         return _finding(
             rate,
-            f"the learning rate goes from {rates[0]:.2g} to {rates[-1]:.2g} within {rate.request.ran} steps: half of them "
-            f"likely have {rate.usual:.1g} at most, and move nothing",
+            f"the learning rate goes from {rates[0]:.2g} to {rates[-1]:.2g} within {rate.request.ran} steps: in half of "
+            f"them it is likely at most {rate.usual:.1g}, which changes nothing",
             "let it fall over as many steps as the training has: `decay_steps` counts batches, not epochs",
         )
     return _finding(

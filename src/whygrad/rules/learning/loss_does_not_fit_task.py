@@ -116,7 +116,7 @@ def _zero_in_margin(found: Found) -> Finding:
 def _distance(found: Found) -> Finding:
     return said(
         found,
-        f"`{found.objective.name}` measures a distance between probabilities of classes: sure and wrong is hardly "
+        f"`{found.objective.name}` measures a distance between probabilities of classes: a confident wrong answer is hardly "
         "corrected",
         label="a loss for plain numbers",
         help=f"`{Word.CATEGORICAL_CROSS_ENTROPY}`",

@@ -55,7 +55,7 @@ def metric_not_of_this_output(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Only accuracies are told, of those that Keras has. Other metrics may be looked at out of curiosity.
+    Only the accuracies of Keras are judged. Other metrics may be looked at out of curiosity.
     """
     bad = unfit(recording)
     for objective in recording.objectives:

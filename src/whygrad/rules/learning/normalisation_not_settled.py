@@ -56,7 +56,7 @@ def normalisation_not_settled(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Told by the averages at the end of the run. Said where the model is evaluated or predicts; a call of the model by
+    Judged by the averages at the end of the run. Reported where the model is evaluated or predicts; a call of the model by
     user code is not taken for that.
     """
     for objective in recording.objectives:
@@ -65,10 +65,10 @@ def normalisation_not_settled(recording: Recording) -> Iterator[Finding]:
             continue
         worst = max(bad, key=lambda each: each.off)
         yield Finding(
-            message=f"the averages of {output_name(worst, objective)} are still those it began with: {worst.unsettled:.0%} of "
-            f"them are left after {objective.steps} steps",
+            message=f"the averages of {output_name(worst, objective)} are still close to their first values: {worst.unsettled:.0%} of "
+            f"those are left after {objective.steps} steps",
             primary=None if worst.made is None else Label(worst.made, "evaluated with averages of too few steps"),
-            notes=(f"they are {worst.off:.2g} deviations away from what the batches had",),
+            notes=(f"they are {worst.off:.2g} deviations away from those of the batches",),
             help="train for more steps, or make the averages faster: `momentum=0.9` or less",
             steps=steps_of(objective),
             fixes=partial(layer_given, worst.made, 1, "momentum", f"{_momentum(objective.steps)}"),

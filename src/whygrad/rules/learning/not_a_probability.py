@@ -72,19 +72,19 @@ def _finding(found: Found) -> Finding:
     if found.misfit is Misfit.LINEAR_AS_PROBABILITY:
         return said(
             found,
-            f"the output of {name} is no probability, and `{objective.name}` takes it for one",
+            f"the output of {name} is not a probability, and `{objective.name}` takes it for one",
             label="no activation" if kind is Activation.LINEAR else f"`{kind.value}` ends this output",
             notes=_seen(objective),
-            help=f"`{end}` in the last layer, or a loss that is told of logits: `{Word.FROM_LOGITS}`"
+            help=f"`{end}` in the last layer, or a loss that takes logits: `{Word.FROM_LOGITS}`"
             if kind is Activation.LINEAR
             else f"`{end}` in the last layer",
         )
     if found.misfit is Misfit.PROBABILITY_AS_LOGIT and objective.logits_kept:
         return said(
             found,
-            f"`{objective.name}` is told that it gets logits, and {name} gives probabilities: {Word.NETWORK_LIBRARY} takes the logits from "
+            f"`{objective.name}` expects logits, and {name} gives probabilities: {Word.NETWORK_LIBRARY} takes the logits from "
             "behind the activation here, so the training is right, but the two contradict each other",
-            label="told of logits",
+            label="expects logits",
             help=f"no activation in the last layer, or no `{Word.FROM_LOGITS}`: as it is, a layer or a cast in between breaks it",
             at_loss=True,
             severity=Severity.NOTE,

@@ -58,7 +58,7 @@ def output_cannot_reach_target(recording: Recording) -> Iterator[Finding]:
         if objective.activation is Activation.SOFTMAX:
             reach = "positive, and sums to one"
         if found.misfit is Misfit.HINGE_ON_PROBABILITY:
-            aim = f"`{objective.name}` asks for -1 or less where the label is no"
+            aim = f"`{objective.name}` asks for -1 or less where the label is negative"
         else:
             aim = f"the targets go from {stretch(objective.targets)}"
         yield said(

@@ -52,7 +52,7 @@ def pairs_lost(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Read from the code that names the data, and from data sets that are handed to `fit`. Arrays that are shuffled inside
+    Read from the code that names the data, and from data sets that are passed to `fit`. Arrays that are shuffled inside
     of another function are not seen.
     """
     said = set[object]()
@@ -64,8 +64,8 @@ def pairs_lost(recording: Recording) -> Iterator[Finding]:
                 message="inputs and targets are likely shuffled apart: their rows do not belong together any more",
                 primary=place,
                 notes=progress_notes(recording, objective),
-                help="shuffle both with one order (`order = np.random.permutation(n)`, `x[order]`, `y[order]`), or the data "
-                "set after it was put together",
+                help="shuffle both with one order (`order = np.random.permutation(n)`, `x[order]`, `y[order]`), or shuffle "
+                "the data set after combining them",
                 steps=steps_of(objective),
                 certain=False,
             )
@@ -77,6 +77,6 @@ def _place(objective: Objective) -> Label | None:
     if Missed.SHUFFLED_APART in objective.missed:
         own = apart(inputs, targets)[0]
         made = own[0].made if own else None
-        return data_place(objective, "x", 0) if made is None else Label(made, "shuffled by itself")
+        return data_place(objective, "x", 0) if made is None else Label(made, "shuffled on its own")
     where = shuffled_apart(inputs, targets)
-    return None if where is None else Label(where, "this alone is put into another order")
+    return None if where is None else Label(where, "only this one is put into another order")

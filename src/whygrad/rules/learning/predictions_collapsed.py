@@ -36,7 +36,7 @@ def predictions_collapsed(recording: Recording) -> Iterator[Finding]:
 
     ## Why it matters
     The best answer that does not look at its input is the mean of the targets, and a network that is cut off from its
-    inputs learns just that: weights that all start at zero are the same for ever (the gradient of a kernel is
+    inputs learns just that: weights that all start at zero stay the same forever (the gradient of a kernel is
     `x^T d`, and `d` is zero behind a zero kernel), labels that are all the same have nothing else to teach, and where
     one class in forty is a yes, calling everything a no is right in 39 of 40 cases. The slope of a sigmoid is `s (1 - s)`,
     a quarter at most: eight of them in a row leave `0.25^8 = 1.5e-5` of a gradient.
@@ -147,7 +147,7 @@ def _shrunk(recording: Recording, objective: Objective, layers: list[LayerFacts]
         "`relu` or `tanh` in the hidden layers, fewer of them, or a normalisation between them",
     )
     others = {each.made for each in layers if each.made is not None} - {first}
-    return replace(found, related=tuple(Label(each, "nor through here") for each in sorted(others)))
+    return replace(found, related=tuple(Label(each, "and hardly here") for each in sorted(others)))
 
 
 def _blank(request: Request, matrices: list[Followed]) -> Finding:

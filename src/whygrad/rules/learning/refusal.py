@@ -26,7 +26,7 @@ def refusal(failure: Failure) -> tuple[str, str] | None:
             "convert the labels before they are compared: to `int32` for the numbers of classes, else to `float32`",
         )
     if failure.kind is FailureKind.ROWS_DIFFER:
-        return "inputs and targets have different numbers of rows", "cut both from the same rows"
+        return "inputs and targets have different numbers of rows", "take both from the same rows"
     if failure.kind is FailureKind.SHAPES_DIFFER and failure.action in _COMPARING and _is_of_widths(failure):
         wide, narrow = (shape[-1] for shape in failure.shapes)
         return (
@@ -40,7 +40,7 @@ def _label(label: int, classes: int) -> tuple[str, str]:
     below = label < 0
     return (
         f"a label is {label}, and there are the classes 0 to {classes - 1}",
-        "labels from 0 on; a label for padding is masked, or weighted with 0"
+        "use labels that start at 0; mask a label for padding, or give it the weight 0"
         if below
         else f"{label + 1} units in the last layer, or labels that count from 0",
     )

@@ -64,11 +64,11 @@ def _finding(recording: Recording, objective: Objective, *, stuck: bool) -> Find
     first = next((each for each in stack if each.made is not None), stack[0])
     names = ", ".join(output_name(each, objective) for each in stack)
     return Finding(
-        message=f"{names} are one linear map: nothing bends between them",
+        message=f"{names} act as one linear layer: there is no activation between them",
         primary=None if first.made is None else Label(first.made, "no activation"),
-        related=tuple(Label(each.made, "nor here") for each in stack[1:-1] if each.made not in (None, first.made)),
+        related=tuple(Label(each.made, "and none here") for each in stack[1:-1] if each.made not in (None, first.made)),
         notes=progress_notes(recording, objective) if stuck else (),
-        help="an activation after each layer but the last: `relu`, `tanh`, `gelu`",
+        help="put an activation after each layer except the last: `relu`, `tanh`, `gelu`",
         steps=steps_of(objective),
         severity=None if stuck else Severity.NOTE,
         fixes=partial(bent, [each.made for each in stack if each is not objective.output]),

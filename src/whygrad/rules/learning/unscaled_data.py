@@ -89,7 +89,7 @@ def unscaled_data(recording: Recording) -> Iterator[Finding]:
         yield Finding(
             message="the data are text or objects, and a network computes with numbers",
             primary=None if failure.where is None else Label(failure.where, "refused here"),
-            help="one column of text makes all of an array objects: turn it into numbers first (0 and 1, a number for each "
+            help="one column of text turns the whole array into objects: turn it into numbers first (0 and 1, a number for each "
             'word), then `x.astype("float32")`',
             severity=Severity.ERROR,
         )
@@ -116,7 +116,7 @@ def _fractions(objective: Objective) -> Finding:
         message=f"{output_name(layer, objective)} cuts fractions off: its inputs go from {stretch(given)}, and it looks up "
         "whole numbers",
         primary=None if layer.made is None else Label(layer.made, "every input between 0 and 1 is row 0"),
-        help="hand in the numbers of the words themselves, from 0 on, not scaled",
+        help="pass the numbers of the words themselves, from 0 on, not scaled",
         steps=steps_of(objective),
         severity=Severity.ERROR,
     )

@@ -17,9 +17,9 @@ def validation_leaks_into_training(recording: Recording) -> Iterator[Finding]:
     """Detects data that give the answer away: validation rows that are trained on, targets among the inputs.
 
     ## Why it matters
-    A validation tells how the model does on what it has not seen. On rows that it was trained on, it tells how well they
+    A validation shows how the model does on what it has not seen. On rows that it was trained on, it shows how well they
     are remembered: a share `s` of such rows, which are always right, makes `s + (1 - s) a` of a true accuracy `a`, 0.8 of
-    0.6 where half of them are known. Parts that are cut from rows which are shuffled anew share rows after one epoch:
+    0.6 where half of them are known. Parts that are split from rows which are shuffled again share rows after one epoch:
     of a cut of 80 to 20, four in five of the next validation. A column of the inputs that is the target makes every
     model perfect, until the day it is asked for what nobody knows yet.
 
@@ -50,26 +50,26 @@ def validation_leaks_into_training(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Arrays that are handed to `fit` are compared, and data sets that are made of arrays; rows of real numbers alone: whole
-    numbers may well be the same in both. Targets that the code makes of the inputs, as toys do, are not told.
+    Arrays that are passed to `fit` are compared, and data sets that are made of arrays; rows of real numbers alone: whole
+    numbers may well be the same in both. Targets that the code makes of the inputs, as toy programs do, are not reported.
     """
     for objective in _once(recording):
         if Missed.VALIDATION_IN_TRAINING in objective.missed:
             yield Finding(
-                message="rows of the validation data are trained on as well: the validation tells nothing new",
+                message="rows of the validation data are also used for training: the validation says nothing new",
                 primary=data_place(objective, "validation_data", 9),
                 help="train on the rows that are not in the validation data",
             )
         if Missed.SPLIT_ANEW in objective.missed:
             yield Finding(
-                message="training and validation are cut from data that are shuffled anew each time: rows of one are in the "
-                "other an epoch later",
+                message="training and validation are split from data that is shuffled again in every epoch: rows of one "
+                "end up in the other",
                 primary=data_place(objective, "validation_data", 9),
-                help="shuffle after the cut, or with `reshuffle_each_iteration=False`",
+                help="shuffle after the split, or with `reshuffle_each_iteration=False`",
             )
         if Missed.TARGETS_AS_INPUTS in objective.missed or _is_given_away(objective):
             yield Finding(
-                message="a column of the inputs is the targets themselves: the answer is given away",
+                message="a column of the inputs holds the targets: the model can read the answer",
                 primary=data_place(objective, "x", 0),
                 help="leave the column of the targets out of the inputs",
             )

@@ -22,7 +22,7 @@ def constant_target(recording: Recording) -> Iterator[Finding]:
 
     ## Why it matters
     The gradient of a constant is `None` for every variable. Usually the loss was rebuilt from plain numbers, or
-    another value than the loss was handed to `tape.gradient`.
+    another value than the loss was passed to `tape.gradient`.
 
     ## Example
     ```python

@@ -74,8 +74,8 @@ def outside_tape(recording: Recording) -> Iterator[Finding]:
     yield from claim(
         recording,
         lambda missing: missing.lapse is not None and missing.lapse.emptied,
-        because=lambda cut: "the tape was told to forget what it had recorded",
-        label=lambda cut: "all that the tape had recorded is forgotten here",
+        because=lambda cut: "the tape was reset, and what it had recorded is gone",
+        label=lambda cut: "drops all that the tape had recorded",
         help=lambda cut: "take the gradient before this, or run the forward pass after it",
         instead=lambda missing: None if missing.lapse is None else missing.lapse.where,
         fixes=lambda missing: without_statement(None if missing.lapse is None else missing.lapse.where),

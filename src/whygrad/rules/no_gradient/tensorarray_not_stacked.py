@@ -58,14 +58,16 @@ def tensorarray_not_stacked(recording: Recording) -> Iterator[Finding]:
         for source in request.sources:
             if source.not_a_tensor is NotATensor.ARRAY:
                 name = source_expression(request, source) or "the source"
-                yield _finding(recording, request, name, source.type_name, "nothing can be differentiated by it")
+                yield _finding(
+                    recording, request, name, source.type_name, "nothing can be differentiated with respect to it"
+                )
 
 
 def _finding(recording: Recording, request: Request, name: str, array: str, so: str) -> Finding:
     known = not name.startswith("the ")
     return Finding(
         message=f"{f'`{name}`' if known else name} is a {array}, not a tensor: {so}",
-        primary=None if request.where is None else Label(request.where, f"a {array} object is handed over"),
+        primary=None if request.where is None else Label(request.where, f"a {array} object is passed"),
         variables=names_of(recording, request, request.sources),
         help=f"stack it under the tape and use the result: `{name if known else 'array'}.stack()`",
         steps=steps_of(recording, [request]),

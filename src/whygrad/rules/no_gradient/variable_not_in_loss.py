@@ -8,7 +8,8 @@ from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.fixes.owned import result_used
-from whygrad.graph import Recording, Request, Source
+from whygrad.graph import OpKind, Recording, Request, Source
+from whygrad.graph.questions.query import index_of
 from whygrad.graph.questions.terms import terms_of
 from whygrad.rules.no_gradient.claim import is_deliberate
 from whygrad.rules.no_gradient.missing import Unconnected, is_explained, missing_of
@@ -113,8 +114,12 @@ def _made(recording: Recording, sources: tuple[Source, ...]) -> tuple[Label, ...
 
 def _reads(loose: Unconnected, sources: tuple[Source, ...]) -> tuple[str, ...]:
     """Whether the variable was used at all."""
-    if not reads_of(loose.request, sources):
+    reads, users = reads_of(loose.request, sources), index_of(loose.request.graph).users
+    if not reads:
         return ("never read before this gradient was computed",)
+    kinds = {user.kind for op in reads for tensor in op.outputs for user, _ in users.get(tensor, ())}
+    if kinds == {OpKind.SHAPE}:
+        return ("only its shape was used, never its value",)
     if not reads_of(loose.request, sources, under_tape=True):
         return ("read only while the tape was not recording",)
     return ("read under the tape, but nothing computed from it enters the loss",)

@@ -199,7 +199,7 @@ def _taken(index: Index, op: Op) -> list[object]:
 def _symbolic(recording: Recording, request: Request, source: Source) -> Finding:
     name = source_expression(request, source) or "the source"
     return Finding(
-        message=f"`{name}` is a symbolic {Word.NETWORK_LIBRARY} tensor: it was never computed, so nothing can be differentiated by it",
+        message=f"`{name}` is a symbolic {Word.NETWORK_LIBRARY} tensor: it was never computed, so nothing can be differentiated with respect to it",
         primary=None if request.where is None else Label(request.where, "asked for here"),
         variables=(name,),
         help=_REAL,

@@ -186,7 +186,7 @@ def evidence(born: Nonfinite) -> tuple[str, ...]:
     """The numbers that went in, the examples, when."""
     found = [] if born.op is None else _of_op(born.op)
     if born.rows and born.batch is not None:
-        found.append(f"to blame: {_rows(born)} of the batch, counted from 1")
+        found.append(f"caused by {_rows(born)} of the batch, counted from 1")
     if born.op is not None and born.op.layers:
         found.append(f"inside layer `{born.op.layers[-1]}`")
     if born.when.step > 1:
@@ -204,7 +204,7 @@ def _of_op(op: FailingOp) -> list[str]:
     if op.kind in _AT_ZERO and any(facts.dtype == "float16" and facts.zeros for facts in op.inputs):
         found.append("float16 has no number between 0 and 6e-8: a smaller epsilon is zero there")
     if op.backward and not op.is_masked:
-        found.append("the values on the way forward are finite, the derivative is not")
+        found.append("the values of the forward pass are finite, the derivative is not")
     return found
 
 
@@ -214,7 +214,7 @@ def what_became(when: Occurrence) -> tuple[str, ...]:
         return ()
     if when.went_on:
         return ("these gradients were not applied, and training went on",)
-    return ("every step so far was bad and was skipped: the weights do not move at all",)
+    return ("every step so far was bad and was skipped: the weights never change",)
 
 
 def _second(op: FailingOp) -> str:

@@ -67,7 +67,7 @@ def _lost(recording: Recording, event: Scaled) -> Finding:
     variables = names(recording, event.variables)
     return Finding(
         message=f"the gradient of {listing(variables)} is zero: it is too small for float16, and the loss was not scaled",
-        primary=None if event.where is None else Label(event.where, "on the way back, cast to float16"),
+        primary=None if event.where is None else Label(event.where, "cast to float16 in the backward pass"),
         variables=variables,
         related=_asked(event),
         notes=(f"{event.lost} of {event.of} elements become zero there: float16 ends at 6e-8",),

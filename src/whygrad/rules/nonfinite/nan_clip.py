@@ -53,7 +53,7 @@ def nan_clip(recording: Recording) -> Iterator[Finding]:
 
     ## Known limits
     Inside compiled steps the spreading is seen only where the step can be replayed. Where the first bad value is known,
-    its own rule tells of it as an error, and this one is a warning beside it.
+    its own rule reports it as an error, and this one adds a warning.
     """
     for spread in seen(recording, Stage.SPREAD):
         born = next((each for each in seen(recording, Stage.BORN) if spread_of(recording, each) is spread), None)

@@ -67,7 +67,7 @@ def nan_data(recording: Recording) -> Iterator[Finding]:
 def _related(entered: Nonfinite) -> tuple[Label, ...]:
     places = {
         entered.used_at: "and are used here",
-        entered.masked_by: "hidden here, on the way forward only",
+        entered.masked_by: "hidden here, in the forward pass only",
         entered.when.request: "seen here",
     }
     return tuple(Label(place, text) for place, text in places.items() if place not in (None, entered.where))
@@ -77,7 +77,7 @@ def _help(entered: Nonfinite) -> str:
     if entered.masked_by is not None:
         return (
             f"put numbers in their place before they are used, `safe = {Word.WHERE}({Word.IS_FINITE}(y), y, 0.0)`: "
-            f"a `{Word.WHERE}` afterwards hides them from the loss, and 0 * NaN is NaN on the way back"
+            f"a `{Word.WHERE}` afterwards hides them from the loss, and 0 * NaN is NaN in the backward pass"
         )
     return (
         "drop or fill such rows before training, for example "

@@ -61,7 +61,11 @@ def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
         help = (
             "mask with a large negative number instead of -inf (`-1e9`), so that a row without any element stays finite"
         )
-        return f"{expression(born)} has a row of nothing but -inf", "divides zero by zero in such a row", help
+        return (
+            f"{expression(born)} has a row in which all elements are -inf",
+            "divides zero by zero in such a row",
+            help,
+        )
     help = f"use a function that stays in range: `{Word.SOFTMAX}`, `{Word.SIGMOID}`, `{Word.SOFTPLUS}`, "
     help += f"`{Word.LOG_SUM_EXP}`; "
     help += f"or bound the exponent: `{Word.EXP}({Word.MINIMUM}(x, 20.0))`"

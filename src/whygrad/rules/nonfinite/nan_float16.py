@@ -56,7 +56,7 @@ def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
     if op.backward:
         help = f"let the optimizer scale the loss (`{Word.LOSS_SCALER}`), which skips such steps; "
         help += "and keep them out of sums of gradients"
-        return because, "on the way back, more than 65504", help
+        return because, "more than 65504 in the backward pass", help
     help = 'compute the loss in float32: `dtype="float32"` for the last layer, or '
     help += f"`{Word.CAST}(x, {Word.FLOAT32})` before this"
     return because, "more than float16 holds: 65504", help

@@ -51,7 +51,7 @@ def nan_where(recording: Recording) -> Iterator[Finding]:
     for born, op in births(recording, "nan-where"):
         because, label, help = _words(born, op)
         hidden = (
-            () if born.masked_by in (None, born.where) else (Label(born.masked_by, "hidden here, on the way forward"),)
+            () if born.masked_by in (None, born.where) else (Label(born.masked_by, "hidden here, in the forward pass"),)
         )
         yield finding(
             recording,
@@ -66,7 +66,7 @@ def nan_where(recording: Recording) -> Iterator[Finding]:
 
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
     because = f"{expression(born)} is not finite where `{Word.WHERE}` takes the other branch, "
-    because += "and 0 * Inf is NaN on the way back"
+    because += "and 0 * Inf is NaN in the backward pass"
     help = f"put a `{Word.WHERE}` around the input too: `safe = {Word.WHERE}(ok, x, 1.0)`, "
     help += f"then `{Word.WHERE}(ok, f(safe), 0.0)`"
     return because, f"`{op.name}` runs for the hidden elements as well", help

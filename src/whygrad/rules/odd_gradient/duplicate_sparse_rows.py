@@ -50,7 +50,7 @@ def duplicate_sparse_rows(recording: Recording) -> Iterator[Finding]:
 
     ## Known limits
     Writes in place of rows are seen where they run at once, not inside compiled functions. What an optimizer makes of
-    repeated rows is told from up to 256 rows of one gradient, by taking both steps with a new optimizer of the same
+    repeated rows is judged from up to 256 rows of one gradient, by taking both steps with a new optimizer of the same
     settings; a difference of less than a hundredth is not reported.
     """
     for event in recording.events_of(VariableStep):
@@ -85,7 +85,7 @@ def _overwritten(event: VariableStep, name: str) -> Finding:
 def _misread(event: VariableStep, name: str) -> Finding:
     made = () if event.made is None else (Label(event.made, "this optimizer squares each repetition by itself"),)
     return Finding(
-        message=f"`{event.optimizer}` moves rows of `{name}` that occur more than once in a batch by a wrong step: "
+        message=f"`{event.optimizer}` updates rows of `{name}` that occur more than once in a batch by a wrong step: "
         f"{event.difference:.0%} off",
         primary=None if event.where is None else Label(event.where, "a sparse gradient with repeated rows is applied"),
         variables=(name,),

@@ -69,7 +69,7 @@ def exploding_gradient(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Growth is told from a thousandfold on, over ten steps or more; a size of its own from 1e9 per element on. Where a
+    Growth is reported from a thousandfold on, over ten steps or more; a size of its own from 1e9 per element on. Where a
     value that is not finite, or a normalisation near zero, was found as well, that is reported and not this.
     """
     if recording.objectives and any(found.stall in DIVERGING for found in stalls(recording)):  # said there

@@ -58,7 +58,11 @@ def exploding_normalise(recording: Recording) -> Iterator[Finding]:
         position = norm_divided_by(found)
         if position is None:
             continue
-        rows = f"; largest in row{'s' * (len(found.rows) > 1)} {', '.join(map(str, found.rows))}" if found.rows else ""
+        rows = (
+            f"; largest in row{'s' * (len(found.rows) > 1)} {', '.join(str(row + 1) for row in found.rows)}, counted from 1"
+            if found.rows
+            else ""
+        )
         yield Finding(
             message=f"the gradient grows {found.factor:.3g} times in {text_of(found.where)}, "
             "which normalises a vector near zero",

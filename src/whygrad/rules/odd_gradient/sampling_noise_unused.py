@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Op, OpKind, Recording, Request
+from whygrad.graph import Op, OpKind, Recording, Request, TensorId
+from whygrad.graph.objects import ObjectCalled
 from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 
@@ -47,7 +48,8 @@ def sampling_noise_unused(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     A draw that is used only after the gradient was taken counts as unused.
     """
-    places = dict.fromkeys(op.where for request in recording.requests for op in _unused_draws(request))
+    ready = {event.name for event in recording.events_of(ObjectCalled) if event.ready_made}
+    places = dict.fromkeys(op.where for request in recording.requests for op in _unused_draws(request, ready))
     for where in places:
         if where is not None:
             yield Finding(
@@ -57,15 +59,24 @@ def sampling_noise_unused(recording: Recording) -> Iterator[Finding]:
             )
 
 
-def _unused_draws(request: Request) -> Iterator[Op]:
-    """Draws under the tape of a request that only their own expression touches."""
+def _unused_draws(request: Request, ready: set[str]) -> Iterator[Op]:
+    """Draws under the tape of a request that only their own expression touches.
+
+    Not those of a ready-made layer whose result is used: how it draws is its own business.
+    """
     draws = [op for op in request.graph.ops if op.kind is OpKind.NOISE and request.tape in op.tapes]
     index = index_of(request.graph)
     behind = index.behind(request.targets) if draws else set()
     for op in draws:
         floating = any(request.graph.tensors[tensor].is_floating for tensor in op.outputs)
-        if floating and behind.isdisjoint(op.outputs) and not _is_used_elsewhere(op, index):
+        if not floating or not behind.isdisjoint(op.outputs) or _is_used_elsewhere(op, index):
+            continue
+        if not (op.layers and op.layers[-1] in ready and _takes_part(op.layers, request, behind)):
             yield op
+
+
+def _takes_part(layers: tuple[str, ...], request: Request, behind: set[TensorId]) -> bool:
+    return any(op.layers == layers and not behind.isdisjoint(op.outputs) for op in request.graph.ops)
 
 
 def _is_used_elsewhere(draw: Op, index: Index) -> bool:

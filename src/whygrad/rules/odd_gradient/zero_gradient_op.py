@@ -63,7 +63,7 @@ def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Where no op can be named that likely made the zero, it is a note, and takes ten steps to be told; a warning where
+    Where no op can be named that likely made the zero, it is a note, and is reported after ten steps; a warning where
     all gradients of a step are zero. A factor that is zero is looked for from the second step on, and in compiled
     steps only among constants.
     """
@@ -268,7 +268,7 @@ def _nothing_learned(request: Request, group: list[Followed]) -> Finding:
 
 _WHY_ZERO: Final = "a mask that no element passes; a weight of the loss, of the samples or of a class that is zero"
 _STOPPED: Final = (
-    f"hold one side fixed: `{Word.STOP_GRADIENT}(...)` of the sample whose score is taken, or of the old policy; "
+    f"keep one side fixed: `{Word.STOP_GRADIENT}(...)` of the sample whose score is taken, or of the old policy; "
     "or use another expression, in which it does not cancel out"
 )
 _CURVED: Final = "a derivative of the derivative needs an activation with curvature: `tanh`, `softplus`, `swish`, `sin`"

@@ -60,7 +60,7 @@ def misrouted_gradient(recording: Recording) -> Iterator[Finding]:
         if wrong:
             yield _finding(recording, update, wrong)
         elif _is_of_another_network(recording, update):
-            yield _of_another_network(recording, update, ", which nothing moves")
+            yield _of_another_network(recording, update, ", which nothing updates")
         elif _is_beside(update):
             yield _of_another_network(recording, update, ", though it took part in the same pass")
     yield from _refused(recording)
@@ -82,10 +82,10 @@ def _refused(recording: Recording) -> Iterator[Finding]:
     yield Finding(
         message=f"`{variables.expression}` is paired with gradients of another list of variables"
         if variables.is_list
-        else f"{listing(names)} is to be moved by the gradient of {listing(owners)}",
+        else f"{listing(names)} would be updated by the gradient of {listing(owners)}",
         primary=Label(failure.where, sizes if variables.is_list else "the shapes differ"),
         variables=tuple(sorted({*names} ^ {*owners})) if variables.is_list else names,
-        help=f"zip the gradients with exactly the list that was handed to `{Word.GRADIENT}`",
+        help=f"zip the gradients with exactly the list that was passed to `{Word.GRADIENT}`",
         fixes=partial(paired_with, failure.where, _asked(recording, set(origin))),
     )
 
@@ -123,12 +123,12 @@ def _finding(recording: Recording, update: Update, wrong: list[Pairing]) -> Find
     names = tuple(variable_name(recording.variables[pair.variable]) for pair in wrong)
     origin = sorted(variable_name(recording.variables[n]) for n in wrong[0].gradient_of or ())
     return Finding(
-        message=f"{listing(names)} moved by the gradient of another variable: `{names[0]}` by that of `{origin[0]}`",
+        message=f"{listing(names)} updated by the gradient of another variable: `{names[0]}` by that of `{origin[0]}`",
         primary=None
         if update.where is None
         else Label(update.where, f"{len(wrong)} of {len(update.pairs)} pairs are crossed"),
         variables=names,
-        help=f"zip the gradients with exactly the list that was handed to `{Word.GRADIENT}`",
+        help=f"zip the gradients with exactly the list that was passed to `{Word.GRADIENT}`",
         steps=Steps(update.times, update.times),
         fixes=partial(_fixes, recording, update),
     )
@@ -148,7 +148,7 @@ def _of_another_network(recording: Recording, update: Update, remark: str) -> Fi
     refused = failure is not None and failure.kind is FailureKind.SHAPES_DIFFER and failure.where == update.where
     return replace(
         _finding(recording, update, list(update.pairs)),
-        message=f"{listing(names)} {'' if refused else 'likely '}moved by mistake: by the gradients of {listing(owners)}{remark}",
+        message=f"{listing(names)} {'' if refused else 'likely '}updated by mistake: by the gradients of {listing(owners)}{remark}",
         certain=refused,
     )
 

@@ -20,7 +20,7 @@ from whygrad.rules.wrong_variables.variable_recreated import recreated_variables
 
 @rule("WG205", "optimizer-variable-mismatch", severity=Severity.ERROR, since="0.1.0")
 def optimizer_variable_mismatch(recording: Recording) -> Iterator[Finding]:
-    """Detects optimizers that are handed variables they were not built for.
+    """Detects optimizers that are given variables they were not built for.
 
     ## Why it matters
     A Keras 3 optimizer makes its slots for the first list of variables it sees. A second network, a layer that was
@@ -77,7 +77,7 @@ def optimizer_variable_mismatch(recording: Recording) -> Iterator[Finding]:
         first = _first_use(recording, update)
         yield Finding(
             message=f"the optimizer `{update.optimizer}` was not built for {listing(names)}",
-            primary=None if update.where is None else Label(update.where, "handed to the optimizer here"),
+            primary=None if update.where is None else Label(update.where, "passed to the optimizer here"),
             variables=names,
             related=first,
             help=_AGAIN if _are_made_again(recording, update) else _APART,
@@ -107,8 +107,8 @@ def _traced_for_another(recording: Recording) -> Iterator[Finding]:
                 message=f"`{state.name}` was replaced after the function had been traced: it goes on with the old one",
                 primary=None
                 if state.read is None
-                else Label(state.read, "stands for the object of the first call, for ever"),
-                help=f"make the `{Word.COMPILED_FUNCTION}` anew together with the object, or pass the object to it as an argument",
+                else Label(state.read, "always stands for the object of the first call"),
+                help=f"create the `{Word.COMPILED_FUNCTION}` again together with the object, or pass the object to it as an argument",
             )
 
 
@@ -123,9 +123,9 @@ def _grown_since(recording: Recording) -> Iterator[Finding]:
             yield Finding(
                 message=f"`{event.model}` was changed after its training step had been compiled: "
                 f"{listing(names)} not trained",
-                primary=None if event.where is None else Label(event.where, "goes on with the step of the old network"),
+                primary=None if event.where is None else Label(event.where, "still runs the step of the old network"),
                 variables=names,
-                help="call `compile` again after layers were added or taken away",
+                help="call `compile` again after layers were added or removed",
                 fixes=partial(repeated_before, compiled_at(recording, event.model), event.where),
             )
 

@@ -9,6 +9,7 @@ from whygrad.diagnostics import Label, Severity, Word
 from whygrad.fixes.owned import made_in_init
 from whygrad.fixes.variables import rebased, tracked
 from whygrad.graph import Op, OpKind, Recording, Request, Variable, VariableId
+from whygrad.graph.ledger import WriterKind
 from whygrad.graph.objects import ListRead
 from whygrad.graph.questions.fed_in import is_fed_in
 from whygrad.graph.questions.query import index_of
@@ -104,14 +105,18 @@ def _has_a_row_for_each_target(request: Request, variable: Variable) -> bool:
 
 
 def _left_out(recording: Recording, request: Request) -> Iterator[tuple[Variable, list[Op]]]:
-    """Variables that this loss would train, that no request asks for and nothing writes, with their reads."""
+    """Variables that this loss would train, that no request asks for and nothing writes, with their reads.
+
+    What a layer itself writes is a state, such as that of a recurrent layer from batch to batch.
+    """
     asked = {source.variable for each in recording.requests for source in each.sources}
     updated = {pair.variable for update in recording.updates for pair in update.pairs}
+    states = {write.variable for write in recording.ledger.writes if write.kind is WriterKind.LAYER}
     index = index_of(request.graph)
     reached = index.open_behind(request.targets, request.tape)
     for number, reads in index.reads.items():
         variable = recording.variables.get(number)
-        if variable is None or number in asked or number in updated or variable.writes:
+        if variable is None or number in asked | updated | states or variable.writes:
             continue
         live = [op for op in reads if request.tape in op.tapes and any(t in reached for t in op.outputs)]
         if live:
@@ -159,8 +164,10 @@ def _computed_once(recording: Recording, request: Request) -> Iterator[Finding]:
             continue
         name, where = variable_name(variable), variable.created or early[0].where
         yield Finding(
-            message=f"`{name}` is never trained: its value went into the model once, when that was made",
-            primary=None if where is None else Label(where, "only what is computed from it here and now is kept"),
+            message=f"`{name}` is never trained: its value went into the model once, when the model was made",
+            primary=None
+            if where is None
+            else Label(where, "only the result of this computation is kept, not the variable"),
             variables=(name,),
             help=f"keep the variable itself (`self.{Word.ADD_VARIABLE}(...)`) and do this computation in `call`",
         )
@@ -182,12 +189,23 @@ def _finding(variables: list[Variable], *, is_input: bool) -> Finding:
     first = variables[0]
     names = tuple(dict.fromkeys(variable_name(variable) for variable in variables))
     owner = f"`{first.owner}`" if first.owner and not first.tracked else "the model"
+    used, them = ("it is used", "it") if len(names) == 1 else ("they are used", "them")
+    why = f"a plain `{Word.VARIABLE}` attribute is not tracked by {Word.NETWORK_LIBRARY} 3, so no optimizer updates {them}"
     return Finding(
-        message=f"{owner} does not track {listing(names)}: it is used in training, but no optimizer updates it",
-        primary=None if first.created is None else Label(first.created, "made here, in no list of trainable variables"),
+        message=f"{owner} does not track {listing(names)}: "
+        + (why if first.foreign else f"{used} in training, but no optimizer updates {them}"),
+        primary=None
+        if first.created is None
+        else Label(first.created, "made here, and not in any list of trainable variables"),
         variables=names,
-        help=f"make it with `self.{Word.ADD_VARIABLE}(...)` (or as a `{Word.NETWORK_VARIABLE}` attribute) of a layer of the model, and "
-        "keep inner layers as attributes",
+        help=_help(first, them),
         severity=Severity.NOTE if is_input else None,
         fixes=lambda: (*made_in_init(first.created), *tracked(first.created)),
     )
+
+
+def _help(variable: Variable, them: str) -> str:
+    if variable.owner is not None and variable.tracked:
+        return f"keep the `{variable.owner}` that holds {them} as an attribute of the model, so that the model knows its variables"
+    whose = "" if variable.foreign else " of a layer of the model"
+    return f"make {them} with `self.{Word.ADD_VARIABLE}(...)`, or as a `{Word.NETWORK_VARIABLE}` attribute{whose}"

@@ -62,7 +62,7 @@ def variable_applied_twice(recording: Recording) -> Iterator[Finding]:
             continue
         names = tuple(variable_name(recording.variables[number]) for number in twice)
         yield Finding(
-            message=f"{listing(names)} is in the list of one update {max(twice.values())} times, and moves as often",
+            message=f"{listing(names)} is in the list of one update {max(twice.values())} times, and is updated as often",
             primary=None if update.where is None else Label(update.where, "applied more than once here"),
             variables=names,
             help=f"give each variable once: `{Word.GRADIENT}` adds up its uses already",

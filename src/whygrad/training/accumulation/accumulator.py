@@ -25,7 +25,7 @@ class Accumulator(tf.Module):  # type: ignore[misc]
 
     `reduction` says what each loss is: with `"mean"` a mean over `weight` examples (or tokens), with `"sum"` a sum.
     `steps` is the number of micro-batches after which it is `ready`; without it, one is enough.
-    `buffer_dtype="float32"` sums float16 and bfloat16 gradients in float32.
+    `buffer_dtype="float32"` sums float16 and bfloat16 gradients in float32. `name` is that of the module.
     Works in and out of `tf.function`; save it with `tf.train.Checkpoint(accumulator=...)`, also half-full.
 
     >>> accumulator = wg.Accumulator(steps=4)

@@ -36,6 +36,7 @@ def verify_accumulation(
     `step(*batch)` returns the loss; a `train_step` that also updates will do, and so will a compiled Keras model. Every
     variable is put back afterwards. `splits`: the sizes of the parts, or how many. `weight(*part)` gives what a part
     counts for, where that is not its number of examples; with `reduction="sum"` parts are added up.
+    `tolerance`: how far the two may differ, as a share; by default what the dtype allows.
 
     Where they differ, the result names the layer or loss that couples the examples, such as batch normalisation, or
     that draws random numbers, such as dropout. Print it, or use it as a bool.
@@ -170,8 +171,8 @@ def _in_step(step: Any, whole: Outcome, pieces: Sequence[Outcome]) -> Coupling:
     function = inspect.unwrap(getattr(step, "python_function", step))
     name = getattr(function, "__name__", type(step).__name__)
     fits = {
-        "its loss is a sum: say reduction='sum'": _combine(pieces, summed=True)[0],
-        "it gives every part the same weight: say weight=lambda *part: 1": sum(p.loss for p in pieces) / len(pieces),
+        "its loss is a sum: pass reduction='sum'": _combine(pieces, summed=True)[0],
+        "it gives every part the same weight: pass weight=lambda *part: 1": sum(p.loss for p in pieces) / len(pieces),
     }
     for reason, loss in fits.items():
         if abs(loss - whole.loss) <= 1e-5 * max(abs(whole.loss), 1e-12):

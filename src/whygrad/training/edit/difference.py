@@ -17,6 +17,8 @@ from whygrad.training.edit.snapshots import KERAS_FILES, Snapshot, as_saved, rea
 
 
 class Change(StrEnum):
+    """What became of a variable between two snapshots."""
+
     SAME = "same"  # every bit
     CHANGED = "changed"
     RESHAPED = "reshaped"  # another shape or type: no norms

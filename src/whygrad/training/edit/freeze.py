@@ -137,7 +137,7 @@ def _layers(model: Any, pattern: Pattern | None) -> list[Any]:
     found = [layer for layer in all_layers(model) if layer is not model and fits(layer, pattern)]
     if not found:
         names = ", ".join(f"`{layer.name}`" for layer in all_layers(model)[1:6])
-        raise UsageError(f"no layer fits {pattern!r}", help=f"the model has {names}")
+        raise UsageError(f"no layer matches {pattern!r}", help=f"the model has {names}")
     inside = {id(inner) for layer in found for inner in all_layers(layer) if inner is not layer}
     return [layer for layer in found if id(layer) not in inside]
 

@@ -93,7 +93,7 @@ def selected(variables: Iterable[Any], pattern: Pattern | None) -> list[Any]:
     if not kept:
         names = ", ".join(f"`{name_of(variable)}`" for variable in chosen[:5])
         raise UsageError(
-            f"no variable fits {pattern!r}", help=f"paths look like {names}" if chosen else "build the model first"
+            f"no variable matches {pattern!r}", help=f"paths look like {names}" if chosen else "build the model first"
         )
     return kept
 

@@ -56,7 +56,7 @@ class Snapshot:
 
 
 def snapshot(*owners: Any, label: str = "") -> Snapshot:
-    """Copy the variables of models, optimizers, modules, or variables themselves."""
+    """Copy the variables of models, optimizers, modules, or variables themselves; `label` is shown by `diff`."""
     check_text("label", label)
     values: dict[str, Any] = {}
     variables = variables_of(*owners)

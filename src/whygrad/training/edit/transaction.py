@@ -145,7 +145,7 @@ def transaction(*owners: Any, nonfinite: str = "restore") -> Iterator[Transactio
             guard.restore(f"{type(error).__name__}: {error}")
         raise
     if nonfinite == "raise" and guard.rolled_back is True and guard.reason != "asked to":
-        raise NonfiniteError(f"{guard.reason}; every variable was put back")
+        raise NonfiniteError(f"{guard.reason}; every variable was restored")
 
 
 def _parts(variables: list[Any]) -> Iterator[Any]:

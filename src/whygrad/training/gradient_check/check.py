@@ -36,6 +36,8 @@ def check_gradient(
     besides them whole random directions. Where `f` takes complex numbers, the complex step is used, which is exact;
     else central differences, in the dtype of the inputs: float64 sees much smaller errors than float32.
 
+    `rtol` and `atol`: how far the two may differ; by default what the dtype allows. `seed` chooses what is random.
+
     An element at a kink (`relu` at zero) is not an error if the gradient is one of the slopes on its two sides.
 
         check = wg.check_gradient(my_loss, [x, w])

@@ -27,7 +27,7 @@ def guard(
     keep_in: str | os.PathLike[str] | None = None,
     name: str | None = None,
 ) -> Any:
-    """The same optimizer, behind a check that the gradients are finite; hand it to `compile`, or use it in your loop.
+    """The same optimizer, behind a check that the gradients are finite; pass it to `compile`, or use it in your loop.
 
     `on_nonfinite`: what happens to an update whose gradients hold a NaN or an infinity.
 
@@ -47,7 +47,7 @@ def guard(
 
     `restore`: what to give back its values in eager steps too, a model or variables; compiled steps find out by
     themselves. Overflows that a `LossScaleOptimizer` absorbs are its own business, and not counted while its scale is
-    above one.
+    above one. `name` is that of the wrapped optimizer.
     """
     check_path("keep_in", keep_in)
     settings = GuardSettings(

@@ -130,7 +130,7 @@ def glimpse_of(track: Track, rows: Rows) -> tuple[int, str]:
     name, largest = ("", float("nan")) if worst is None else (track.variables[worst].name, float(norms[worst]))
     share = largest / norm if norm else 0.0
     percent = f" ({share:.0%})" if share == share else ""
-    return step, f"step {step}  loss {loss:.4g}  |gradient| {norm:.3g}  worst {name} {largest:.3g}{percent}"
+    return step, f"step {step + 1}  loss {loss:.4g}  |gradient| {norm:.3g}  worst {name} {largest:.3g}{percent}"
 
 
 class ProgressLine:

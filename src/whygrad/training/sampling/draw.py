@@ -16,6 +16,8 @@ from whygrad.training.sampling.normal import reparameterized_normal
 
 
 class Draw(NamedTuple):
+    """A sample and its log-probability, as `score_function` takes them."""
+
     sample: Tensor
     log_prob: Tensor  # of the sample, one entry per independent part; differentiable in the parameters
 

@@ -13,6 +13,8 @@ from whygrad.training.sampling.arguments import ParameterError, Tensor, TensorLi
 
 
 class Quantized(NamedTuple):
+    """The nearest entries of a codebook."""
+
     values: Tensor  # exactly entries of the codebook; their gradient goes to the inputs unchanged
     indices: Tensor  # int32, the shape of the inputs without the last axis
     loss: Tensor  # scalar: moves codebook and inputs towards one another; add it to yours

@@ -36,6 +36,7 @@ def print_summary(
 
     Args:
         gradients: as for `summarize`, or a summary.
+        learning_rate: a number or an optimizer, as for `summarize`.
         every: print on the first of so many steps only.
         step: the number of the step; without it, calls are counted at this place of the graph.
         stream: `sys.stdout` (the default) or `sys.stderr`.

@@ -140,7 +140,9 @@ def _labels(by: By, names: list[str], holders: list[Any]) -> tuple[list[str], st
     rows = [_match(by, name) for name in names]
     if rows and set(rows) == {OTHER}:
         pattern = getattr(by, "pattern", by)
-        raise UsageError(f"`by={pattern!r}` is no grouping, and as a pattern it matches no variable", help=_GROUPINGS)
+        raise UsageError(
+            f"`by={pattern!r}` is not a grouping, and as a pattern it matches no variable", help=_GROUPINGS
+        )
     return rows, "group"
 
 

@@ -79,7 +79,7 @@ class Summary:
         return self._row(name, i, self.variables[i], self.missing[i])
 
     def sort(self, by: str = "norm", *, descending: bool = True) -> Summary:
-        """The same rows by one column; those without a number come last."""
+        """The same rows by one column, largest first unless `descending=False`; those without a number come last."""
         check_choice("by", by, ("name", *self.columns))
         if by == "name":
             order = sorted(range(len(self)), key=self.names.__getitem__, reverse=descending)

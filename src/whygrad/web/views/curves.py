@@ -1,4 +1,4 @@
-"""Curves over the steps: of a track, of one variable, of several runs."""
+"""Curves over the steps, counted from 1: of a track, of one variable, of several runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def scalars_view(run: Run, track: str, points: int) -> dict[str, Any]:
     return {
         "track": track,
         "scalars": {
-            name: thinned(found.steps, values, points)
+            name: thinned(found.steps + 1, values, points)
             for name, values in found.scalars.items()
             if name not in _HIDDEN and np.isfinite(values).any()
         },
@@ -38,7 +38,7 @@ def scalars_view(run: Run, track: str, points: int) -> dict[str, Any]:
 def variable_view(library: Library, run: Run, name: str, track: str | None, points: int) -> dict[str, Any]:
     """All that is known of one variable."""
     series = run.series(name, track)
-    steps, channels = series.steps, series.channels
+    steps, channels = series.steps + 1, series.channels
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = channels["update_norm"] / channels["weight_norm"]
     zeros = channels["zeros"] / max(1, series.info.size)
@@ -106,7 +106,7 @@ def compare_view(library: Library, ids: Sequence[str], points: int) -> dict[str,
         track = next(iter(run.tracks()), None)
         loss = None if track is None else run.scalars(track.name)
         if loss is not None and "loss" in loss.scalars:
-            curves[run.id] = thinned(loss.steps, loss.scalars["loss"], points)
+            curves[run.id] = thinned(loss.steps + 1, loss.scalars["loss"], points)
     return {
         "runs": [run.id for run in runs],
         "names": {run.id: str(run.facts().get("name", "")) for run in runs},
@@ -120,7 +120,7 @@ def _pair(left: Run, right: Run) -> dict[str, Any]:
     entries = [
         {
             "name": entry.name,
-            "step": entry.step,
+            "step": None if entry.step is None else entry.step + 1,
             "channel": entry.channel,
             "steps": entry.steps,
             **dict(

@@ -1,4 +1,4 @@
-"""Gradient flow: the norm of every variable over the steps, as few columns as a screen has room for."""
+"""Gradient flow: the norm of every variable over the steps, counted from 1, as few columns as a screen has room for."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def heat(run: Run, track: str, columns: int = 160) -> dict[str, Any]:
         bad[:, column] = np.sum([pieces[i][3] for i in group], 0)
     return {
         "track": track,
-        "columns": [[pieces[group[0]][0], pieces[group[-1]][1]] for group in groups],
+        "columns": [[pieces[group[0]][0] + 1, pieces[group[-1]][1] + 1] for group in groups],
         "variables": [{"name": info.name, "layer": info.layer, "missing": info.missing} for info in infos],
         "norms": [numbers(row) for row in highest],
         "nonfinite": [row.astype(int).tolist() for row in bad],

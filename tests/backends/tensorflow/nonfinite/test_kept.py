@@ -38,7 +38,7 @@ def test_what_was_kept_says_the_same(way: Way, tf: Any, keras: Any, tmp_path: Pa
 
     assert [each.primary.span for each in found if each.primary is not None] == [first.primary.span]
     assert [each.code for each in found] == [first.code]
-    evidence = [note for note in first.notes if note.startswith(("here", "the gradient of", "to blame"))]
+    evidence = [note for note in first.notes if note.startswith(("here", "the gradient of", "caused by"))]
     assert set(evidence) <= set(found[0].notes)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.failures import classify, failure_of
@@ -214,9 +214,7 @@ def _pairing(book: VariableBook, windows: Windows, entry: UpdateEntry, pair: Pai
     return pair.recorded(windows.size(pair, updates), never_set_back=stale)
 
 
-def _variable(
-    keras_facts: KerasFacts, entry: VariableEntry, owner: tuple[str, str, bool] | None, python_name: str | None
-) -> Variable:
+def _variable(keras_facts: KerasFacts, entry: VariableEntry, owner: _Owner | None, python_name: str | None) -> Variable:
     keras = entry.keras() if entry.keras is not None else None
     reference, made = keras_facts.made_variables.get(id(keras), (None, None))
     if keras is None or reference is None or reference() is not keras:
@@ -232,17 +230,27 @@ def _variable(
         trainable=trainable,
         watchable=entry.trainable,
         created=span(made),
-        owner=None if owner is None else owner[0],
-        attribute=None if owner is None else owner[1],
+        owner=None if owner is None else owner.name,
+        attribute=None if owner is None else owner.attribute,
         writes=entry.writes,
         made_in_step=entry.made_in_step,
         in_constructor=entry.in_constructor,
         from_data=entry.from_data,
-        tracked=True if owner is None else owner[2],
+        tracked=owner is None or owner.tracks,
+        foreign=owner is not None and owner.is_foreign,
     )
 
 
-def _owners(facts: KerasFacts, book: VariableBook) -> Iterator[tuple[int, tuple[str, str, bool]]]:
+class _Owner(NamedTuple):
+    """What holds a variable in an attribute."""
+
+    name: str
+    attribute: str
+    tracks: bool
+    is_foreign: bool  # it tracks variables of its own library, and this is a plain one
+
+
+def _owners(facts: KerasFacts, book: VariableBook) -> Iterator[tuple[int, _Owner]]:
     """Variables that a layer or loss holds in an attribute, and whether its own lists have them."""
     for holder in [*facts.layers_seen, *facts.losses_seen]:
         own = listed(holder, "variables")
@@ -254,7 +262,9 @@ def _owners(facts: KerasFacts, book: VariableBook) -> Iterator[tuple[int, tuple[
                 entry = book.of(variable)
                 if entry is not None:
                     known = id(variable) in tracked or id(compat.held_by(variable)) in tracked
-                    yield entry.id, (type(holder).__name__, attribute, known)
+                    plain = variable is value and compat.held_by(variable) is None
+                    foreign = plain and not known and hasattr(holder, "trainable_variables")
+                    yield entry.id, _Owner(type(holder).__name__, attribute, known, foreign)
 
 
 def _variables_in(value: Any, depth: int) -> Iterator[Any]:

@@ -15,6 +15,7 @@ from whygrad.backends.tensorflow.keras.inspection import (
     listed,
     path_of,
     regularisers,
+    runs_user_code,
 )
 from whygrad.backends.tensorflow.keras.layer_chain import LayerChain
 from whygrad.backends.tensorflow.log.autograph import caller_of
@@ -172,6 +173,7 @@ class CalledLayers:
                 has_statistics=bool(called.calls) and any(map(has_statistics, inner)),
                 penalties=tuple(dict.fromkeys(self._penalties(inner))),
                 penalties_read=layer in self._losses_read,
+                ready_made=layer is not None and not runs_user_code(layer),
             )
 
     def _penalties(self, layers: list[Any]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.source.position import CodeOwner, owner_of
 
 
 def path_of(layer: Any) -> str:
@@ -56,6 +57,12 @@ def has_statistics(layer: Any) -> bool:
     if mean is None or variance is None:
         return False
     return bool(mean.numpy().any() or (variance.numpy() != 1.0).any())
+
+
+def runs_user_code(layer: Any) -> bool:
+    """Whether a layer is of the user's own class, or was given a function of theirs."""
+    codes = (getattr(each, "__code__", None) for each in (getattr(type(layer), "call", None), *vars(layer).values()))
+    return any(owner_of(code) is CodeOwner.USER for code in codes if code is not None)
 
 
 def regularisers(layer: Any) -> Iterator[str]:

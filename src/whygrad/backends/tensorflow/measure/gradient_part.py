@@ -56,7 +56,7 @@ def _as_tensor(gradient: Any) -> Tensor:
         return tf.convert_to_tensor(gradient)
     except (TypeError, ValueError) as error:
         raise UsageError(
-            f"a gradient is a `{type(gradient).__name__}`, which is no tensor",
+            f"a gradient is a `{type(gradient).__name__}`, which is not a tensor",
             help="pass the list that `tape.gradient` returned, and the variables it was asked for",
         ) from error
 

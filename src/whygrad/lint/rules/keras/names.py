@@ -85,7 +85,7 @@ def _watched(case: Case, call: ast.Call, watched: list[object]) -> Iterator[Find
         if isinstance(owner, Object) and owner.role is not Role.MODULE and is_todays(case, owner):
             yield Finding(
                 rule="keras3-api-change",
-                message=f"the variables of {Word.NETWORK_LIBRARY} 3 are no tensors, and the tape cannot watch them",
+                message=f"the variables of {Word.NETWORK_LIBRARY} 3 are not tensors, and the tape cannot watch them",
                 primary=case.label(call, "raises"),
                 help="watch what is inside: `[v.value for v in ...]`",
             )

@@ -22,10 +22,10 @@ function epochChart(epochs) {
   const names = [...new Set(epochs.flatMap(Object.keys))].filter((name) => name !== "step" && name !== "epoch");
   const pairs = names.filter((name) => !name.startsWith("val_"));
   return pairs.map((name) => lineChart({ title: `${name}, by epoch`, series: [name, `val_${name}`].filter((each) => names.includes(each))
-    .map((each) => ({ name: each, steps: epochs.map((one) => one.epoch), values: epochs.map((one) => one[each] ?? null) })) }));
+    .map((each) => ({ name: each, steps: epochs.map((one) => one.epoch + 1), values: epochs.map((one) => one[each] ?? null) })) }));
 }
 
-const titled = (name) => (name === "duration" ? "seconds a step" : name.startsWith("metrics/") ? `${name.slice(8)}, as reported` : name.replaceAll("_", " "));
+const titled = (name) => (name === "duration" ? "seconds per step" : name.startsWith("metrics/") ? `${name.slice(8)}, as reported` : name.replaceAll("_", " "));
 
 export async function runView(id) {
   const run = await of(id);
@@ -103,10 +103,10 @@ function range(label, facts) {
 export async function nanView(id) {
   const found = has("nan") ? await of(id, "nan") : [];
   const views = found.map((one) => section(`Step ${one.step}: ${one.symptom}${one.op ? ` born in ${one.op}` : ""}`,
-    h("p", { class: "verdict" }, STAGES[one.stage] ?? one.stage, one.backward ? " It happened on the way back, in the derivative." : "",
+    h("p", { class: "verdict" }, STAGES[one.stage] ?? one.stage, one.backward ? " It happened in the backward pass, in the derivative." : "",
       one.layer && [" In ", h("code", {}, one.layer), "."]),
     h("p", {}, `Seen in ${one.seen} of ${plural(one.of, "request")}; the loss itself ${one.loss_is_bad ? "is not finite" : "stayed finite"}`,
-      one.rows.length > 0 && `; examples to blame: ${one.rows.map((row) => row + 1).join(", ")}${one.batch ? ` of ${one.batch}` : ""}`, one.exact ? "." : "; found by running the step again with other random numbers."),
+      one.rows.length > 0 && `; caused by examples ${one.rows.map((row) => row + 1).join(", ")}${one.batch ? ` of ${one.batch}` : ""}`, one.exact ? "." : "; found by running the step again with other random numbers."),
     one.reason && h("p", { class: "problem" }, one.reason),
     one.excerpt && h("div", { class: "whygrad" }, escaped(one.excerpt, "div", { class: "wg-error" })),
     one.inputs.length + (one.value ? 1 : 0) > 0 && table(["", "what", "finite range", "odd elements"],

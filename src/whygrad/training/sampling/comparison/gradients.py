@@ -45,7 +45,8 @@ def estimates(
         return [tf.zeros_like(p) if g is None else tf.convert_to_tensor(g) for g, p in zip(found, flat, strict=True)]
 
     reached: list[bool] = []
-    compiled = tf.function(block, autograph=False)
+    # Called as a graph: TensorFlow takes one function for each estimator for one that is traced again and again.
+    compiled = tf.function(block, autograph=False).get_concrete_function(tf.TensorSpec((2,), seed.dtype))
     blocks = []
     for start in range(0, samples, rows):
         parts = [part.numpy().reshape(rows, -1) for part in compiled(tf.random.fold_in(seed, start))]

@@ -42,6 +42,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
+    """What `compare` found: a row for each estimator, and the one to use. Print it."""
+
     rows: tuple[Row, ...]
     recommended: str | None  # None: no estimator gave a usable gradient
     reason: str

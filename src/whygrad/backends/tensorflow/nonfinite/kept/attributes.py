@@ -73,7 +73,7 @@ def _part(stored: Any, name: str) -> Any:
 
 def _plain(value: Any, kind: str) -> Any:
     if type(value) not in _PLAIN.get(kind, ()) or (type(value) is int and abs(value) >= 2**63):
-        raise AttributeKindError(f"an attribute is no {kind}")
+        raise AttributeKindError(f"an attribute is not a {kind}")
     return value
 
 

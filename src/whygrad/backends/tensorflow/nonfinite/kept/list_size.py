@@ -21,7 +21,7 @@ def size_of_list_op(op_type: str, inputs: Sequence[Any], attrs: Sequence[Any]) -
     given = dict(zip(names, inputs, strict=False))
     for name in _SIZES & given.keys():
         if name != "indices" and given[name].shape.rank != 0:  # TensorFlow itself would end the process
-            raise UsageError(f"op `{op_type}` of the step is given {name} that is no single number")
+            raise UsageError(f"op `{op_type}` of the step is given {name} that is not a single number")
         if given[name].shape.num_elements() and given[name].numpy().max() > MAX_LIST:
             raise UsageError(f"op `{op_type}` of the step would make a list of more than {MAX_LIST} tensors")
     sides = _element_shape(given)

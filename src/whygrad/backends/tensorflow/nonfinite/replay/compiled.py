@@ -32,7 +32,7 @@ class CompiledReplay:
         """Find the first bad step and run it. Raises ReplayError."""
         history = self.history
         if history.too_large:
-            raise ReplayError("the variables are too large to be kept by the way")
+            raise ReplayError("the variables are too large to keep copies of")
         if history.snapshot is None or history.last is None:
             raise ReplayError("the values of the step are gone")
         self.histories.keep_batch(history)
@@ -73,8 +73,8 @@ class CompiledReplay:
             if any(value.bad for value in self.outputs) or self.bad_variables():
                 return
         if history.facts.draws:
-            raise ReplayError("it drew random numbers of its own, and with others it does not come back")
-        raise ReplayError("the step is too long after the last time its variables were kept")
+            raise ReplayError("it drew random numbers of its own, and with others the values stay finite")
+        raise ReplayError("too many steps lie between it and the last copy of its variables")
 
     def _begin(self, call: Call, state: dict[int, Any], trace: Trace) -> Interpreter:
         interpreter = Interpreter(self.watched, trace, state)

@@ -36,7 +36,7 @@ class Interpreter:
     def call(self, graph: Any, inputs: Sequence[Value], depth: int = 0) -> list[Value]:
         """The outputs of a function graph for these inputs, captured ones included."""
         if graph is None:
-            raise ReplayError("the graph of a compiled function cannot be had")
+            raise ReplayError("the graph of a compiled function is not available")
         if depth > MAX_DEPTH:
             raise ReplayError("functions call one another too deeply")
         known: dict[int, Value] = {}
