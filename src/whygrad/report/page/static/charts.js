@@ -57,6 +57,7 @@ function curves(title, series, { log, marks, bad }, width) {
   const steps = series.flatMap((one) => one.steps);
   let [low, high] = [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
   const [first, last] = [steps.reduce((a, b) => Math.min(a, b)), steps.reduce((a, b) => Math.max(a, b))];
+  if (low === high && low === 0) high = 1;
   if (low === high) [low, high] = [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
   const x = (step) => EDGE.left + ((step - first) / Math.max(1, last - first)) * (width - EDGE.left - EDGE.right);
   const y = (value) => EDGE.top + ((high - value) / (high - low)) * (HEIGHT - EDGE.top - EDGE.bottom);

@@ -20,21 +20,40 @@ function axis(every, width) {
   const half = (width - SPACE.left - SPACE.right - MIDDLE) / 2, middle = SPACE.left + half + MIDDLE / 2;
   const x = (magnitude, sign) => middle + sign * (MIDDLE / 2 + ((level(magnitude) - low) / (high - low || 1)) * half);
   const most = Math.max(2, Math.floor(half / 46)); // labels that fit on one side
-  const apart = Math.max(1, Math.ceil(((high - low) * Math.LOG10E) / Math.LOG2E / most));
+  const apart = Math.max(1, Math.ceil((high - low) / Math.log2(10) / most));
   const powers = [];
-  for (let power = Math.floor(high / Math.log2(10)); power * Math.log2(10) >= low + 1; power -= apart) powers.push(10 ** power);
-  return { x, middle, powers };
+  for (let exponent = Math.floor(high / Math.log2(10)); exponent * Math.log2(10) >= low; exponent -= apart) powers.push(10 ** exponent);
+  return { x, middle, powers: powers.filter((size) => x(size, 1) > middle + 26) }; // the middle has a label of its own
 }
 
-function bars(one, { x, middle }, y, kind) {
+const power = (value) => (Math.abs(Math.log10(Math.abs(value))) > 3 ? value.toExponential(0) : number(value));
+
+/** Left and right end of a bin on the screen. */
+function sides(bucket, { x, middle }) {
+  if (bucket[0] === bucket[1]) return [middle - MIDDLE / 2 + 1, middle + MIDDLE / 2 - 1];
+  const sign = bucket[1] > 0 ? 1 : -1;
+  return ends(bucket).map((size) => x(size, sign)).sort((one, two) => one - two);
+}
+
+function bars(one, place, y) {
   return one.buckets.map((bucket) => {
-    const [from, to, count] = bucket;
-    const sign = to > 0 ? 1 : -1;
-    const [near, far] = from === to ? [middle - MIDDLE / 2 + 1, middle + MIDDLE / 2 - 1] : ends(bucket).map((size) => x(size, sign));
-    const said = from === to ? "zero" : `${number(from)} … ${number(to)}`;
-    return s("rect", { class: from === to ? `${kind} none` : kind, x: Math.min(near, far), width: Math.max(1, Math.abs(far - near) - 0.5), y: y(count),
+    const [left, right] = sides(bucket, place), count = bucket[2];
+    const said = bucket[0] === bucket[1] ? "zero" : `${number(bucket[0])} … ${number(bucket[1])}`;
+    return s("rect", { class: bucket[0] === bucket[1] ? "bar none" : "bar", x: left, width: Math.max(1, right - left - 0.5), y: y(count),
       height: Math.max(count > 0 ? 1 : 0, y(0) - y(count)) }, s("title", {}, `${said}: ${plural(Math.round(count), "element")}`));
   });
+}
+
+/** The contour of a histogram, down to the axis where a bin is empty. */
+function outline(one, place, y) {
+  let at = null;
+  const parts = one.buckets.map((bucket) => {
+    const [left, right] = sides(bucket, place).map((value) => Math.round(value * 10) / 10);
+    const part = `${at === left ? "" : `${at === null ? "" : `V${y(0)}`}M${left} ${y(0)}`}V${y(bucket[2]).toFixed(1)}H${right}`;
+    at = right;
+    return part;
+  });
+  return s("path", { class: "ghost", d: parts.length ? `${parts.join("")}V${y(0)}` : "" });
 }
 
 function drawing(kind, every, index, steps, width) {
@@ -49,8 +68,8 @@ function drawing(kind, every, index, steps, width) {
     (one.buckets.length ? `, from ${number(one.buckets[0][0])} to ${number(one.buckets[one.buckets.length - 1][1])}` : "") },
     [0, most / 2, most].map((count) => [s("line", { class: "grid", x1: SPACE.left, x2: width - SPACE.right, y1: y(count), y2: y(count) }),
       s("text", { x: SPACE.left - 6, y: y(count) + 4, "text-anchor": "end" }, number(Math.round(count)))]),
-    bars(one, place, y, "bar"), index > 0 && bars(first, place, y, "ghost"),
-    place.powers.map((power) => [label(number(power), place.x(power, 1)), label(number(-power), place.x(power, -1))]), label("0", place.middle));
+    bars(one, place, y), index > 0 && outline(first, place, y),
+    place.powers.map((size) => [label(power(size), place.x(size, 1)), label(power(-size), place.x(size, -1))]), label("0", place.middle));
 }
 
 /** `at`: the step to begin with; `chosen`: told of each step that a person chooses. */
@@ -72,8 +91,8 @@ export function histograms(data, at, chosen) {
   const slider = steps.length > 1 && h("label", { class: "steps" }, "at ", h("input", { type: "range", min: 0, max: steps.length - 1, value: index, "aria-label": "step of the histograms",
     oninput: (event) => { index = Number(event.target.value); draw(); chosen(steps[index]); } }), " ", word);
   return [
-    h("p", { class: "muted" }, slider || word, steps.length > 1 && ` The outline is step ${steps[0]}.`,
-      data.counted < data.size ? ` Counted in ${number(data.counted)} evenly spaced elements of ${number(data.size)}.` : ""),
+    h("p", { class: "muted" }, slider || word, " How many elements have which sign and size.", steps.length > 1 && ` The outline is step ${steps[0]}.`,
+      data.counted < data.size ? ` Counted in ${data.counted.toLocaleString("en")} evenly spaced elements of ${data.size.toLocaleString("en")}.` : ""),
     h("div", { class: "charts" }, frames.map(({ kind, frame, said }) => h("figure", {}, h("figcaption", {}, h("strong", {}, kind), said), frame))),
   ];
 }
