@@ -6,6 +6,7 @@ python tools/command_pages.py [--check]
 from __future__ import annotations
 
 import argparse
+import html
 import re
 import sys
 from collections.abc import Iterator
@@ -39,7 +40,7 @@ fail-on = "error"
 "tests/*" = ["training-flag"]
 ```
 
-| key | |
+| key | what it sets |
 | --- | --- |
 """
 KEYS = {
@@ -69,8 +70,8 @@ def _section(command: click.Command, context: click.Context) -> Iterator[str]:
         usage = command.get_usage(context).removeprefix("Usage: ").split()
         yield f"## `{context.command_path}`\n\n```console\n$ {' '.join(usage)}\n```\n\n{_prose(command.help or '')}\n"
         records = filter(None, (each.get_help_record(context) for each in command.get_params(context)))
-        rows = [f"| `{_cell(names)}` | {_cell(text)} |" for names, text in records if text and "--help" not in names]
-        yield "\n".join(["| option | |", "| --- | --- |", *rows, ""]) if rows else ""
+        rows = [f"| {_code(names)} | {_cell(text)} |" for names, text in records if text and "--help" not in names]
+        yield "\n".join(["| option | what it does |", "| --- | --- |", *rows, ""]) if rows else ""
     for name in command.list_commands(context) if isinstance(command, click.Group) else ():
         inner = command.get_command(context, name)
         if inner is not None and not inner.hidden:
@@ -85,6 +86,11 @@ def _prose(text: str) -> str:
         lines = part.lstrip("\b\n").splitlines()
         parts.append("```console\n" + "\n".join(lines) + "\n```" if kept else " ".join(line.strip() for line in lines))
     return "\n\n".join(parts)
+
+
+def _code(text: str) -> str:
+    """In a table a bar inside of backticks is shown with its backslash by some, and ends the cell for others."""
+    return f"<code>{html.escape(' '.join(text.split())).replace('|', '&#124;')}</code>" if "|" in text else f"`{text}`"
 
 
 def _cell(text: str) -> str:

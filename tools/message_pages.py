@@ -35,7 +35,8 @@ _CODE = re.compile(
     r"|^\W*(import|from|for|def|bold) |^[\w{} ]* ?=? ?\[.* for \w+ in "
 )
 _NAMES = re.compile(r"(?!.*\b(the|a|an|it|of|to|in|is|and|or)\b)[\w\s]+")  # a list of names, to be split
-_NOT_SHOWN = ("backends/tensorflow/failures.py", "graph/verify.py")  # patterns of others' texts; checks of our own
+# Patterns of others' texts; checks of our own; what makes pages.
+_NOT_SHOWN = ("backends/tensorflow/failures.py", "graph/verify.py", "rules/pages.py", "rules/rule.py")
 
 
 class Text(NamedTuple):
@@ -139,21 +140,23 @@ def page(source: Path = SOURCE) -> str:
 
 def _sections(source: Path) -> Iterator[str]:
     room = ""
-    for file in sorted(source.rglob("*.py"), key=lambda file: (not file.is_relative_to(source / "rules"), file)):
+    rules = source / "rules"
+    for file in sorted(source.rglob("*.py"), key=lambda file: (not file.is_relative_to(rules), file.parent, file)):
         name = file.relative_to(source).as_posix()
         found = texts(file.read_text(encoding="utf-8")) if name not in _NOT_SHOWN else []
         if found:
             if name.rpartition("/")[0] != room:
                 room = name.rpartition("/")[0]
-                yield f"## {room.replace('/', ', ').replace('_', ' ')}\n"
+                yield f"## {room.replace('/', ': ', 1).replace('/', ', ').replace('_', ' ') or 'whygrad'}\n"
             yield f"### {_title(name)}\n"
             yield "\n".join(f"- {_item(text)}" for text in found) + "\n"
 
 
 def _title(name: str) -> str:
-    """The file that the texts are in; that of a rule leads to its page."""
-    rule = f"rules/{Path(name).stem.replace('_', '-')}.md"
-    return f"[`{name}`]({rule})" if name.startswith("rules/") and (PAGE.parent / rule).exists() else f"`{name}`"
+    """The name of a rule, which leads to its page, or that of the file that the texts are in."""
+    rule = Path(name).stem.replace("_", "-")
+    is_rule = name.startswith("rules/") and (PAGE.parent / "rules" / f"{rule}.md").exists()
+    return f"[{rule}](rules/{rule}.md)" if is_rule else f"`{Path(name).name}`"
 
 
 def _item(text: Text) -> str:

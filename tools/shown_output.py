@@ -2,8 +2,9 @@
 
 python tools/shown_output.py [--check] [PAGE ...]
 
-A block that follows one of these comments is written anew:
+A block that follows one of these comments is written again:
     <!-- output of: whygrad run examples/broken_vae.py -->   the report, without what the program itself prints
+    <!-- printed by: whygrad run examples/broken_vae.py -->  what the program itself prints
     <!-- file: examples/broken_vae.py -->
     <!-- changes: examples/a_broken.py examples/a_fixed.py -->
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import functools
 import os
 import re
 import subprocess
@@ -20,7 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-_BLOCK = re.compile(r"(<!-- (output of|file|changes): (.*?) -->\n(`{3,})(\w*)\n)(.*?)(\n?\4\n)", re.DOTALL)
+_BLOCK = re.compile(r"(<!-- (output of|printed by|file|changes): (.*?) -->\n(`{3,})(\w*)\n)(.*?)(\n?\4\n)", re.DOTALL)
 _REPORT = re.compile(r"^(error|warning|note|whygrad)(\[\w+\])?: ", re.MULTILINE)
 
 _KEPT = re.compile(r"^whygrad: step \d+ is kept: .*\n", re.MULTILINE)  # names the run, another one each time
@@ -33,17 +35,27 @@ def pages() -> list[Path]:
 
 def report(command: str) -> str:
     """What a whygrad command says, run in the root of the project."""
-    return report_in(said_by(command))
+    return report_in(run(command).stderr)
+
+
+def printed(command: str) -> str:
+    """What the program itself prints to stdout."""
+    return run(command).stdout.strip("\n")
 
 
 def said_by(command: str, **more: str) -> str:
     """All that a command writes to stderr; `more` is added to its environment."""
+    return run(command, **more).stderr
+
+
+@functools.cache
+def run(command: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """A command, run once in the root of the project."""
     settings = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1", "COLUMNS": "100", **more}
     program, *arguments = command.split()
-    done = subprocess.run(
+    return subprocess.run(
         [Path(sys.executable).parent / program, *arguments], cwd=ROOT, env=settings, capture_output=True, text=True
     )
-    return done.stderr
 
 
 def report_in(said: str) -> str:
@@ -63,9 +75,9 @@ def _changes(names: str) -> str:
     return "\n".join(lines)
 
 
-def with_blocks(page: str, said: Callable[[str], str] = report) -> str:
+def with_blocks(page: str, said: Callable[[str], str] = report, prints: Callable[[str], str] = printed) -> str:
     """A page with all of these blocks as they are today."""
-    by_kind = {"output of": said, "file": _text, "changes": _changes}
+    by_kind = {"output of": said, "printed by": prints, "file": _text, "changes": _changes}
     return _BLOCK.sub(lambda match: f"{match[1]}{by_kind[match[2]](match[3])}\n{match[4]}\n", page)
 
 

@@ -83,15 +83,24 @@ def _kept(state: BakedState) -> Finding:
     where = state.where or state.read
     what = "a Python object with numbers" if state.is_object else "a Python number"
     return Finding(
-        message=f"`{state.name}` is {what} in a traced function: it is baked in when that is traced",
+        message=f"`{state.name}` is {what} in a traced function: its value is read once, when the function is traced",
         primary=None if where is None else Label(where, first if state.where is None else changed),
         related=() if state.read in (None, where) else (Label(state.read, first),),
-        help=f"keep its numbers in variables (`{Word.VARIABLE}(0.0, trainable=False)`) and assign to those"
-        if state.is_object
-        else f"keep it in a variable (`{Word.VARIABLE}(0, trainable=False)`, `{state.name}.{Word.ASSIGN_ADD}(1)`) and "
-        f"branch with `{Word.COND}`",
+        help=_help(state),
         fixes=lambda: () if state.is_object else in_variable(where, state.name),
     )
+
+
+def _help(state: BakedState) -> str:
+    if state.is_object:
+        return f"keep its numbers in variables (`{Word.VARIABLE}(0.0, trainable=False)`) and assign to those"
+    if state.outside or state.where is None:
+        made = f"`{Word.VARIABLE}({state.name}, trainable=False)`"
+        return (
+            f"keep it in a variable ({made}) that is changed by `{Word.ASSIGN}`, or pass it to the function as a tensor"
+        )
+    counter = f"`{Word.VARIABLE}(0, trainable=False)`, `{state.name}.{Word.ASSIGN_ADD}(1)`"
+    return f"keep it in a variable ({counter}) and branch with `{Word.COND}`"
 
 
 def _drawn(state: BakedState) -> Finding:

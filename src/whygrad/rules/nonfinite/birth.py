@@ -186,7 +186,7 @@ def evidence(born: Nonfinite) -> tuple[str, ...]:
     """The numbers that went in, the examples, when."""
     found = [] if born.op is None else _of_op(born.op)
     if born.rows and born.batch is not None:
-        found.append(f"caused by {_rows(born)} of the batch, counted from 1")
+        found.append(f"caused by {_rows(born)}")
     if born.op is not None and born.op.layers:
         found.append(f"inside layer `{born.op.layers[-1]}`")
     if born.when.step > 1:
@@ -225,10 +225,10 @@ def _second(op: FailingOp) -> str:
 
 def _rows(born: Nonfinite) -> str:
     if len(born.rows) == born.batch and born.batch > 1:
-        return "every example"
+        return "every example of the batch"
     rows = ", ".join(str(row + 1) for row in born.rows)
     more = ", ..." if len(born.rows) >= 8 else ""
-    return f"example{'s' * (len(born.rows) > 1)} {rows}{more}"
+    return f"example{'s' * (len(born.rows) > 1)} {rows}{more} of the batch, counted from 1"
 
 
 def described(facts: ValueFacts) -> str:

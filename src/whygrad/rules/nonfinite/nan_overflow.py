@@ -46,5 +46,8 @@ def nan_overflow(recording: Recording) -> Iterator[Finding]:
 
 
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
+    if born.when.step == 1:  # nothing was learned yet
+        help = "use smaller initial weights, scale the inputs, or look for what multiplies again and again, as a recurrence"
+        return f"{expression(born)} overflows: what goes in is too large", "too large for its dtype", help
     help = "training diverges: use a smaller learning rate, clip the gradients by their norm, or scale the inputs"
     return f"{expression(born)} overflows: what goes in has grown too large", "too large for its dtype", help
