@@ -62,11 +62,16 @@ class Window(tf.Module):  # type: ignore[misc]
 
     def prepare(self, gradients: Sequence[Any], variables: Sequence[Any]) -> None:
         """Make buffers for these variables, or check that they are the window's; raises before anything changes."""
-        held = self.held.variables
-        if held is None or (not held.same_as(variables) and self.is_empty_now()):
-            self.create(gradients, variables)  # between windows the variables may change
+        if self.needs_buffers(variables):
+            self.create(gradients, variables)
         else:
-            check_drift(held, variables)
+            assert self.held.variables is not None
+            check_drift(self.held.variables, variables)
+
+    def needs_buffers(self, variables: Sequence[Any]) -> bool:
+        """Whether there are none yet; between windows the variables may change."""
+        held = self.held.variables
+        return held is None or (not held.same_as(variables) and self.is_empty_now())
 
     def create(self, gradients: Sequence[Any], variables: Sequence[Any]) -> None:
         """New buffers; a gradient of None says that it is not known whether it will be sparse."""
@@ -211,7 +216,9 @@ class Window(tf.Module):  # type: ignore[misc]
     def _scale(self) -> Any:
         weight = self.weight.read_value()
         if self.replicas > 1:
-            weight = tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, weight)
+            context = tf.distribute.get_replica_context()
+            if context is not None:  # across replicas it is read as the sum of all
+                weight = context.all_reduce(tf.distribute.ReduceOp.SUM, weight)
             weight /= self.replicas  # Keras divided each replica's loss by their number
         unit = self.unit.read_value() if self._narrow() else tf.ones([], tf.float64)
         return Factor(tf.math.divide_no_nan(unit, weight))

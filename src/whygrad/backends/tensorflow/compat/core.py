@@ -68,6 +68,7 @@ Optional = find("tensorflow.python.data.ops.optional_ops:_OptionalImpl", Loss.CO
 imperative_grad = find("tensorflow.python.eager.imperative_grad:imperative_grad", Loss.TERMS)
 
 GradientTape, DType, version = tf.GradientTape, tf.DType, tf.__version__
+ReplicaContext = tf.distribute.ReplicaContext
 resource_dtype, variant_dtype, float32 = tf.resource, tf.variant, tf.float32
 not_numbers = (tf.resource, tf.string)
 int64 = tf.int64
