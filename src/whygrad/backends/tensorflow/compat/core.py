@@ -308,6 +308,12 @@ def in_replica() -> bool:
     return not tf.distribute.in_cross_replica_context() and replicas() > 1
 
 
+def container_of(variable: Any) -> Any:
+    """The variable that a copy on one device belongs to; None for any other."""
+    around = getattr(variable, "_distributed_container", None)
+    return around() if callable(around) else None
+
+
 def stop_listening(callback: Callable[..., Any]) -> None:
     """Take a listener to ops out of this thread, if it is in it."""
     if eager_context and callback in eager_context().op_callbacks:
