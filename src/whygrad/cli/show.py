@@ -97,7 +97,7 @@ def as_json(run: Run, variables: Sequence[VariableOverview]) -> dict[str, Any]:
 
     from whygrad.report import Report
     from whygrad.report.json import plain, to_data
-    from whygrad.store import header_of
+    from whygrad.store import header_of, workers_of
 
     header = header_of(run)
     return {
@@ -105,6 +105,7 @@ def as_json(run: Run, variables: Sequence[VariableOverview]) -> dict[str, Any]:
         "tracks": [plain(_track(run, track.name)) for track in run.tracks()],
         "variables": [plain(asdict(variable)) for variable in variables],
         "diagnostics": to_data(Report(diagnostics=run.diagnostics()))["diagnostics"],
+        "workers": [[header_of(each).worker, each.id] for each in workers_of(run)],
         "damage": list(run.damage),
     }
 
@@ -120,6 +121,7 @@ def _track(run: Run, name: str) -> dict[str, Any]:
 def _print(run: Run, variables: Sequence[VariableOverview]) -> None:
     from rich.text import Text
 
+    from whygrad.cli.side_by_side import print_workers
     from whygrad.cli.tables import print_rich, print_table
     from whygrad.report.cells import visible
 
@@ -127,6 +129,7 @@ def _print(run: Run, variables: Sequence[VariableOverview]) -> None:
         print_rich(line)
     for track in run.tracks():
         print_rich(Text.assemble((track.name, "bold"), ": ", _course(run, track.name)))
+    print_workers(run)
     click.echo()
     headings = ("variable", "shape", "|gradient|", "last", "trend", "zeros", "update/weight", "after clipping", "")
     right = ("|gradient|", "last", "zeros", "update/weight", "after clipping")
@@ -146,7 +149,7 @@ def _heading(run: Run) -> Iterator[Any]:
 
     header, facts = header_of(run), run.facts()
     place = facts.get("environment", {})
-    title = Text.assemble((run.id, "bold"), f"  {header.status}", f"  {header.name}" if header.name else "")
+    title = Text.assemble((run.id, "bold"), f"  {header.status}", f"  {header.title}" if header.title else "")
     yield title
     started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(header.started))
     yield f"started {started}, {duration(header.seconds)}, python {' '.join(place.get('argv', []))}".rstrip()

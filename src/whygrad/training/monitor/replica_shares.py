@@ -66,6 +66,19 @@ def contributions(shares: Sequence[Sequence[Share]], norms: Tensor, means: Means
     return tf.concat([losses, bad], 0)
 
 
+def with_bad_elements(table: Tensor, shares: Sequence[Share], means: Means) -> Tensor:
+    """[6, n]: a table from a branch; where that was not taken, at least how many elements are not finite here."""
+    unknown = tf.math.is_nan(table[-1])
+
+    def look() -> Tensor:
+        return tf.stack(
+            [_bad_elements([Share(None, each)], means) for each in zip(*(s.gradients for s in shares), strict=True)]
+        )
+
+    counts = tf.cond(tf.reduce_any(unknown), look, lambda: tf.zeros_like(table[-1]))
+    return tf.concat([table[:-1], tf.where(unknown, counts, table[-1])[tf.newaxis]], 0)
+
+
 def _loss(share: Share, means: Means) -> Tensor:
     return tf.cast(float("nan"), means.dtype) if share.loss is None else total_of(share.loss, means.dtype)
 

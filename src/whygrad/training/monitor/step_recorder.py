@@ -16,7 +16,7 @@ from whygrad.backends.tensorflow.measure.unit_watch import UnitWatch, is_watched
 from whygrad.graph import Graph
 from whygrad.store.rows import of_replica
 from whygrad.training.monitor.optimizer_names import OptimizerNames
-from whygrad.training.monitor.replica_shares import contributions, replica_row, shares_of
+from whygrad.training.monitor.replica_shares import contributions, replica_row, shares_of, with_bad_elements
 from whygrad.training.monitor.ring import Ring
 from whygrad.training.monitor.row_layout import RowLayout, Section, facts_of
 from whygrad.training.monitor.step_graph import graph_of
@@ -254,8 +254,11 @@ class StepRecorder:
             kept = self._clipped[id(application)]
             present = sum(gradient is not None for gradient in application.gradients)
             clipped = means.unknown(present) if kept is None else _taken(kept)
-        kept = self._tables.get(id(application))
-        table = None if kept is None else tf.reshape(_taken(kept), [-1, len(application.reduced or ())])
+        table, kept = None, self._tables.get(id(application))
+        if kept is not None:
+            assert application.replica is not None
+            shares = shares_of(application, self._probe.asked, application.replica.here)
+            table = with_bad_elements(tf.reshape(_taken(kept), [-1, len(shares[0].gradients)]), shares, means)
         return application_row(application, self._probe.asked, means, clipped, table)
 
     def _kept(self, values: Tensor, length: int) -> Any:
