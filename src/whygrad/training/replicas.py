@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.own_thread import in_own_thread
+from whygrad.errors import WhygradError
 from whygrad.training.variables import name_of
 
 _TRAINING: Final = ("chief", "worker")  # kinds of tasks, in the order of their replicas
@@ -78,6 +79,20 @@ def this_worker() -> Worker | None:
     name = kind if len(cluster[kind]) == 1 and kind != "worker" else f"{kind} {index}"
     known = hashlib.sha256(json.dumps(cluster, sort_keys=True).encode()).hexdigest()[:16]
     return Worker(name, place, sum(counts), known)
+
+
+def is_coordinated(strategy: Any = None) -> bool:
+    """Whether steps are sent to workers that train apart from one another, each when it gets to it."""
+    return isinstance(strategy or tf.distribute.get_strategy(), tf.distribute.ParameterServerStrategy)
+
+
+def refuse_coordinated(what: str, error: type[WhygradError]) -> None:
+    """Say in one sentence that something needs replicas that update together."""
+    if is_coordinated():
+        raise error(
+            f"{what} does not work under a ParameterServerStrategy, whose workers update apart from one another",
+            help="train with MirroredStrategy or MultiWorkerMirroredStrategy",
+        )
 
 
 def single_variable(value: Any, dtype: Any, name: str, device: str | None = None) -> Any:

@@ -9,9 +9,11 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.measure.graph_building import Factor, choose
+from whygrad.errors import AccumulationError
 from whygrad.training.accumulation.gradient_buffer import Buffer, make_buffer
 from whygrad.training.accumulation.variable_set import VariableSet, check_drift
 from whygrad.training.accumulation.window_state import check_restored, load_pending, restoring
+from whygrad.training.replicas import refuse_coordinated
 from whygrad.training.variables import name_of
 
 Send = Callable[[list[Any], list[Any]], Any]  # gradients, variables -> an update of the optimizer
@@ -44,6 +46,7 @@ class Window(tf.Module):  # type: ignore[misc]
 
     def __init__(self, *, steps: int | None, buffer_dtype: Any = None, skips: bool = False) -> None:
         super().__init__(name="accumulation_window")
+        refuse_coordinated("accumulation", AccumulationError)
         self._steps = steps
         self._skips = skips  # whether `skip` will be called; a graph without needless variables is a faster one
         self._dtype = None if buffer_dtype is None else tf.as_dtype(buffer_dtype)

@@ -17,7 +17,7 @@ from whygrad.training.guard.finite_gradients import all_finite, bad_of_all, grad
 from whygrad.training.guard.forward_state import EagerState, written_before
 from whygrad.training.guard.kept_states import KeptStates
 from whygrad.training.guard.record import GuardRecord
-from whygrad.training.replicas import Replica, copies_of, current_replica, replicas_of
+from whygrad.training.replicas import Replica, copies_of, current_replica, refuse_coordinated, replicas_of
 from whygrad.training.variables import name_of
 
 MODES: Final = ("skip", "raise", "zero", "rollback")
@@ -69,6 +69,7 @@ class Guarding:
     def build(self, optimizer: Any, variables: Sequence[Any]) -> None:
         """Once the variables are known."""
         if self.record is None:
+            refuse_coordinated("a guard", UsageError)
             replicas = replicas_of(variables)
             self.record = GuardRecord([name_of(variable) for variable in variables], replicas)
             self._places = {id(compat.native(variable)): i for i, variable in enumerate(variables)}

@@ -20,7 +20,7 @@ from whygrad.store import Run, RunWriter
 from whygrad.training.guard.guard import ModelGuard
 from whygrad.training.monitor.collector import Collector, Executions, ProgressLine
 from whygrad.training.monitor.monitored_function import MonitoredFunction, monitored
-from whygrad.training.replicas import this_worker
+from whygrad.training.replicas import is_coordinated, this_worker
 from whygrad.training.run_diagnosis import DEFAULT, Thresholds, store_diagnosis, store_ledger
 
 
@@ -202,7 +202,7 @@ def _not_recorded(model: Any) -> str | None:
     """What kind of step it is that cannot be recorded; None for any other."""
     strategy = getattr(model, "distribute_strategy", None)
     replicas = getattr(strategy, "num_replicas_in_sync", 1)
-    if isinstance(strategy, tf.distribute.experimental.ParameterServerStrategy):
+    if is_coordinated(strategy):
         return "steps that a coordinator sends to workers"
     if replicas > 1 and model.jit_compile and not model.run_eagerly:
         return f"a step that XLA compiles for {replicas} replicas"

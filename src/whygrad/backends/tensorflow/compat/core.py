@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import FrameType
@@ -294,13 +294,14 @@ def is_stateful(op_type: str) -> bool:
     return definition is None or bool(definition.is_stateful)
 
 
-def source_map() -> dict[tuple[str, int], tuple[str, int, str]]:
-    """AutoGraph's map of generated lines to the user's own, while a converted function runs in this thread."""
-    stack = source_mappers.get(threading.get_ident()) if source_mappers else None
-    if not stack:
-        return {}
-    mapping: dict[tuple[str, int], tuple[str, int, str]] = stack[-1].get_effective_source_map()
-    return mapping
+def source_maps() -> Iterator[dict[tuple[str, int], tuple[str, int, str]]]:
+    """AutoGraph's maps of generated lines to the user's own, while converted functions run: this thread's first.
+
+    The replicas of a strategy have threads of their own, and run what was converted in the one that waits for them.
+    """
+    stacks, here = dict(source_mappers or {}), threading.get_ident()
+    for thread in sorted(stacks, key=lambda each: each != here):
+        yield stacks[thread][-1].get_effective_source_map()
 
 
 def in_replica() -> bool:
