@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -76,6 +77,19 @@ class Cluster:
             stderr=subprocess.PIPE,
             text=True,
         )
+
+    def await_line(self, kind: str, index: int, beginning: str, limit: float) -> None:
+        """Read what a task prints until a line begins so."""
+        process = self._running[kind, index]
+        overdue = threading.Timer(limit, process.kill)
+        overdue.start()
+        try:
+            assert process.stdout is not None
+            assert any(line.startswith(beginning) for line in process.stdout), (
+                f"{kind} {index} never said {beginning!r}"
+            )
+        finally:
+            overdue.cancel()
 
     def wait(self, kind: str, index: int, limit: float) -> Ended:
         process = self._running[kind, index]

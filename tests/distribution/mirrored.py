@@ -109,11 +109,12 @@ def collectives(graph: Any) -> tuple[int, int]:
 
 
 def fitting(trainings: Trainings) -> dict[str, Any]:
-    """`Monitor` and `guard` in `fit`, where all is well."""
+    """`Monitor`, `guard` and `watch` in `fit`, where all is well."""
     sgd = trainings.keras.optimizers.SGD
     bare, _ = trainings.fit(lambda: sgd(0.01, momentum=0.9))
     trainings.bare = bare.get_weights()
-    two, monitor = trainings.fit(lambda: wg.guard(sgd(0.01, momentum=0.9)), closely_every=1, per_replica=True)
+    with wg.watch() as run:
+        two, monitor = trainings.fit(lambda: wg.guard(sgd(0.01, momentum=0.9)), closely_every=1, per_replica=True)
     tracks = [track.name for track in monitor.run.tracks()]
     here = monitor.run.everything(tracks[0])
     parts = [monitor.run.everything(name) for name in tracks[1:]]
@@ -121,6 +122,8 @@ def fitting(trainings: Trainings) -> dict[str, Any]:
     of_parts = sum(each.variables[-1].channels["sum"].astype(float) for each in parts)
     return {
         "bits kept": same(two.get_weights(), trainings.bare),
+        "said": [each.rule for each in run.report().diagnostics],
+        "updates": run.report().run["updates"],
         "tracks": [name.partition(",")[2] for name in tracks],
         "steps": here.steps.tolist(),
         "loss of all": float(np.abs(here.scalars["loss"] - sum(part.scalars["loss"] for part in parts)).max()),
@@ -193,9 +196,6 @@ def watched(trainings: Trainings) -> dict[str, Any]:
         if forward == "plain":
             found["bits kept"] = same(weights, bare)
             found["updates"] = report.run["updates"]
-    with wg.watch() as run:
-        trainings.fit(lambda: sgd(0.01))
-    found["updates of fit"] = run.report().run["updates"]
     return found
 
 
