@@ -11,6 +11,7 @@ import numpy as np
 
 from whygrad.graph.series import CHANNELS
 from whygrad.store import Rows, RunWriter, Track
+from whygrad.training.monitor.replica_trouble import ReplicaTrouble
 from whygrad.training.monitor.row_layout import RowLayout
 from whygrad.training.monitor.step_histograms import unpacked
 from whygrad.training.monitor.step_recorder import StepRecorder
@@ -71,6 +72,7 @@ class Collector:
         self.writer = writer
         self.glimpse: tuple[int, str] | None = None
         self.last_step = start - 1
+        self.replicas = ReplicaTrouble(writer)
         self._start = start
         self._numbers: dict[RowLayout, dict[str, int]] = {}
         self._lock = threading.Lock()
@@ -102,6 +104,8 @@ class Collector:
         if layout not in self._numbers:
             self._numbers[layout] = {name: self.writer.add_track(track) for name, track in tracks.items()}
         rows = layout.unpack(numbers, data, self.executions.at(numbers), self._start)
+        if layout.replicas:
+            self.replicas.note(layout, self._start + numbers, data)
         for name, each in rows.items():
             self.writer.append(self._numbers[layout][name], each)
             self.last_step = max(self.last_step, int(each.steps[-1]))

@@ -12,18 +12,29 @@ from whygrad.training.monitor.step_probe import Application, AskedGradient, Opti
 
 
 def gradients_and_loss(application: Application, asked: Sequence[AskedGradient]) -> tuple[list[Any], Any]:
-    """The gradients as the tape gave them, before user code clipped or changed them, and the loss they are of."""
-    raw, loss = list(application.gradients), None
-    comparable = application.scale is None or application.given_scaled
+    """The gradients as the tape gave them, before user code clipped or changed them, and the loss they are of.
+
+    Of several replicas: their sums, as the optimizer was to use them, and the losses of those of this process.
+    """
+    raw, loss = summed(application), None
+    comparable = (application.scale is None or application.given_scaled) and application.replica is None
     for i, variable in enumerate(application.variables):
         mine = [each for each in asked if id(variable) in each.gradients]
         if not mine:
             continue
-        loss = mine[-1].target if loss is None else loss
+        loss = list({each.replica: each.target for each in mine}.values()) if loss is None else loss
         gradient = mine[0].gradients[id(variable)]
         if len(mine) == 1 and comparable and gradient is not None and raw[i] is not None and is_here(gradient):
             raw[i] = gradient
     return raw, loss
+
+
+def summed(application: Application) -> list[Any]:
+    """The gradients of the replicas together; those that were given where they were not summed, or not here."""
+    here = iter(application.reduced or ())
+    if application.reduced is None or not all(is_here(gradient) for gradient in application.reduced):
+        return list(application.gradients)
+    return [None if gradient is None else next(here) for gradient in application.gradients]
 
 
 def is_here(tensor: Any) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import FrameType
@@ -68,6 +68,7 @@ Optional = find("tensorflow.python.data.ops.optional_ops:_OptionalImpl", Loss.CO
 imperative_grad = find("tensorflow.python.eager.imperative_grad:imperative_grad", Loss.TERMS)
 
 GradientTape, DType, version = tf.GradientTape, tf.DType, tf.__version__
+ReplicaContext = tf.distribute.ReplicaContext
 resource_dtype, variant_dtype, float32 = tf.resource, tf.variant, tf.float32
 not_numbers = (tf.resource, tf.string)
 int64 = tf.int64
@@ -293,18 +294,25 @@ def is_stateful(op_type: str) -> bool:
     return definition is None or bool(definition.is_stateful)
 
 
-def source_map() -> dict[tuple[str, int], tuple[str, int, str]]:
-    """AutoGraph's map of generated lines to the user's own, while a converted function runs in this thread."""
-    stack = source_mappers.get(threading.get_ident()) if source_mappers else None
-    if not stack:
-        return {}
-    mapping: dict[tuple[str, int], tuple[str, int, str]] = stack[-1].get_effective_source_map()
-    return mapping
+def source_maps() -> Iterator[dict[tuple[str, int], tuple[str, int, str]]]:
+    """AutoGraph's maps of generated lines to the user's own, while converted functions run: this thread's first.
+
+    The replicas of a strategy have threads of their own, and run what was converted in the one that waits for them.
+    """
+    stacks, here = dict(source_mappers or {}), threading.get_ident()
+    for thread in sorted(stacks, key=lambda each: each != here):
+        yield stacks[thread][-1].get_effective_source_map()
 
 
 def in_replica() -> bool:
     """Whether this thread is one of several replicas of a distribution strategy."""
     return not tf.distribute.in_cross_replica_context() and replicas() > 1
+
+
+def container_of(variable: Any) -> Any:
+    """The variable that a copy on one device belongs to; None for any other."""
+    around = getattr(variable, "_distributed_container", None)
+    return around() if callable(around) else None
 
 
 def stop_listening(callback: Callable[..., Any]) -> None:

@@ -123,6 +123,8 @@ class Recorder:
     def on_op(self, op_type: str | bytes, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
         """Called after every op, with the frame that ran it."""
         if self.paused or self.merging:
+            if not self.paused and compat.in_replica():
+                return  # the forward pass of another replica, while the first waits for it in its update
             if self.spy is not None and graph is None:
                 self.spy(op_type, inputs, attrs, outputs, frame)
             if self.ledger.optimizer:

@@ -151,6 +151,10 @@ class LedgerBook:
     def _row(self, entry: VariableEntry, origin: Origin, op_type: str, place: Any, graph: Any) -> None:
         if entry.name.startswith(OWN):
             return
+        first = self._variables.first_copy(entry)
+        if first is not entry and graph is None:  # told when the first copy was written
+            return
+        entry = first
         key = (entry.id, origin, op_type, place, None if graph is None else id(graph))
         writer = self._writers.get(key)
         if writer is None:
