@@ -12,7 +12,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 export CUDA_VISIBLE_DEVICES ?= -1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test docs release lint types layers house fast tensorflow gallery mutants format clean
+.PHONY: help venv demo test docs release lint types layers house fast tensorflow gallery mutants benchmarks format clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST)
@@ -77,6 +77,9 @@ gallery: $(STAMP)  ## score the programs of tests/gallery
 
 mutants: $(STAMP)  ## break healthy programs in known ways, by chance: make mutants SEED=1
 	$(BIN)/python -m tests.mutants --seed $(SEED) --jobs $(WORKERS) --keep mutants-kept --json mutants.json
+
+benchmarks: $(STAMP)  ## measure everything beside what a user has otherwise, and write the tables; 15 minutes
+	$(BIN)/python benchmarks/everything.py
 
 format: $(STAMP)  ## rewrite the code as ruff wants it
 	$(BIN)/ruff check --fix .

@@ -215,7 +215,7 @@ class Capture:
         variable_hooks.install(hooks, recorder, self.requests)
         keras_hooks.install_tensorflow(hooks, self.keras)
         attribution.install(hooks, recorder, self.watched.backward_ops)
-        nonfinite_hooks.install(hooks, lambda: self.histories)
+        nonfinite_hooks.install(hooks, recorder, lambda: self.histories)
         for name in ("keras", "tf_keras"):
             module = sys.modules.get(name)
             if module is not None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -91,6 +92,7 @@ class Recorder:
         self.seeking_zeros = False  # all gradients of a step were zero: the factors of the next one are looked at
         self.traced = TracedFunctions()
         self.calls_seen = 0
+        self.calling = threading.local()  # `graph`: that of the function which is called now, where it is known
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
         self.on_settled: list[Callable[[], None]] = []  # enough steps were seen to tell that a gradient never comes
         self.on_call: list[Callable[[], None]] = []  # a traced function was called
@@ -142,22 +144,18 @@ class Recorder:
         known = self.producers
         # TensorFlow halts the tapes around these: one is the cut itself, the other is recorded as a whole.
         self._stopping = name == "StopGradient" or name.startswith("__forward_")
-        ids = []
-        read: dict[int, Any] | None = None
-        for tensor in inputs:
-            number = compat.tensor_id(tensor)
-            ids.append(number)
-            if number not in known:
-                read = variables_read(frame, inputs, known) if read is None else read
-                self._meet(tensor, number, read.get(number), place, frame)
-        record = self._new_record(name, tuple(ids), outputs, place)
+        ids = tuple(map(compat.tensor_id, inputs))
+        if not all(map(known.__contains__, ids)):
+            self._meet_all(inputs, place, frame)
+        record = self._new_record(name, ids, outputs, place)
         record.attrs = attrs
         if name == "StopGradient":
             _take_in(record, known.get)
         if self.seeking_zeros and record.tapes and _is_product(record):
             record.blank = tuple(i for i, tensor in enumerate(inputs) if compat.is_blank(compat.array_view(tensor)))
         if name.startswith("__"):
-            record.calls = called_graphs(frame)
+            called = getattr(self.calling, "graph", None)
+            record.calls = called_graphs(frame) if called is None else (called,)
             self.ledger.ran(record.calls)
             self.traced.ran(record.calls)
             self._note_call()
@@ -180,7 +178,7 @@ class Recorder:
         if len(self.records) > 2 * KEPT_OPS + self._spared:
             self.trim()
 
-    def _hold(self, episode: Episode, name: str, inputs: Any, ids: list[int], outputs: Any) -> None:
+    def _hold(self, episode: Episode, name: str, inputs: Any, ids: tuple[int, ...], outputs: Any) -> None:
         """Keep what a replay of this op could not make again."""
         held, start, known = episode.held, episode.start, self.producers
         for tensor, number in zip(inputs, ids, strict=True):
@@ -300,6 +298,14 @@ class Recorder:
         return record
 
     # -- tensors that no op made -----------------------------------------------------------------
+
+    def _meet_all(self, inputs: Any, place: Place, frame: FrameType) -> None:
+        """Some of these were made by no op that was seen."""
+        read = variables_read(frame, inputs, self.producers)
+        for tensor in inputs:
+            number = compat.tensor_id(tensor)
+            if number not in self.producers:
+                self._meet(tensor, number, read.get(number), place, frame)
 
     def _meet(self, tensor: Any, number: int, handle: Any, place: Place, frame: FrameType) -> None:
         """A tensor that no op made; with a handle, the value of that variable."""

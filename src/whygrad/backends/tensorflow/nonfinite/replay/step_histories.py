@@ -11,6 +11,7 @@ import sys
 import time
 import weakref
 from collections.abc import Callable, MutableMapping
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -120,6 +121,9 @@ class StepHistories:
     def _prepare(self, history: StepHistory, arguments: tuple[Any, ...]) -> None:
         """What is the same for every call."""
         history.data_at = tuple(i for i, tensor in enumerate(arguments) if tensor.dtype is not compat.resource_dtype)
+        declared = [history.graph.inputs[i] for i in history.data_at]
+        if all(tensor.shape.is_fully_defined() for tensor in declared):
+            history.data_bytes = sum(map(bytes_of, declared))
         handles = [(i, arguments[i]) for i in sorted(history.facts.reads) if i < len(arguments)]
         own = self.taps.numbers
         handles = [
@@ -168,7 +172,8 @@ class StepHistories:
         call = history.last = Call(arguments)
         if not history.is_whole:
             return
-        history.recent_bytes += sum([bytes_of(arguments[i]) for i in history.data_at])
+        size = history.data_bytes
+        history.recent_bytes += sum([bytes_of(arguments[i]) for i in history.data_at]) if size is None else size
         one = len(history.recent) == 0
         if one or (len(history.recent) < MAX_RECENT and history.recent_bytes <= MAX_RECENT_BYTES):
             history.recent.append(call)
@@ -195,5 +200,4 @@ def _is_fine(result: Any) -> bool:
     dtype = getattr(result, "dtype", None)
     if dtype is None or not getattr(dtype, "is_floating", False) or not compat.has_values(result):
         return True
-    size = result.shape.num_elements()
-    return size is None or size > SMALL_RESULT or is_finite(result)
+    return prod(compat.shape_of(result) or ()) > SMALL_RESULT or is_finite(result)
