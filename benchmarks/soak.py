@@ -3,7 +3,7 @@
     python benchmarks/soak.py [--minutes 20]
 
 Short trainings, one after another, each a process of its own under `whygrad run` with a `Monitor`, a guard and
-accumulation: with NaN in a batch, killed at any moment, on a full disk, on a slow one, with a clock that jumps. Then one
+accumulation: with NaN in a batch, killed at any moment, on a full disk, on a slow one, with a clock that jumps. Then a
 long training, whose memory must be flat. Weights are compared with those of the same training without whygrad.
 """
 

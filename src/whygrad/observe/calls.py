@@ -57,7 +57,7 @@ class LabelCalls:
                 learn(label)
 
     def gives_none(self, function: int) -> bool:
-        """Whether a function that was called before returns no gradient of its own, and nobody waits for its arguments."""
+        """Whether a function that was called before returns no gradient, and nobody waits for its arguments."""
         returned = self._returned.get(function)
         return returned is not None and not any(returned) and function not in self._waiting
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import sys
 import threading
 import weakref
 from collections import deque
@@ -41,6 +42,7 @@ from whygrad.observe.place import Place
 from whygrad.source.position import CodeOwner, Position, file_owner, position_in, user_frame
 
 KEPT_OPS = 20_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
+_SETTLED = (32, 512)  # calls after which it shows that a gradient never comes
 _SEVERAL = 4096  # values of a tensor that are looked at
 
 _OPERANDS = frozenset({"ReadVariableOp", "Const", "Shape"})  # made on the way to a value, never the value itself
@@ -92,6 +94,8 @@ class Recorder:
         self.seeking_zeros = False  # all gradients of a step were zero: the factors of the next one are looked at
         self.traced = TracedFunctions()
         self.calls_seen = 0
+        self._settles_at = _SETTLED[0]
+        self._passed: dict[int, Any] = {}  # results of calls that were not logged -> the graph that was called
         self.calling = threading.local()  # `graph`: that of the function which is called now, where it is known
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
         self.on_settled: list[Callable[[], None]] = []  # enough steps were seen to tell that a gradient never comes
@@ -199,8 +203,25 @@ class Recorder:
         self.calls_seen += 1
         for told in self.on_call:
             told()
-        if self.calls_seen in (32, 512):
+        if self.calls_seen >= self._settles_at:
+            self._settles_at = _SETTLED[1] if self.calls_seen < _SETTLED[1] else sys.maxsize
             self.settled()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether more is going on than a call from a plain loop."""
+        return bool(self.paused or self.merging or self.tapes or self.episode is not None or self.folds.steps.waits)
+
+    def passed(self, results: Iterable[Any], graph: Any) -> None:
+        """A function that is known well was called: the call is logged only where its results are used."""
+        self.calls_seen += 1
+        self.now = next(self.sequence)
+        passed = self._passed
+        for tensor in results:
+            passed[compat.tensor_id(tensor)] = graph
+        if len(passed) > KEPT_OPS:
+            for number in list(itertools.islice(passed, KEPT_OPS // 2)):
+                del passed[number]
 
     def settled(self) -> None:
         for look_again in self.on_settled:
@@ -309,6 +330,12 @@ class Recorder:
 
     def _meet(self, tensor: Any, number: int, handle: Any, place: Place, frame: FrameType) -> None:
         """A tensor that no op made; with a handle, the value of that variable."""
+        graph = self._passed.pop(number, None)
+        if graph is not None:
+            made = self.producers[number] = self._new_record("__inference", (), (tensor,), None)
+            made.calls, made.tapes, made.layers = (graph,), (), ()
+            self.records.append(made)
+            return
         self.producers[number] = None
         if tensor.dtype is compat.resource_dtype:
             self.variables.meet_handle(number, frame)

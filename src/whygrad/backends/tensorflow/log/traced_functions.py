@@ -153,6 +153,11 @@ class TracedFunctions:
                 if part.is_changed:
                     self.changed_parts.setdefault((part.code, part.text), part)
 
+    def has_values(self, graph: Any) -> bool:
+        """Whether Python values were seen while a graph was traced that may be others at its next run."""
+        runs = self._runs.get(graph)
+        return runs is None or bool(runs.names or runs.parts)
+
     def repeated(self) -> set[CodeType]:
         """The functions whose Python ran while tracing only, and whose graph ran again after that."""
         found = set[CodeType]()

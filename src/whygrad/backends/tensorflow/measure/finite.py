@@ -12,7 +12,6 @@ import numpy as np
 from whygrad.backends.tensorflow import compat
 from whygrad.graph.nonfinite import ValueFacts
 
-
 _LARGEST: Final = sys.float_info.max
 _ROOT: Final = math.sqrt(_LARGEST)  # the square of a smaller number is finite
 

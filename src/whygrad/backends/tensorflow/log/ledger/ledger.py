@@ -173,14 +173,22 @@ class LedgerBook:
             runs = self._runs.get(graph)
             if runs is None:
                 runs = self._runs[graph] = self._runs_of(graph)
-            if runs.updates:
-                first = self.step + 1
-                self._tick(self.steps_per_run)
-                self._updated_by.add(_COMPILED)
-                for step in range(first, self.step + 1):
-                    runs.seen.add(step)
-            elif runs.writers:
-                runs.seen.add(self.step)
+            self.ran_again(runs)
+
+    def runs_known(self, graph: Any) -> Runs:
+        """Of a graph that ran before."""
+        return self._runs[graph]
+
+    def ran_again(self, runs: Runs) -> None:
+        """The same function ran."""
+        if runs.updates:
+            first = self.step + 1
+            self._tick(self.steps_per_run)
+            self._updated_by.add(_COMPILED)
+            for step in range(first, self.step + 1):
+                runs.seen.add(step)
+        elif runs.writers:
+            runs.seen.add(self.step)
 
     def _runs_of(self, graph: Any) -> Runs:
         found: list[Writer] = []

@@ -57,8 +57,9 @@ class StepHistories:
         self._idle: weakref.WeakSet[Any] = weakref.WeakSet()
         self.by_graph: dict[int, StepHistory] = {}
         self.taps = Taps()
-        self.on_step: list[Callable[[], None]] = []  # told when a compiled step has run
+        self.on_step: list[Callable[[int], None]] = []  # told when so many compiled steps have run
         self.latest: StepHistory | None = None
+        self.on_look: Callable[[Any, StepHistory], None] = lambda function, history: None  # before a call is made
         self._held_back = held_back_by_guards()  # bad updates that guards took away before they could show
 
     def traced(self, ticket: Ticket, gradients: list[Any]) -> None:
@@ -86,6 +87,7 @@ class StepHistories:
                 return None
         if history.calls == 0:
             self._prepare(history, arguments)
+        self.on_look(function, history)
         history.calls += 1
         history.died = False
         self.latest = history
@@ -170,9 +172,12 @@ class StepHistories:
 
     def _append(self, history: StepHistory, arguments: tuple[Any, ...]) -> None:
         call = history.last = Call(arguments)
-        if not history.is_whole:
-            return
-        size = history.data_bytes
+        if history.is_whole:
+            self.keep(history, call)
+
+    def keep(self, history: StepHistory, call: Call) -> None:
+        """Keep a call for a replay, unless there are too many."""
+        arguments, size = call.arguments, history.data_bytes
         history.recent_bytes += sum([bytes_of(arguments[i]) for i in history.data_at]) if size is None else size
         one = len(history.recent) == 0
         if one or (len(history.recent) < MAX_RECENT and history.recent_bytes <= MAX_RECENT_BYTES):
@@ -180,10 +185,22 @@ class StepHistories:
         else:
             history.is_whole = False
 
+    @property
+    def hears_all(self) -> bool:
+        """Whether every call is to be looked at: it was asked for, or a guard takes bad updates away."""
+        return self._every_call or "whygrad.training.guard.record" in sys.modules
+
+    def tell_steps(self, history: StepHistory) -> None:
+        """Compiled steps have run."""
+        times, history.unsaid = history.unsaid, 0
+        for told in self.on_step if times else ():
+            told(times)
+
     def after(self, history: StepHistory, results: Any, of: str = "call") -> None:
         """Look at the small results: a loss, a few metrics."""
-        for told in self.on_step if of == "call" else ():
-            told()
+        if of == "call":
+            history.unsaid += 1
+            self.tell_steps(history)
         bad = {(of, i) for i, result in enumerate(results or ()) if not _is_fine(result)} - history.harmless
         held_back, self._held_back = self._held_back, held_back_by_guards()
         if not bad and self._held_back <= held_back:
@@ -200,4 +217,4 @@ def _is_fine(result: Any) -> bool:
     dtype = getattr(result, "dtype", None)
     if dtype is None or not getattr(dtype, "is_floating", False) or not compat.has_values(result):
         return True
-    return prod(compat.shape_of(result) or ()) > SMALL_RESULT or is_finite(result)
+    return prod(side or 0 for side in compat.shape_of(result) or ()) > SMALL_RESULT or is_finite(result)

@@ -34,6 +34,7 @@ class StepHistory:
     graph: Any
     facts: GraphFacts
     calls: int = 0
+    unsaid: int = 0  # calls that those who look at full ones were not told of
     died: bool = False  # in the last call
     bad_calls: int = 0
     first_bad: int = 0
