@@ -70,10 +70,9 @@ def train(trouble: str, steps: int, seconds: float) -> None:
     shapes = (tf.TensorSpec((64, 32)), tf.TensorSpec((64, 1)))
     data = tf.data.Dataset.from_generator(batches, output_signature=shapes)
     memory, ends = [], time.monotonic() + seconds
-    stream = iter(data.batch(1).unbatch().repeat())
     for _ in range(10**9):
         count = steps - len(BAD) if bare and "nan" in trouble else steps
-        model.fit(stream, steps_per_epoch=count, epochs=1, verbose=0, callbacks=callbacks)
+        model.fit(data, steps_per_epoch=count, epochs=1, verbose=0, callbacks=callbacks)
         memory.append(resident())
         if time.monotonic() >= ends:
             break
