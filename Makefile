@@ -5,6 +5,7 @@ STAMP := $(VENV)/.installed
 DOCS_STAMP := $(VENV)/.docs
 WORKERS ?= 2
 SEED ?= 1
+MINUTES ?= 20
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 # Keeps TensorFlow's C++ log and the search for a GPU out of the demo and the tests.
@@ -12,10 +13,10 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 export CUDA_VISIBLE_DEVICES ?= -1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test docs release lint types layers house fast tensorflow gallery mutants benchmarks format clean
+.PHONY: help venv demo test docs release lint types layers house fast tensorflow gallery mutants benchmarks soak matrix matrix-smoke format clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST)
 
 venv: $(STAMP)  ## make .venv, with .venv/bin/whygrad in it
 
@@ -37,6 +38,7 @@ docs: $(STAMP) $(DOCS_STAMP)  ## write what is generated, and the site; the test
 	$(BIN)/python -m whygrad.rules.pages docs/rules
 	$(BIN)/python -m whygrad.report.schema > docs/report-schema.json
 	$(BIN)/python benchmarks/record.py
+	$(BIN)/python tools/matrix.py --table
 	$(BIN)/python tools/command_pages.py
 	$(BIN)/python tools/shown_output.py
 	$(BIN)/python tools/run_notebook.py
@@ -81,9 +83,18 @@ mutants: $(STAMP)  ## break healthy programs in known ways, by chance: make muta
 benchmarks: $(STAMP)  ## measure everything beside what a user has otherwise, and write the tables; 15 minutes
 	$(BIN)/python benchmarks/everything.py
 
+soak: $(STAMP)  ## train with everything on while things go wrong: make soak MINUTES=20
+	$(BIN)/python benchmarks/soak.py --minutes $(MINUTES)
+
+matrix: $(STAMP)  ## tests and gallery on other versions of TensorFlow, Keras and Python, in environments of their own
+	$(BIN)/python tools/matrix.py --jobs $(WORKERS)
+
+matrix-smoke: $(STAMP)  ## the examples of all rules on the oldest versions
+	$(BIN)/python tools/matrix.py --smoke --only "TensorFlow 2.16, Keras 3.3" --jobs $(WORKERS)
+
 format: $(STAMP)  ## rewrite the code as ruff wants it
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:  ## remove .venv and everything generated
-	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .matrix site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

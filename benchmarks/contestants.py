@@ -213,12 +213,16 @@ def of_fit(name: str, jit: bool, folder: str) -> dict[str, Contestant]:
         "`TensorBoard` callback": called_back(name, jit, f"{folder}/board"),
         "histograms of gradients": debugged(histograms(name, jit, f"{folder}/histograms"), nullcontext, 5),
         "`enable_check_numerics`": debugged(fitted(name, jit), checking_numerics, 5),
-        "`enable_dump_debug_info`, CURT_HEALTH": debugged(
-            fitted(name, jit), partial(dumping, f"{folder}/curt", "CURT_HEALTH"), 5
-        ),
-        "`enable_dump_debug_info`, FULL_HEALTH": debugged(
-            fitted(name, jit), partial(dumping, f"{folder}/full", "FULL_HEALTH"), 5
-        ),
+    }
+
+
+def of_dump(name: str, folder: str, mode: str) -> dict[str, Contestant]:
+    """TensorFlow's debugger: a process bears it once, and beside no other that listens to ops."""
+    dumped = debugged(fitted(name, False), partial(dumping, f"{folder}/dump", mode), 1)
+    return {
+        "bare": fitted(name, False),
+        "bare again": fitted(name, False),
+        f"`enable_dump_debug_info`, {mode}": dumped,
     }
 
 

@@ -18,12 +18,11 @@ import os
 import statistics
 import tempfile
 import time
-from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
-from contestants import Contestant, of_fit, of_loop
+from contestants import Contestant, of_dump, of_fit, of_loop
 from record import Row, record
 
 BLOCK = 0.03  # seconds
@@ -95,10 +94,13 @@ def budget_of(tool: str, kind: str, milliseconds: float) -> tuple[float | None, 
     return None, "–"
 
 
-def measure(kind: str, name: str, jit: bool, rounds: int) -> list[Row]:
+def measure(kind: str, name: str, jit: bool, rounds: int, dump: str = "") -> list[Row]:
     """The rows of one network."""
     with tempfile.TemporaryDirectory() as folder:
-        found = of_fit(name, jit, folder) if kind == "fit" else of_loop(name, compiled=kind == "compiled")
+        if dump:
+            found = of_dump(name, folder, dump)
+        else:
+            found = of_fit(name, jit, folder) if kind == "fit" else of_loop(name, compiled=kind == "compiled")
         rounds_of(found, rounds)
         bare = found["bare"]
         length = 1e3 * statistics.median(seconds for _, seconds in bare.seconds)
@@ -138,7 +140,7 @@ def described(kind: str, jit: bool) -> str:
 
 def spread(figures: list[float]) -> str:
     """Median, and the middle half."""
-    low, middle, high = statistics.quantiles(figures, n=4)
+    low, middle, high = statistics.quantiles(figures, n=4) if len(figures) > 1 else figures * 3
     return f"{middle:.3f} ({low:.3f} to {high:.3f})"
 
 
@@ -148,9 +150,9 @@ def main() -> None:
     parser.add_argument("network")
     parser.add_argument("--jit", action="store_true")
     parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--dump", default="", metavar="MODE", help="TensorFlow's debugger, and nothing else")
     options = parser.parse_args()
-    rows: Any = measure(options.kind, options.network, options.jit, options.rounds)
-    record(rows)
+    record(measure(options.kind, options.network, options.jit, options.rounds, options.dump))
 
 
 if __name__ == "__main__":
