@@ -26,6 +26,7 @@ class Contestant:
     around: Callable[[], AbstractContextManager[Any]] = nullcontext
     end: Callable[[], None] = lambda: None
     variables: Callable[[], list[Any]] = list  # that are trained, for those that must not change a result
+    warm: int = 20  # steps that are not timed: what looks closely at the first steps has looked
     turns: int = 1  # it takes part in one round of so many: what is slow need not be measured as often
     seconds: list[tuple[int, float]] = field(default_factory=list)  # (round, a step)
 
@@ -73,7 +74,7 @@ def fitted(name: str, jit: bool, model_class: Any = None, change: Callable[[Any]
 
 
 def under_run(made: Contestant) -> Contestant:
-    made.around = Watching().around
+    made.around, made.warm = Watching().around, 80
     return made
 
 

@@ -26,7 +26,6 @@ from contestants import Contestant, of_dump, of_fit, of_loop
 from record import Row, record
 
 BLOCK = 0.03  # seconds
-WARM = 20  # steps: what looks at the first steps, and at step 16, has looked
 SHORT, TINY = 15.0, 1.0  # milliseconds: budgets are wider below, and in microseconds below that
 ADDED = 30.0  # microseconds that watching may add to any step
 NULL = "bare again"
@@ -36,10 +35,10 @@ def rounds_of(found: dict[str, Contestant], rounds: int) -> int:
     """Let every contestant take its blocks; how many steps a block has."""
     for each in found.values():
         with each.around():
-            for _ in range(WARM):
+            for _ in range(each.warm):
                 each.step()
     bare = found["bare"]
-    length = statistics.median(timed(bare, 1) for _ in range(WARM))
+    length = statistics.median(timed(bare, 1) for _ in range(bare.warm))
     count = max(1, round(BLOCK / length))
     order = list(found)
     gc.collect()

@@ -84,9 +84,9 @@ class RowLayout:
         return {name: rows.pick(np.argsort(rows.steps, kind="stable")) for name, rows in found.items()}
 
     def _values(self, track: Track, section: Section, block: Array) -> Array:
-        names = [info.name for info in track.variables]
+        names = {info.name: i for i, info in enumerate(track.variables)}
         values = np.full((len(block), len(names), len(CHANNELS)), np.nan, self.dtype)
-        places = [names.index(info.name) for info in section.present]
+        places = [names[info.name] for info in section.present]
         values[:, places] = block.reshape(len(block), len(CHANNELS), len(places)).transpose(0, 2, 1)
         return values
 

@@ -92,7 +92,7 @@ class LedgerBook:
         self.steps_per_run = 1
         self.dropped = 0
         self._writers: dict[Any, Writer] = {}
-        self._traced: weakref.WeakKeyDictionary[Any, list[Writer]] = weakref.WeakKeyDictionary()
+        self._traced: weakref.WeakKeyDictionary[Any, dict[Writer, None]] = weakref.WeakKeyDictionary()
         self._runs: weakref.WeakKeyDictionary[Any, Runs] = weakref.WeakKeyDictionary()
         self._updating: weakref.WeakSet[Any] = weakref.WeakSet()  # graphs that update with gradients
         self._updated_by: set[str] = set()  # since the step began
@@ -161,9 +161,7 @@ class LedgerBook:
         if graph is None:
             writer.seen.add(self.step)
         else:
-            held = self._traced.setdefault(graph, [])
-            if writer not in held:
-                held.append(writer)
+            self._traced.setdefault(graph, {})[writer] = None
 
     def ran(self, graphs: tuple[Any, ...]) -> None:
         """A compiled function ran."""
