@@ -95,9 +95,9 @@ class RowLayout:
         return data[:, self.width - 2 * count : self.width - count], data[:, self.width - count :]
 
     def _values(self, track: Track, section: Section, block: Array) -> Array:
-        names = [info.name for info in track.variables]
+        names = {info.name: i for i, info in enumerate(track.variables)}
         values = np.full((len(block), len(names), len(CHANNELS)), np.nan, self.dtype)
-        places = [names.index(info.name) for info in section.present]
+        places = [names[info.name] for info in section.present]
         values[:, places] = block.reshape(len(block), len(CHANNELS), len(places)).transpose(0, 2, 1)
         return values
 

@@ -180,6 +180,14 @@ def read_handle(handle: Any) -> Any:
     return run_op("ReadVariableOp", 1, [handle], ("dtype", kind))[0]
 
 
+def add_to_counter(handle: Any, number: int) -> int:
+    """Add to a variable of one int64, unseen; what it holds then."""
+    if number:
+        value = tf.convert_to_tensor(number, tf.int64)
+        run_op("AssignAddVariableOp", 0, [handle, value], ("dtype", tf.int64.as_datatype_enum))
+    return int(array_view(read_handle(handle)))
+
+
 def copy_of_variable(handle: Any, value: Any = None) -> Any:
     """The handle of a new variable with the same value, or with the given one; it goes when the handle does."""
     kind, shape = _kind_of_handle(handle)
@@ -194,14 +202,14 @@ def copy_of_variable(handle: Any, value: Any = None) -> Any:
 TAP = "whygrad_tap"
 
 
-def tap(graph: Any, tensor: Any) -> Any:
+def tap(graph: Any, tensor: Any, name: str = TAP) -> Any:
     """Let a traced function leave a tensor in a new variable whenever it runs; the variable's handle."""
     kind = tensor.dtype.as_datatype_enum
     names = ("container", "", "shared_name", anonymous_name())
     handle = run_op("VarHandleOp", 1, [], (*names, "dtype", kind, "shape", None, "allowed_devices", []))[0]
     handle._handle_data = _handle_data(kind)
     with graph.as_default():
-        assign_variable_op(handle, tensor, name=TAP)
+        assign_variable_op(handle, tensor, name=name)
     return handle
 
 

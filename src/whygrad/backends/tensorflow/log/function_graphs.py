@@ -36,12 +36,21 @@ def functional_graphs(op: Any, graph: Any) -> tuple[Any, ...]:
 def outermost_handle(handle: int, graph: Any) -> int:
     """The variable's own handle for a handle that a traced function captured."""
     while graph is not None and hasattr(graph, "captures"):
-        handle = next(
-            (compat.tensor_id(outer) for outer, inner in graph.captures if compat.tensor_id(inner) == handle),
-            handle,
-        )
+        handle = _captured(graph).get(handle, handle)
         graph = graph.outer_graph
     return handle
+
+
+def _captured(graph: Any) -> dict[int, int]:
+    """What each captured tensor of a graph stands for; read again where the graph was given more since."""
+    count, known = _outside.get(graph, (-1, {}))
+    if count != len(graph.inputs):
+        known = {compat.tensor_id(inner): compat.tensor_id(outer) for outer, inner in graph.captures}
+        _outside[graph] = len(graph.inputs), known
+    return known
+
+
+_outside: weakref.WeakKeyDictionary[Any, tuple[int, dict[int, int]]] = weakref.WeakKeyDictionary()
 
 
 def called_graphs(frame: FrameType | None) -> tuple[Any, ...]:

@@ -92,7 +92,7 @@ class LedgerBook:
         self.steps_per_run = 1
         self.dropped = 0
         self._writers: dict[Any, Writer] = {}
-        self._traced: weakref.WeakKeyDictionary[Any, list[Writer]] = weakref.WeakKeyDictionary()
+        self._traced: weakref.WeakKeyDictionary[Any, dict[Writer, None]] = weakref.WeakKeyDictionary()
         self._runs: weakref.WeakKeyDictionary[Any, Runs] = weakref.WeakKeyDictionary()
         self._updating: weakref.WeakSet[Any] = weakref.WeakSet()  # graphs that update with gradients
         self._updated_by: set[str] = set()  # since the step began
@@ -165,9 +165,7 @@ class LedgerBook:
         if graph is None:
             writer.seen.add(self.step)
         else:
-            held = self._traced.setdefault(graph, [])
-            if writer not in held:
-                held.append(writer)
+            self._traced.setdefault(graph, {})[writer] = None
 
     def ran(self, graphs: tuple[Any, ...]) -> None:
         """A compiled function ran."""
@@ -177,14 +175,22 @@ class LedgerBook:
             runs = self._runs.get(graph)
             if runs is None:
                 runs = self._runs[graph] = self._runs_of(graph)
-            if runs.updates:
-                first = self.step + 1
-                self._tick(self.steps_per_run)
-                self._updated_by.add(_COMPILED)
-                for step in range(first, self.step + 1):
-                    runs.seen.add(step)
-            elif runs.writers:
-                runs.seen.add(self.step)
+            self.ran_again(runs)
+
+    def runs_known(self, graph: Any) -> Runs:
+        """Of a graph that ran before."""
+        return self._runs[graph]
+
+    def ran_again(self, runs: Runs) -> None:
+        """The same function ran."""
+        if runs.updates:
+            first = self.step + 1
+            self._tick(self.steps_per_run)
+            self._updated_by.add(_COMPILED)
+            for step in range(first, self.step + 1):
+                runs.seen.add(step)
+        elif runs.writers:
+            runs.seen.add(self.step)
 
     def _runs_of(self, graph: Any) -> Runs:
         found: list[Writer] = []
