@@ -99,3 +99,26 @@ def test_a_call_under_a_tape_is_looked_at(tf: ModuleType) -> None:
             loss = step(batch(tf, 0)) * tf.reduce_sum(w)
         assert tape.gradient(loss, w) is not None
     assert len(run.recording().requests) == 2
+
+
+def test_a_step_that_draws_goes_on_with_the_numbers_of_a_bare_run(tf: ModuleType) -> None:
+    def losses() -> list[float]:
+        tf.random.set_seed(7)
+        w = tf.Variable([1.0, 2.0])
+
+        @tf.function
+        def noise() -> Any:
+            return tf.random.normal((2,), seed=3)
+
+        @tf.function
+        def step() -> Any:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.square(w + noise()))
+            w.assign_sub(0.05 * tape.gradient(loss, w))
+            return loss
+
+        return [float(step()) for _ in range(LONG)]
+
+    expected = losses()
+    with watch():
+        assert losses() == expected

@@ -33,7 +33,7 @@ class KnownStep:
     def __init__(self, function: Any, history: StepHistory, recorder: Recorder, histories: StepHistories) -> None:
         self.function = function
         self.history = history
-        self.lean = compat.without_own_ops(function) if compat.count_operations(history.graph) <= _SMALL else None
+        self.lean = compat.without_own_ops(function) if _may_be_doubled(history) else None
         self.left = 0  # calls until a full one
         self.unmeasured = 0  # calls that the step itself did not count
         self._recorder, self._histories = recorder, histories
@@ -79,6 +79,13 @@ class KnownStep:
             if not math.isfinite(value if alone else value.sum()):
                 self._histories.after(history, results)
                 return
+
+
+def _may_be_doubled(history: StepHistory) -> bool:
+    """Whether a second function would do what the first does: ops that draw keep a state, each function its own."""
+    facts = history.facts
+    keeps_state = facts.draws or facts.runs_python or facts.reaches_out
+    return not keeps_state and compat.count_operations(history.graph) <= _SMALL
 
 
 def _is_small_float(result: Any) -> bool:
