@@ -14,6 +14,7 @@ from whygrad.web.library import Library
 from whygrad.web.routes import answer
 
 _FRESH_SECONDS: Final = 1.0  # an answer is given again, although the run has been written to since
+_OLD_SECONDS: Final = 5.0  # one that is older is not given, however long the next takes
 _MOST_BYTES: Final = 16 * 2**20  # of all that is kept
 _MOST_KEPT: Final = 512
 _WORTH_PACKING: Final = 2_000  # bytes
@@ -61,10 +62,10 @@ class Answers:
     def get(self, path: str, query: Mapping[str, str]) -> Answer:
         """The answer to an address below `api/`."""
         kept = self._place(path, query)
-        known = kept.answer
-        if known is not None and time.monotonic() - kept.when < _FRESH_SECONDS:
+        known, age = kept.answer, time.monotonic() - kept.when
+        if known is not None and age < _FRESH_SECONDS:
             return known
-        if not kept.lock.acquire(blocking=known is None) and known is not None:
+        if not kept.lock.acquire(blocking=known is None or age > _OLD_SECONDS) and known is not None:
             return known
         try:
             return self._found(kept, path, query)

@@ -36,6 +36,7 @@ def test_every_element_is_in_its_bin(tf: ModuleType, dtype: str, jit: bool) -> N
         np.concatenate([edges, -edges, [0.0, -0.0]]),
         np.array([3.0]),
         np.zeros((2, 3)),
+        np.zeros((0, 3)),
         rng.normal(size=500),
     ]
     given = [each.astype(dtype) for each in given]

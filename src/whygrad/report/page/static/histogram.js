@@ -3,7 +3,7 @@
 import { h, number, plural, s } from "./dom.js";
 
 const TALL = 170;
-const SPACE = { left: 46, right: 10, top: 12, bottom: 26 };
+const SPACE = { left: 46, right: 20, top: 12, bottom: 26 };
 const MIDDLE = 12; // pixels that the elements which are exactly zero take in the middle
 
 const level = (value) => Math.log2(Math.abs(value));
@@ -58,10 +58,9 @@ function outline(one, place, y) {
 
 function drawing(kind, every, index, steps, width) {
   const one = every[index], first = every[0];
-  const compared = index === 0 ? [one] : [one, first];
-  const most = Math.max(1, ...compared.flatMap((each) => each.buckets.map((bucket) => bucket[2])));
+  const most = Math.max(1, ...one.buckets.map((bucket) => bucket[2]));
   const place = axis(every, width);
-  const y = (count) => TALL - SPACE.bottom - (count / most) * (TALL - SPACE.top - SPACE.bottom);
+  const y = (count) => TALL - SPACE.bottom - Math.min(1.04, count / most) * (TALL - SPACE.top - SPACE.bottom);
   const label = (text, at) => s("text", { x: at, y: TALL - 8, "text-anchor": "middle" }, text);
   const total = one.buckets.reduce((sum, bucket) => sum + bucket[2], 0);
   return s("svg", { width, height: TALL, role: "img", "aria-label": `${kind} at step ${steps[index]}: ${plural(Math.round(total), "element")}` +

@@ -14,13 +14,17 @@ function normBars(loss) {
   const most = Math.max(...rows.flatMap(([, norms]) => norms.filter(Number.isFinite)), 0);
   const width = (value) => (value > 0 && most > 0 ? Math.max(0.5, (Math.min(value, most) / most) * 100) : 0);
   const names = loss.terms.map((term) => term.term.replaceAll("`", ""));
-  const bar = (value, i) => h("div", { class: "norm", title: `${names[i]}: ${number(value)}` },
-    h("i", { css: { width: `${width(value)}%`, background: COLOURS[i % COLOURS.length] } }), h("span", { class: value === 0 ? "misses" : null }, number(value)));
+  const bar = (value, i, layer) => {
+    const has = (those) => those.some((name) => layerOf(name) === layer);
+    const said = value !== 0 ? number(value) : has(loss.terms[i].missing) ? h("span", { class: "misses" }, "✂ cut")
+      : h("span", { class: "muted" }, has(loss.terms[i].reached) ? "0" : "–");
+    return h("div", { class: "norm", title: `${names[i]}: ${number(value)}` }, h("i", { css: { width: `${width(value)}%`, background: COLOURS[i % COLOURS.length] } }), said);
+  };
   return h("figure", { class: "norms" },
     h("figcaption", {}, h("strong", {}, "norm of the gradient of each term, by layer"), ` over ${plural(loss.terms[0].steps ?? 1, "step")}`,
       h("div", {}, names.map((name, i) => h("span", { class: "key" }, h("i", { css: { background: COLOURS[i % COLOURS.length] } }), h("code", {}, name))))),
     h("div", { class: "norm-rows", tabindex: 0, role: "region", "aria-label": `norms by layer and term of ${loss.loss}` },
-      rows.map(([layer, norms]) => [h("code", { title: layer }, layer), h("div", {}, norms.map(bar))])));
+      rows.map(([layer, norms]) => [h("code", { title: layer }, layer), h("div", {}, norms.map((value, i) => bar(value, i, layer)))])));
 }
 
 /** Terms of losses against variables: what reaches what, with the norm where it was measured. */
