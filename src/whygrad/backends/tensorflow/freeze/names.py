@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from whygrad.backends.tensorflow.log.op_table import DEFAULT_NAMES
 from whygrad.backends.tensorflow.log.variables import VariableEntry
@@ -11,7 +12,14 @@ from whygrad.observe.place import span
 from whygrad.source import SourceSpan, shown_file
 from whygrad.source.holder import holder, name_on_stack
 
-Owner = tuple[str, str, bool]  # the object, the attribute, and whether the object's own lists have it
+
+class Owner(NamedTuple):
+    """What holds a variable in an attribute."""
+
+    name: str
+    attribute: str
+    tracks: bool  # its own lists have it
+    is_foreign: bool  # it tracks variables of its own library, and this is a plain one
 
 
 def python_names(entries: Iterable[VariableEntry], owners: Mapping[int, Owner]) -> dict[int, str]:
@@ -23,7 +31,7 @@ def python_names(entries: Iterable[VariableEntry], owners: Mapping[int, Owner]) 
             continue
         where, name = span(entry.created), None
         if entry.id in owners:
-            name = ".".join(owners[entry.id][:2])
+            name = f"{owners[entry.id].name}.{owners[entry.id].attribute}"
         elif where is not None:
             name = holder([where, *filter(None, map(span, entry.callers))], made[where])
             made[where] += 1

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.failures import classify, failure_of
-from whygrad.backends.tensorflow.freeze.names import python_names
+from whygrad.backends.tensorflow.freeze.names import Owner, python_names
 from whygrad.backends.tensorflow.freeze.operands import completed
 from whygrad.backends.tensorflow.keras.facts import KerasFacts
 from whygrad.backends.tensorflow.keras.inspection import listed
@@ -214,7 +214,7 @@ def _pairing(book: VariableBook, windows: Windows, entry: UpdateEntry, pair: Pai
     return pair.recorded(windows.size(pair, updates), never_set_back=stale)
 
 
-def _variable(keras_facts: KerasFacts, entry: VariableEntry, owner: _Owner | None, python_name: str | None) -> Variable:
+def _variable(keras_facts: KerasFacts, entry: VariableEntry, owner: Owner | None, python_name: str | None) -> Variable:
     keras = entry.keras() if entry.keras is not None else None
     reference, made = keras_facts.made_variables.get(id(keras), (None, None))
     if keras is None or reference is None or reference() is not keras:
@@ -241,16 +241,7 @@ def _variable(keras_facts: KerasFacts, entry: VariableEntry, owner: _Owner | Non
     )
 
 
-class _Owner(NamedTuple):
-    """What holds a variable in an attribute."""
-
-    name: str
-    attribute: str
-    tracks: bool
-    is_foreign: bool  # it tracks variables of its own library, and this is a plain one
-
-
-def _owners(facts: KerasFacts, book: VariableBook) -> Iterator[tuple[int, _Owner]]:
+def _owners(facts: KerasFacts, book: VariableBook) -> Iterator[tuple[int, Owner]]:
     """Variables that a layer or loss holds in an attribute, and whether its own lists have them."""
     for holder in [*facts.layers_seen, *facts.losses_seen]:
         own = listed(holder, "variables")
@@ -264,7 +255,7 @@ def _owners(facts: KerasFacts, book: VariableBook) -> Iterator[tuple[int, _Owner
                     known = id(variable) in tracked or id(compat.held_by(variable)) in tracked
                     plain = variable is value and compat.held_by(variable) is None
                     foreign = plain and not known and hasattr(holder, "trainable_variables")
-                    yield entry.id, _Owner(type(holder).__name__, attribute, known, foreign)
+                    yield entry.id, Owner(type(holder).__name__, attribute, known, foreign)
 
 
 def _variables_in(value: Any, depth: int) -> Iterator[Any]:
