@@ -66,7 +66,7 @@ def test_findings_are_shown_as_a_run_shows_them(project: Path, capsys: pytest.Ca
         "  = more: whygrad explain WL110\n"
         "\n"
         "whygrad: 1 error\n"
-        "to be fixed: 1 with --fix --unsafe-fixes\n"
+        "can be fixed: 1 with --fix --unsafe-fixes\n"
     )
 
 
@@ -193,7 +193,7 @@ def test_what_needs_files_refuses_standard_input(
 ) -> None:
     assert lint("--stdin-filename", "train.py", option) == 2
 
-    assert f"`{option}` needs files" in capsys.readouterr().err
+    assert f"`{option}` works on files" in capsys.readouterr().err
     assert (project / "train.py").read_text() == INTEGER
 
 

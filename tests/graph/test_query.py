@@ -383,6 +383,7 @@ def test_slots_and_metrics_are_not_variables_of_the_program() -> None:
     g = GraphBuilder()
     w, frozen = g.variable("w"), g.variable("frozen", trainable=False)
     written, _ = g.variable("ema", writes=3), g.variable("adam/m", trainable=False)
-    recording = g.finish(loss=g.op(OpKind.SMOOTH, (w, frozen)), sources=[w])
+    ours = g.variable("whygrad/steps", trainable=False)
+    recording = g.finish(loss=g.op(OpKind.SMOOTH, (w, frozen, ours)), sources=[w])
 
     assert used_variables(recording) == {w.id, frozen.id, written.id}

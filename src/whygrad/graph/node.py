@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NewType
+from typing import Final, NewType
 
 from whygrad.source import SourceSpan
 
@@ -13,6 +13,8 @@ OpId = NewType("OpId", int)
 TensorId = NewType("TensorId", int)
 VariableId = NewType("VariableId", int)
 TapeId = NewType("TapeId", int)
+
+OWN: Final = "whygrad/"  # how the names of variables begin that whygrad makes for itself
 
 
 class OpKind(StrEnum):

@@ -11,7 +11,7 @@ from whygrad.graph.event import Event
 from whygrad.graph.failure import Failure
 from whygrad.graph.learning import Objective
 from whygrad.graph.ledger import Ledger
-from whygrad.graph.node import Graph, Lapse, OpKind, Tape, TapeId, TensorId, Variable, VariableId
+from whygrad.graph.node import OWN, Graph, Lapse, OpKind, Tape, TapeId, TensorId, Variable, VariableId
 from whygrad.graph.numbers import GradientNumbers, TermNumbers
 from whygrad.source import SourceSpan
 
@@ -160,4 +160,5 @@ def used_variables(recording: Recording) -> set[VariableId]:
     read = {op.variable for request in recording.requests for op in request.graph.ops if op.kind is OpKind.READ}
     trained = {pair.variable for update in recording.updates for pair in update.pairs}
     written = {number for number, variable in recording.variables.items() if variable.writes}
-    return {number for number in asked | read | trained | written if number in recording.variables}  # type: ignore[misc]
+    known = {number for number, variable in recording.variables.items() if not variable.name.startswith(OWN)}
+    return known & (asked | read | trained | written)

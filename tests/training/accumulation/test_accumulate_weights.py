@@ -255,13 +255,16 @@ def test_equal_micro_batches_need_no_weight(tf: Any, kit: Kit) -> None:
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"partial": "keep"}, "`partial` cannot be 'keep'\nhelp: `partial` is one of 'apply', 'carry', 'drop'"),
-        ({"weight": "tokens"}, "`weight` cannot be 'tokens'\nhelp: `weight` is one of 'auto', 'examples', 'equal'"),
-        ({"reduction": "max"}, "`reduction` cannot be 'max'\nhelp: `reduction` is one of 'auto', 'mean', 'sum'"),
-        ({"nonfinite": "no"}, "`nonfinite` cannot be 'no'\nhelp: `nonfinite` is one of 'window', 'microbatch'"),
+        ({"partial": "keep"}, "`partial` cannot be 'keep'\nhelp: `partial` must be one of 'apply', 'carry', 'drop'"),
+        (
+            {"weight": "tokens"},
+            "`weight` cannot be 'tokens'\nhelp: `weight` must be one of 'auto', 'examples', 'equal'",
+        ),
+        ({"reduction": "max"}, "`reduction` cannot be 'max'\nhelp: `reduction` must be one of 'auto', 'mean', 'sum'"),
+        ({"nonfinite": "no"}, "`nonfinite` cannot be 'no'\nhelp: `nonfinite` must be one of 'window', 'microbatch'"),
         (
             {"buffer_dtype": "int8"},
-            "`buffer_dtype` cannot be 'int8'\nhelp: `buffer_dtype` is one of None, 'float32', 'float64'",
+            "`buffer_dtype` cannot be 'int8'\nhelp: `buffer_dtype` must be one of None, 'float32', 'float64'",
         ),
         (
             {"steps": 0},

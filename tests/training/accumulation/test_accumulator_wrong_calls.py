@@ -313,7 +313,7 @@ def test_a_reduction_there_is_not(tf: Any) -> None:
     with pytest.raises(AccumulationError) as caught:
         Accumulator(reduction="median")
 
-    assert str(caught.value) == "`reduction` cannot be 'median'\nhelp: `reduction` is one of 'mean', 'sum'"
+    assert str(caught.value) == "`reduction` cannot be 'median'\nhelp: `reduction` must be one of 'mean', 'sum'"
 
 
 def test_an_optimizer_built_on_other_variables(tf: Any, keras: Any) -> None:

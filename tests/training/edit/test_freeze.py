@@ -138,5 +138,5 @@ def test_an_optimizer_built_later_still_begins_with_fresh_slots(keras: ModuleTyp
 
 
 def test_a_pattern_that_fits_nothing_is_refused(network: Any) -> None:
-    with pytest.raises(UsageError, match="no layer fits 'decoder'"):
+    with pytest.raises(UsageError, match="no layer matches 'decoder'"):
         wg.edit.Freeze(network, "decoder", at=1)

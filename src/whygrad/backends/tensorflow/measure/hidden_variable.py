@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, Final
+from typing import Any
 
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.measure.own_thread import in_own_thread
+from whygrad.graph.node import OWN
 
-OWN: Final = "whygrad/"  # how their names begin
 _kept: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
 
 

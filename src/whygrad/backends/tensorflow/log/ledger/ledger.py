@@ -16,9 +16,9 @@ from whygrad.backends.tensorflow.log.function_graphs import graphs_inside
 from whygrad.backends.tensorflow.log.ledger.older_graphs import older_writes
 from whygrad.backends.tensorflow.log.ledger.write_origin import Origin, method_of, origin_of
 from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
-from whygrad.backends.tensorflow.measure.hidden_variable import OWN
 from whygrad.graph import VariableId
 from whygrad.graph.ledger import Stretch, Write, WriterKind
+from whygrad.graph.node import OWN
 from whygrad.observe.place import span
 
 KEPT_WRITERS = 20_000
