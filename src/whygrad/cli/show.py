@@ -129,8 +129,7 @@ def _track(run: Run, name: str) -> dict[str, Any]:
 def _print(run: Run, variables: Sequence[VariableOverview]) -> None:
     from rich.text import Text
 
-    from whygrad.cli.side_by_side import print_workers
-    from whygrad.cli.tables import print_rich, print_table
+    from whygrad.cli.tables import print_rich, print_table, print_workers
     from whygrad.report.cells import visible
 
     for line in _heading(run):
