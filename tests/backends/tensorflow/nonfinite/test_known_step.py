@@ -76,6 +76,19 @@ def test_a_nan_that_is_born_while_calls_pass_is_laid_at_its_expression(tf: Modul
     assert found.rule == "nan-sqrt"
 
 
+def test_a_nan_in_a_batch_of_fit_is_found_in_the_batch_it_came_in(keras: ModuleType, tf: ModuleType) -> None:
+    x = np.random.default_rng(0).normal(size=(4 * LONG, 6)).astype("float32")
+    y = x[:, :1].copy()
+    x[4 * (KNOWN_AFTER + FULLY + 7) + 2, 3] = np.nan
+    with watch() as run:
+        model = keras.Sequential([keras.layers.Dense(1)])
+        model.compile(keras.optimizers.SGD(0.01), "mse", jit_compile=False)
+        model.fit(x, y, batch_size=4, shuffle=False, verbose=0)
+    [found] = [each for each in run.report().diagnostics if each.rule == "nan-data"]
+
+    assert any("row 3, feature 4" in note for note in found.notes), found.notes
+
+
 def test_an_op_that_takes_the_result_of_a_call_that_passed_knows_who_made_it(tf: ModuleType) -> None:
     with watch():
         step, _ = trainer(tf)
