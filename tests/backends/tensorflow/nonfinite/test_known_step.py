@@ -53,7 +53,7 @@ def test_most_calls_pass_and_the_weights_are_those_of_a_bare_run(tf: ModuleType)
 
 def test_steps_and_writes_are_counted_and_every_sixteenth_step_is_measured(tf: ModuleType) -> None:
     with watch() as run:
-        step, w = trainer(tf)
+        step, _ = trainer(tf)
         for i in range(LONG):
             step(batch(tf, i))
     recording = run.recording()
@@ -67,7 +67,7 @@ def test_steps_and_writes_are_counted_and_every_sixteenth_step_is_measured(tf: M
 
 def test_a_nan_that_is_born_while_calls_pass_is_laid_at_its_expression(tf: ModuleType) -> None:
     with watch() as run:
-        step, w = trainer(tf)
+        step, _ = trainer(tf)
         for i in range(LONG):
             x = batch(tf, i)
             step(-x if i == KNOWN_AFTER + FULLY + 7 else x)
