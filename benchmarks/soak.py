@@ -4,7 +4,7 @@
 
 Short trainings, one after another, each a process of its own under `whygrad run` with a `Monitor`, a guard and
 accumulation: with NaN in a batch, killed at any moment, on a full disk, on a slow one, with a clock that jumps. Then a
-long training, whose memory must be flat. Weights are compared with those of the same training without whygrad.
+long training, whose memory must be flat. Weights are compared with those of the same training without all this.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ def train(trouble: str, steps: int, seconds: float) -> None:
     import numpy as np
     import tensorflow as tf
 
+    import whygrad as wg
+
     bare = trouble.startswith("bare")
     keras.utils.set_random_seed(3)
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(64, 32)).astype("float32"), rng.normal(size=(64, 1)).astype("float32")
     layers = [keras.layers.Dense(64, activation="relu"), keras.layers.BatchNormalization(), keras.layers.Dense(1)]
     model = keras.Sequential([keras.Input((32,)), *layers])
-    optimizer: Any = keras.optimizers.Adam(1e-3)
+    optimizer: Any = wg.accumulate(keras.optimizers.Adam(1e-3), 2)
     callbacks: list[Any] = [Told(keras)]
     if not bare:
-        import whygrad as wg
-
         optimizer = wg.guard(optimizer, patience=None)
         callbacks.append(wg.Monitor())
         provoke(trouble)

@@ -53,7 +53,7 @@ def test_most_calls_pass_and_the_weights_are_those_of_a_bare_run(tf: ModuleType)
 
 def test_steps_and_writes_are_counted_and_every_sixteenth_step_is_measured(tf: ModuleType) -> None:
     with watch() as run:
-        step, _w = trainer(tf)
+        step, _ = trainer(tf)
         for i in range(LONG):
             step(batch(tf, i))
     recording = run.recording()
@@ -67,13 +67,26 @@ def test_steps_and_writes_are_counted_and_every_sixteenth_step_is_measured(tf: M
 
 def test_a_nan_that_is_born_while_calls_pass_is_laid_at_its_expression(tf: ModuleType) -> None:
     with watch() as run:
-        step, _w = trainer(tf)
+        step, _ = trainer(tf)
         for i in range(LONG):
             x = batch(tf, i)
             step(-x if i == KNOWN_AFTER + FULLY + 7 else x)
     [found] = [each for each in run.report().diagnostics if each.severity.name == "ERROR"]
 
     assert found.rule == "nan-sqrt"
+
+
+def test_a_nan_in_a_batch_of_fit_is_found_in_the_batch_it_came_in(keras: ModuleType, tf: ModuleType) -> None:
+    x = np.random.default_rng(0).normal(size=(4 * LONG, 6)).astype("float32")
+    y = x[:, :1].copy()
+    x[4 * (KNOWN_AFTER + FULLY + 7) + 2, 3] = np.nan
+    with watch() as run:
+        model = keras.Sequential([keras.layers.Dense(1)])
+        model.compile(keras.optimizers.SGD(0.01), "mse", jit_compile=False)
+        model.fit(x, y, batch_size=4, shuffle=False, verbose=0)
+    [found] = [each for each in run.report().diagnostics if each.rule == "nan-data"]
+
+    assert any("row 3, feature 4" in note for note in found.notes), found.notes
 
 
 def test_an_op_that_takes_the_result_of_a_call_that_passed_knows_who_made_it(tf: ModuleType) -> None:

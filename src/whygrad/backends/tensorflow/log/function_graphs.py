@@ -42,11 +42,15 @@ def outermost_handle(handle: int, graph: Any) -> int:
 
 
 def _captured(graph: Any) -> dict[int, int]:
-    """What each captured tensor of a graph stands for; read again where the graph was given more since."""
-    count, known = _outside.get(graph, (-1, {}))
-    if count != len(graph.inputs):
-        known = {compat.tensor_id(inner): compat.tensor_id(outer) for outer, inner in graph.captures}
-        _outside[graph] = len(graph.inputs), known
+    """What each captured tensor of a graph stands for; what it was given since is looked up."""
+    count, known = _outside.get(graph, (0, {}))
+    given = len(graph.inputs)
+    if count != given:
+        if count > given:
+            known.clear()  # it was given others
+        new = compat.newest_captures(graph, given if count > given else given - count)
+        known.update((compat.tensor_id(inner), compat.tensor_id(outer)) for outer, inner in new)
+        _outside[graph] = given, known
     return known
 
 

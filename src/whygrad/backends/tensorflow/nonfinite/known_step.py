@@ -46,21 +46,22 @@ class KnownStep:
 
     def takes(self, arguments: tuple[Any, ...], hooks: Hooks) -> bool:
         """Whether the call that is about to be made may pass without a closer look."""
-        recorder, history = self._recorder, self.history
-        return (
+        history = self.history
+        passes = (
             self.left > 0
-            and not recorder.is_busy
+            and not self._recorder.is_busy
             and time.perf_counter() < history.next_at
             and hooks.is_thread(threading.get_ident())
             and compat.runs_eagerly()
             and self._labels.keys().isdisjoint([compat.tensor_id(arguments[i]) for i in history.data_at])
         )
+        if passes and self._takes_data:
+            hooks.safely(self._histories.keep_batch, history)
+        return passes
 
     def ran(self, arguments: tuple[Any, ...], results: Any) -> None:
         """The call is over."""
         history, recorder = self.history, self._recorder
-        if self._takes_data:
-            self._histories.keep_batch(history)
         self.left -= 1
         self.unmeasured += self.lean is not None
         history.unsaid += 1
@@ -77,7 +78,7 @@ class KnownStep:
         for i, alone in self._looked_at:
             value = compat.array_view(results[i])
             if not math.isfinite(value if alone else value.sum()):
-                self._histories.after(history, results)
+                self._histories.look_at(history, results)
                 return
 
 
@@ -133,7 +134,7 @@ class KnownSteps:
     def _is_plain(self, history: StepHistory) -> bool:
         """Whether nobody wants to hear of every call, and no gradient goes in or out of the function."""
         recorder, histories = self._recorder, self._histories_of()
-        if histories.hears_all or recorder.on_call or history.bad_calls:
+        if histories.hears_all or recorder.on_call or history.bad_calls or history.facts.runs_python:
             return False
         labels, key = recorder.labels, recorder.observed.functions.of(history.graph)
         return not (labels.tensors or labels.variables) or labels.calls.gives_none(key)

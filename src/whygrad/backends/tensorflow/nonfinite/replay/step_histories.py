@@ -197,10 +197,14 @@ class StepHistories:
             told(times)
 
     def after(self, history: StepHistory, results: Any, of: str = "call") -> None:
-        """Look at the small results: a loss, a few metrics."""
+        """A call is over, or `fit` took values out of its results."""
         if of == "call":
             history.unsaid += 1
             self.tell_steps(history)
+        self.look_at(history, results, of)
+
+    def look_at(self, history: StepHistory, results: Any, of: str = "call") -> None:
+        """Look at the small results: a loss, a few metrics."""
         bad = {(of, i) for i, result in enumerate(results or ()) if not _is_fine(result)} - history.harmless
         held_back, self._held_back = self._held_back, held_back_by_guards()
         if not bad and self._held_back <= held_back:
