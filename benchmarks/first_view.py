@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -73,6 +74,12 @@ def encoded(rows: Rows) -> tuple[bytes, list[bytes], bytes]:
     return block.encode(rows.scalars), list(block.encode_many(rows.values)), digest.encode(rows.values)
 
 
+def processor_seconds(pid: int) -> float:
+    """What a process has used so far, all threads together: a figure that other work on the machine hardly changes."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Server:
     """`whygrad ui` in a process of its own."""
 
@@ -93,6 +100,9 @@ class Server:
         lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith(f"{what}:")) / 1024
 
+    def processor(self) -> float:
+        return processor_seconds(self.process.pid)
+
     def stop(self) -> None:
         self.process.terminate()
         self.process.wait(10)
@@ -111,18 +121,19 @@ def views(run: str, variable: str) -> dict[str, list[list[tuple[str, dict[str, s
     }
 
 
-def measure(folder: Path, groups: list[list[tuple[str, dict[str, str]]]]) -> tuple[float, float, float, float]:
-    """(first view, the same again, peak memory, memory before) of a server that has just been started."""
+def measure(folder: Path, groups: list[list[tuple[str, dict[str, str]]]]) -> tuple[float, ...]:
+    """(first view, processor time for it, the same again, peak memory, memory before) of a server just started."""
     server = Server(folder)
     try:
-        before, seconds = server.memory("VmHWM"), []
+        before, seconds, used = server.memory("VmHWM"), [], []
         for _ in range(2):
-            started = time.perf_counter()
+            started, spent = time.perf_counter(), server.processor()
             with ThreadPoolExecutor(4) as pool:
                 for group in groups:
                     list(pool.map(lambda asked: server.get(asked[0], **asked[1]), group))
             seconds.append(time.perf_counter() - started)
-        return seconds[0], seconds[1], server.memory("VmHWM"), before
+            used.append(server.processor() - spent)
+        return seconds[0], used[0], seconds[1], server.memory("VmHWM"), before
     finally:
         server.stop()
 
@@ -146,8 +157,11 @@ def main() -> None:
         print(f"{options.variables} variables x {options.steps} steps: {size:.0f} MB")
         for view, groups in views(run, variable).items():
             found = [measure(folder, groups) for _ in range(options.repeats)]
-            first, again, peak, before = (statistics.median(column) for column in zip(*found, strict=True))
-            figure = f"{first:.2f} s, again {again:.2f} s; server at most {peak:.0f} MB, {before:.0f} before"
+            first, used, again, peak, before = (statistics.median(column) for column in zip(*found, strict=True))
+            figure = (
+                f"{first:.2f} s ({used:.2f} s of processor), again {again:.2f} s;"
+                f" server at most {peak:.0f} MB, {before:.0f} before"
+            )
             print(f"  {view}: {figure}")
             if options.keep:
                 what = f"`whygrad ui`, {view}, {options.variables:,} variables x {options.steps:,} steps"

@@ -6,7 +6,7 @@ A Keras training under `Monitor` runs in a process of its own, on one processor;
 which asks for what the page asks for every two seconds, on another: what is measured is what readers do to a writer,
 not how a machine shares its processors out. `--together` lets all of them run everywhere. Stretches without clients,
 with them and without again take turns; the figure is the median of the paired ratios of steps a second, and so is the
-null.
+null; then the same for steps a second of processor time, which other work on the machine hardly changes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from first_view import Server
+from first_view import Server, processor_seconds
 from monitor import spread
 from record import record
 
@@ -113,12 +113,16 @@ def clients(link: str, run: str, count: int) -> None:
     print("\n".join(failures[:5]), file=sys.stderr)
 
 
-def rate(counts: Path, seconds: float) -> float:
-    """Steps a second."""
-    before, started = int.from_bytes(counts.read_bytes()[:8], "little"), time.perf_counter()
+def rate(counts: Path, pid: int, seconds: float) -> tuple[float, float]:
+    """Steps a second, and steps a second of processor time of the training."""
+
+    def now() -> tuple[int, float, float]:
+        return int.from_bytes(counts.read_bytes()[:8], "little"), time.perf_counter(), processor_seconds(pid)
+
+    before = now()
     time.sleep(seconds)
-    after, ended = int.from_bytes(counts.read_bytes()[:8], "little"), time.perf_counter()
-    return (after - before) / (ended - started)
+    steps, passed, used = (after - earlier for after, earlier in zip(now(), before, strict=True))
+    return steps / passed, steps / max(used, 1e-3)
 
 
 def pinned(words: list[str], processor: int | None) -> list[str]:
@@ -145,21 +149,17 @@ def compare(options: argparse.Namespace) -> None:
             text=True,
         )
         assert crowd.stdin is not None
-        ratios, nulls, quiet = [], [], []
+        found: list[tuple[tuple[float, float], ...]] = []
         try:
             time.sleep(3)
             for _ in range(options.rounds):
-                first = rate(counts, options.seconds)
+                first = rate(counts, training.pid, options.seconds)
                 print("go", file=crowd.stdin, flush=True)
                 time.sleep(PAUSE)
-                busy = rate(counts, options.seconds)
+                busy = rate(counts, training.pid, options.seconds)
                 print("hold", file=crowd.stdin, flush=True)
                 time.sleep(PAUSE + 1)
-                second = rate(counts, options.seconds)
-                third = rate(counts, options.seconds)
-                ratios.append((first + second) / 2 / busy)
-                nulls.append(second / third)
-                quiet.append(second)
+                found.append((first, busy, *(rate(counts, training.pid, options.seconds) for _ in range(2))))
             said, _ = crowd.communicate(timeout=120)
             peak = server.memory("VmHWM")
         finally:
@@ -168,10 +168,15 @@ def compare(options: argparse.Namespace) -> None:
                 process.wait(30)
             server.stop()
     requests, median, late, failed = said.split()[:4]
+    passed, used = (
+        f"{spread([(a[i] + b[i]) / 2 / busy[i] for a, busy, b, _ in found])}, null"
+        f" {spread([b[i] / c[i] for _, _, b, c in found])}"
+        for i in range(2)
+    )
     figure = (
-        f"{spread(ratios)}, null {spread(nulls)}; {requests} requests, {failed} failed,"
+        f"{passed}; by processor time {used}; {requests} requests, {failed} failed,"
         f" median {float(median) * 1e3:.0f} ms, 99 % within {float(late) * 1e3:.0f} ms; server at most {peak:.0f} MB;"
-        f" {statistics.median(quiet):.0f} steps a second"
+        f" {statistics.median(b[0] for _, _, b, _ in found):.0f} steps a second"
     )
     print(f"{options.clients} clients{', all on the same processors' if options.together else ''}: {figure}")
     if options.keep:
