@@ -40,7 +40,7 @@ def test_the_page_has_the_report_and_the_ways() -> None:
     data = data_of(report().to_html())
 
     assert data["run"]["verdict"] == f"1 error: no gradient reaches `{HOSTILE}`"  # type: ignore[index]
-    assert data["way/0/0"]["verdict"].startswith(f"the way from `{HOSTILE}` to `loss` is cut")  # type: ignore[index]
+    assert data["way/0/0"]["verdict"].startswith(f"the path from `{HOSTILE}` to `loss` is cut")  # type: ignore[index]
     assert data["why"][0]["sources"][0]["outcome"] == "missing"  # type: ignore[index]
 
 
