@@ -5,6 +5,7 @@ STAMP := $(VENV)/.installed
 DOCS_STAMP := $(VENV)/.docs
 WORKERS ?= 2
 SEED ?= 1
+MINUTES ?= 20
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 # Keeps TensorFlow's C++ log and the search for a GPU out of the demo and the tests.
@@ -12,10 +13,10 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 export CUDA_VISIBLE_DEVICES ?= -1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test docs release lint types layers house fast tensorflow gallery mutants format clean
+.PHONY: help venv demo test docs release lint types layers house fast tensorflow gallery mutants benchmarks soak matrix matrix-smoke format clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST)
 
 venv: $(STAMP)  ## make .venv, with .venv/bin/whygrad in it
 
@@ -37,6 +38,7 @@ docs: $(STAMP) $(DOCS_STAMP)  ## write what is generated, and the site; the test
 	$(BIN)/python -m whygrad.rules.pages docs/rules
 	$(BIN)/python -m whygrad.report.schema > docs/report-schema.json
 	$(BIN)/python benchmarks/record.py
+	$(BIN)/python tools/matrix.py --table
 	$(BIN)/python tools/command_pages.py
 	$(BIN)/python tools/message_pages.py
 	$(BIN)/python tools/shown_output.py
@@ -79,9 +81,21 @@ gallery: $(STAMP)  ## score the programs of tests/gallery
 mutants: $(STAMP)  ## break healthy programs in known ways, by chance: make mutants SEED=1
 	$(BIN)/python -m tests.mutants --seed $(SEED) --jobs $(WORKERS) --keep mutants-kept --json mutants.json
 
+benchmarks: $(STAMP)  ## measure everything beside what a user has otherwise, and write the tables; 15 minutes
+	$(BIN)/python benchmarks/everything.py
+
+soak: $(STAMP)  ## train with everything on while things go wrong: make soak MINUTES=20
+	$(BIN)/python benchmarks/soak.py --minutes $(MINUTES)
+
+matrix: $(STAMP)  ## tests and gallery on other versions of TensorFlow, Keras and Python, in environments of their own
+	$(BIN)/python tools/matrix.py --jobs $(WORKERS)
+
+matrix-smoke: $(STAMP)  ## the examples of all rules on the oldest versions
+	$(BIN)/python tools/matrix.py --smoke --only "TensorFlow 2.16, Keras 3.3" --jobs $(WORKERS)
+
 format: $(STAMP)  ## rewrite the code as ruff wants it
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:  ## remove .venv and everything generated
-	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .matrix site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

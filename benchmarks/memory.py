@@ -23,7 +23,7 @@ def main() -> None:
     options = parser.parse_args()
     import tensorflow as tf
 
-    from record import record
+    from record import Row, record
     from whygrad.watch import watch
 
     w = tf.Variable(tf.random.normal((4, 1)), name="w")
@@ -44,8 +44,9 @@ def main() -> None:
     print(f"after {marks[2][0]:,} steps {settled[0]:.0f} MiB, after {marks[-1][0]:,} steps {settled[-1]:.0f} MiB")
     growth = settled[-1] - settled[0]
     print(f"growth after the first tenth: {growth:+.1f} MiB over {options.steps * 9 // 10:,} steps")
-    what = f"memory growth, watched eager loop, last {options.steps * 9 // 10:,} of {options.steps:,} steps"
-    record(what, f"{growth:+.1f} MiB of {settled[-1]:.0f}", "flat", "python benchmarks/memory.py")
+    where = f"an eager loop, last {options.steps * 9 // 10:,} of {options.steps:,} steps"
+    figure = f"{growth:+.1f} MiB of {settled[-1]:.0f}"
+    record([Row(section="memory", what="`whygrad run`", where=where, figure=figure, budget="flat", held=growth < 8)])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Keeps what the benchmarks measured, and writes it into docs/costs.md and, in part, into the README.
+"""Keeps what the benchmarks measured, and writes it into RESULTS.md, docs/costs.md and, in part, into the README.
 
 python benchmarks/record.py      rewrite the tables from benchmarks/results.json
 """
@@ -6,60 +6,117 @@ python benchmarks/record.py      rewrite the tables from benchmarks/results.json
 from __future__ import annotations
 
 import json
+import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 
-RESULTS = Path(__file__).parent / "results.json"
-ROOT = Path(__file__).parent.parent
-IN_SHORT = (  # what the README shows
-    "`whygrad run`, compiled step",
-    "`whygrad run`, eager step",
-    "`whygrad run`, fit, 100 batches",
-    "`Monitor`, every step, transformer as a graph",
-    "`wg.guard`, transformer",
-)
+HERE = Path(__file__).parent
+RESULTS = HERE / "results.json"
 START, END = "<!-- benchmarks: written by benchmarks/record.py -->", "<!-- end of benchmarks -->"
+IN_SHORT = (  # what the README shows: a tool, and how what it is measured on begins
+    ("`whygrad run`", "a step of `fit`, as a graph", "CNN"),
+    ("`whygrad run`", "an eager loop", "MLP"),
+    ("`Monitor`, every step", "a step of `fit`, as a graph", "CNN"),
+    ("`wg.guard`", "a step of `fit`, as a graph", "CNN"),
+    ("`enable_check_numerics`", "a step of `fit`, as a graph", "CNN"),
+    ("`enable_dump_debug_info`, FULL_HEALTH", "a step of `fit`, as a graph", "CNN"),
+    ("histograms of gradients", "a step of `fit`, as a graph", "CNN"),
+)
 
 
-def record(what: str, figure: str, budget: str, command: str) -> None:
-    """Remember one figure under its name; the newest counts."""
-    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    results[what] = {
-        "figure": figure,
-        "budget": budget,
-        "command": command,
-        "day": datetime.now(UTC).date().isoformat(),
-        "python": platform.python_version(),
-    }
-    RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One figure."""
+
+    section: str
+    what: str
+    where: str = ""  # what it was measured on
+    figure: str
+    null: str = "–"
+    budget: str = "–"
+    held: bool | None = None  # whether the budget is, over the null; None: there is none
+    equal: bool | None = None  # whether the weights came out bit for bit as bare ones; None: nobody looked
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.section, self.what, self.where.partition(",")[0]  # the length of a step differs from run to run
 
 
-def table(only: Sequence[str] = ()) -> str:
-    """All figures with budgets and commands, or some of them without."""
-    results = json.loads(RESULTS.read_text())
-    if only:
-        rows = ["| what | measured |", "| --- | --- |", *(f"| {what} | {results[what]['figure']} |" for what in only)]
-        return "\n".join(rows)
-    rows = ["| what | measured | budget | command |", "| --- | --- | --- | --- |"]
-    rows += [f"| {what} | {r['figure']} | {r['budget']} | `{r['command']}` |" for what, r in sorted(results.items())]
-    return "\n".join(rows)
+def record(rows: Iterable[Row]) -> None:
+    """Remember some figures; of one name the newest counts."""
+    known = {row.key: row for row in rows_kept()}
+    for row in rows:
+        known[row.key] = row
+        print(f"{row.section} | {row.what} | {row.where} | {row.figure} | null {row.null} | budget {row.budget}")
+    data = {"machine": machine(), "rows": [asdict(row) for row in known.values()]}
+    RESULTS.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def with_table(text: str, only: Sequence[str] = ()) -> str:
+def rows_kept() -> list[Row]:
+    if not RESULTS.exists():
+        return []
+    return [Row(**row) for row in json.loads(RESULTS.read_text(encoding="utf-8"))["rows"]]
+
+
+def machine() -> str:
+    """What it was measured on, in a sentence."""
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("tensorflow-cpu", "keras"))
+    day = datetime.now(UTC).date().isoformat()
+    load = os.getloadavg()[1]
+    return f"{day}, {os.cpu_count()} processors, Python {platform.python_version()}, {versions}; load {load:.1f}"
+
+
+def short_table() -> str:
+    """What the README shows."""
+    rows = {row.key: row for row in rows_kept()}
+    lines = ["| what | on | time of a step to bare | null |", "| --- | --- | --- | --- |"]
+    for what, section, where in IN_SHORT:
+        row = rows.get((section, what, where))
+        if row is not None:
+            lines.append(f"| {what} | {section}, {row.where} | {row.figure} | {row.null} |")
+    return "\n".join(lines)
+
+
+def full_table() -> str:
+    """Every figure, a table for each section."""
+    said = json.loads(RESULTS.read_text(encoding="utf-8"))["machine"] if RESULTS.exists() else "nothing yet"
+    lines = [f"Measured: {said}."]
+    rows = rows_kept()
+    for section in dict.fromkeys(row.section for row in rows):
+        lines += ["", f"### {section[0].upper()}{section[1:]}", ""]
+        lines += ["| what | on | measured | null | budget | held | weights as bare |", "|" + " --- |" * 7]
+        for row in rows:
+            if row.section == section:
+                words = (row.what, row.where, row.figure, row.null, row.budget, yes(row.held), yes(row.equal))
+                lines.append(f"| {' | '.join(words)} |")
+    return "\n".join(lines)
+
+
+def yes(answer: bool | None) -> str:
+    return "–" if answer is None else "yes" if answer else "**no**"
+
+
+def with_table(text: str, table: str) -> str:
     """A page with the table as it should be."""
     before, _, rest = text.partition(START)
     _, _, after = rest.partition(END)
-    return f"{before}{START}\n{table(only)}\n{END}{after}"
+    return f"{before}{START}\n{table}\n{END}{after}"
 
 
-PAGES = ((ROOT / "README.md", IN_SHORT), (ROOT / "docs" / "costs.md", ()))
+PAGES = (
+    (HERE.parent / "README.md", short_table),
+    (HERE.parent / "docs" / "costs.md", full_table),
+    (HERE / "RESULTS.md", full_table),
+)
 
 
 def main() -> None:
-    for page, only in PAGES:
-        page.write_text(with_table(page.read_text(encoding="utf-8"), only), encoding="utf-8")
+    for page, table in PAGES:
+        page.write_text(with_table(page.read_text(encoding="utf-8"), table()), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from graph_builder import GraphBuilder
-from store.samples import rows, track
+from store.samples import rows, spread, track
 from whygrad.diagnostics import Diagnostic, Severity
 from whygrad.graph.codec import dump
 from whygrad.graph.node import OpKind
@@ -95,7 +95,10 @@ def recorded(folder: Path, report: Report, name: str, steps: int = 300) -> Run:
     writer = RunWriter.start(folder, name=name)
     layout = track(3)
     numbers = rows(layout, range(steps))
-    writer.append(writer.add_track(layout), Rows(numbers.steps, numbers.scalars, np.abs(numbers.values)))
+    number = writer.add_track(layout)
+    writer.append(number, Rows(numbers.steps, numbers.scalars, np.abs(numbers.values)))
+    for step in range(0, steps, 100):
+        writer.add_histograms(number, step, spread(layout, step))
     writer.close()
     assert writer.path is not None
     assert report.recording is not None

@@ -116,6 +116,26 @@ def test_the_map_leads_to_the_variable(open_page: Open, address: str, run: Run) 
     assert re.search(r"step=\d+", page.url)
 
 
+def test_histograms_are_drawn_for_the_step_that_is_chosen_and_it_survives_a_reload(
+    open_page: Open, address: str, run: Run
+) -> None:
+    page = open_page(f"{address}#/run/{run.id}/variable/layer_0%2Fkernel")
+
+    assert [each.inner_text() for each in page.query_selector_all("section:has(.bar) figcaption strong")] == [
+        "gradient",
+        "weight",
+        "update",
+    ]
+    assert page.inner_text(".steps output") == "step 200"
+    page.focus(".steps input")
+    page.keyboard.press("ArrowLeft")
+    assert page.inner_text(".steps output") == "step 100"
+    page.reload()
+    page.wait_for_selector(".steps output")
+    assert page.inner_text(".steps output") == "step 100"
+    assert "weight at step 100: 500 elements" in page.content()
+
+
 @pytest.mark.parametrize("form", ["report", "run"])
 def test_the_file_opens_offline_with_all_views(
     open_page: Open, tmp_path: Path, run: Run, report: Report, form: str
@@ -132,6 +152,7 @@ def test_the_file_opens_offline_with_all_views(
     if form == "run":
         page.goto(f"{file.as_uri()}#/run/-/variable/layer_0%2Fkernel/adam")
         page.wait_for_selector("h1:has-text('layer_0/kernel')")
+        page.wait_for_selector(".chart .bar")
 
 
 def test_without_scripts_the_file_still_says_what_was_found(browser: Any, tmp_path: Path, report: Report) -> None:

@@ -10,8 +10,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from store.samples import rows, track
+from store.samples import rows, spread, track
 from whygrad.errors import UsageError
+from whygrad.graph.histogram import KINDS
 from whygrad.graph.series import CHANNELS
 from whygrad.integrations.tensorboard import export_tensorboard
 from whygrad.store import Rows, Run, RunWriter
@@ -27,7 +28,10 @@ def run(tmp_path: Path) -> Run:
     values[5, 0, CHANNELS.index("norm")] = np.nan  # not finite
     values[5, 0, CHANNELS.index("nonfinite")] = 2
     values[6, 0, CHANNELS.index("weight_norm")] = np.nan  # not taken
-    writer.append(writer.add_track(TRACK), Rows(part.steps, part.scalars, values))
+    number = writer.add_track(TRACK)
+    writer.append(number, Rows(part.steps, part.scalars, values))
+    for step in (0, 100):
+        writer.add_histograms(number, step, spread(TRACK, step))
     writer.close()
     assert writer.path is not None
     return Run(writer.path)
@@ -36,7 +40,7 @@ def run(tmp_path: Path) -> Run:
 def check(run: Run, folder: Path) -> None:
     accumulator = importlib.import_module("tensorboard.backend.event_processing.event_accumulator")
     path = export_tensorboard(run, folder)
-    events = accumulator.EventAccumulator(str(path.parent), size_guidance={"scalars": 0, "tensors": 0})
+    events = accumulator.EventAccumulator(str(path.parent), size_guidance={"scalars": 0, "tensors": 0, "histograms": 0})
     events.Reload()
 
     tags = events.Tags()["scalars"]
@@ -56,6 +60,12 @@ def check(run: Run, folder: Path) -> None:
                 expected, steps = np.delete(expected, 6), np.delete(steps, 6)
             assert [event.step for event in found] == steps.tolist()
             np.testing.assert_array_equal(np.float32([event.value for event in found]), expected)
+    for kind in KINDS:
+        found = events.Histograms(f"histograms/{kind}/layer_1/kernel")
+        assert [event.step for event in found] == [0, 100]
+        for event in found:
+            assert sum(event.histogram_value.bucket) == event.histogram_value.num == 500
+            assert len(event.histogram_value.bucket) == len(event.histogram_value.bucket_limit)
 
 
 @pytest.mark.tensorflow

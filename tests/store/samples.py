@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from whygrad.graph.histogram import LEVELS, NONFINITE, WIDTH, ZERO
 from whygrad.graph.series import CHANNELS, VariableInfo
 from whygrad.store import Rows, Track
 
@@ -32,3 +33,27 @@ def same(found: Rows, expected: Rows) -> bool:
         getattr(found, name).tobytes() == np.ascontiguousarray(getattr(expected, name)).tobytes()
         for name in ("steps", "scalars", "values")
     )
+
+
+def histogram_of(values: np.ndarray) -> np.ndarray:
+    """The row of a histogram, by comparing each element with the edges."""
+    row = np.zeros(WIDTH)
+    values = np.asarray(values, np.float64).ravel()
+    finite = values[np.isfinite(values)]
+    row[NONFINITE] = len(values) - len(finite)
+    row[ZERO] = np.sum(finite == 0)
+    rest = finite[finite != 0]
+    if len(rest):
+        edges = 2.0 ** (np.arange(-2100, 2048) / 2)
+        levels = np.searchsorted(edges, np.abs(rest), side="right") - 1 - 2100
+        row[0] = levels.max()
+        below = np.minimum(levels.max() - levels, LEVELS - 1)
+        np.add.at(row, 1 + np.where(rest < 0, below, 2 * LEVELS - below), 1)
+    return row
+
+
+def spread(of: Track, step: int) -> np.ndarray:
+    """Histograms of all variables of a track: gradients that shrink, weights that grow wider."""
+    rng = np.random.default_rng(step)
+    drawn = [[rng.normal(0, size, 500) for size in (1e-3 / (1 + step), 0.1 + step / 1e3, 1e-5)] for _ in of.variables]
+    return np.array([[histogram_of(values) for values in kinds] for kinds in drawn], np.float32)

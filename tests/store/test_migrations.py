@@ -27,10 +27,15 @@ def add_colour(database: sqlite3.Connection) -> None:
     database.execute("ALTER TABLE event ADD COLUMN colour TEXT DEFAULT 'red'")
 
 
-def test_older_file_is_read_through_a_copy_and_left_as_it_is(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_older_file_is_read_through_a_copy_and_left_as_it_is(
+    recorded: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     before = recorded.read_bytes()
-    monkeypatch.setattr(run_file, "MIGRATIONS", (*MIGRATIONS, add_colour))
-    monkeypatch.setattr(run_file, "migrate", lambda database: migrate(database, (*MIGRATIONS, add_colour)))
+    newer = (*MIGRATIONS, add_colour)
+    monkeypatch.setattr(run_file, "MIGRATIONS", newer)
+    monkeypatch.setattr(run_file, "migrate", lambda database, upto=newer: migrate(database, upto))
+    run_file._schema_at.cache_clear()
+    request.addfinalizer(run_file._schema_at.cache_clear)
 
     with run_file.open_to_read(recorded) as database:
         columns = [row[1] for row in database.execute("PRAGMA table_info(event)")]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from store.samples import rows, track
+from store.samples import rows, spread, track
 from whygrad.graph.series import CHANNELS
 from whygrad.store import Rows, Run, RunWriter
 from whygrad.web.export import run_page
@@ -24,11 +24,21 @@ from whygrad.web.views.heat import heat
 from whygrad.web.views.runs import run_view, runs_view
 
 
-def recorded(folder: Path, steps: int = 100, variables: int = 3, name: str = "first", change: float = 1.0) -> Run:
+def recorded(
+    folder: Path,
+    steps: int = 100,
+    variables: int = 3,
+    name: str = "first",
+    change: float = 1.0,
+    histograms: tuple[int, ...] = (),
+) -> Run:
     writer = RunWriter.start(folder, name=name)
     layout = track(variables)
     numbers = rows(layout, range(steps))
-    writer.append(writer.add_track(layout), Rows(numbers.steps, numbers.scalars * change, np.abs(numbers.values)))
+    number = writer.add_track(layout)
+    writer.append(number, Rows(numbers.steps, numbers.scalars * change, np.abs(numbers.values)))
+    for step in histograms:
+        writer.add_histograms(number, step, spread(layout, step))
     writer.close()
     assert writer.path is not None
     return Run(writer.path)
@@ -143,6 +153,22 @@ def test_the_file_of_a_run_has_what_the_server_would_answer(tmp_path: Path) -> N
 
     assert "heat?track=adam" in page
     assert "variable?name=layer_2/kernel\\u0026track=adam" in page
+
+
+def test_histograms_are_buckets_in_order_by_kind_and_step(tmp_path: Path) -> None:
+    run = recorded(tmp_path, histograms=(0, 50, 99))
+
+    status, found = answer(Library([tmp_path]), f"runs/{run.id}/histograms", {"name": "layer_1/kernel", "most": "2"})
+
+    assert status == 200
+    assert found["steps"] == [0, 99]
+    assert set(found["kinds"]) == {"gradient", "weight", "update"}
+    for one in found["kinds"]["weight"]:
+        assert sum(count for _, _, count in one["buckets"]) == 500
+        assert one["buckets"] == sorted(one["buckets"])
+        assert one["nonfinite"] == 0
+    assert "histograms?name=layer_1/kernel" in run_page(run)
+    json.dumps(found, allow_nan=False)
 
 
 def test_a_large_run_is_drawn_at_once(tmp_path: Path) -> None:

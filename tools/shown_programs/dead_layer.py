@@ -28,7 +28,14 @@ def train(name: str, bias: float) -> None:
     model = keras.Sequential([keras.Input((20,)), *layers, keras.layers.Dense(1, name="head")], name="net")
     model.compile(optimizer=keras.optimizers.Adam(1e-3), loss="mse", metrics=["mae"])
     model.fit(
-        x, y, batch_size=16, epochs=4, validation_split=0.2, callbacks=[whygrad.Monitor(name)], verbose=0, shuffle=False
+        x,
+        y,
+        batch_size=16,
+        epochs=4,
+        validation_split=0.2,
+        callbacks=[whygrad.Monitor(name, histograms=True)],
+        verbose=0,
+        shuffle=False,
     )
 
 

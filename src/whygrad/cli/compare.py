@@ -68,8 +68,9 @@ def as_json(runs: tuple[Run, Run], result: Comparison, tolerance: float) -> dict
 def _print(runs: tuple[Run, Run], result: Comparison, tolerance: float) -> None:
     from whygrad.cli.tables import number, print_table
     from whygrad.report.cells import visible
+    from whygrad.store import header_of
 
-    left, right = (run.id for run in runs)
+    left, right = (f"{run.id} ({worker})" if (worker := header_of(run).worker) else run.id for run in runs)
     parted, same = result.parted, len(result.entries) - len(result.parted)
     if parted:
         rows = [

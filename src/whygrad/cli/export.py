@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 @click.command(
     "export",
+    short_help="Export a run to HTML or other programs.",
     epilog="""\b
 Examples:
   whygrad export latest --html run.html
@@ -25,20 +27,21 @@ Examples:
 @click.option("--dir", "folder", help="Folder of the runs.")
 @click.option("--html", metavar="FILE", help="Write one page that opens in a browser without a network.")
 @click.option("--tensorboard", metavar="DIR", help="Write an event file that TensorBoard shows.")
+@click.option("--wandb", metavar="[DIR]", is_flag=False, flag_value=".", help="Write an offline run of W&B.")
+@click.option("--mlflow", metavar="[DIR]", is_flag=False, flag_value=".", help="Write a run to mlflow.db there.")
 @click.option("--csv", metavar="[DIR]", is_flag=False, flag_value=".", help="Write two tables: scalars and variables.")
 @click.option("--parquet", metavar="[DIR]", is_flag=False, flag_value=".", help="The same as Parquet; needs pyarrow.")
-def command(
-    run: str, folder: str | None, html: str | None, tensorboard: str | None, csv: str | None, parquet: str | None
-) -> None:
-    """Export a run to one HTML page, TensorBoard, CSV or Parquet."""
+def command(run: str, folder: str | None, **places: str | None) -> None:
+    """Export a run to one HTML page, TensorBoard, Weights & Biases, MLflow, CSV or Parquet."""
     from whygrad.store import find_run
 
-    if html is None and tensorboard is None and csv is None and parquet is None:
-        raise UsageError("no place to export to", help="pass --html FILE, --tensorboard DIR, --csv or --parquet")
+    wanted = [(_FORMS[form], place) for form, place in places.items() if place is not None]
+    if not wanted:
+        raise UsageError(
+            "no place to export to", help="pass --html FILE, --tensorboard DIR, --wandb, --mlflow, --csv or --parquet"
+        )
     found = find_run(run, folder)
-    for write, place in ((_html, html), (_tensorboard, tensorboard), (_csv, csv), (_parquet, parquet)):
-        if place is None:
-            continue
+    for write, place in wanted:
         try:
             written = write(found, place)
         except OSError as error:
@@ -75,3 +78,25 @@ def _parquet(run: Run, folder: str) -> list[Path]:
     from whygrad.integrations.tables import export_parquet
 
     return export_parquet(run, folder)
+
+
+def _wandb(run: Run, folder: str) -> list[Path]:
+    from whygrad.integrations.wandb import export_wandb
+
+    return [export_wandb(run, folder)]
+
+
+def _mlflow(run: Run, folder: str) -> list[Path]:
+    from whygrad.integrations.mlflow import export_mlflow
+
+    return [export_mlflow(run, folder)]
+
+
+_FORMS: Final[Mapping[str, Callable[[Run, str], list[Path]]]] = {
+    "html": _html,
+    "tensorboard": _tensorboard,
+    "wandb": _wandb,
+    "mlflow": _mlflow,
+    "csv": _csv,
+    "parquet": _parquet,
+}

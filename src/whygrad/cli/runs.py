@@ -60,6 +60,7 @@ def as_json(run: RunHeader) -> dict[str, object]:
         "thinned": run.thinned,
         "path": str(run.path),
         "problem": run.problem,
+        "worker": run.worker,
     }
 
 
@@ -76,7 +77,7 @@ def _print(runs: list[RunHeader]) -> None:
             time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.started)),
             duration(run.seconds) if run.problem is None else "",
             "" if run.last_step is None else str(run.last_step + 1),
-            run.problem or run.name,
+            run.problem or run.title,
         )
         for run in runs
     ]

@@ -104,7 +104,7 @@ def as_json(run: Run, variables: Sequence[VariableOverview]) -> dict[str, Any]:
 
     from whygrad.report import Report
     from whygrad.report.json import plain, to_data
-    from whygrad.store import header_of
+    from whygrad.store import header_of, workers_of
 
     header = header_of(run)
     return {
@@ -113,6 +113,7 @@ def as_json(run: Run, variables: Sequence[VariableOverview]) -> dict[str, Any]:
         "epochs": plain(_epochs(run)),
         "variables": [plain(asdict(variable)) for variable in variables],
         "diagnostics": to_data(Report(diagnostics=run.diagnostics()))["diagnostics"],
+        "workers": [[header_of(each).worker, each.id] for each in workers_of(run)],
         "damage": list(run.damage),
     }
 
@@ -128,7 +129,7 @@ def _track(run: Run, name: str) -> dict[str, Any]:
 def _print(run: Run, variables: Sequence[VariableOverview]) -> None:
     from rich.text import Text
 
-    from whygrad.cli.tables import print_rich, print_table
+    from whygrad.cli.tables import print_rich, print_table, print_workers
     from whygrad.report.cells import visible
 
     for line in _heading(run):
@@ -138,6 +139,7 @@ def _print(run: Run, variables: Sequence[VariableOverview]) -> None:
     epochs = _epochs(run)
     if epochs:
         print_rich(Text.assemble(("epochs", "bold"), f": {len(epochs)}", *_ends(epochs)))
+    print_workers(run)
     click.echo()
     headings = ("variable", "shape", *_NUMBERS[:3], "trend", *_NUMBERS[3:], "")
     print_table(headings, (_row(variable) for variable in variables), right=_NUMBERS)
@@ -156,7 +158,7 @@ def _heading(run: Run) -> Iterator[Any]:
 
     header, facts = header_of(run), run.facts()
     place = facts.get("environment", {})
-    title = Text.assemble((run.id, "bold"), f"  {header.status}", f"  {header.name}" if header.name else "")
+    title = Text.assemble((run.id, "bold"), f"  {header.status}", f"  {header.title}" if header.title else "")
     yield title
     started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(header.started))
     yield f"started {started}, {duration(header.seconds)}, python {' '.join(place.get('argv', []))}".rstrip()

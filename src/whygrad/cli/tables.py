@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -13,6 +14,7 @@ from rich.text import Text
 
 from whygrad.report import terminal_width, wants_color, write_report
 from whygrad.report.cells import visible
+from whygrad.store import Run, header_of, workers_of
 
 BARS = "▁▂▃▄▅▆▇█"
 
@@ -78,3 +80,43 @@ def duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"
+
+
+def print_workers(run: Run) -> None:
+    """A row for each worker that trained together with this one, and what was found in the runs of the others only."""
+    workers = workers_of(run)
+    if len(workers) > 1:
+        print_rich("")
+        headings = ("worker", "run", "status", "steps", "loss", "|gradient|", "seconds per step")
+        print_table(headings, map(_of_worker, workers), right=headings[3:])
+    for told in _not_finite(workers or [run]):
+        print_rich(Text(told, "red"))
+    known = {(each.code, each.message) for each in run.diagnostics()}
+    for other in workers:
+        for each in other.diagnostics():
+            if other.id != run.id and (each.code, each.message) not in known:
+                print_rich(f"{header_of(other).worker}: {each.code}: {each.message}")
+
+
+def _of_worker(run: Run) -> tuple[str, ...]:
+    header, tracks = header_of(run), run.tracks()
+    steps = "" if header.last_step is None else str(header.last_step + 1)
+    if not tracks:
+        return (header.worker, run.id, header.status, steps, "", "", "")
+    newest = run.everything(tracks[0].name, blocks=1)
+    norms = [float(each.channels["norm"][-1]) for each in newest.variables if len(each.steps)]
+    ends: list[Any] = [newest.scalars.get(name, ())[-1:] for name in ("loss", "duration")]
+    loss, seconds = (number(float(end[0])) if len(end) else "" for end in ends)
+    total = number(math.sqrt(sum(norm * norm for norm in norms)))
+    return (header.worker, run.id, header.status, steps, loss, total, seconds)
+
+
+def _not_finite(runs: Sequence[Run]) -> Iterator[str]:
+    """Of each run the first time that a replica of it had gradients that are not finite, in one sentence."""
+    for run in runs:
+        for event in run.events("not finite")[:1]:
+            numbers, worker = event.data.get("replicas"), event.data.get("worker")
+            if isinstance(numbers, list) and numbers:
+                whose = f"replica{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+                where = f" ({worker})" if worker else ""
+                yield f"the gradients of {whose}{where} were not finite at step {event.step}"

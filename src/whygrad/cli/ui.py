@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+from typing import Final
+
 import click
 
 from whygrad.errors import UsageError
+
+_GIVING_WAY: Final = 10  # of 19
 
 
 @click.command(
@@ -32,6 +38,8 @@ def command(folder: str | None, host: str, port: int, browse: bool) -> None:
     from whygrad.run_folder import run_folder
 
     server = Server(run_folder(folder), host, port)
+    with contextlib.suppress(AttributeError, OSError):
+        os.nice(_GIVING_WAY)  # a training on this machine goes first
     click.echo(f"whygrad: {server.link} (Ctrl-C ends it)")
     if browse:
         import webbrowser

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections.abc import Iterator
@@ -11,8 +10,8 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from whygrad.errors import UsageError
-from whygrad.graph.series import CHANNELS
-from whygrad.store import Rows, Run, Track
+from whygrad.integrations.step_log import logged_histograms, logged_steps, prefixes
+from whygrad.store import Run
 
 _VERSION: Final = "brain.Event:2"
 
@@ -22,15 +21,13 @@ def export_tensorboard(run: Run, folder: str | os.PathLike[str]) -> Path:
     place = Path(folder) / run.id
     place.mkdir(parents=True, exist_ok=True)
     path = place / f"events.out.tfevents.{int(time.time())}.whygrad"
-    tracks = [track.name for track in run.tracks()]
+    tracks = prefixes(run)
     kit = _kit(path)
     try:
         kit.write(kit.Event(wall_time=time.time(), file_version=_VERSION).SerializeToString())
-        for name in tracks:
-            prefix = "" if len(tracks) == 1 else f"{name}/"
-            for track, rows in run.rows(name):
-                for event in _events(kit, track, rows, prefix):
-                    kit.write(event.SerializeToString())
+        for name, prefix in tracks.items():
+            for event in _events(kit, run, name, prefix):
+                kit.write(event.SerializeToString())
     finally:
         kit.close()
     return path
@@ -54,30 +51,17 @@ def _kit(path: Path) -> Any:
     return SimpleNamespace(Event=Event, write=writer.write, close=writer.close)
 
 
-def _events(kit: Any, track: Track, rows: Rows, prefix: str) -> Iterator[Any]:
-    """One event for each step, with all numbers that were taken at it."""
-    names = list(track.scalars)
-    clock = names.index("time") if "time" in names else None
-    tags = [[f"{prefix}{channel}/{info.name}" for channel in CHANNELS] for info in track.variables]
-    for i, step in enumerate(rows.steps):
-        values = [
-            (f"{prefix}{name}", float(rows.scalars[i, s]))
-            for s, name in enumerate(names)
-            if name not in ("time", "batch") and not math.isnan(rows.scalars[i, s])
-        ]
-        values += [
-            (tags[v][c], float(rows.values[i, v, c]))
-            for v in range(len(tags))
-            for c in range(len(CHANNELS))
-            if _is_taken(rows.values[i, v], c)
-        ]
-        when = float(rows.scalars[i, clock]) if clock is not None else math.nan
-        event = kit.Event(wall_time=0.0 if math.isnan(when) else when, step=int(step))
-        for tag, value in values:
+def _events(kit: Any, run: Run, track: str, prefix: str) -> Iterator[Any]:
+    """One event for each step, with all numbers that were taken at it, then one for each histogram."""
+    for one in logged_steps(run, track, prefix):
+        event = kit.Event(wall_time=one.seconds, step=one.step)
+        for tag, value in one.numbers:
             event.summary.value.add(tag=tag, simple_value=value)
         yield event
-
-
-def _is_taken(channels: Any, c: int) -> bool:
-    """NaN is a number that was taken only where the gradient itself was not finite."""
-    return not math.isnan(channels[c]) or (CHANNELS[c] in ("sum", "norm") and channels[CHANNELS.index("nonfinite")] > 0)
+    for each in logged_histograms(run, track, prefix):
+        event = kit.Event(step=each.step)
+        form = event.summary.value.add(tag=each.name).histo
+        form.min, form.max, form.num = each.edges[0], each.edges[-1], sum(each.counts)
+        form.bucket_limit.extend(each.edges[1:])
+        form.bucket.extend(each.counts)
+        yield event

@@ -56,6 +56,11 @@ class LabelCalls:
             if label is not None and not label.parts:
                 learn(label)
 
+    def gives_none(self, function: int) -> bool:
+        """Whether a function that was called before returns no gradient, and nobody waits for its arguments."""
+        returned = self._returned.get(function)
+        return returned is not None and not any(returned) and function not in self._waiting
+
     def enter(self, tensor: int, function: Function) -> Label | None:
         """The label of a tensor that a call, branch or loop inside a traced function gives, or that it captured."""
         outside = function.outside(tensor)

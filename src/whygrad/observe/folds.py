@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from whygrad.graph.event import GradientChange, VariableStep
@@ -31,6 +31,12 @@ class Folds:
         self.labels.follow(op, function)
         if self.labels.tensors:
             self.steps.look(op, maker)
+
+    def passes_by(self, inputs: Sequence[int], functions: Iterable[int]) -> bool:
+        """Whether a call of functions that were called before has nothing to do with any gradient."""
+        if self.steps.waits or not self.labels.tensors.keys().isdisjoint(inputs):
+            return False
+        return all(map(self.labels.calls.gives_none, functions))
 
     def called(self, op: OpFact, call: Call) -> None:
         """Compiled functions were called while gradients are about."""

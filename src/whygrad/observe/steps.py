@@ -43,6 +43,11 @@ class UnusedSteps:
             if variable_read(other, maker) == variable:
                 self._wait(op, (variable, op.place))
 
+    @property
+    def waits(self) -> bool:
+        """Whether there are results that nothing has used yet."""
+        return bool(self._waiting)
+
     def use(self, tensors: Sequence[int]) -> None:
         """These tensors go into an op, or leave the framework."""
         for number in tensors:

@@ -7,6 +7,7 @@ from whygrad.store.folder import RunHeader as RunHeader
 from whygrad.store.folder import find_run as find_run
 from whygrad.store.folder import header_of as header_of
 from whygrad.store.folder import list_runs as list_runs
+from whygrad.store.folder import workers_of as workers_of
 from whygrad.store.reader import Run as Run
 from whygrad.store.reader import RunEvent as RunEvent
 from whygrad.store.rows import Rows as Rows

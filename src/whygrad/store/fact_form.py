@@ -41,6 +41,14 @@ def _is_environment(value: Any) -> bool:
     )
 
 
+def _is_worker(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and all(_is_text(value.get(key)) for key in ("name", "cluster"))
+        and all(_is_count(value.get(key)) for key in ("index", "count"))
+    )
+
+
 _FORMS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "started": _is_moment,
     "ended": _is_moment,
@@ -50,4 +58,5 @@ _FORMS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "thinned": _is_count,
     "overwritten": _is_count,
     "environment": _is_environment,
+    "worker": _is_worker,
 }

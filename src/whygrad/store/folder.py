@@ -32,6 +32,12 @@ class RunHeader:
     last_step: int | None = None
     thinned: int = 0
     problem: str | None = None  # why it cannot be read
+    worker: str = ""  # which process of a cluster recorded it
+
+    @property
+    def title(self) -> str:
+        """Its name, and which worker it is of."""
+        return f"{self.name} ({self.worker})" if self.name and self.worker else self.name or self.worker
 
 
 def list_runs(folder: str | os.PathLike[str] | None = None) -> list[RunHeader]:
@@ -53,6 +59,7 @@ def header_of(run: Run) -> RunHeader:
             seconds=max(0.0, float(facts.get("ended") or facts.get("seen", started)) - started),
             last_step=run.last_step(),
             thinned=int(facts.get("thinned", 0)),
+            worker=facts.get("worker", {}).get("name", ""),
         )
     except RunUnreadableError as error:
         return RunHeader(
@@ -84,6 +91,32 @@ def _newest(runs: list[RunHeader]) -> RunHeader:
     if found is not runs[0]:
         warn(f"{runs[0].problem}; `{LATEST}` is the newest run that can be read, `{found.id}`")
     return found
+
+
+def workers_of(run: Run) -> list[Run]:
+    """The runs of all workers that trained together with this one, itself among them; none where it trained alone.
+
+    They know nothing of one another's files: they are those beside it of the same cluster, one for each worker, that
+    began nearest to it in time.
+    """
+    facts = run.facts()
+    own = facts.get("worker")
+    if own is None:
+        return []
+    nearest: dict[int, tuple[float, Run]] = {own["index"]: (-1.0, run)}
+    for path in sorted(run.path.parent.glob(f"*{SUFFIX}")):
+        other = Run(path)
+        try:
+            theirs = other.facts()
+        except RunUnreadableError:
+            continue
+        worker = theirs.get("worker")
+        if worker is None or worker["cluster"] != own["cluster"]:
+            continue
+        apart = abs(float(theirs.get("started", 0.0)) - float(facts.get("started", 0.0)))
+        if apart < nearest.get(worker["index"], (float("inf"), other))[0]:
+            nearest[worker["index"]] = (apart, other)
+    return [nearest[index][1] for index in sorted(nearest)]
 
 
 def _match(text: str, runs: list[RunHeader]) -> RunHeader:

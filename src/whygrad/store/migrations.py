@@ -47,7 +47,15 @@ def documents_and_digests(database: sqlite3.Connection) -> None:
     database.execute("CREATE TABLE digest (block INTEGER PRIMARY KEY, data BLOB NOT NULL)")
 
 
-MIGRATIONS: Final[tuple[Migration, ...]] = (first_tables, writes_to_variables, documents_and_digests)
+def histograms(database: sqlite3.Connection) -> None:
+    """How the elements of gradients, weights and updates were spread, at a few steps."""
+    database.execute(
+        "CREATE TABLE histogram (track INTEGER NOT NULL, step INTEGER NOT NULL, data BLOB NOT NULL,"
+        " PRIMARY KEY (track, step))"
+    )
+
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (first_tables, writes_to_variables, documents_and_digests, histograms)
 
 
 def version_of(database: sqlite3.Connection) -> int:

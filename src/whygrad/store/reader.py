@@ -15,8 +15,9 @@ from whygrad.bounded import MAX_JSON, decompress, parse_json
 from whygrad.diagnostics import Diagnostic
 from whygrad.graph import Graph, Ledger
 from whygrad.graph.dataclass_json import from_plain
+from whygrad.graph.histogram import KINDS, WIDTH, VariableHistograms
 from whygrad.graph.series import CHANNELS, TrackSeries, VariableInfo, VariableSeries
-from whygrad.store import block, digest
+from whygrad.store import block, digest, histograms
 from whygrad.store.compaction import decode_steps, read_tail
 from whygrad.store.fact_form import check_facts
 from whygrad.store.rows import Array, Rows, Track, empty_rows, track_from_json
@@ -94,16 +95,7 @@ class Run:
     def series(self, variable: str, track: str | None = None, blocks: int | None = None) -> VariableSeries:
         """One variable over all its steps, or over so many evenly spread stretches of them."""
         with open_to_read(self.path) as database:
-            found = [
-                (number, layout, index)
-                for number, layout in _tracks(database, track)
-                for index, info in enumerate(layout.variables)
-                if info.name == variable
-            ]
-            if not found:
-                raise RunNotFoundError(
-                    f"run `{self.id}` has no variable `{variable}`", help=f"`whygrad show {self.id}` lists them"
-                )
+            found = self._stretches_of(database, variable, track)
             home = found[0][1].name
             parts = [
                 (list(CHANNELS), rows.steps, rows.values[:, 0].T)
@@ -120,6 +112,30 @@ class Run:
             channels=columns,
             dead_units=silent,
             units=units,
+        )
+
+    def histograms(self, variable: str, track: str | None = None, most: int | None = None) -> VariableHistograms:
+        """How the elements of one variable were spread, at all steps that were looked at, or at so many of them."""
+        with open_to_read(self.path) as database:
+            found = self._stretches_of(database, variable, track)
+            home = found[0][1].name
+            query = "SELECT step FROM histogram WHERE track = ? ORDER BY step"
+            places = [
+                (number, layout, index, step)
+                for number, layout, index in found
+                if layout.name == home
+                for (step,) in database.execute(query, (number,))
+            ]
+            if most is not None and len(places) > most:
+                places = [places[i] for i in np.linspace(0, len(places) - 1, most).astype(int)]
+            taken = [(step, self._salvaged(_histogram, database, *place, step)) for *place, step in places]
+        known = [(step, values) for step, values in taken if values is not None]
+        return VariableHistograms(
+            name=variable,
+            track=home,
+            size=found[-1][1].variables[found[-1][2]].size,
+            steps=np.array([step for step, _ in known], np.int64),
+            values=np.array([values for _, values in known], np.float32).reshape(-1, len(KINDS), WIDTH),
         )
 
     def everything(self, track: str, blocks: int | None = None) -> TrackSeries:
@@ -197,6 +213,22 @@ class Run:
         with open_to_read(self.path) as database:
             return [text for (text,) in database.execute("PRAGMA integrity_check") if text != "ok"]
 
+    def _stretches_of(
+        self, database: sqlite3.Connection, variable: str, track: str | None
+    ) -> list[tuple[int, Track, int]]:
+        """Where a variable is recorded: the number of a track, its layout, and the place of the variable in it."""
+        found = [
+            (number, layout, index)
+            for number, layout in _tracks(database, track)
+            for index, info in enumerate(layout.variables)
+            if info.name == variable
+        ]
+        if not found:
+            raise RunNotFoundError(
+                f"run `{self.id}` has no variable `{variable}`", help=f"`whygrad show {self.id}` lists them"
+            )
+        return found
+
     def _silent_units(self, database: sqlite3.Connection) -> dict[str, tuple[int, int]]:
         row = database.execute("SELECT value FROM fact WHERE key = 'silent_units'").fetchone()
         return {} if row is None else {name: (int(few), int(all_)) for name, (few, all_) in parse_json(row[0]).items()}
@@ -257,6 +289,12 @@ class Run:
 def _tracks(database: sqlite3.Connection, name: str | None = None) -> list[tuple[int, Track]]:
     rows = database.execute("SELECT id, name, layout FROM track ORDER BY id").fetchall()
     return [(number, track_from_json(layout)) for number, each, layout in rows if name in (None, each)]
+
+
+def _histogram(database: sqlite3.Connection, number: int, layout: Track, index: int, step: int) -> Array:
+    query = "SELECT data FROM histogram WHERE track = ? AND step = ?"
+    (data,) = database.execute(query, (number, step)).fetchone()
+    return histograms.decode(data, len(layout.variables), index)
 
 
 def _merge(first: Track, second: Track) -> Track:

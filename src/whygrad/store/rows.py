@@ -16,6 +16,7 @@ from whygrad.graph.series import CHANNELS, VariableInfo
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+_REPLICA: Final = ", replica "  # in names of tracks
 _INFO: Final = tuple(field.name for field in fields(VariableInfo))
 
 
@@ -35,8 +36,18 @@ class Track:
         )
 
     @property
+    def is_of_replica(self) -> bool:
+        """Whether the numbers are of the gradients of one replica alone, and not of what the optimizer was given."""
+        return _REPLICA in self.name
+
+    @property
     def row_bytes(self) -> int:
         return 8 + 8 * len(self.scalars) + np.dtype(self.dtype).itemsize * len(self.variables) * len(CHANNELS)
+
+
+def of_replica(optimizer: str, number: int) -> str:
+    """The name of the track with the gradients of one replica alone."""
+    return f"{optimizer}{_REPLICA}{number}"
 
 
 @functools.lru_cache(maxsize=64)

@@ -156,7 +156,11 @@ def _distrust(database: sqlite3.Connection) -> None:
 
 
 def _current(database: sqlite3.Connection, path: Path, stack: contextlib.ExitStack) -> sqlite3.Connection:
-    """The database at the version of this program: an older file is read through a copy in memory."""
+    """The database at the version of this program.
+
+    An older file gets the tables that it lacks, empty and for this reader only; where more than that has changed since,
+    it is read through a copy in memory.
+    """
     (application,) = database.execute("PRAGMA application_id").fetchone()
     version = version_of(database)
     if application != APPLICATION_ID:
@@ -171,11 +175,21 @@ def _current(database: sqlite3.Connection, path: Path, stack: contextlib.ExitSta
         raise RunUnreadableError(f"run file `{path}` is damaged: its tables are not those of a run")
     if version == len(MIGRATIONS):
         return database
+    if _schema_at(version) <= _schema_at(len(MIGRATIONS)):
+        _add_empty_tables(database, version)
+        return database
     memory = sqlite3.connect(":memory:", isolation_level=None)
     stack.callback(memory.close)
     database.backup(memory)
     migrate(memory)
     return memory
+
+
+def _add_empty_tables(database: sqlite3.Connection, version: int) -> None:
+    database.execute("PRAGMA query_only = OFF")
+    for _, _, statement in _schema_at(len(MIGRATIONS)) - _schema_at(version):
+        database.execute(statement.replace("CREATE TABLE", "CREATE TEMP TABLE", 1))
+    database.execute("PRAGMA query_only = ON")
 
 
 def _schema_of(database: sqlite3.Connection) -> set[tuple[str, str, str]]:

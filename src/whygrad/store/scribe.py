@@ -47,6 +47,11 @@ class Scribe:
             if len(self._orders) < _MOST_ORDERS:
                 self._orders.append((statement, values))
 
+    @property
+    def waiting(self) -> int:
+        """Statements that are not executed yet."""
+        return len(self._orders)
+
     def add_source(self, poll: Callable[[], None]) -> None:
         with self._lock:
             self._sources.append(poll)

@@ -20,10 +20,12 @@ from whygrad.run_folder import note_run, run_folder
 from whygrad.store import run_file
 from whygrad.store.backlog import Backlog
 from whygrad.store.environment import environment
-from whygrad.store.rows import Rows, Track
+from whygrad.store.histograms import encode
+from whygrad.store.rows import Array, Rows, Track
 from whygrad.store.scribe import Scribe
 
 BACKLOG_BYTES: Final = 64 << 20
+_MOST_WAITING: Final = 64 << 20  # bytes of histograms; what comes beyond them is left out
 _PATIENCE: Final = 20.0  # seconds to wait at the end for a disk that does not answer
 
 
@@ -99,6 +101,12 @@ class RunWriter:
         scribe = self._working()
         if scribe is not None and len(rows):
             scribe.backlog.add(number, scribe.tracks[number], rows)
+
+    def add_histograms(self, number: int, step: int, values: Array) -> None:
+        """Those of all variables of a track, [variables, kinds, width]; left out where the disk does not keep up."""
+        scribe = self._working()
+        if scribe is not None and scribe.waiting * values.nbytes < _MOST_WAITING:
+            self._order("INSERT OR REPLACE INTO histogram VALUES (?, ?, ?)", number, step, encode(values))
 
     def add_source(self, poll: Callable[[], None]) -> None:
         """Something that appends rows when asked to, from the writer's thread, before each commit."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from whygrad.backends.tensorflow.measure.sparse_rows import without_repeated_rows
+from whygrad.backends.tensorflow.measure.sparse_rows import dense, without_repeated_rows
+from whygrad.training.replicas import current_replica
 from whygrad.training.wrapping.by_keras import Behaviour, register_wrappers, wrapper_class
 from whygrad.training.wrapping.delegating import check_optimizer
 
@@ -15,7 +16,9 @@ class DeduplicatingOptimizer(Behaviour):
     PREFIX = "deduplicating"
 
     def step(self, gradients: list[Any], variables: list[Any], name: str | None, **options: Any) -> None:
-        self.hand_over([without_repeated_rows(gradient) for gradient in gradients], variables, name, **options)
+        # Replicas put their rows one after the other, where the same row comes again: summed, they are dense.
+        once = without_repeated_rows if current_replica() is None else dense
+        self.hand_over([once(gradient) for gradient in gradients], variables, name, **options)
 
 
 def deduplicate(optimizer: Any, *, name: str | None = None) -> Any:

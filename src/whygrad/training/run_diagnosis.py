@@ -19,7 +19,7 @@ _BLOCKS: Final = 4  # of a long run: enough to judge by, and read in a moment
 def diagnose_run(run: Run, thresholds: Thresholds = DEFAULT) -> tuple[Diagnostic, ...]:
     """What the numbers of a run show, worst first."""
     found = []
-    for track in run.tracks():
+    for track in (each for each in run.tracks() if not each.is_of_replica):
         for name, finding in findings(run.everything(track.name, _BLOCKS), thresholds):
             rule = find_rule(name)
             assert rule is not None

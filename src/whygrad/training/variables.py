@@ -79,11 +79,13 @@ def fits(gradient: Any, variable: Any) -> bool:
 def distinct(names: Iterable[str]) -> list[str]:
     """Every name once: the second `kernel` is `kernel (2)`."""
     taken: dict[str, None] = {}
+    counts: dict[str, int] = {}  # the last number that each name was given
     for name in names:
-        count, free = 1, name
+        count, free = counts.get(name, 1), name
         while free in taken:
             count += 1
             free = f"{name} ({count})"
+        counts[name] = count
         taken[free] = None
     return list(taken)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
-import json
+import functools
 from collections.abc import Callable, Iterable
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -16,13 +15,13 @@ from whygrad.errors import UsageError
 from whygrad.report.page.assets import TYPES, asset
 from whygrad.store import annotate, delete
 from whygrad.web.access import COOKIE, HEADERS, Access, is_own_request
+from whygrad.web.answers import Answer, Answers, as_json
 from whygrad.web.library import Library
-from whygrad.web.routes import answer, answered
+from whygrad.web.routes import answered
 
 _MOST_BODY: Final = 64 * 1024  # bytes
 _MOST_TAGS: Final = 20
 _LONGEST_NOTE: Final = 10_000
-_WORTH_PACKING: Final = 2_000  # bytes
 
 
 class Application:
@@ -31,6 +30,7 @@ class Application:
     def __init__(self, library: Library, access: Access | None = None) -> None:
         self._library = library
         self._access = access or Access()
+        self._answers = Answers(library)
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         request = Request(environ)
@@ -61,21 +61,28 @@ class Application:
         if request.method not in ("GET", "HEAD"):
             return _said(405, {"error": "GET or POST"})
         if path.startswith("api/"):
-            status, data = answer(self._library, path.removeprefix("api/"), request.args.to_dict())
-            return _packed(request, _said(status, data))
-        return _packed(request, _file(path or "index.html"))
+            found = self._answers.get(path.removeprefix("api/"), request.args.to_dict())
+            return _sent(request, found, "application/json")
+        name = path or "index.html"
+        file = _file(name)
+        if file is None:
+            return _said(404, {"error": f"there is no `{path[:100]}`"})
+        return _sent(request, file, TYPES[PurePosixPath(name).suffix])
 
     def _change(self, request: Request, path: str) -> Response:
         if not self._library.changeable:
             return _said(403, {"error": "this page shows runs and does not change them"})
         if not is_own_request(request.headers.get, request.headers.get("Host", "")):
             return _said(403, {"error": "changes are made from the page only"})
-        match path.split("/"):
-            case ["api", "runs", run_id, "delete"]:
-                return _said(*answered(lambda: self._delete(run_id)))
-            case ["api", "runs", run_id, "annotate"]:
-                return _said(*answered(lambda: self._annotate(run_id, _body(request))))
-        return _said(404, {"error": f"there is no `{path[:100]}`"})
+        try:
+            match path.split("/"):
+                case ["api", "runs", run_id, "delete"]:
+                    return _said(*answered(lambda: self._delete(run_id)))
+                case ["api", "runs", run_id, "annotate"]:
+                    return _said(*answered(lambda: self._annotate(run_id, _body(request))))
+            return _said(404, {"error": f"there is no `{path[:100]}`"})
+        finally:
+            self._answers.forget()
 
     def _delete(self, run_id: str) -> dict[str, Any]:
         delete(self._library.run(run_id))
@@ -108,22 +115,19 @@ def _body(request: Request) -> Any:
         raise UsageError(f"this is not JSON: {error}") from error
 
 
-def _file(path: str) -> Response:
-    text = asset(path)
-    if text is None:
-        return _said(404, {"error": f"there is no `{path[:100]}`"})
-    return Response(text, mimetype=TYPES[PurePosixPath(path).suffix])
+@functools.lru_cache(maxsize=64)
+def _file(name: str) -> Answer | None:
+    text = asset(name)
+    return None if text is None else Answer.of(text.encode())
 
 
 def _said(status: int, data: Any) -> Response:
-    return Response(json.dumps(data, allow_nan=False), status=status, mimetype="application/json")
+    return Response(as_json(data), status=status, mimetype="application/json")
 
 
-def _packed(request: Request, response: Response) -> Response:
+def _sent(request: Request, answer: Answer, mimetype: str) -> Response:
     """Compressed where the browser takes it, and where it is worth it."""
-    data = response.get_data()
-    if len(data) >= _WORTH_PACKING and "gzip" in request.headers.get("Accept-Encoding", ""):
-        response.set_data(gzip.compress(data, 1))
-        response.headers["Content-Encoding"] = "gzip"
-        response.headers["Vary"] = "Accept-Encoding"
-    return response
+    if answer.packed is None or "gzip" not in request.headers.get("Accept-Encoding", ""):
+        return Response(answer.plain, status=answer.status, mimetype=mimetype)
+    headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+    return Response(answer.packed, status=answer.status, mimetype=mimetype, headers=headers)

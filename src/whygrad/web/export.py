@@ -13,9 +13,11 @@ from whygrad.store import Run
 from whygrad.web.library import Library
 from whygrad.web.views.curves import scalars_view, variable_view
 from whygrad.web.views.heat import heat
+from whygrad.web.views.histograms import histograms_view
 from whygrad.web.views.runs import run_view
 
 _POINTS: Final = 400  # of a curve in a file
+_HISTOGRAMS: Final = 12  # steps, of one variable
 _MOST_CHARACTERS: Final = 8 * 2**20  # of the curves of variables
 
 
@@ -30,10 +32,12 @@ def run_page(run: Run) -> str:
     room = _MOST_CHARACTERS
     for variable in view["variables"]:
         found = variable_view(library, run, variable["name"], variable["track"], _POINTS)
-        room -= len(json.dumps(found))
+        spread = histograms_view(run, variable["name"], variable["track"], _HISTOGRAMS)
+        room -= len(json.dumps([found, spread]))
         if room < 0:
             break
-        data[f"variable?name={variable['name']}&track={variable['track']}"] = found
+        words = f"name={variable['name']}&track={variable['track']}"
+        data |= {f"variable?{words}": found, f"histograms?{words}": spread}
     ways, recording = library.ways(run), library.recording(run)
     if ways is not None and recording is not None:
         data |= ways_data(ways, recording)

@@ -42,6 +42,14 @@ class Library:
             raise RunNotFoundError(f"no run is called `{run_id}`", help="it may have been deleted")
         return found
 
+    def stamp(self, path: str) -> object | None:
+        """What changes when an answer does that follows from the file of a run alone; None: it follows from more."""
+        match path.split("/"):
+            case ["runs", run_id, _, *_]:
+                found = next((run for run in self.runs() if run.id == run_id), None)
+                return None if found is None else _stamp(found.path)
+        return None
+
     def kept(self, run: Run, what: str, find: Callable[[], T]) -> T:
         """What was found out about a run, unless its file has changed since."""
         stamp = _stamp(run.path)

@@ -14,11 +14,13 @@ from whygrad.store import RunNotFoundError, RunUnreadableError
 from whygrad.web.library import Library
 from whygrad.web.views.curves import compare_view, scalars_view, variable_view
 from whygrad.web.views.heat import heat
+from whygrad.web.views.histograms import histograms_view
 from whygrad.web.views.runs import run_view, runs_view
 
 Values = Mapping[str, str]
 _POINTS: Final = (16, 5000, 1200)  # least, most, default
 _COLUMNS: Final = (8, 600, 160)
+_HISTOGRAMS: Final = (1, 200, 60)
 _LONGEST: Final = 4096  # characters of one value
 
 
@@ -99,6 +101,14 @@ ROUTES: Final = (
         ),
         {"name": True, "track": False, "points": False},
     ),
+    Route(
+        "runs/{run}/histograms",
+        "How the elements of a gradient, weight and update are spread, at some steps",
+        lambda library, values: histograms_view(
+            library.run(values["run"]), values["name"], values.get("track"), _whole(values, "most", _HISTOGRAMS)
+        ),
+        {"name": True, "track": False, "most": False},
+    ),
     Route("runs/{run}/why", "Every gradient that was asked for", _why, {}),
     Route(
         "runs/{run}/way/{request}/{source}", "The way from one variable to its loss, laid out", _way, {"folded": False}
@@ -144,7 +154,7 @@ def answered(find: Callable[[], Any]) -> tuple[int, Any]:
 
 _TEXT: Final = {"type": "string", "minLength": 1, "maxLength": _LONGEST}
 _NUMBER: Final = {"type": "integer", "minimum": 0, "maximum": 999_999}
-_FORMS: Final = {"points": _NUMBER, "columns": _NUMBER, "request": _NUMBER, "source": _NUMBER}
+_FORMS: Final = {"points": _NUMBER, "columns": _NUMBER, "most": _NUMBER, "request": _NUMBER, "source": _NUMBER}
 
 
 def description() -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -27,9 +28,9 @@ def kept(values: Array, points: int) -> Array:
     return np.array(sorted(found))
 
 
-def numbers(values: Array) -> list[float | None]:
+def numbers(values: Array | list[float]) -> list[float | None]:
     """For JSON: six digits, None for what is not finite."""
-    return [float(f"{value:.6g}") if np.isfinite(value) else None for value in values.tolist()]
+    return [float(f"{value:.6g}") if math.isfinite(value) else None for value in np.asarray(values).tolist()]
 
 
 def thinned(steps: Array, values: Array, points: int) -> dict[str, list[Any]]:

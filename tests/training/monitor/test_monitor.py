@@ -280,18 +280,20 @@ def test_more_steps_than_the_ring_holds_are_all_there(
     assert run.scalars(run.tracks()[0].name).steps.tolist() == list(range(120))
 
 
-def test_several_replicas_are_refused_in_one_line(
+def test_a_step_that_xla_compiles_for_several_replicas_is_refused_in_one_line(
     keras: ModuleType, monitor: Any, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     model = dense(keras, "adam")
-    stands_in = SimpleNamespace(distribute_strategy=SimpleNamespace(num_replicas_in_sync=2), optimizer=model.optimizer)
+    two = SimpleNamespace(num_replicas_in_sync=2)
+    stands_in = SimpleNamespace(distribute_strategy=two, optimizer=model.optimizer, jit_compile=True, run_eagerly=False)
     monitor.set_model(stands_in)
     monitor.on_train_begin()
     monitor.on_epoch_end(0, {"loss": 1.0})
     monitor.on_train_end()
 
     assert capfd.readouterr().err == (
-        "whygrad: warning: Monitor cannot record a step on 2 replicas yet: this `fit` goes on without it\n"
+        "whygrad: warning: Monitor cannot record a step that XLA compiles for 2 replicas: "
+        "this `fit` goes on without it\n"
     )
     assert list_runs(tmp_path) == []
 

@@ -60,7 +60,7 @@ def test_with_a_table_that_is_used_twice(tf: ModuleType, keras: ModuleType, tmp_
         optimizer = getattr(keras.optimizers, options.pop("optimizer", "Adam"))
         return attending(keras, optimizer(0.01, **options))
 
-    same_bits(make, tmp_path, WORDS)
+    same_bits(make, tmp_path, WORDS, histograms=2)
 
 
 @pytest.mark.parametrize(
@@ -72,13 +72,16 @@ def test_with_any_way_to_run(tf: ModuleType, keras: ModuleType, tmp_path: Path, 
     same_bits(lambda: dense(keras, "adam", **options), tmp_path)
 
 
-@pytest.mark.parametrize("options", [{"every": 3}, {"closely_every": 1}, {"progress": True}])
+@pytest.mark.parametrize(
+    "options",
+    [{"every": 3}, {"closely_every": 1}, {"progress": True}, {"histograms": 3}, {"every": 2, "histograms": 1}],
+)
 def test_with_any_way_to_record(tf: ModuleType, keras: ModuleType, tmp_path: Path, options: dict[str, Any]) -> None:
     same_bits(lambda: dense(keras, "adam"), tmp_path, **options)
 
 
 def test_with_convolutions(tf: ModuleType, keras: ModuleType, tmp_path: Path) -> None:
-    same_bits(lambda: convolutional(keras, "adam"), tmp_path, IMAGES)
+    same_bits(lambda: convolutional(keras, "adam"), tmp_path, IMAGES, histograms=2)
 
 
 @pytest.mark.parametrize(
@@ -91,13 +94,15 @@ def test_with_convolutions(tf: ModuleType, keras: ModuleType, tmp_path: Path) ->
         (attending, "Adam", WORDS),
     ],
 )
+@pytest.mark.parametrize("histograms", [False, 2])
 @pytest.mark.slow
 def test_compiled_by_xla(
-    tf: ModuleType, keras: ModuleType, tmp_path: Path, network: Any, optimizer: str, x: Any
+    tf: ModuleType, keras: ModuleType, tmp_path: Path, network: Any, optimizer: str, x: Any, histograms: int | bool
 ) -> None:
-    same_bits(
-        lambda: network(keras, getattr(keras.optimizers, optimizer)(0.01, clipnorm=1.0), jit_compile=True), tmp_path, x
-    )
+    def make() -> Any:
+        return network(keras, getattr(keras.optimizers, optimizer)(0.01, clipnorm=1.0), jit_compile=True)
+
+    same_bits(make, tmp_path, x, histograms=histograms)
 
 
 @pytest.mark.slow
@@ -125,7 +130,7 @@ def test_in_keras_2(tf: ModuleType, tf_keras: ModuleType, tmp_path: Path, optimi
     import operator
 
     kind = operator.attrgetter(optimizer)(tf_keras.optimizers)
-    same_bits(lambda: dense(tf_keras, kind(0.01, clipnorm=0.1)), tmp_path)
+    same_bits(lambda: dense(tf_keras, kind(0.01, clipnorm=0.1)), tmp_path, histograms=2)
 
 
 @pytest.mark.parametrize("flavour", ["keras", "tf_keras"])
@@ -133,7 +138,7 @@ def test_in_mixed_precision(tf: ModuleType, request: pytest.FixtureRequest, tmp_
     keras = request.getfixturevalue(flavour)
     keras.mixed_precision.set_global_policy("mixed_float16")
     try:
-        same_bits(lambda: dense(keras, keras.optimizers.Adam(0.01, clipnorm=0.5)), tmp_path)
+        same_bits(lambda: dense(keras, keras.optimizers.Adam(0.01, clipnorm=0.5)), tmp_path, histograms=2)
     finally:
         keras.mixed_precision.set_global_policy("float32")
 

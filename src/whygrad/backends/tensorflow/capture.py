@@ -41,6 +41,7 @@ from whygrad.backends.tensorflow.nonfinite.discoveries import Discoveries
 from whygrad.backends.tensorflow.nonfinite.explainer import Explainer
 from whygrad.backends.tensorflow.nonfinite.formula import Formulas
 from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
+from whygrad.backends.tensorflow.nonfinite.known_step import KnownStep, KnownSteps
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import ScaledLosses, StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.tap import TAPPED
 from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
@@ -99,6 +100,7 @@ class Capture:
         self.freezer = Freezer(recorder, self.keras, self.requests, self.updates, self.numbers, of_terms, self._events)
         self.listener = OpListener(self.hooks, self._note_op)
         self._joined: set[str] = set()
+        self._known: dict[int, KnownStep] = {}
 
     @cached_property
     def sparse_updates(self) -> SparseUpdates:
@@ -114,7 +116,12 @@ class Capture:
             every_call=self.options.find_nan,
         )
         made.on_step += [self.keras.step_ran, self.numbers.step_ran]
+        made.on_look = self.known_steps.look
         return made
+
+    @cached_property
+    def known_steps(self) -> KnownSteps:
+        return KnownSteps(self.recorder, lambda: self.histories, self.numbers.catch_up, self._known)
 
     @cached_property
     def update_watch(self) -> UpdateWatch:
@@ -215,7 +222,7 @@ class Capture:
         variable_hooks.install(hooks, recorder, self.requests)
         keras_hooks.install_tensorflow(hooks, self.keras)
         attribution.install(hooks, recorder, self.watched.backward_ops)
-        nonfinite_hooks.install(hooks, lambda: self.histories)
+        nonfinite_hooks.install(hooks, recorder, self.listener, lambda: self.histories, self._known)
         for name in ("keras", "tf_keras"):
             module = sys.modules.get(name)
             if module is not None:
@@ -268,6 +275,9 @@ class Capture:
 
     def record(self, failure: Failure | None = None) -> Recording:
         """All that was seen so far; watching may go on."""
+        if "histories" in vars(self):
+            with self.recorder.pausing():
+                self.known_steps.settle()
         return self.freezer.recording(failure)
 
     def has_failed(self) -> bool:

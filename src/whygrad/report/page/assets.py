@@ -13,7 +13,10 @@ from whygrad.report.html import STYLE
 
 _FOLDER: Final = Path(__file__).with_name("static")
 # Each uses only those before it: one after another they are one script.
-MODULES: Final = ("dom.js", "data.js", "charts.js", "graph.js", "run_view.js", "why_view.js", "runs_view.js", "main.js")
+MODULES: Final = (
+    *("dom.js", "data.js", "charts.js", "histogram.js", "terms.js", "graph.js"),
+    *("run_view.js", "why_view.js", "runs_view.js", "main.js"),
+)
 TYPES: Final = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".svg": "image/svg+xml"}
 _IMPORT: Final = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export ", re.MULTILINE)

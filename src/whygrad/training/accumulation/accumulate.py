@@ -8,6 +8,7 @@ from typing import Any
 from whygrad.errors import AccumulationError
 from whygrad.training.accumulation.arguments import Settings, Weigh
 from whygrad.training.accumulation.optimizer import AccumulatingOptimizer
+from whygrad.training.replicas import refuse_coordinated
 from whygrad.training.wrapping.by_keras import register_wrappers, wrapper_class
 from whygrad.training.wrapping.delegating import check_optimizer
 
@@ -53,6 +54,7 @@ def accumulate(
         steps=steps, partial=partial, weight=weight, reduction=reduction, nonfinite=nonfinite, buffer_dtype=buffer_dtype
     )
     _check_optimizer(optimizer, name)
+    refuse_coordinated("accumulation", AccumulationError)
     return wrapper_class(AccumulatingOptimizer, optimizer)(optimizer, name=name, **asdict(settings))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -12,8 +13,10 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.errors import AccumulationError, EmptyWindowError, MicrobatchWeightError
 from whygrad.training.accumulation.arguments import as_weight, check_steps, check_weight, in_graph_check
+from whygrad.training.accumulation.replicated import for_optimizer, on_every_replica
 from whygrad.training.accumulation.variable_set import check_known, check_pairs
 from whygrad.training.accumulation.window import Share, Window
+from whygrad.training.replicas import across_replicas
 from whygrad.training.wrapping.delegating import check_optimizer
 
 _EMPTY = "there is nothing to apply: no micro-batch was added since the last update"
@@ -27,6 +30,8 @@ class Accumulator(tf.Module):  # type: ignore[misc]
     `steps` is the number of micro-batches after which it is `ready`; without it, one is enough.
     `buffer_dtype="float32"` sums float16 and bfloat16 gradients in float32. `name` is that of the module.
     Works in and out of `tf.function`; save it with `tf.train.Checkpoint(accumulator=...)`, also half-full.
+    Under a `tf.distribute` strategy, make it in its scope. A `"mean"` is then what `tf.nn.compute_average_loss` gives:
+    the part of this replica in the mean over all of them.
 
     >>> accumulator = wg.Accumulator(steps=4)
     >>> for x, y in microbatches:
@@ -52,6 +57,7 @@ class Accumulator(tf.Module):  # type: ignore[misc]
         self._summed = reduction == "sum"
         self._weighted: bool | None = None  # whether the micro-batches of the window came with a weight
         self._absent: list[int] = []  # variables that had no gradient yet when `add` was last traced
+        self._strategy = tf.distribute.get_strategy()
         self.window = Window(steps=steps, buffer_dtype=buffer_dtype)
 
     @unconverted
@@ -61,9 +67,9 @@ class Accumulator(tf.Module):  # type: ignore[misc]
         `weight`: how many examples or tokens the mean was taken over. Leave it out only if all are of one size.
         """
         gradients, variables = check_pairs(gradients, variables)
-        _check_replicas()
+        self._check_replicas()
         self._check_weight(weight)
-        self.window.prepare(gradients, variables)
+        self._prepare(gradients, variables)
         if self._summed or weight is None:
             share = Share(summed=self._summed)
         else:
@@ -75,7 +81,7 @@ class Accumulator(tf.Module):  # type: ignore[misc]
     @property
     def microbatches(self) -> Any:
         """How many micro-batches the window holds: a number, or a tensor inside `tf.function`."""
-        count = self.window.microbatches
+        count = self.window.first_replica(self.window.microbatches)
         return int(count.numpy()) if tf.executing_eagerly() else count.read_value()
 
     @property
@@ -98,7 +104,11 @@ class Accumulator(tf.Module):  # type: ignore[misc]
 
     @unconverted
     def apply(self, optimizer: Any) -> None:
-        """Update with the accumulated gradient and start a new window."""
+        """Update with the accumulated gradient and start a new window.
+
+        Under a strategy each replica adds to its own part, and they sum these here, once. In a `tf.function`, a step
+        that is run by `strategy.run` may not ask `if accumulator.ready`: ask around it, or use `wg.accumulate`.
+        """
         if not self.window.buffers or (tf.executing_eagerly() and not self.microbatches):
             raise EmptyWindowError(_EMPTY, help=_EMPTY_HELP)
         check_optimizer(optimizer, error=AccumulationError)
@@ -106,21 +116,47 @@ class Accumulator(tf.Module):  # type: ignore[misc]
         compat.build(optimizer, self.window.variables_held)
 
         def send(gradients: list[Any], variables: list[Any]) -> None:
-            optimizer.apply_gradients(list(zip(gradients, variables, strict=True)))
+            optimizer.apply_gradients(list(zip(for_optimizer(gradients, optimizer), variables, strict=True)))
 
         def deliver(without: Sequence[int]) -> None:
             self.window.deliver(send, without=without, scaled=not self._summed)
 
         self._weighted = None
-        count = self.window.microbatches.read_value()
-        with tf.control_dependencies([] if tf.executing_eagerly() else [in_graph_check(count > 0, _EMPTY, count)]):
-            self.window.close(self._absent, deliver)
+        if self.window.replicas == 1:
+            self._close(deliver)
+            return
+        with contextlib.nullcontext() if tf.distribute.has_strategy() else self._strategy.scope():
+            across_replicas(lambda: self._close(on_every_replica(deliver)))
 
     @unconverted
     def reset(self) -> None:
         """Drop the micro-batches of this window."""
         self._weighted = None
         self.window.reset()
+
+    def _close(self, deliver: Callable[[Sequence[int]], None]) -> None:
+        count = self.window.first_replica(self.window.microbatches).read_value()
+        with tf.control_dependencies([] if tf.executing_eagerly() else [in_graph_check(count > 0, _EMPTY, count)]):
+            self.window.close(self._absent, deliver)
+
+    def _prepare(self, gradients: list[Any], variables: list[Any]) -> None:
+        if self.window.replicas == 1 or not self.window.needs_buffers(variables):
+            self.window.prepare(gradients, variables)
+            return
+
+        def create() -> None:
+            with tf.init_scope(), self._strategy.scope():  # inside a replica it would be one variable for each
+                self.window.create([None] * len(variables), variables)
+
+        across_replicas(create)
+
+    def _check_replicas(self) -> None:
+        replicas = tf.distribute.get_strategy().num_replicas_in_sync
+        if replicas != self.window.replicas:
+            raise AccumulationError(
+                f"the Accumulator was made for {self.window.replicas} replicas and runs on {replicas}",
+                help="make it inside `with strategy.scope():`",
+            )
 
     def _check_weight(self, weight: Any) -> None:
         if weight is not None:
@@ -133,12 +169,3 @@ class Accumulator(tf.Module):  # type: ignore[misc]
                 f"the micro-batches before had {had}, this one has {has}",
                 help="pass weight= for every micro-batch, or for none",
             )
-
-
-def _check_replicas() -> None:
-    replicas = tf.distribute.get_strategy().num_replicas_in_sync
-    if replicas > 1:
-        raise AccumulationError(
-            f"Accumulator works on one replica, this strategy has {replicas}",
-            help="wrap the optimizer instead: wg.accumulate(optimizer, steps=...)",
-        )

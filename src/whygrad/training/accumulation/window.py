@@ -9,9 +9,11 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.measure.graph_building import Factor, choose
+from whygrad.errors import AccumulationError
 from whygrad.training.accumulation.gradient_buffer import Buffer, make_buffer
 from whygrad.training.accumulation.variable_set import VariableSet, check_drift
 from whygrad.training.accumulation.window_state import check_restored, load_pending, restoring
+from whygrad.training.replicas import refuse_coordinated
 from whygrad.training.variables import name_of
 
 Send = Callable[[list[Any], list[Any]], Any]  # gradients, variables -> an update of the optimizer
@@ -44,6 +46,7 @@ class Window(tf.Module):  # type: ignore[misc]
 
     def __init__(self, *, steps: int | None, buffer_dtype: Any = None, skips: bool = False) -> None:
         super().__init__(name="accumulation_window")
+        refuse_coordinated("accumulation", AccumulationError)
         self._steps = steps
         self._skips = skips  # whether `skip` will be called; a graph without needless variables is a faster one
         self._dtype = None if buffer_dtype is None else tf.as_dtype(buffer_dtype)
@@ -62,11 +65,16 @@ class Window(tf.Module):  # type: ignore[misc]
 
     def prepare(self, gradients: Sequence[Any], variables: Sequence[Any]) -> None:
         """Make buffers for these variables, or check that they are the window's; raises before anything changes."""
-        held = self.held.variables
-        if held is None or (not held.same_as(variables) and self.is_empty_now()):
-            self.create(gradients, variables)  # between windows the variables may change
+        if self.needs_buffers(variables):
+            self.create(gradients, variables)
         else:
-            check_drift(held, variables)
+            assert self.held.variables is not None
+            check_drift(self.held.variables, variables)
+
+    def needs_buffers(self, variables: Sequence[Any]) -> bool:
+        """Whether there are none yet; between windows the variables may change."""
+        held = self.held.variables
+        return held is None or (not held.same_as(variables) and self.is_empty_now())
 
     def create(self, gradients: Sequence[Any], variables: Sequence[Any]) -> None:
         """New buffers; a gradient of None says that it is not known whether it will be sparse."""
@@ -211,7 +219,9 @@ class Window(tf.Module):  # type: ignore[misc]
     def _scale(self) -> Any:
         weight = self.weight.read_value()
         if self.replicas > 1:
-            weight = tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, weight)
+            context = tf.distribute.get_replica_context()
+            if context is not None:  # across replicas it is read as the sum of all
+                weight = context.all_reduce(tf.distribute.ReduceOp.SUM, weight)
             weight /= self.replicas  # Keras divided each replica's loss by their number
         unit = self.unit.read_value() if self._narrow() else tf.ones([], tf.float64)
         return Factor(tf.math.divide_no_nan(unit, weight))

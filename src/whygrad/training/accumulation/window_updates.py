@@ -12,6 +12,7 @@ from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.errors import AccumulationError
 from whygrad.training.accumulation.arguments import Settings
 from whygrad.training.accumulation.microbatch_weight import share_of
+from whygrad.training.accumulation.replicated import for_optimizer
 from whygrad.training.accumulation.variable_set import check_known, check_pairs
 from whygrad.training.accumulation.window import Window
 
@@ -101,8 +102,7 @@ class WindowUpdates:
     def _close(self, without: Sequence[int]) -> None:
         def send(gradients: list[Any], variables: list[Any]) -> None:
             before = self.loss_scale()
-            whole = _on_first_replica(gradients) if self._wrapper.UNSCALES_IN_APPLY else gradients
-            self._wrapper.hand_over(whole, variables)
+            self._wrapper.hand_over(for_optimizer(gradients, self._wrapper.wrapped), variables)
             if before is not None:
                 lowered = self.loss_scale() < before  # that is how a window with a NaN was left out
                 self.window.dropped.assign_add(tf.where(lowered, self.window.kept(), 0))
@@ -149,17 +149,3 @@ class WindowUpdates:
 def _all_finite(gradients: Sequence[Any]) -> Any:
     parts = [g.values if isinstance(g, tf.IndexedSlices) else g for g in gradients if g is not None]
     return tf.reduce_all([tf.reduce_all(tf.math.is_finite(part)) for part in parts])
-
-
-def _on_first_replica(gradients: list[Any]) -> list[Any]:
-    """The sum over all replicas on the first, zeros on the others.
-
-    Keras 3 clips, and looks for NaN, on each replica before it sums; this way it does so with the whole gradient.
-    """
-    context = tf.distribute.get_replica_context()
-    if context is None or context.num_replicas_in_sync == 1:
-        return gradients
-    present = [gradient for gradient in gradients if gradient is not None]
-    whole = iter(context.all_reduce(tf.distribute.ReduceOp.SUM, present))
-    first = tf.equal(context.replica_id_in_sync_group, 0)
-    return [None if g is None else tf.where(first, total := next(whole), tf.zeros_like(total)) for g in gradients]

@@ -11,7 +11,7 @@ from whygrad.backends.tensorflow import compat
 from whygrad.errors import UsageError
 from whygrad.training.edit.owned_variables import Pattern, trained
 from whygrad.training.edit.planned_edit import PlannedEdit
-from whygrad.training.edit.replicas import write
+from whygrad.training.replicas import write
 
 
 class ClipWeights(PlannedEdit):

@@ -15,7 +15,7 @@ from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.errors import UsageError
 from whygrad.training.edit.owned_variables import Pattern, trained
 from whygrad.training.edit.planned_edit import Logs, PlannedEdit
-from whygrad.training.edit.replicas import across_replicas, copy_of, mixed, scope_of, write
+from whygrad.training.replicas import across_replicas, copy_of, mixed, scope_of, write
 from whygrad.training.variables import check_variable, name_of
 
 

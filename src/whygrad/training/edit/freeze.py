@@ -13,7 +13,7 @@ from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.errors import UsageError
 from whygrad.training.edit.owned_variables import Pattern, first_values, fits, selected, variables_of
 from whygrad.training.edit.planned_edit import Held, Logs, PlannedEdit
-from whygrad.training.edit.replicas import copy_of, scope_of, write
+from whygrad.training.replicas import copy_of, scope_of, write
 from whygrad.training.wrapping.delegating import check_optimizer
 
 

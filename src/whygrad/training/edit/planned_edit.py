@@ -11,7 +11,7 @@ from whygrad.arguments import check_module_name, check_number, check_whole
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.ledger.writer import writing_as
 from whygrad.backends.tensorflow.measure.graph_building import choose, unconverted
-from whygrad.training.edit.replicas import across_replicas, scope_of
+from whygrad.training.replicas import across_replicas, scope_of
 from whygrad.training.variables import variable_list
 
 Logs = Mapping[str, Any] | None

@@ -11,7 +11,7 @@ from whygrad.arguments import check_callable, check_number, check_whole, given
 from whygrad.backends.tensorflow.log.ledger.writer import writing_as
 from whygrad.errors import UsageError
 from whygrad.training.edit.planned_edit import Logs, PlannedEdit
-from whygrad.training.edit.replicas import across_replicas, write
+from whygrad.training.replicas import across_replicas, write
 from whygrad.training.variables import is_variable
 
 

@@ -11,7 +11,7 @@ from whygrad.backends.tensorflow import compat
 from whygrad.errors import UsageError
 from whygrad.training.edit.owned_variables import variables_of
 from whygrad.training.edit.planned_edit import Held, PlannedEdit
-from whygrad.training.edit.replicas import mixed, write
+from whygrad.training.replicas import mixed, write
 from whygrad.training.variables import name_of, shape_of
 
 

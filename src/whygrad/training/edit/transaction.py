@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 import tensorflow as tf
@@ -13,6 +14,7 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.ledger.writer import writing_as
 from whygrad.errors import NonfiniteError, UsageError
 from whygrad.training.edit.owned_variables import first_values, variables_of
+from whygrad.training.replicas import copies_of
 from whygrad.training.variables import name_of
 
 
@@ -40,13 +42,13 @@ class Transaction:
     # -- used by `transaction` ---------------------------------------------------------------------
 
     def begin(self) -> None:
-        for variable in _parts(variables_of(*self._owners)):
+        for variable in chain.from_iterable(map(copies_of, variables_of(*self._owners))):
             self._known.add(id(variable))
             self._before.append((variable, tf.identity(variable.read_value())))
 
     def created(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         variable = next_creator(**kwargs)
-        for part in _parts([variable]):
+        for part in copies_of(variable):
             if tf.executing_eagerly():
                 self._born.append((part, tf.identity(part.read_value())))
         return variable
@@ -79,7 +81,7 @@ class Transaction:
         """Slots made while a function was traced: their first values were never seen here."""
         inner = compat.innermost(optimizer)
         for variable in compat.trainables_of(inner):
-            slots = [part for slot in compat.slots_of(inner, variable) for part in _parts([slot])]
+            slots = [part for slot in compat.slots_of(inner, variable) for part in copies_of(slot)]
             if all(id(slot) in self._known or id(slot) in born for slot in slots):
                 continue
             for slot, first in zip(slots, first_values(inner, variable), strict=False):
@@ -146,13 +148,6 @@ def transaction(*owners: Any, nonfinite: str = "restore") -> Iterator[Transactio
         raise
     if nonfinite == "raise" and guard.rolled_back is True and guard.reason != "asked to":
         raise NonfiniteError(f"{guard.reason}; every variable was restored")
-
-
-def _parts(variables: list[Any]) -> Iterator[Any]:
-    """TensorFlow's own variables, one a device."""
-    for variable in variables:
-        own = compat.native(variable)
-        yield from own.values if hasattr(own, "distribute_strategy") and hasattr(own, "values") else [own]
 
 
 def _is_finite(value: Any) -> Any:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from whygrad.arguments import check_choice
@@ -19,14 +21,16 @@ class Guards:
         check_choice("guard", mode, (None, "skip", "raise", "zero", "rollback"))  # `MODES`, without the framework
         self.mode = mode
         self._of: weakref.WeakKeyDictionary[Any, Guarding] = weakref.WeakKeyDictionary()
-        self._depth = 0
+        self._inside: weakref.WeakSet[Any] = weakref.WeakSet()  # optimizers that a guarded one hands its gradients to
+        self._threads = threading.local()  # `busy` where one is making its update: replicas have threads of their own
 
     def step(self, optimizer: Any, gradients: list[Any], variables: list[Any], apply: Any) -> None:
         """Guard one update; those that it makes itself, of an optimizer inside, go through."""
         from whygrad.backends.tensorflow import compat
         from whygrad.training.guard.guarding import Guarding, GuardSettings
 
-        if self._depth or hasattr(optimizer, "guarding"):
+        busy = getattr(self._threads, "busy", False)
+        if busy or optimizer in self._inside or hasattr(optimizer, "guarding"):
             apply(gradients)
             return
         guarding = self._of.get(optimizer)
@@ -34,11 +38,12 @@ class Guards:
             compat.build(optimizer, variables)
             guarding = self._of[optimizer] = Guarding(GuardSettings(on_nonfinite=self.mode or "skip", patience=None))
             guarding.build(optimizer, variables)
-        self._depth += 1
+        self._inside.update(inner for inner in _held_by(optimizer))
+        self._threads.busy = True
         try:
             guarding.step(optimizer, gradients, variables, apply)
         finally:
-            self._depth -= 1
+            self._threads.busy = False
 
     def take_reports(self) -> list[str]:
         """What the guards have held back, once."""
@@ -55,3 +60,11 @@ class Guards:
             return optimizer.iterations
 
         stand_around_updates(hooks, base, compat.updating_method(base), around)
+
+
+def _held_by(optimizer: Any) -> Iterator[Any]:
+    """The optimizers inside an optimizer."""
+    inner = getattr(optimizer, "wrapped", None) or getattr(optimizer, "inner_optimizer", None)
+    if inner is not None:
+        yield inner
+        yield from _held_by(inner)

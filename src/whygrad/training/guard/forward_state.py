@@ -13,6 +13,7 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
+from whygrad.training.replicas import copies_of
 from whygrad.training.variables import variable_list
 
 
@@ -29,7 +30,7 @@ class EagerState:
     def watch(self, given: Iterable[Any] | Any) -> None:
         """Remember the variables of a model that are not trained, or these variables."""
         variables = given if isinstance(given, type) else getattr(given, "non_trainable_variables", given)
-        self._variables = [compat.native(variable) for variable in variable_list(variables)]
+        self._variables = [copy for variable in variable_list(variables) for copy in copies_of(variable)]
         self.take()
 
     def take(self) -> None:

@@ -9,9 +9,11 @@ from dataclasses import asdict
 from typing import Any
 
 from whygrad.arguments import check_choice, check_path
+from whygrad.errors import UsageError
 from whygrad.store import RunWriter
 from whygrad.training.guard.guarding import MODES, GuardSettings
 from whygrad.training.guard.optimizer import GuardedOptimizer
+from whygrad.training.replicas import refuse_coordinated
 from whygrad.training.wrapping.by_keras import register_wrappers, wrapper_class
 from whygrad.training.wrapping.delegating import check_optimizer
 
@@ -58,6 +60,7 @@ def guard(
         keep_in=None if keep_in is None else os.fspath(keep_in),
     )
     check_optimizer(optimizer, name)
+    refuse_coordinated("a guard", UsageError)
     wrapper = wrapper_class(GuardedOptimizer, optimizer)(optimizer, name=name, **asdict(settings))
     wrapper.guarding.restore(restore)
     return wrapper

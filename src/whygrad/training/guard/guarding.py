@@ -12,12 +12,12 @@ import tensorflow as tf
 from whygrad.arguments import check_choice, check_whole
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.graph_building import choose
-from whygrad.backends.tensorflow.measure.statistics import Reducer
-from whygrad.backends.tensorflow.measure.step_means import Means
 from whygrad.errors import NonfiniteError, UsageError
+from whygrad.training.guard.finite_gradients import all_finite, bad_of_all, gradient_is_finite, without_bad_elements
 from whygrad.training.guard.forward_state import EagerState, written_before
 from whygrad.training.guard.kept_states import KeptStates
 from whygrad.training.guard.record import GuardRecord
+from whygrad.training.replicas import Replica, copies_of, current_replica, refuse_coordinated, replicas_of
 from whygrad.training.variables import name_of
 
 MODES: Final = ("skip", "raise", "zero", "rollback")
@@ -40,6 +40,17 @@ class GuardSettings:
         check_whole("keep_every", self.keep_every, help="`keep_every=100` keeps a state every 100 updates")
 
 
+@dataclass(slots=True, eq=False)
+class _Update:
+    """One update of an optimizer, which is to be made or not."""
+
+    finite: Any  # whether its gradients are
+    which: Callable[[], list[Any]]  # of them are
+    scale: Any  # of an optimizer that looks for itself, and has been given them
+    apply: Callable[[Callable[[list[Any]], list[Any]]], Any]  # with the gradients as the function returns them
+    replicas: Any = None  # whose gradients are not finite
+
+
 class Guarding:
     """The state of one guarded optimizer, made when its variables are known."""
 
@@ -58,49 +69,78 @@ class Guarding:
     def build(self, optimizer: Any, variables: Sequence[Any]) -> None:
         """Once the variables are known."""
         if self.record is None:
-            self.record = GuardRecord([name_of(variable) for variable in variables])
+            refuse_coordinated("a guard", UsageError)
+            replicas = replicas_of(variables)
+            self.record = GuardRecord([name_of(variable) for variable in variables], replicas)
             self._places = {id(compat.native(variable)): i for i, variable in enumerate(variables)}
             if self.settings.on_nonfinite == "rollback":
-                state = [compat.native(each) for each in (*variables, *compat.state_of_optimizer(optimizer))]
+                if replicas > 1 and self.settings.keep_in is not None:
+                    raise UsageError(
+                        f"the states of {replicas} replicas are kept in memory only", help="leave `keep_in` out"
+                    )
+                state = _copies([*variables, *compat.state_of_optimizer(optimizer)])
                 self.kept = KeptStates(state, self.settings.keep, self.settings.keep_every, self.settings.keep_in)
 
     def step(self, optimizer: Any, gradients: list[Any], variables: Sequence[Any], apply: Callable[[Any], Any]) -> None:
         """Look at the gradients of one step; `apply` is the optimizer's own update."""
-        assert self.record is not None
-        _refuse_replicas()
-        given = [gradient for gradient in gradients if gradient is not None]
-        finite = all_finite(given)
+        finite = all_finite([gradient for gradient in gradients if gradient is not None])
         scale = compat.dynamic_scale_of(optimizer)
         if scale is not None:
             apply(gradients)  # it looks for itself, lowers its scale, and applies nothing
-            finite = tf.logical_or(finite, scale > _ABSORBS_ABOVE)
-            choose(finite, self.record.good, lambda: self._bad(gradients, variables, None))
+        replica = current_replica()
+        if replica is None:
+            update = _Update(
+                finite,
+                lambda: self._which_are_finite(gradients, variables),
+                scale,
+                lambda change: apply(change(gradients)),
+            )
+            self._settle(update, optimizer, variables)
             return
-        go_on = tf.logical_and(finite, tf.logical_not(self.record.stopped)) if compat.inside_xla() else finite
-        put_back = self._putting_back(variables, optimizer)
-        choose(go_on, lambda: self._good(gradients, apply), lambda: self._bad(gradients, variables, apply, put_back))
+        self._check_replicas(replica)
+        bad = bad_of_all(replica, finite, lambda: self._which_are_finite(gradients, variables))
 
-    def _good(self, gradients: list[Any], apply: Callable[[Any], Any]) -> None:
+        def together(strategy: Any, given: Any, bad: Any, scale: Any) -> None:
+            """Once for all replicas, with what each of them has; a branch of one alone may not hold an update."""
+            marks = strategy.experimental_local_results(bad)[0] > 0
+
+            def on_each(change: Callable[[list[Any]], list[Any]]) -> None:
+                strategy.extended.call_for_each_replica(lambda own: apply(change(own)), args=(given,))
+
+            first = None if scale is None else strategy.experimental_local_results(scale)[0]
+            good = tf.logical_not(tf.reduce_any(marks))
+            update = _Update(good, lambda: tf.unstack(~tf.reduce_any(marks, 0), num=len(self._places)), first, on_each)
+            update.replicas = tf.reduce_any(marks, 1)
+            self._settle(update, optimizer, variables)
+
+        tf.distribute.get_replica_context().merge_call(together, args=(gradients, bad, scale))
+
+    def _settle(self, update: _Update, optimizer: Any, variables: Sequence[Any]) -> None:
         assert self.record is not None
-        apply(gradients)
+        if update.scale is not None:
+            finite = tf.logical_or(update.finite, update.scale > _ABSORBS_ABOVE)
+            choose(finite, self.record.good, lambda: self._bad(update, None))
+            return
+        stopped = self.record.stopped
+        go_on = tf.logical_and(update.finite, tf.logical_not(stopped)) if compat.inside_xla() else update.finite
+        put_back = self._putting_back(variables, optimizer)
+        choose(go_on, lambda: self._good(update), lambda: self._bad(update, put_back))
+
+    def _good(self, update: _Update) -> None:
+        assert self.record is not None
+        update.apply(lambda gradients: gradients)
         self.record.good()
         if self.kept is not None:
             self.kept.note()
         if tf.executing_eagerly():
             self.eager_state.take()
 
-    def _bad(
-        self,
-        gradients: list[Any],
-        variables: Sequence[Any],
-        apply: Callable[[Any], Any] | None,
-        put_back: Callable[[], None] | None = None,
-    ) -> None:
+    def _bad(self, update: _Update, put_back: Callable[[], None] | None) -> None:
         assert self.record is not None
-        self.record.bad(self._which_are_finite(gradients, variables))
+        self.record.bad(update.which(), update.replicas)
         mode = self.settings.on_nonfinite
-        if mode == "zero" and apply is not None:
-            apply([_without_bad_elements(gradient) for gradient in gradients])
+        if mode == "zero" and update.scale is None:
+            update.apply(lambda gradients: [without_bad_elements(gradient) for gradient in gradients])
         elif put_back is not None:
             put_back()
             if self.kept is not None:
@@ -130,8 +170,16 @@ class Guarding:
             return self.eager_state.put_back
         ours = [each.variables for each in (self.record, self.kept) if each is not None]
         own = [*variables, *compat.state_of_optimizer(optimizer), *chain(*ours)]
-        put_back, self.unrestored = written_before([compat.native(each) for each in own])
+        put_back, self.unrestored = written_before(_copies(own))
         return put_back
+
+    def _check_replicas(self, replica: Replica) -> None:
+        assert self.record is not None
+        if replica.count != self.record.replicas:
+            raise UsageError(
+                f"the optimizer was made for {self.record.replicas} replicas and runs on {replica.count}",
+                help="call wg.guard and build the model inside `with strategy.scope():`",
+            )
 
     def check(self) -> None:
         """Raise NonfiniteError if training is to stop. For steps that cannot stop by themselves."""
@@ -152,49 +200,6 @@ class Guarding:
         return "\n".join(lines) or "whygrad guard: every gradient was finite"
 
 
-def all_finite(gradients: Sequence[Any]) -> Any:
-    """A tensor that says whether every element is; one pass, and a closer look only where the squares overflow."""
-    if not gradients:
-        return tf.constant(True)
-    reducer = Means(tf.float32, compat.inside_xla()).reducer
-    total = tf.add_n([_half_square_sum(gradient, reducer) for gradient in gradients])
-
-    def look_closer() -> Any:
-        return tf.reduce_all([gradient_is_finite(gradient) for gradient in gradients])
-
-    return tf.cond(tf.math.is_finite(total), lambda: tf.constant(True), look_closer)
-
-
-def gradient_is_finite(gradient: Any) -> Any:
-    if gradient is None:
-        return tf.constant(True)
-    return tf.reduce_all(tf.math.is_finite(_values(gradient)))
-
-
-def _half_square_sum(gradient: Any, reducer: Reducer) -> Any:
-    values = _values(gradient)
-    wide = values if values.dtype.size >= 4 else tf.cast(values, tf.float32)
-    return tf.cast(reducer.half_squares(wide, None), tf.float32)
-
-
-def _values(gradient: Any) -> Any:
-    return gradient.values if isinstance(gradient, tf.IndexedSlices) else gradient
-
-
-def _without_bad_elements(gradient: Any) -> Any:
-    if gradient is None:
-        return None
-    values = _values(gradient)
-    fixed = tf.where(tf.math.is_finite(values), values, tf.zeros_like(values))
-    if isinstance(gradient, tf.IndexedSlices):
-        return tf.IndexedSlices(fixed, gradient.indices, gradient.dense_shape)
-    return fixed
-
-
-def _refuse_replicas() -> None:
-    context = tf.distribute.get_replica_context()
-    if context is not None and context.num_replicas_in_sync > 1:
-        raise UsageError(
-            "a guard cannot hold back the update of several replicas yet",
-            help="guard a step that runs on one device, or let a LossScaleOptimizer skip bad steps",
-        )
+def _copies(variables: Iterable[Any]) -> list[Any]:
+    """TensorFlow's own variables, one for each device that has one."""
+    return [copy for variable in variables for copy in copies_of(variable)]

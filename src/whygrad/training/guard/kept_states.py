@@ -13,6 +13,7 @@ import tensorflow as tf
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.errors import UsageError
+from whygrad.training.replicas import single_variable
 
 
 class MemoryShelf:
@@ -20,7 +21,7 @@ class MemoryShelf:
 
     def __init__(self, state: Sequence[Any], places: int) -> None:
         self._state = list(state)
-        self._copies = [[tf.Variable(each.read_value(), trainable=False) for each in state] for _ in range(places)]
+        self._copies = [[_copy(each) for each in state] for _ in range(places)]
         self.variables: list[Any] = [copy for copies in self._copies for copy in copies]
 
     def put(self, place: int) -> None:
@@ -78,9 +79,9 @@ class KeptStates:
         with tf.init_scope():
             self._shelf = MemoryShelf(state, keep) if folder is None else DiskShelf(state, folder)
             self._shelf.put(0)
-            self._good = tf.Variable(0, trainable=False, dtype=tf.int64, name="good_updates")
-            self._newest = tf.Variable(0, trainable=False, dtype=tf.int64, name="newest_state")
-            self._filled = tf.Variable(1, trainable=False, dtype=tf.int64, name="states_kept")
+            self._good = single_variable(0, tf.int64, "good_updates")
+            self._newest = single_variable(0, tf.int64, "newest_state")
+            self._filled = single_variable(1, tf.int64, "states_kept")
 
     @property
     def variables(self) -> list[Any]:
@@ -104,6 +105,12 @@ class KeptStates:
         older = tf.math.floormod(self._newest - 1, self._keep)
         self._newest.assign(tf.where(self._filled > 1, older, self._newest))
         self._filled.assign(tf.maximum(self._filled - 1, 1))
+
+
+def _copy(variable: Any) -> Any:
+    """A variable with the same value, on the same device."""
+    value = variable.read_value()
+    return single_variable(value, value.dtype, "state", device=variable.device)
 
 
 def _assign(targets: Sequence[Any], sources: Sequence[Any]) -> None:

@@ -11,7 +11,9 @@ import numpy as np
 
 from whygrad.graph.series import CHANNELS
 from whygrad.store import Rows, RunWriter, Track
+from whygrad.training.monitor.replica_trouble import ReplicaTrouble
 from whygrad.training.monitor.row_layout import RowLayout
+from whygrad.training.monitor.step_histograms import unpacked
 from whygrad.training.monitor.step_recorder import StepRecorder
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -70,6 +72,7 @@ class Collector:
         self.writer = writer
         self.glimpse: tuple[int, str] | None = None
         self.last_step = start - 1
+        self.replicas = ReplicaTrouble(writer)
         self._start = start
         self._numbers: dict[RowLayout, dict[str, int]] = {}
         self._lock = threading.Lock()
@@ -82,12 +85,15 @@ class Collector:
                 numbers, data = ring.drain(before, self.recorder.every)
                 if len(numbers):
                     self._take(layout, numbers, data)
+            self._take_histograms(before)
             self.executions.forget(self.executions.batches - 1)
 
     @property
     def room(self) -> int:
         """How many more rows the smallest ring could hold."""
-        return min((ring.capacity for ring in self.recorder.rings.values()), default=1 << 30)
+        counted = self.recorder.histograms
+        rarer = [] if counted is None else [ring.capacity * counted.every for ring in counted.rings.values()]
+        return min((*(ring.capacity for ring in self.recorder.rings.values()), *rarer), default=1 << 30)
 
     @property
     def lost(self) -> int:
@@ -98,11 +104,23 @@ class Collector:
         if layout not in self._numbers:
             self._numbers[layout] = {name: self.writer.add_track(track) for name, track in tracks.items()}
         rows = layout.unpack(numbers, data, self.executions.at(numbers), self._start)
+        if layout.replicas:
+            self.replicas.note(layout, self._start + numbers, data)
         for name, each in rows.items():
             self.writer.append(self._numbers[layout][name], each)
             self.last_step = max(self.last_step, int(each.steps[-1]))
         name = layout.sections[-1].optimizer
         self.glimpse = glimpse_of(tracks[name], rows[name])
+
+    def _take_histograms(self, before: int | None) -> None:
+        counted = self.recorder.histograms
+        if counted is None:
+            return
+        for layout, ring in list(counted.rings.items()):
+            numbers, data = ring.drain(before, self.recorder.every * counted.every)
+            for name, step, values in unpacked(layout, numbers, data, self._start):
+                if layout in self._numbers:
+                    self.writer.add_histograms(self._numbers[layout][name], step, values)
 
 
 def glimpse_of(track: Track, rows: Rows) -> tuple[int, str]:

@@ -25,6 +25,7 @@ from whygrad.training.monitor.ring import Ring, halves, whole
 from whygrad.training.monitor.row_layout import RowLayout, Section, facts_of
 from whygrad.training.monitor.step_probe import Application, AskedGradient, current_graph
 from whygrad.training.monitor.step_row import application_row, weight_norms
+from whygrad.training.replicas import across_replicas, current_replica
 from whygrad.training.run_diagnosis import store_diagnosis, store_ledger
 from whygrad.training.variables import current_rate, gradient_list, variable_list
 
@@ -37,7 +38,8 @@ class LoopRecorder:
     """Records what it is given, in a run of its own.
 
     `recorder.record(gradients=..., variables=..., loss=...)` once a step. The norm of an update is that of the change
-    since the call before. Nothing here raises: a failure of ours is told once, and the loop goes on.
+    since the call before. Nothing here raises: a failure of ours is told once, and the loop goes on. In a step that
+    `strategy.run` runs on several replicas, their gradients are summed for it once more.
     """
 
     def __init__(self, name: str = "", *, folder: str | os.PathLike[str] | None = None) -> None:
@@ -79,7 +81,11 @@ class LoopRecorder:
         check_text("track", track)
         if learning_rate is not None:
             current_rate(learning_rate)
-        self._hooks.safely(self._record, gradients, variables, loss, step, learning_rate, applied, track)
+        if current_replica() is not None:
+            gradients, applied, loss = _summed(gradients, applied, loss)
+        across_replicas(
+            lambda: self._hooks.safely(self._record, gradients, variables, loss, step, learning_rate, applied, track)
+        )
 
     def close(self, status: str = "finished", found: Sequence[Diagnostic] = ()) -> None:
         """End the run; all of it is on the disk then, with what was found otherwise and what its numbers show."""
@@ -118,6 +124,15 @@ class LoopRecorder:
     def _drain(self) -> None:
         for place in list(self._places.values()):
             place.drain(self._writer)
+
+
+def _summed(gradients: list[Any], applied: list[Any] | None, loss: Any) -> tuple[list[Any], list[Any] | None, Any]:
+    """The gradients and the loss of all replicas together."""
+    everything = [*gradients, *(applied or ()), loss]
+    present = [each for each in everything if each is not None]
+    total = iter(tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, present))
+    found = [None if each is None else next(total) for each in everything]
+    return found[: len(gradients)], None if applied is None else found[len(gradients) : -1], found[-1]
 
 
 class _Place:

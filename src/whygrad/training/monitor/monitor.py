@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import tensorflow as tf
 
@@ -19,7 +20,10 @@ from whygrad.store import Run, RunWriter
 from whygrad.training.guard.guard import ModelGuard
 from whygrad.training.monitor.collector import Collector, Executions, ProgressLine
 from whygrad.training.monitor.monitored_function import MonitoredFunction, monitored
+from whygrad.training.replicas import is_coordinated, this_worker
 from whygrad.training.run_diagnosis import DEFAULT, Thresholds, store_diagnosis, store_ledger
+
+_HISTOGRAMS_EVERY: Final = 100  # recorded steps
 
 
 class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type: ignore[misc]
@@ -28,8 +32,11 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
     `model.fit(..., callbacks=[whygrad.Monitor()])`, then `whygrad show latest`. Of each variable: sum, norm, minimum,
     maximum, zeros and non-finite elements of the gradient, its norm after clipping, the norm of the weight and of the
     update; of each step: loss, learning rate, loss scale, duration, and what the training step returns. Several
-    `fit` calls with one Monitor are one run. The training is bit for bit the same. A step on several replicas is not
-    recorded yet; one line says so.
+    `fit` calls with one Monitor are one run. The training is bit for bit the same.
+
+    Under a `tf.distribute` strategy the numbers are those of the gradient that the optimizer applies, summed over all
+    replicas. A replica whose gradients alone are not finite is named. Each worker of a cluster writes a run of its own,
+    and `whygrad show` puts them side by side.
 
     Args:
         name: what to call the run, besides its id.
@@ -38,6 +45,9 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         closely_every: of variables with more than 8192 elements, sum, norm and finiteness of the gradient are taken at
             each recorded step, and minimum, maximum, zeros, weight norm and update norm at one in so many. 1: at each,
             which costs more.
+        histograms: at one recorded step in so many, count how the elements of each gradient, weight (after the update)
+            and update are spread; of more than 8192 elements, so many evenly spaced ones are counted. True: one in 100.
+        per_replica: record the gradients of each replica of this process as well, before they are summed.
         progress: write a line to the terminal: step, loss, norm of all gradients, worst variable.
         thresholds: from where on the numbers of the run are worth a finding.
         guard: what to do with updates that are not finite, `"skip"`, `"zero"`, `"rollback"` or `"raise"`, as
@@ -52,6 +62,8 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         folder: str | os.PathLike[str] | None = None,
         every: int = 1,
         closely_every: int = 16,
+        histograms: int | bool = False,
+        per_replica: bool = False,
         progress: bool = False,
         thresholds: Thresholds = DEFAULT,
         guard: str | None = None,
@@ -62,12 +74,15 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         check_path("folder", folder)
         check_whole("every", every, help="`every=16` records one step in 16")
         check_whole("closely_every", closely_every, help="`closely_every=16` looks closely at one step in 16")
+        if not isinstance(histograms, bool):
+            check_whole("histograms", histograms, help="`histograms=100` takes them at one recorded step in 100")
         if patience is not None:
             check_whole("patience", patience, help="`patience=None` never stops the training")
         check_type("thresholds", thresholds, Thresholds, help="leave it out, or pass a `Thresholds(...)`")
         self.name = name
         self._folder = folder
-        self._every, self._closely_every = every, closely_every
+        self._every, self._closely_every, self._per_replica = every, closely_every, per_replica
+        self._histograms = _HISTOGRAMS_EVERY if histograms is True else histograms or None
         self._progress = ProgressLine() if progress else None
         self._thresholds = thresholds
         self._writer: RunWriter | None = None
@@ -103,14 +118,20 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
     def _start(self) -> None:
         model = self.model
         self._stop("interrupted", None)  # a `fit` that ended without telling
-        replicas = getattr(getattr(model, "distribute_strategy", None), "num_replicas_in_sync", 1)
-        if replicas > 1:
-            warn(f"Monitor cannot record a step on {replicas} replicas yet: this `fit` goes on without it")
+        unable = _not_recorded(model)
+        if unable is not None:
+            warn(f"Monitor cannot record {unable}: this `fit` goes on without it")
             return
         self._writer = self._open_run(model)
         self._executions = Executions()
         self._since_drain = 0
-        self._function = monitored(model, every=self._every, closely_every=self._closely_every)
+        self._function = monitored(
+            model,
+            every=self._every,
+            closely_every=self._closely_every,
+            histograms=self._histograms,
+            per_replica=self._per_replica,
+        )
         self._collector = Collector(self._function.recorder, self._executions, self._writer, self._steps_done)
         self._function.install(partial(self._hooks.safely, self._after_execution), self._on_failure)
         self._writer.add_source(self._collector.drain)
@@ -119,7 +140,10 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         path = None if self._writer is None else self._writer.path
         if path is not None:
             return RunWriter.resume(path, frameworks=DISTRIBUTIONS)
-        facts = {"model": str(getattr(model, "name", "")), "every": self._every}
+        facts: dict[str, Any] = {"model": str(getattr(model, "name", "")), "every": self._every}
+        worker = this_worker()
+        if worker is not None:
+            facts["worker"] = asdict(worker)
         return RunWriter.start(self._folder, name=self.name, facts=facts, frameworks=DISTRIBUTIONS)
 
     def _after_execution(self, begun: float, seconds: float) -> None:
@@ -174,10 +198,24 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         store_ledger(self._writer)
         found = store_diagnosis(self._writer, self._thresholds)
         self._writer.close(status, failure)
+        alone = self._collector.replicas.first
         self._collector = self._function = None
+        if alone is not None:
+            print(f"whygrad: {alone}", file=sys.stderr)
         if found:
             plural = "" if len(found) == 1 else "s"
             print(
                 f"whygrad: {len(found)} finding{plural} in run {self.run_id}: `whygrad show {self.run_id}`",
                 file=sys.stderr,
             )
+
+
+def _not_recorded(model: Any) -> str | None:
+    """What kind of step it is that cannot be recorded; None for any other."""
+    strategy = getattr(model, "distribute_strategy", None)
+    replicas = getattr(strategy, "num_replicas_in_sync", 1)
+    if is_coordinated(strategy):
+        return "steps that a coordinator sends to workers"
+    if replicas > 1 and model.jit_compile and not model.run_eagerly:
+        return f"a step that XLA compiles for {replicas} replicas"
+    return None

@@ -13,10 +13,12 @@ from whygrad.training.monitor.step_recorder import StepRecorder
 _KEPT: Final = "whygrad_monitored"  # attribute of the function whose place is taken: both last until `compile`
 
 
-def monitored(model: Any, *, every: int, closely_every: int) -> MonitoredFunction:
+def monitored(
+    model: Any, *, every: int, closely_every: int, histograms: int | None = None, per_replica: bool = False
+) -> MonitoredFunction:
     """The monitored step of a model; that of an earlier `fit`, traced as it is, where the model would keep its own."""
     original = _innermost(model.train_function)[1]
-    settings = (every, closely_every, model.optimizer)
+    settings = (every, closely_every, histograms, per_replica, model.optimizer)
     kept = getattr(original, "__dict__", {}).get(_KEPT)
     if isinstance(kept, MonitoredFunction) and kept.model is model and kept.settings == settings:
         kept.recorder.restart()
@@ -25,8 +27,10 @@ def monitored(model: Any, *, every: int, closely_every: int) -> MonitoredFunctio
         model,
         every=every,
         closely_every=closely_every,
+        histograms=histograms,
         compiled=bool(model.jit_compile) and not model.run_eagerly,
         rows_at_once=compat.steps_per_execution(model),
+        per_replica=per_replica,
     )
     return MonitoredFunction(model, recorder, original, settings)
 

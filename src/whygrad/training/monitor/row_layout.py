@@ -38,20 +38,26 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class RowLayout:
-    """What the numbers of a row are: those that the step returned by name, then its applications."""
+    """What the numbers of a row are: those that the step returned by name, its applications, the replicas' shares."""
 
     metrics: tuple[str, ...]
     sections: tuple[Section, ...]
     dtype: str
+    replicas: tuple[int, ...] = ()  # the numbers of those of this process, where there are several
+    apart: tuple[Section, ...] = ()  # what was given, for each of them alone
 
     @property
     def width(self) -> int:
-        return len(self.metrics) + sum(section.width for section in self.sections)
+        return len(self.metrics) + sum(section.width for section in self._all) + 2 * len(self.replicas)
+
+    @property
+    def _all(self) -> tuple[Section, ...]:
+        return (*self.sections, *self.apart)
 
     def tracks(self) -> dict[str, Track]:
         """One track for each optimizer."""
         variables: dict[str, dict[str, VariableInfo]] = {}
-        for section in self.sections:
+        for section in self._all:
             known = variables.setdefault(section.optimizer, {})
             for info in section.variables:
                 if info.name not in known or known[info.name].missing:
@@ -68,11 +74,11 @@ class RowLayout:
         An optimizer that is applied several times in a step has so many steps of its own.
         """
         tracks = self.tracks()
-        often = {name: sum(section.optimizer == name for section in self.sections) for name in tracks}
+        often = {name: sum(section.optimizer == name for section in self._all) for name in tracks}
         parts: dict[str, list[Rows]] = {name: [] for name in tracks}
         metrics = data[:, : len(self.metrics)].astype(np.float64)
         offset = len(self.metrics)
-        for section in self.sections:
+        for section in self._all:
             block = data[:, offset : offset + section.width]
             offset += section.width
             turn = len(parts[section.optimizer])
@@ -83,10 +89,15 @@ class RowLayout:
         found = {name: joined(tracks[name], each) for name, each in parts.items()}
         return {name: rows.pick(np.argsort(rows.steps, kind="stable")) for name, rows in found.items()}
 
+    def shares(self, data: Array) -> tuple[Array, Array]:
+        """[k, n] each: the loss of each replica, and how many elements of its gradients are not finite."""
+        count = len(self.replicas)
+        return data[:, self.width - 2 * count : self.width - count], data[:, self.width - count :]
+
     def _values(self, track: Track, section: Section, block: Array) -> Array:
-        names = [info.name for info in track.variables]
+        names = {info.name: i for i, info in enumerate(track.variables)}
         values = np.full((len(block), len(names), len(CHANNELS)), np.nan, self.dtype)
-        places = [names.index(info.name) for info in section.present]
+        places = [names[info.name] for info in section.present]
         values[:, places] = block.reshape(len(block), len(CHANNELS), len(places)).transpose(0, 2, 1)
         return values
 

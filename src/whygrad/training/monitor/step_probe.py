@@ -15,7 +15,8 @@ import tensorflow as tf
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen import gradient_calls
 from whygrad.backends.tensorflow.listen.hooks import Hooks
-from whygrad.backends.tensorflow.measure.gradient_part import Tensor
+from whygrad.backends.tensorflow.measure.gradient_part import Part, Tensor
+from whygrad.training.replicas import Replica, copies_of, current_replica
 
 
 @dataclass(slots=True, eq=False)
@@ -24,6 +25,7 @@ class AskedGradient:
 
     target: Any
     gradients: dict[int, Any]  # by the identity of the variable
+    replica: int = 0  # among those of this process
 
 
 @dataclass(slots=True, eq=False)
@@ -40,7 +42,7 @@ class Application:
 
     optimizer: Any
     gradients: list[Any]
-    variables: list[Any]  # TensorFlow's, one for each gradient
+    variables: list[Any]  # TensorFlow's, one for each gradient; of several replicas, those of the first one here
     owners: list[Any]  # the same as they were given, a Keras variable perhaps
     graph: Any  # in which it was called; None: eagerly
     before: list[Tensor] = field(default_factory=list)  # values before the update
@@ -50,7 +52,10 @@ class Application:
     given_scaled: bool = False  # the gradients are those of the scaled loss
     clipped: list[Any] | None = None  # as long as the gradients that are not None
     clipped_elsewhere: bool = False  # in a graph inside this one: a branch that may not be taken
+    reduced: list[Any] | None = None  # of several replicas: their sum, as long as the gradients that are not None
+    replica: Replica | None = None  # the one that was listened to
     writes: dict[int, list[OptimizerWrite]] = field(default_factory=dict)
+    measured: tuple[list[Part], list[OptimizerWrite]] | None = None  # the gradients as read, and what the update added
 
     def wrote(self, variable: Any, method: str, value: Any) -> None:
         """Note what a method of a variable was called with."""
@@ -62,22 +67,27 @@ class Application:
 class StepProbe:
     """Notes the gradient requests and applications of one step, made in the thread that made the probe.
 
-    The listener, a `StepRecorder`, hears of an application while it is made: opened, clipped, closed.
+    Of a step on several replicas, it notes the requests of all of this process, and the applications of the first: each
+    has threads of its own. The listener, a `StepRecorder`, hears of an application while it is made: opened, clipped,
+    reduced, closed.
     """
 
-    def __init__(self, listener: Any) -> None:
+    def __init__(self, listener: Any, replica: Replica | None = None) -> None:
         self.asked: list[AskedGradient] = []
         self.applications: list[Application] = []
         self.listener = listener
         self._hooks = Hooks()
         self._updates = _Updates(self)
         self._thread = threading.get_ident()
+        self.replica = replica
 
     def start(self) -> None:
         """Put the hooks in."""
         gradient_calls.hear_requests(self._hooks, _Requests(self), "gradient")
         gradient_calls.hear_all_updates(self._hooks, self._updates)
         gradient_calls.hear_clipping(self._hooks, self._updates.clipped)
+        if self.replica is not None:
+            gradient_calls.hear_reductions(self._hooks, self._updates.reduced)
 
     def stop(self) -> None:
         """Take the hooks out; harmless where they are out already."""
@@ -87,8 +97,19 @@ class StepProbe:
     def is_broken(self) -> bool:
         return self._hooks.broken
 
-    def is_own_thread(self) -> bool:
-        return threading.get_ident() == self._thread
+    def place(self) -> int | None:
+        """Which of the replicas of this process is at work in this thread; None: none that is listened to."""
+        if self.replica is None:
+            return 0 if threading.get_ident() == self._thread else None
+        now = current_replica()
+        return None if now is None else now.place
+
+    def is_first(self) -> bool:
+        return self.place() == 0
+
+    def own(self, variable: Any) -> Any:
+        """TensorFlow's variable, of several copies the one of the first replica."""
+        return compat.native(variable) if self.replica is None else copies_of(variable)[0]
 
 
 class _Requests:
@@ -97,15 +118,16 @@ class _Requests:
     def __init__(self, probe: StepProbe) -> None:
         self._probe = probe
 
-    def begin(self, tape: Any, target: Any, sources: Any, *how: Any) -> tuple[Any, Any] | None:
-        return (target, sources) if self._probe.is_own_thread() else None
+    def begin(self, tape: Any, target: Any, sources: Any, *how: Any) -> tuple[Any, Any, int] | None:
+        place = self._probe.place()
+        return None if place is None else (target, sources, place)
 
-    def done(self, ticket: tuple[Any, Any] | None, result: Any) -> None:
+    def done(self, ticket: tuple[Any, Any, int] | None, result: Any) -> None:
         if ticket is not None:
-            target, sources = ticket
+            target, sources, place = ticket
             pairs = zip(tf.nest.flatten(sources), tf.nest.flatten(result), strict=True)
-            gradients = {id(compat.native(source)): gradient for source, gradient in pairs}
-            self._probe.asked.append(AskedGradient(target, gradients))
+            gradients = {id(self._probe.own(source)): gradient for source, gradient in pairs}
+            self._probe.asked.append(AskedGradient(target, gradients, place))
 
     def failed(self, ticket: Any, error: BaseException) -> None:
         """Nothing was given: there is nothing to note."""
@@ -121,7 +143,7 @@ class _Updates:
         self._endings: list[Callable[[], None]] = []
 
     def begin(self, optimizer: Any, gradients: list[Any], owners: list[Any]) -> bool:
-        if not self._probe.is_own_thread():
+        if not self._probe.is_first():
             return False
         self._depth += 1
         if self._depth == 1:
@@ -136,15 +158,25 @@ class _Updates:
             self._finish(self._open)
 
     def clipped(self, given: list[Any], clipped: list[Any]) -> None:
-        if self._open is None or not self._probe.is_own_thread():
+        if self._open is None or not self._probe.is_first():
             return
         if any(new is not old for new, old in zip(clipped, given, strict=True)):
             self._open.clipped = clipped
             self._open.clipped_elsewhere = current_graph() is not self._open.graph
             self._probe.listener.clipped(self._open)
 
+    def reduced(self, total: list[Any]) -> None:
+        """What was clipped before is in the sum, and what the loss was scaled by is out of it."""
+        application = self._open
+        if application is None or not self._probe.is_first():
+            return
+        if len(total) == sum(gradient is not None for gradient in application.gradients):
+            application.reduced, application.clipped = total, None
+            application.given_scaled = False
+            self._probe.listener.reduced(application)
+
     def _start(self, optimizer: Any, gradients: list[Any], owners: list[Any]) -> None:
-        variables = [compat.native(owner) for owner in owners]
+        variables = [self._probe.own(owner) for owner in owners]
         scale, given_scaled = _loss_scale(optimizer)
         application = Application(
             optimizer=optimizer,
@@ -156,6 +188,7 @@ class _Updates:
             rate=None if compat.sets_rate_when_applied(optimizer) else _rate(optimizer),
             scale=scale,
             given_scaled=given_scaled,
+            replica=self._probe.replica,
         )
         self._endings = [gradient_calls.hear_writes(variable, application.wrote) for variable in variables]
         self._open = application

@@ -14,19 +14,26 @@ from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable
 from whygrad.backends.tensorflow.measure.step_means import Means
 from whygrad.backends.tensorflow.measure.unit_watch import UnitWatch, is_watched
 from whygrad.graph import Graph
+from whygrad.store.rows import of_replica
 from whygrad.training.monitor.optimizer_names import OptimizerNames
+from whygrad.training.monitor.replica_shares import contributions, replica_row, shares_of, with_bad_elements
 from whygrad.training.monitor.ring import Ring
 from whygrad.training.monitor.row_layout import RowLayout, Section, facts_of
 from whygrad.training.monitor.step_graph import graph_of
+from whygrad.training.monitor.step_histograms import StepHistograms
+from whygrad.training.monitor.step_origin import summed
 from whygrad.training.monitor.step_probe import Application, StepProbe, current_graph
 from whygrad.training.monitor.step_row import (
+    SCALARS,
     application_row,
     clipped_norms,
+    gradient_table,
+    mean_outputs,
     present_of,
     row_width,
-    scalar_outputs,
     weight_norms,
 )
+from whygrad.training.replicas import Replica, current_replica
 
 _RING_BYTES: Final = 1 << 20
 _RING_BYTES_COMPILED: Final = 1 << 18  # XLA writes a variable anew each time
@@ -37,7 +44,9 @@ _MOST_ROWS: Final = 512
 class StepRecorder:
     """Wraps the training step of one model. A failure of ours leaves the step as it was.
 
-    One step in `every` is recorded, and of those one in `closely_every` looks at big variables closely.
+    One step in `every` is recorded, and of those one in `closely_every` looks at big variables closely, and one in
+    `histograms` counts how the elements are spread; None: none does. Of a step on several replicas the numbers are
+    those of the summed gradient; `per_replica`: and of the gradients of each, too.
     """
 
     def __init__(
@@ -46,13 +55,17 @@ class StepRecorder:
         *,
         every: int,
         closely_every: int,
+        histograms: int | None,
         compiled: bool,
         rows_at_once: int,
+        per_replica: bool = False,
     ) -> None:
         self.every = every
+        self._per_replica = per_replica
         self._closely_every = closely_every
         self.rings: dict[RowLayout, Ring] = {}
         self.units: dict[RowLayout, UnitWatch] = {}
+        self.histograms = None if histograms is None else StepHistograms(histograms, rows_at_once)
         self.graph: Graph | None = None  # of the step, as it was first traced
         self.counter = hidden_variable(0, dtype=tf.int64, name="steps")
         self._one = hidden_variable(1.0, dtype=tf.float32, name="one") if compiled else None
@@ -69,6 +82,8 @@ class StepRecorder:
         self._complete = False
         self._clipped: dict[int, Any] = {}  # by the identity of the application, which the probe keeps alive
         self._rows: dict[int, Any] = {}
+        self._tables: dict[int, Any] = {}
+        self._outputs: dict[int, Any] = {}  # what the step of each replica returned
         self._failures = Hooks()
 
     def restart(self) -> None:
@@ -78,6 +93,8 @@ class StepRecorder:
             ring.clear()
         for watch in self.units.values():
             watch.clear()
+        if self.histograms is not None:
+            self.histograms.clear()
 
     def wrap(self, step: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """The step, followed by what records it. AutoGraph may convert it, as it would have converted the step."""
@@ -122,41 +139,63 @@ class StepRecorder:
             norms = clipped_norms(application, self._means(application))
             self._clipped[id(application)] = self._kept(norms, present)
 
+    def reduced(self, application: Application) -> None:
+        """The replicas may sum their gradients in a branch: a window that is full, a loss scale that held."""
+        if current_graph() is not application.graph:
+            table = tf.reshape(gradient_table(application.reduced or (), self._means(application)), [-1])
+            known = self._tables.get(id(application))
+            if known is None:
+                self._tables[id(application)] = self._kept(table, int(table.shape[0]))
+            else:  # summed once more, after clipping
+                known.assign(table)
+        self._clipped.pop(id(application), None)
+
     def closed(self, application: Application) -> None:
         """An optimizer that is called inside a branch is recorded there."""
         if application.graph is not self._graph and any(g is not None for g in application.gradients):
             self._rows[id(application)] = self._kept(self._computed(application), row_width(application))
+            application.measured = None  # what was read there cannot be read at the end of the step
 
     def _begin(self) -> None:
-        self.abandon()
-        if _replica() == 0:
-            self._failures.safely(self._start_probe)
+        replica = current_replica()
+        if replica is None or replica.place == 0:
+            self.abandon()
+            self._outputs = {}
+            self._failures.safely(self._start_probe, replica)
 
-    def _start_probe(self) -> None:
+    def _start_probe(self, replica: Replica | None) -> None:
         self._graph = current_graph()
         self._number = tf.identity(self.counter)
         self._turn = self._number // self.every
         self._closely = True if self._closely_every == 1 else self._turn % self._closely_every == 0
         self._one_now = None if self._one is None else tf.convert_to_tensor(self._one)
-        self._clipped, self._rows, self._complete = {}, {}, False
-        self._probe = StepProbe(self)
+        self._clipped, self._rows, self._tables, self._complete = {}, {}, {}, False
+        self._probe = StepProbe(self, replica)
         self._probe.start()
 
     def _end(self, outputs: Any) -> None:
+        replica = current_replica()
+        self._outputs[0 if replica is None else replica.place] = outputs
+        if replica is None:
+            self._finish()
+        else:  # all of them, whatever became of our probe: they wait for one another
+            tf.distribute.get_replica_context().merge_call(lambda strategy: self._finish())
+
+    def _finish(self) -> None:
         probe = self._probe
-        if probe is None or _replica() != 0:
+        if probe is None:
             return
         probe.stop()
         self._complete = True
         if not probe.is_broken:
-            self._failures.safely(self._record, probe, outputs)
+            self._failures.safely(self._record, probe)
         self.abandon()
 
-    def _record(self, probe: StepProbe, outputs: Any) -> None:
+    def _record(self, probe: StepProbe) -> None:
         if self.graph is None and self._graph is not None:
             self.graph = graph_of(self._graph)
         applications = [each for each in probe.applications if any(g is not None for g in each.gradients)]
-        metrics = scalar_outputs(outputs)
+        metrics = mean_outputs([self._outputs[place] for place in sorted(self._outputs)])
         layout = self._layout(applications, metrics)
         if layout is not None:
             ring = self.rings.get(layout) or self._new_ring(layout)
@@ -165,7 +204,11 @@ class StepRecorder:
                 self._watch_units(layout, applications)
                 rows = [tf.cast(self._row(application), layout.dtype) for application in applications]
                 numbers = [tf.cast(value, layout.dtype)[tf.newaxis] for value in metrics.values()]
-                ring.write(self._number, self._turn, tf.concat([*numbers, *rows], 0))
+                shares = self._shares(layout, applications, rows)
+                ring.write(self._number, self._turn, tf.concat([*numbers, *rows, *shares], 0))
+                if self.histograms is not None:
+                    pairs = [(application, self._means(application)) for application in applications]
+                    self.histograms.write(layout, pairs, self._number, self._turn)
                 return tf.constant(True)
 
             if self.every == 1:
@@ -174,13 +217,28 @@ class StepRecorder:
                 tf.cond(self._is_turn(), write, lambda: tf.constant(False))
         self.counter.assign_add(1)
 
+    def _shares(self, layout: RowLayout, applications: list[Application], rows: list[Tensor]) -> list[Tensor]:
+        """What each replica contributed: its numbers where that was asked for; its loss, and whether it was finite."""
+        if not layout.replicas:
+            return []
+        assert self._probe is not None
+        means = [self._means(application) for application in applications]
+        shares = [shares_of(each, self._probe.asked, len(layout.replicas)) for each in applications]
+        pairs = list(zip(shares, means, strict=True)) if self._per_replica else []
+        apart = [tf.cast(replica_row(share, each), layout.dtype) for few, each in pairs for share in few]
+        norms = [
+            row[len(SCALARS) + len(section.present) : len(SCALARS) + 2 * len(section.present)]
+            for row, section in zip(rows, layout.sections, strict=True)
+        ]
+        return [*apart, tf.cast(contributions(shares, tf.concat(norms, 0), means[0]), layout.dtype)]
+
     def _watch_units(self, layout: RowLayout, applications: list[Application]) -> None:
         """Note for each unit of a rectified layer at which step it last had a gradient."""
         found: dict[str, Any] = {}
         for section, application in zip(layout.sections, applications, strict=True):
-            if application.graph is self._graph:
+            if application.graph is self._graph and id(application) not in self._tables:
                 means = self._means(application)
-                pairs = zip(section.variables, application.gradients, strict=True)
+                pairs = zip(section.variables, summed(application), strict=True)
                 found |= {info.name: means.apart(gradient) for info, gradient in pairs if is_watched(info, gradient)}
         if found:
             watch = self.units.get(layout)
@@ -206,7 +264,12 @@ class StepRecorder:
             kept = self._clipped[id(application)]
             present = sum(gradient is not None for gradient in application.gradients)
             clipped = means.unknown(present) if kept is None else _taken(kept)
-        return application_row(application, self._probe.asked, means, clipped)
+        table, kept = None, self._tables.get(id(application))
+        if kept is not None:
+            assert application.replica is not None
+            shares = shares_of(application, self._probe.asked, application.replica.here)
+            table = with_bad_elements(tf.reshape(_taken(kept), [-1, len(shares[0].gradients)]), shares, means)
+        return application_row(application, self._probe.asked, means, clipped, table)
 
     def _kept(self, values: Tensor, length: int) -> Any:
         """A variable that holds what a branch computed, and nothing where the branch was not taken."""
@@ -225,7 +288,14 @@ class StepRecorder:
             for each in applications
         )
         wide = any(info.dtype == "float64" for section in sections for info in section.variables)
-        return RowLayout(tuple(metrics), sections, "float64" if wide else "float32")
+        replica = applications[0].replica
+        numbers = () if replica is None else tuple(range(replica.number, replica.number + replica.here))
+        apart = tuple(
+            Section(of_replica(section.optimizer, number), section.present)
+            for section in (sections if self._per_replica else ())
+            for number in numbers
+        )
+        return RowLayout(tuple(metrics), sections, "float64" if wide else "float32", numbers, apart)
 
     def _new_ring(self, layout: RowLayout) -> Ring:
         room = _RING_BYTES_COMPILED if self._compiled else _RING_BYTES
@@ -241,10 +311,3 @@ def _taken(kept: Any) -> Tensor:
     with tf.control_dependencies([value]):
         kept.assign(tf.fill(tf.shape(value), tf.cast(float("nan"), value.dtype)))
     return value
-
-
-def _replica() -> int:
-    """Which copy of the model this is; one that is trained on one device has number 0."""
-    context = tf.distribute.get_replica_context()
-    number = 0 if context is None else context.replica_id_in_sync_group
-    return number if isinstance(number, int) else 0

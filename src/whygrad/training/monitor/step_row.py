@@ -29,15 +29,26 @@ def row_width(application: Application) -> int:
     return len(SCALARS) + len(CHANNELS) * len(_present(application))
 
 
-def application_row(application: Application, asked: Sequence[AskedGradient], means: Means, clipped: Any) -> Tensor:
-    """[3 + 9 n]: the scalars of one application, and the channels of each variable that has a gradient."""
+def application_row(
+    application: Application, asked: Sequence[AskedGradient], means: Means, clipped: Any, table: Any = None
+) -> Tensor:
+    """[3 + 9 n]: the scalars of one application, and the channels of each variable that has a gradient.
+
+    `table`: the first six channels, where they were taken in a branch.
+    """
     present = _present(application)
     raw, loss = gradients_and_loss(application, asked)
     gradients = [raw[i] for i in present]
     changes = changes_of(application, present, means.compiled)
     if application.weight_norms is None:
         application.weight_norms = weight_norms(present_of(application, application.before), means)
-    table, updates = _measured(gradients, changes, means)
+    deltas = [change.delta for change in changes]
+    if table is None:
+        parts = [means.part(gradient) for gradient in gradients]
+        application.measured = parts, changes
+        table, updates = _measured(parts, deltas, means)
+    else:
+        updates = weight_norms(deltas, means)
     scale = None if application.scale is None else tf.cast(application.scale, means.dtype)
     columns = tf.unstack(table, num=len(CHANNELS) - 3)
     if scale is not None and application.given_scaled:
@@ -72,13 +83,18 @@ def clipped_norms(application: Application, means: Means) -> Tensor:
     return means.norms(application.clipped)
 
 
-def scalar_outputs(outputs: Any) -> dict[str, Tensor]:
-    """The numbers that a training step returns by name."""
-    if not isinstance(outputs, Mapping):
+def gradient_table(gradients: Sequence[Any], means: Means) -> Tensor:
+    """[6, n]: what is known of gradients alone."""
+    return _measured([means.part(gradient) for gradient in gradients], [], means)[0]
+
+
+def mean_outputs(outputs: Sequence[Any]) -> dict[str, Tensor]:
+    """The numbers that a training step returns by name, on average over the replicas of this process."""
+    if not outputs or not all(isinstance(each, Mapping) for each in outputs):
         return {}
     return {
-        str(name): value
-        for name, value in outputs.items()
+        str(name): value if len(outputs) == 1 else tf.add_n([each[name] for each in outputs]) / len(outputs)
+        for name, value in outputs[0].items()
         if tf.is_tensor(value) and value.shape.rank == 0 and value.dtype.is_floating and is_here(value)
     }
 
@@ -92,9 +108,8 @@ def _present(application: Application) -> list[int]:
     return [i for i, gradient in enumerate(application.gradients) if gradient is not None]
 
 
-def _measured(gradients: Sequence[Any], changes: Sequence[Any], means: Means) -> tuple[Tensor, Tensor]:
+def _measured(parts: Sequence[Part], changes: Sequence[Any], means: Means) -> tuple[Tensor, Tensor]:
     """[6, n]: sum, norm, minimum, maximum, zeros and non-finite elements of gradients; [n]: norms of changes."""
-    parts = [means.part(gradient) for gradient in gradients]
     groups = grouped(parts)
     sums = basic(groups, means.reducer, means.dtype)
     total, half = tf.unstack(sums, num=2)
@@ -137,6 +152,8 @@ def _applied(
         return tf.cast(clipped, means.dtype)
     if application.clipped is not None and len(application.clipped) == len(gradients):
         return means.norms(application.clipped)
+    if application.reduced is not None:
+        return norm
     given = [application.gradients[i] for i in _present(application)]
     if all(mine is theirs for mine, theirs in zip(gradients, given, strict=True)):
         return norm
@@ -147,5 +164,7 @@ def _applied(
 def _scalars(application: Application, loss: Any, scale: Any, means: Means) -> Tensor:
     unknown = tf.cast(float("nan"), means.dtype)
     value = unknown if loss is None else total_of(loss, means.dtype)
+    if application.replica is not None:  # of those elsewhere nothing is seen
+        value *= application.replica.count / application.replica.here
     rate = unknown if application.rate is None else tf.cast(application.rate, means.dtype)
     return tf.stack([value if scale is None else value / scale, rate, unknown if scale is None else scale])

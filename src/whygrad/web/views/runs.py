@@ -57,7 +57,7 @@ def _entry(run: Run) -> dict[str, Any]:
 def _header(header: RunHeader) -> dict[str, Any]:
     return {
         "id": header.id,
-        "name": header.name,
+        "name": header.title,
         "status": header.status,
         "started": header.started,
         "seconds": header.seconds,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import FrameType
@@ -68,6 +68,7 @@ Optional = find("tensorflow.python.data.ops.optional_ops:_OptionalImpl", Loss.CO
 imperative_grad = find("tensorflow.python.eager.imperative_grad:imperative_grad", Loss.TERMS)
 
 GradientTape, DType, version = tf.GradientTape, tf.DType, tf.__version__
+ReplicaContext = tf.distribute.ReplicaContext
 resource_dtype, variant_dtype, float32 = tf.resource, tf.variant, tf.float32
 not_numbers = (tf.resource, tf.string)
 int64 = tf.int64
@@ -179,6 +180,14 @@ def read_handle(handle: Any) -> Any:
     return run_op("ReadVariableOp", 1, [handle], ("dtype", kind))[0]
 
 
+def add_to_counter(handle: Any, number: int) -> int:
+    """Add to a variable of one int64, unseen; what it holds then."""
+    if number:
+        value = tf.convert_to_tensor(number, tf.int64)
+        run_op("AssignAddVariableOp", 0, [handle, value], ("dtype", tf.int64.as_datatype_enum))
+    return int(array_view(read_handle(handle)))
+
+
 def copy_of_variable(handle: Any, value: Any = None) -> Any:
     """The handle of a new variable with the same value, or with the given one; it goes when the handle does."""
     kind, shape = _kind_of_handle(handle)
@@ -193,14 +202,14 @@ def copy_of_variable(handle: Any, value: Any = None) -> Any:
 TAP = "whygrad_tap"
 
 
-def tap(graph: Any, tensor: Any) -> Any:
+def tap(graph: Any, tensor: Any, name: str = TAP) -> Any:
     """Let a traced function leave a tensor in a new variable whenever it runs; the variable's handle."""
     kind = tensor.dtype.as_datatype_enum
     names = ("container", "", "shared_name", anonymous_name())
     handle = run_op("VarHandleOp", 1, [], (*names, "dtype", kind, "shape", None, "allowed_devices", []))[0]
     handle._handle_data = _handle_data(kind)
     with graph.as_default():
-        assign_variable_op(handle, tensor, name=TAP)
+        assign_variable_op(handle, tensor, name=name)
     return handle
 
 
@@ -293,18 +302,25 @@ def is_stateful(op_type: str) -> bool:
     return definition is None or bool(definition.is_stateful)
 
 
-def source_map() -> dict[tuple[str, int], tuple[str, int, str]]:
-    """AutoGraph's map of generated lines to the user's own, while a converted function runs in this thread."""
-    stack = source_mappers.get(threading.get_ident()) if source_mappers else None
-    if not stack:
-        return {}
-    mapping: dict[tuple[str, int], tuple[str, int, str]] = stack[-1].get_effective_source_map()
-    return mapping
+def source_maps() -> Iterator[dict[tuple[str, int], tuple[str, int, str]]]:
+    """AutoGraph's maps of generated lines to the user's own, while converted functions run: this thread's first.
+
+    The replicas of a strategy have threads of their own, and run what was converted in the one that waits for them.
+    """
+    stacks, here = dict(source_mappers or {}), threading.get_ident()
+    for thread in sorted(stacks, key=lambda each: each != here):
+        yield stacks[thread][-1].get_effective_source_map()
 
 
 def in_replica() -> bool:
     """Whether this thread is one of several replicas of a distribution strategy."""
     return not tf.distribute.in_cross_replica_context() and replicas() > 1
+
+
+def container_of(variable: Any) -> Any:
+    """The variable that a copy on one device belongs to; None for any other."""
+    around = getattr(variable, "_distributed_container", None)
+    return around() if callable(around) else None
 
 
 def stop_listening(callback: Callable[..., Any]) -> None:

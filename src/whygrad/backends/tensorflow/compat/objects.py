@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import operator
 from collections.abc import Callable, Iterator
 from types import FrameType
@@ -60,6 +61,15 @@ def awaits_value(variable: Any) -> bool:
 def is_scratch(graph: Any) -> bool:
     """Whether a graph only tells Keras the shapes of a layer's results, and is never run."""
     return str(getattr(graph, "name", "")) == "scratch_graph"
+
+
+def newest_captures(graph: Any, count: int) -> list[tuple[Any, Any]]:
+    """Of what a graph has captured, as (outside, inside), at least the last so many; the others may be among them."""
+    held = getattr(graph, "function_captures", None)
+    if held is None or not hasattr(held, "by_val_internal"):
+        return list(graph.captures)
+    inside = itertools.islice(reversed(held.by_val_internal.items()), max(count, 0))
+    return [(held.by_val_external[key], tensor) for key, tensor in inside if key in held.by_val_external]
 
 
 def trainables_of(thing: Any) -> list[Any]:

@@ -71,6 +71,7 @@ def xla_barrier(tensor: Any) -> Any:
 
 # What Keras optimizers call between being given gradients and using them.
 CLIPPING_METHODS = ("_clip_gradients",)
+SUMMING_METHOD = "aggregate_gradients"  # over replicas, in tf_keras
 
 
 def optimizer_inside(optimizer: Any) -> Any:

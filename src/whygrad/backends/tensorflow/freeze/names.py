@@ -18,7 +18,7 @@ class Owner(NamedTuple):
 
     name: str
     attribute: str
-    tracks: bool  # its own lists have it
+    tracks: bool
     is_foreign: bool  # it tracks variables of its own library, and this is a plain one
 
 

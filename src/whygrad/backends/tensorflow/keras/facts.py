@@ -129,10 +129,10 @@ class KerasFacts:
         for lists in self._made("lists"):
             lists.was_handed_on(value)
 
-    def step_ran(self) -> None:
-        """A compiled training step is over."""
+    def step_ran(self, times: int) -> None:
+        """So many compiled training steps are over."""
         for objectives in self._made("objectives"):
-            objectives.step_ran()
+            objectives.step_ran(times)
 
     def objectives_seen(self) -> tuple[Objective, ...]:
         return tuple(each for part in self._made("objectives") for each in part.facts())

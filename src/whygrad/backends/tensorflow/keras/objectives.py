@@ -151,15 +151,16 @@ class Objectives:
         """A variable that a step leaves a tensor in; None where the tensor is not the step's own."""
         if not _is_numeric(tensor) or getattr(tensor, "graph", None) is not graph:
             return None
-        holder = compat.tap(graph, tensor)
+        holder = compat.tap(graph, tensor, compat.OWN_TAP)
         self._on_tap(holder)
         return holder
 
-    def step_ran(self) -> None:
-        """A compiled training step is over."""
-        self._turn += 1
+    def step_ran(self, times: int) -> None:
+        """So many compiled training steps are over."""
+        before = self._turn
+        self._turn += times
         self._looked = False
-        if not self._turn & (self._turn - 1):
+        if self._turn.bit_length() > before.bit_length():  # past the next power of two
             self._look_again()
 
     def _look_again(self) -> None:

@@ -132,6 +132,32 @@ def hear_clipping(hooks: Hooks, clipped: Callable[[list[Any], list[Any]], None])
                 hooks.replace(owner, name, wrap)
 
 
+def hear_reductions(hooks: Hooks, reduced: Callable[[list[Any]], None]) -> None:
+    """Tell of the lists of gradients that replicas have summed: by a call of their own, or by an optimizer's."""
+
+    def wrap(original: Any) -> Any:
+        def all_reduce(context: Any, reduce_op: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(context, reduce_op, value, *args, **kwargs)
+            if isinstance(result, list):
+                hooks.safely(reduced, result)
+            return result
+
+        return all_reduce
+
+    def wrap_pairs(original: Any) -> Any:
+        def aggregate(optimizer: Any, grads_and_vars: Any) -> Any:
+            result = list(original(optimizer, grads_and_vars))
+            hooks.safely(reduced, [gradient for gradient, _ in result if gradient is not None])
+            return result
+
+        return aggregate
+
+    hooks.replace(compat.ReplicaContext, "all_reduce", wrap)
+    for base, _ in compat.optimizer_bases():
+        for owner in _definers(base, compat.SUMMING_METHOD):
+            hooks.replace(owner, compat.SUMMING_METHOD, wrap_pairs)
+
+
 def hear_writes(variable: Any, wrote: Callable[[Any, str, Any], None]) -> Callable[[], None]:
     """Tell of what is written to one variable, by methods of its own that shadow its class's; returns what ends it."""
     names = (*ADDING, *SUBTRACTING, *REPLACING) if hasattr(variable, "__dict__") else ()

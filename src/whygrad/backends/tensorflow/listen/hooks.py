@@ -71,6 +71,10 @@ class Hooks:
         finally:
             self._lock.release()
 
+    def is_thread(self, thread: int) -> bool:
+        """Whether it took the last note, and notes are taken at all."""
+        return thread == self._thread and not self.broken and not getattr(own_thread, "busy", False)
+
     def _acquire(self) -> bool:
         """A thread of our own takes no notes."""
         return not getattr(own_thread, "busy", False) and self._lock.acquire(timeout=PATIENCE)

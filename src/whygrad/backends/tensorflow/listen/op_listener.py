@@ -17,6 +17,7 @@ class OpListener:
     def __init__(self, hooks: Hooks, note: Callable[..., None]) -> None:
         self._threads = threading.local()
         self._stopped = False
+        self.silent = threading.local()  # `now`: an op runs that is noted by others
         self._on_op = self._made(hooks, note)
 
     def listen(self) -> None:
@@ -31,6 +32,8 @@ class OpListener:
 
     def _made(self, hooks: Hooks, note: Callable[..., None]) -> Callable[..., Any]:
         def on_op(op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> Any:
+            if getattr(self.silent, "now", False):
+                return None
             if self._stopped:
                 compat.stop_listening(on_op)  # a thread that outlives the watching lets go by itself
             elif outputs is not None:

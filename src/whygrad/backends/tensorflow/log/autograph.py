@@ -31,11 +31,11 @@ def is_generated_file(path: str) -> bool:
 def original_span(position: Position) -> SourceSpan:
     """The user's line from AutoGraph's source map; the columns by finding the same expression there."""
     generated = span_of(position)
-    mapping = compat.source_map()
-    for line in range(generated.line, generated.last_line + 1):
-        origin = mapping.get((generated.file, line))
-        if origin is not None:
-            return _with_columns(generated, origin[0], origin[1])
+    for mapping in compat.source_maps():
+        for line in range(generated.line, generated.last_line + 1):
+            origin = mapping.get((generated.file, line))
+            if origin is not None:
+                return _with_columns(generated, origin[0], origin[1])
     return generated
 
 

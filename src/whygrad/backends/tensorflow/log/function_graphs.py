@@ -36,12 +36,25 @@ def functional_graphs(op: Any, graph: Any) -> tuple[Any, ...]:
 def outermost_handle(handle: int, graph: Any) -> int:
     """The variable's own handle for a handle that a traced function captured."""
     while graph is not None and hasattr(graph, "captures"):
-        handle = next(
-            (compat.tensor_id(outer) for outer, inner in graph.captures if compat.tensor_id(inner) == handle),
-            handle,
-        )
+        handle = _captured(graph).get(handle, handle)
         graph = graph.outer_graph
     return handle
+
+
+def _captured(graph: Any) -> dict[int, int]:
+    """What each captured tensor of a graph stands for; what it was given since is looked up."""
+    count, known = _outside.get(graph, (0, {}))
+    given = len(graph.inputs)
+    if count != given:
+        if count > given:
+            known.clear()  # it was given others
+        new = compat.newest_captures(graph, given if count > given else given - count)
+        known.update((compat.tensor_id(inner), compat.tensor_id(outer)) for outer, inner in new)
+        _outside[graph] = given, known
+    return known
+
+
+_outside: weakref.WeakKeyDictionary[Any, tuple[int, dict[int, int]]] = weakref.WeakKeyDictionary()
 
 
 def called_graphs(frame: FrameType | None) -> tuple[Any, ...]:

@@ -38,8 +38,9 @@ class Observed:
         if graph is not None:
             folds.follow(record, self.maker_in(graph), self.function(graph, inputs))
         elif record.calls:
-            functions = tuple(self.function(each) for each in record.calls if each is not None)
-            folds.called(record, Call(functions, record.inputs))
+            graphs = [each for each in record.calls if each is not None]
+            if not folds.passes_by(record.inputs, map(self.functions.of, graphs)):
+                folds.called(record, Call(tuple(map(self.function, graphs)), record.inputs))
         else:
             if action is _SCATTER and record.kind is OpKind.WRITE:
                 label, rows = folds.labels.tensors.get(record.inputs[2]), array_of(inputs[1])

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import functools
 import itertools
+import sys
+import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,6 +42,7 @@ from whygrad.observe.place import Place
 from whygrad.source.position import CodeOwner, Position, file_owner, position_in, user_frame
 
 KEPT_OPS = 20_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
+_SETTLED = (32, 512)  # calls after which it shows that a gradient never comes
 _SEVERAL = 4096  # values of a tensor that are looked at
 
 _OPERANDS = frozenset({"ReadVariableOp", "Const", "Shape"})  # made on the way to a value, never the value itself
@@ -91,6 +94,9 @@ class Recorder:
         self.seeking_zeros = False  # all gradients of a step were zero: the factors of the next one are looked at
         self.traced = TracedFunctions()
         self.calls_seen = 0
+        self._settles_at = _SETTLED[0]
+        self._passed: dict[int, Any] = {}  # results of calls that were not logged -> the graph that was called
+        self.calling = threading.local()  # `graph`: that of the function which is called now, where it is known
         self.still_needed: Callable[[], list[tuple[int, int]]] = list
         self.on_settled: list[Callable[[], None]] = []  # enough steps were seen to tell that a gradient never comes
         self.on_call: list[Callable[[], None]] = []  # a traced function was called
@@ -123,6 +129,8 @@ class Recorder:
     def on_op(self, op_type: str | bytes, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
         """Called after every op, with the frame that ran it."""
         if self.paused or self.merging:
+            if not self.paused and compat.in_replica():
+                return  # the forward pass of another replica, while the first waits for it in its update
             if self.spy is not None and graph is None:
                 self.spy(op_type, inputs, attrs, outputs, frame)
             if self.ledger.optimizer:
@@ -142,22 +150,18 @@ class Recorder:
         known = self.producers
         # TensorFlow halts the tapes around these: one is the cut itself, the other is recorded as a whole.
         self._stopping = name == "StopGradient" or name.startswith("__forward_")
-        ids = []
-        read: dict[int, Any] | None = None
-        for tensor in inputs:
-            number = compat.tensor_id(tensor)
-            ids.append(number)
-            if number not in known:
-                read = variables_read(frame, inputs, known) if read is None else read
-                self._meet(tensor, number, read.get(number), place, frame)
-        record = self._new_record(name, tuple(ids), outputs, place)
+        ids = tuple(map(compat.tensor_id, inputs))
+        if not all(map(known.__contains__, ids)):
+            self._meet_all(inputs, place, frame)
+        record = self._new_record(name, ids, outputs, place)
         record.attrs = attrs
         if name == "StopGradient":
             _take_in(record, known.get)
         if self.seeking_zeros and record.tapes and _is_product(record):
             record.blank = tuple(i for i, tensor in enumerate(inputs) if compat.is_blank(compat.array_view(tensor)))
         if name.startswith("__"):
-            record.calls = called_graphs(frame)
+            called = getattr(self.calling, "graph", None)
+            record.calls = called_graphs(frame) if called is None else (called,)
             self.ledger.ran(record.calls)
             self.traced.ran(record.calls)
             self._note_call()
@@ -180,7 +184,7 @@ class Recorder:
         if len(self.records) > 2 * KEPT_OPS + self._spared:
             self.trim()
 
-    def _hold(self, episode: Episode, name: str, inputs: Any, ids: list[int], outputs: Any) -> None:
+    def _hold(self, episode: Episode, name: str, inputs: Any, ids: tuple[int, ...], outputs: Any) -> None:
         """Keep what a replay of this op could not make again."""
         held, start, known = episode.held, episode.start, self.producers
         for tensor, number in zip(inputs, ids, strict=True):
@@ -201,8 +205,25 @@ class Recorder:
         self.calls_seen += 1
         for told in self.on_call:
             told()
-        if self.calls_seen in (32, 512):
+        if self.calls_seen >= self._settles_at:
+            self._settles_at = _SETTLED[1] if self.calls_seen < _SETTLED[1] else sys.maxsize
             self.settled()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether more is going on than a call from a plain loop."""
+        return bool(self.paused or self.merging or self.tapes or self.episode is not None or self.folds.steps.waits)
+
+    def passed(self, results: Iterable[Any], graph: Any) -> None:
+        """A function that is known well was called: the call is logged only where its results are used."""
+        self.calls_seen += 1
+        self.now = next(self.sequence)
+        passed = self._passed
+        for tensor in results:
+            passed[compat.tensor_id(tensor)] = graph
+        if len(passed) > KEPT_OPS:
+            for number in list(itertools.islice(passed, KEPT_OPS // 2)):
+                del passed[number]
 
     def settled(self) -> None:
         for look_again in self.on_settled:
@@ -301,8 +322,22 @@ class Recorder:
 
     # -- tensors that no op made -----------------------------------------------------------------
 
+    def _meet_all(self, inputs: Any, place: Place, frame: FrameType) -> None:
+        """Some of these were made by no op that was seen."""
+        read = variables_read(frame, inputs, self.producers)
+        for tensor in inputs:
+            number = compat.tensor_id(tensor)
+            if number not in self.producers:
+                self._meet(tensor, number, read.get(number), place, frame)
+
     def _meet(self, tensor: Any, number: int, handle: Any, place: Place, frame: FrameType) -> None:
         """A tensor that no op made; with a handle, the value of that variable."""
+        graph = self._passed.pop(number, None)
+        if graph is not None:
+            made = self.producers[number] = self._new_record("__inference", (), (tensor,), None)
+            made.calls, made.tapes, made.layers = (graph,), (), ()
+            self.records.append(made)
+            return
         self.producers[number] = None
         if tensor.dtype is compat.resource_dtype:
             self.variables.meet_handle(number, frame)

@@ -6,6 +6,7 @@ import itertools
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from types import CellType, CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -87,6 +88,15 @@ class Tracing(NamedTuple):
                 yield name
 
 
+@dataclass(slots=True)
+class _Runs:
+    """How often a graph ran, and the Python values that were seen while it was traced."""
+
+    names: list[SeenName]
+    parts: list[SeenPart]
+    count: int = 1
+
+
 class TracedFunctions:
     def __init__(self) -> None:
         self.began = 0  # the clock when something was traced first
@@ -96,9 +106,7 @@ class TracedFunctions:
         self._codes: weakref.WeakKeyDictionary[Any, set[CodeType]] = weakref.WeakKeyDictionary()
         self._names: weakref.WeakKeyDictionary[Any, list[SeenName]] = weakref.WeakKeyDictionary()
         self._parts: weakref.WeakKeyDictionary[Any, list[SeenPart]] = weakref.WeakKeyDictionary()
-        self._runs: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-        self._names_inside: weakref.WeakKeyDictionary[Any, list[SeenName]] = weakref.WeakKeyDictionary()
-        self._parts_inside: weakref.WeakKeyDictionary[Any, list[SeenPart]] = weakref.WeakKeyDictionary()
+        self._runs: weakref.WeakKeyDictionary[Any, _Runs] = weakref.WeakKeyDictionary()
 
     def look(
         self, op: FrameType, user: FrameType | None, graph: Any, now: int, place_of: Callable[[FrameType], Any]
@@ -128,26 +136,33 @@ class TracedFunctions:
         for graph in graphs:
             if graph is None:
                 continue
-            runs = self._runs[graph] = self._runs.get(graph, 0) + 1
-            if runs == 1:
+            runs = self._runs.get(graph)
+            if runs is None:
                 inside = [each for each, _ in graphs_inside(graph)]
-                self._names_inside[graph] = [seen for each in inside for seen in self._names.get(each, ())]
+                names = [seen for each in inside for seen in self._names.get(each, ())]
                 found = [part for each in inside for part in self._parts.get(each, ())]
                 # What changed while the function was traced, it did itself.
-                self._parts_inside[graph] = [part for part in found if not part.is_changed and not part.is_rebound]
+                parts = [part for part in found if not part.is_changed and not part.is_rebound]
+                self._runs[graph] = _Runs(names, parts)
                 continue
-            for seen in self._names_inside[graph]:
+            runs.count += 1
+            for seen in runs.names:
                 if seen.is_changed:
                     self.changed.setdefault((seen.code, seen.name, seen.attribute), seen)
-            for part in self._parts_inside[graph]:
+            for part in runs.parts:
                 if part.is_changed:
                     self.changed_parts.setdefault((part.code, part.text), part)
+
+    def has_values(self, graph: Any) -> bool:
+        """Whether Python values were seen while a graph was traced that may be others at its next run."""
+        runs = self._runs.get(graph)
+        return runs is None or bool(runs.names or runs.parts)
 
     def repeated(self) -> set[CodeType]:
         """The functions whose Python ran while tracing only, and whose graph ran again after that."""
         found = set[CodeType]()
         for graph, runs in list(self._runs.items()):
-            if runs > 1:
+            if runs.count > 1:
                 found.update(code for each, _ in graphs_inside(graph) for code in self._codes.get(each, ()))
         for graph, codes in list(self._codes.items()):
             if "Dataset" in str(getattr(graph, "name", "")):  # run by the pipeline, once for each element

@@ -88,7 +88,9 @@ class Updates:
         update.reference = weakref.ref(optimizer)
         update.distinct = self.names.setdefault(update.optimizer, number) == number
         update.averages = int(getattr(optimizer, "gradient_accumulation_steps", None) or 1)
-        if self._keep(update):
+        update.traced = graph is not None
+        # The other replicas, and an optimizer inside this one in threads of its own, take part in the same update.
+        if not recorder.merging and self._keep(update):
             update.counter = optimizer.iterations
             update.iterations = self._counted(update.counter)
             with recorder.pausing():
@@ -113,7 +115,8 @@ class Updates:
             look(entry.id)
         self._recorder.ledger.wrote_gradient(graph)
         pair = Pair(entry.id, label, frozen=is_frozen(entry))
-        self._keep(UpdateEntry(record.place, record.type, 0, (pair,), (), record.sequence))
+        traced = compat.current_graph() is not None
+        self._keep(UpdateEntry(record.place, record.type, 0, (pair,), (), record.sequence, traced=traced))
 
     def _pair(self, variable: int, gradient: Any) -> Pair:
         observed, graph = self._recorder.observed, compat.current_graph()
@@ -178,7 +181,6 @@ class Updates:
     def _keep(self, entry: UpdateEntry) -> bool:
         """False where one like it is kept, or many from the same place."""
         self.total += 1
-        entry.traced = compat.current_graph() is not None
         self._recorder.updated = True
         key = (entry.place, entry.optimizer_id, tuple(pair.signature() for pair in entry.pairs), entry.unknown)
         known = self.entries.get(key)

@@ -84,6 +84,13 @@ class VariableBook:
             self.copies.update((number, first) for number in others if number is not None)
         return first
 
+    def first_copy(self, entry: VariableEntry) -> VariableEntry:
+        """Of a variable that a strategy keeps on each device, the entry that stands for all of them."""
+        variable = None if entry.reference is None else entry.reference()
+        around = compat.container_of(variable)
+        number = self.copies.get(entry.id) if around is None else self._number(around)
+        return self.entries.get(entry.id if number is None else number, entry)
+
     def meet_handle(self, number: int, frame: FrameType | None) -> VariableEntry | None:
         """The variable of a handle; one that nobody announced is older than the capture: look for it up the stack."""
         for _ in range(12):

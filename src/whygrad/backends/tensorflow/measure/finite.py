@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from whygrad.backends.tensorflow import compat
 from whygrad.graph.nonfinite import ValueFacts
+
+_LARGEST: Final = sys.float_info.max
+_ROOT: Final = math.sqrt(_LARGEST)  # the square of a smaller number is finite
 
 
 def is_finite(tensor: Any) -> bool:
@@ -30,6 +33,9 @@ def square_sum(tensor: Any) -> float:
 
 def _square_sum(array: Any) -> float:
     """One pass; a second one only where the sum itself, not an element, has overflowed."""
+    if array.ndim == 0 and array.dtype.kind == "f":  # a loss: NumPy's ceremony would take longer than the look
+        number = abs(float(array))
+        return number * number if number < _ROOT else number if math.isnan(number) or number == math.inf else _LARGEST
     with np.errstate(all="ignore"):
         if array.dtype in (np.float32, np.float64):
             flat = array.reshape(-1)
@@ -38,7 +44,7 @@ def _square_sum(array: Any) -> float:
         total = float(np.dot(flat, flat))
         if math.isfinite(total) or not np.isfinite(flat).all():
             return total
-        return sys.float_info.max
+        return _LARGEST
 
 
 def symptom_of(tensors: Iterable[Any]) -> str:

@@ -24,6 +24,11 @@ def without_repeated_rows(gradient: Any) -> Any:
     return sum_repeated_rows(gradient) if isinstance(gradient, tf.IndexedSlices) else gradient
 
 
+def dense(gradient: Any) -> Any:
+    """A sparse gradient with all rows of its variable; anything else, also None, as it is."""
+    return tf.convert_to_tensor(gradient) if isinstance(gradient, tf.IndexedSlices) else gradient
+
+
 class RowBuffer(tf.Module):  # type: ignore[misc]
     """A sum of sparse gradients that takes the room of the touched rows, never more than the table's.
 

@@ -172,7 +172,7 @@ def is_troubled(groups: Sequence[Group], sums: Tensor) -> Tensor:
         count = group.values.shape.num_elements()
         each = tf.size(group.values, tf.int64) if count is None else count // len(group.members)
         floors |= dict.fromkeys(group.members, (each, _TINY[group.values.dtype]))
-    floor = _vector([floors[i][0] for i in range(len(floors))], sums.dtype) * tf.constant(
+    floor = vector([floors[i][0] for i in range(len(floors))], sums.dtype) * tf.constant(
         [floors[i][1] for i in range(len(floors))], sums.dtype
     )
     return tf.reduce_any(~tf.math.is_finite(squares) | ((squares < floor) & (total != 0)))
@@ -255,7 +255,7 @@ def norms(tensors: Sequence[Any], dtype: Any = tf.float64) -> Tensor:
 
 def settled(parts: Sequence[Part], table: Tensor, dtype: Any) -> Tensor:
     """[6, n]: `EXACT` with zeros in place of what is not zero, and with the zeros that slices do not store."""
-    sizes, stored = sizes_of(parts, dtype), _vector([part.stored for part in parts], dtype)
+    sizes, stored = sizes_of(parts, dtype), vector([part.stored for part in parts], dtype)
     total, norm, minimum, maximum, nonzero, nonfinite = tf.unstack(table, num=len(EXACT))
     if not all(part.is_plain for part in parts):
         nothing = tf.fill(tf.shape(sizes), tf.cast(float("nan"), dtype))
@@ -266,10 +266,11 @@ def settled(parts: Sequence[Part], table: Tensor, dtype: Any) -> Tensor:
 
 
 def sizes_of(parts: Sequence[Part], dtype: Any) -> Tensor:
-    return _vector([part.size for part in parts], dtype)
+    return vector([part.size for part in parts], dtype)
 
 
-def _vector(numbers: Sequence[Any], dtype: Any) -> Tensor:
+def vector(numbers: Sequence[Any], dtype: Any) -> Tensor:
+    """Numbers that are known while a graph is built, or scalars that are not."""
     if all(isinstance(number, int) for number in numbers):
         return tf.constant([float(number) for number in numbers], dtype)
     return tf.stack([tf.constant(float(n), dtype) if isinstance(n, int) else tf.cast(n, dtype) for n in numbers])

@@ -17,7 +17,7 @@ from whygrad.backends.tensorflow.nonfinite.half import is_finite_when_wider
 from whygrad.backends.tensorflow.nonfinite.onward import first_taker, masking_select
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Trace, Value, births
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
-from whygrad.graph import OpKind, VariableId
+from whygrad.graph import Action, OpKind, VariableId
 from whygrad.graph.nonfinite import FailingOp, Nonfinite, Stage
 from whygrad.observe.place import span
 from whygrad.source import SourceSpan
@@ -177,6 +177,22 @@ def first_birth(variables: VariableBook, ends: list[Value]) -> Value | None:
     An infinity that was put there on purpose is not the cause; what made a NaN of it is.
     """
     found = next(iter(births(ends)), None)
-    if found is not None and _is_pure_infinity(variables, found):
-        return next(iter(births(ends, _has_nan)), None) or found
-    return found
+    if found is None or not _is_pure_infinity(variables, found):
+        return found
+    undefined = next(iter(births(ends, _has_nan)), None)
+    return found if undefined is None or _is_averaged_before(undefined) else undefined
+
+
+def _is_averaged_before(value: Value) -> bool:
+    """Whether an infinity behind a value went through a product of matrices, a convolution or a mean: no mask does."""
+    todo, seen = [value], {id(value)}
+    while todo:
+        node = todo.pop().maker
+        if node is None or node.forward is not None:
+            continue
+        if kind_of(node.type) is OpKind.CONTRACT or ACTIONS.get(node.type) is Action.MEAN:
+            return True
+        bad = [each for each in node.inputs if each is not None and each.bad and id(each) not in seen]
+        seen.update(map(id, bad))
+        todo += bad
+    return False

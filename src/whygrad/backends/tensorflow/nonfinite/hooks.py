@@ -13,28 +13,60 @@ from typing import Any
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.gradient_calls import hear_updates
 from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.listen.op_listener import OpListener
+from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.updates import Updates
+from whygrad.backends.tensorflow.nonfinite.known_step import KnownStep
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
+from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 
 
-def install(hooks: Hooks, histories: Callable[[], StepHistories]) -> None:
+def install(
+    hooks: Hooks,
+    recorder: Recorder,
+    listener: OpListener,
+    histories: Callable[[], StepHistories],
+    known_steps: dict[int, KnownStep],
+) -> None:
     """Stand around every call of a compiled function, and around the values that `fit` takes out of one."""
+
+    called, silent, known = recorder.calling, listener.silent, known_steps
 
     def before(function: Any, arguments: tuple[Any, ...]) -> Any:
         return histories().before(function, arguments)
 
+    def after(history: StepHistory, results: Any) -> None:
+        histories().after(history, results)
+
     def calling(original: Any) -> Any:
         def call_flat(self: Any, *args: Any) -> Any:
-            history = hooks.safely(before, self, args) if compat.runs_eagerly() else None
+            step = known.get(id(self))
+            if step is not None and step.takes(args, hooks):
+                silent.now = True
+                try:
+                    results = original(step.lean or self, *args)
+                except Exception:
+                    step.history.died = True
+                    raise
+                finally:
+                    silent.now = False
+                hooks.safely(step.ran, args, results)
+                return results
+            if not compat.runs_eagerly():
+                return original(self, *args)
+            history = hooks.safely(before, self, args)
+            around, called.graph = getattr(called, "graph", None), None if history is None else history.graph
             try:
                 results = original(self, *args)
             except Exception:
                 if history is not None:
                     history.died = True
                 raise
+            finally:
+                called.graph = around
             if history is not None:
-                hooks.safely(histories().after, history, results)
+                hooks.safely(after, history, results)
             return results
 
         return call_flat

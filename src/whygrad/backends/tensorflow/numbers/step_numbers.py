@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -58,6 +59,7 @@ class StepNumbers:
     stillness: Stillness = field(default_factory=Stillness)
     one: Any = None  # a variable of ours that holds 1
     _steps_ran: int = 0
+    _measured: weakref.WeakKeyDictionary[Any, list[TracedNumbers]] = field(default_factory=weakref.WeakKeyDictionary)
     _hooks: Hooks = field(default_factory=Hooks)
 
     def ran(self, ticket: Ticket, gradients: Sequence[Any], squares: Sequence[float]) -> None:
@@ -76,10 +78,15 @@ class StepNumbers:
         found: Sizes | None = None if place is None else self._hooks.safely(self._sizes, entry, place)
         return Sizes() if found is None else found
 
-    def step_ran(self) -> None:
-        """A compiled step is over; of the first, the variables that it made have their first values now."""
-        self._steps_ran += 1
-        if self._steps_ran == 1:
+    def catch_up(self, graph: Any, calls: int) -> int | None:
+        """Let a graph count calls that it did not measure; how many it has counted then, None where it counts none."""
+        turns = [numbers.catch_up(calls) for numbers in self._measured.get(graph, ())]
+        return turns[0] if turns else None
+
+    def step_ran(self, times: int) -> None:
+        """Compiled steps are over; of the first, the variables that it made have their first values now."""
+        first, self._steps_ran = self._steps_ran == 0, self._steps_ran + times
+        if first:
             with self.recorder.pausing():
                 self._hooks.safely(self.stillness.weigh)
 
@@ -115,6 +122,7 @@ class StepNumbers:
         if not targets:
             return
         place.numbers.write([gradients[i] for i in place.positions], targets, means)
+        self._measured.setdefault(ticket.tf_graph, []).append(place.numbers)
         self._look(ticket.entry, place)
 
     def means(self, frame: Any) -> Means | None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 import tensorflow as tf
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.gradient_part import Tensor
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable, keep_with_graph
 from whygrad.backends.tensorflow.measure.statistics import basic, gathered, grouped, is_troubled, rescued
@@ -43,6 +44,10 @@ class TracedNumbers:
         XLA would move what only a branch uses into the branch, and then round differently outside of it: it measures
         every step, and the steps that are not kept go to a row that nobody reads.
         """
+        with tf.name_scope(compat.OWN_SCOPE):
+            self._write(gradients, targets, means)
+
+    def _write(self, gradients: Sequence[Any], targets: Sequence[Any], means: Means) -> None:
         for variable in self.variables:
             keep_with_graph(variable)
         turn = tf.identity(self._turn)
@@ -58,6 +63,10 @@ class TracedNumbers:
 
             tf.cond(kept, measure, lambda: tf.constant(False))
         self._turn.assign_add(1)
+
+    def catch_up(self, calls: int) -> int:
+        """Count so many steps that were not measured; how many there were in all."""
+        return compat.add_to_counter(self._turn.handle, calls)
 
     def _keep(self, turn: Tensor, kept: Tensor | None, gradients: Sequence[Any], norms: Tensor) -> None:
         row = tf.concat([tf.cast(tf.stack([turn // _SPLIT, turn % _SPLIT]), tf.float32), norms], 0)

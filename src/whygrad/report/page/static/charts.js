@@ -4,7 +4,7 @@ import { h, number, s } from "./dom.js";
 
 const HEIGHT = 180;
 const EDGE = { left: 58, right: 12, top: 10, bottom: 26 };
-const COLOURS = ["var(--line-1)", "var(--line-2)", "var(--line-3)", "var(--line-4)"];
+export const COLOURS = ["var(--line-1)", "var(--line-2)", "var(--line-3)", "var(--line-4)"];
 const DASHES = ["", "6 3", "2 3", "8 3 2 3"];
 
 function ticks(low, high, count) {
@@ -13,7 +13,7 @@ function ticks(low, high, count) {
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= raw);
   const found = [];
-  for (let value = Math.ceil(low / step) * step; value <= high + step / 1e6; value += step) found.push(value);
+  for (let value = Math.ceil(low / step) * step; value <= high + step / 1e6; value += step) found.push(Math.abs(value) < step / 1e6 ? 0 : value);
   return found;
 }
 
@@ -57,6 +57,7 @@ function curves(title, series, { log, marks, bad }, width) {
   const steps = series.flatMap((one) => one.steps);
   let [low, high] = [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
   const [first, last] = [steps.reduce((a, b) => Math.min(a, b)), steps.reduce((a, b) => Math.max(a, b))];
+  if (low === high && low === 0) high = 1;
   if (low === high) [low, high] = [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
   const x = (step) => EDGE.left + ((step - first) / Math.max(1, last - first)) * (width - EDGE.left - EDGE.right);
   const y = (value) => EDGE.top + ((high - value) / (high - low)) * (HEIGHT - EDGE.top - EDGE.bottom);

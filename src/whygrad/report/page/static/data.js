@@ -24,8 +24,9 @@ export async function get(path, parameters = {}) {
 export async function of(run, what = "", parameters = {}) {
   if (!isFile) return get(["runs", encodeURIComponent(run), what].filter(Boolean).join("/"), parameters);
   const words = Object.entries(parameters).map(([name, value]) => `${name}=${value}`).join("&");
-  const key = (what || "run") + (words && `?${words}`);
-  if (!(key in embedded)) throw new Error("this is not in the file, to keep it small; `whygrad ui` shows all of it");
+  const wanted = (what || "run") + (words && `?${words}`);
+  const key = wanted in embedded ? wanted : Object.keys(embedded).find((each) => words && each.startsWith(`${wanted}&`)); // any track
+  if (key === undefined) throw new Error("this is not in the file, to keep it small; `whygrad ui` shows all of it");
   return embedded[key];
 }
 

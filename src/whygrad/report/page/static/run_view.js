@@ -3,6 +3,8 @@
 import { duration, escaped, h, number, plural, prose, section, table } from "./dom.js";
 import { has, link, of } from "./data.js";
 import { heatMap, lineChart } from "./charts.js";
+import { histograms } from "./histogram.js";
+import { reachTables } from "./terms.js";
 
 export const cards = (findings) => findings.map((one) => escaped(one.card, "div", { class: "whygrad" }));
 
@@ -21,26 +23,6 @@ function epochChart(epochs) {
   const pairs = names.filter((name) => !name.startsWith("val_"));
   return pairs.map((name) => lineChart({ title: `${name}, by epoch`, series: [name, `val_${name}`].filter((each) => names.includes(each))
     .map((each) => ({ name: each, steps: epochs.map((one) => one.epoch + 1), values: epochs.map((one) => one[each] ?? null) })) }));
-}
-
-/** Terms of losses against variables: what reaches what, with the norm where it was measured. */
-export function reachTables(reach) {
-  return reach.filter((loss) => loss.terms.length > 1).map((loss) => {
-    const names = [...new Set([...loss.reached, ...loss.missing, ...loss.terms.flatMap((term) => [...term.reached, ...term.missing])])];
-    const most = Math.max(...loss.terms.flatMap((term) => Object.values(term.norms)), 0);
-    const cell = (term, name) => {
-      if (term.reached.includes(name)) {
-        const norm = term.norms[name];
-        const width = most > 0 && norm > 0 ? Math.max(4, Math.round((norm / most) * 100)) : 0;
-        return h("span", { class: "reaches" }, "✓ ", norm !== undefined && number(norm), width > 0 && h("i", { css: { width: `${width}%` } }));
-      }
-      return term.missing.includes(name) ? h("span", { class: "misses" }, "✂ cut") : h("span", { class: "muted" }, "–");
-    };
-    const headings = ["variable", ...loss.terms.map((term) => term.term.replaceAll("`", ""))];
-    return section(`What each term of ${loss.loss} gives`,
-      table(headings, names.map((name) => [h("code", {}, name), ...loss.terms.map((term) => cell(term, name))]), `terms of ${loss.loss}`),
-      h("p", { class: "muted" }, "✓ a gradient comes; ✂ the term depends on the variable, and no gradient comes; – it does not depend on it"));
-  });
 }
 
 const titled = (name) => (name === "duration" ? "seconds per step" : name.startsWith("metrics/") ? `${name.slice(8)}, as reported` : name.replaceAll("_", " "));
@@ -77,6 +59,9 @@ const CURVES = [["norm", "gradient norm", true], ["update_ratio", "update norm /
 
 export async function variableView(id, name, track, parameters) {
   const one = await of(id, "variable", track ? { name, track } : { name });
+  const spread = await of(id, "histograms", { name, track: one.track }).catch(() => ({ steps: [] })); // a file may lack them
+  const at = Number(parameters.get("at") ?? parameters.get("step") ?? Infinity);
+  const remember = (step) => history.replaceState(null, "", `${location.hash.split("?")[0]}?at=${step}`);
   const marks = parameters.has("step") ? [Number(parameters.get("step"))] : [];
   const bad = one.nonfinite_steps;
   const curve = ([key, title, log]) => {
@@ -100,6 +85,8 @@ export async function variableView(id, name, track, parameters) {
     one.ways.length > 0 && h("p", {}, one.ways.map((way, i) => [i > 0 && " · ", h("a", { href: link("run", id, "why", way.request, way.source) }, one.ways.length > 1 ? `way to loss ${i + 1}` : "its way to the loss")])),
     section("Findings", cards(one.findings)),
     section("Over the steps", one.steps ? h("div", { class: "charts" }, CURVES.map(curve), extremes) : h("p", { class: "muted" }, "No step is recorded yet.")),
+    section("How its elements are spread", spread.steps.length ? histograms(spread, at, remember)
+      : h("p", { class: "muted" }, h("code", {}, "whygrad.Monitor(histograms=True)"), " counts them at one step in 100.")),
     section("Who writes to it", one.writers.length > 0 && table(["writer", "how", "where", "times"],
       one.writers.map((write) => [`${write.kind} ${write.writer}`, h("code", {}, write.method), write.place ?? "", number(write.count)]), "writers")),
   ];

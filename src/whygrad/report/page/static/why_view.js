@@ -3,7 +3,7 @@
 import { h, number, prose } from "./dom.js";
 import { has, link, of } from "./data.js";
 import { wayGraph } from "./graph.js";
-import { reachTables } from "./run_view.js";
+import { reachTables } from "./terms.js";
 
 const OUTCOMES = { present: ["✓", "gradient"], missing: ["∅", "no gradient"], zero: ["0", "zero"], nonfinite: ["!", "not finite"], failed: ["×", "failed"] };
 

@@ -92,7 +92,7 @@ class LedgerBook:
         self.steps_per_run = 1
         self.dropped = 0
         self._writers: dict[Any, Writer] = {}
-        self._traced: weakref.WeakKeyDictionary[Any, list[Writer]] = weakref.WeakKeyDictionary()
+        self._traced: weakref.WeakKeyDictionary[Any, dict[Writer, None]] = weakref.WeakKeyDictionary()
         self._runs: weakref.WeakKeyDictionary[Any, Runs] = weakref.WeakKeyDictionary()
         self._updating: weakref.WeakSet[Any] = weakref.WeakSet()  # graphs that update with gradients
         self._updated_by: set[str] = set()  # since the step began
@@ -151,6 +151,10 @@ class LedgerBook:
     def _row(self, entry: VariableEntry, origin: Origin, op_type: str, place: Any, graph: Any) -> None:
         if entry.name.startswith(OWN):
             return
+        first = self._variables.first_copy(entry)
+        if first is not entry and graph is None:  # told when the first copy was written
+            return
+        entry = first
         key = (entry.id, origin, op_type, place, None if graph is None else id(graph))
         writer = self._writers.get(key)
         if writer is None:
@@ -161,9 +165,7 @@ class LedgerBook:
         if graph is None:
             writer.seen.add(self.step)
         else:
-            held = self._traced.setdefault(graph, [])
-            if writer not in held:
-                held.append(writer)
+            self._traced.setdefault(graph, {})[writer] = None
 
     def ran(self, graphs: tuple[Any, ...]) -> None:
         """A compiled function ran."""
@@ -173,14 +175,22 @@ class LedgerBook:
             runs = self._runs.get(graph)
             if runs is None:
                 runs = self._runs[graph] = self._runs_of(graph)
-            if runs.updates:
-                first = self.step + 1
-                self._tick(self.steps_per_run)
-                self._updated_by.add(_COMPILED)
-                for step in range(first, self.step + 1):
-                    runs.seen.add(step)
-            elif runs.writers:
-                runs.seen.add(self.step)
+            self.ran_again(runs)
+
+    def runs_known(self, graph: Any) -> Runs:
+        """Of a graph that ran before."""
+        return self._runs[graph]
+
+    def ran_again(self, runs: Runs) -> None:
+        """The same function ran."""
+        if runs.updates:
+            first = self.step + 1
+            self._tick(self.steps_per_run)
+            self._updated_by.add(_COMPILED)
+            for step in range(first, self.step + 1):
+                runs.seen.add(step)
+        elif runs.writers:
+            runs.seen.add(self.step)
 
     def _runs_of(self, graph: Any) -> Runs:
         found: list[Writer] = []

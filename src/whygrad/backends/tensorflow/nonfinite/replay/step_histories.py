@@ -11,6 +11,7 @@ import sys
 import time
 import weakref
 from collections.abc import Callable, MutableMapping
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -56,8 +57,9 @@ class StepHistories:
         self._idle: weakref.WeakSet[Any] = weakref.WeakSet()
         self.by_graph: dict[int, StepHistory] = {}
         self.taps = Taps()
-        self.on_step: list[Callable[[], None]] = []  # told when a compiled step has run
+        self.on_step: list[Callable[[int], None]] = []  # told when so many compiled steps have run
         self.latest: StepHistory | None = None
+        self.on_look: Callable[[Any, StepHistory], None] = lambda function, history: None  # before a call is made
         self._held_back = held_back_by_guards()  # bad updates that guards took away before they could show
 
     def traced(self, ticket: Ticket, gradients: list[Any]) -> None:
@@ -85,6 +87,7 @@ class StepHistories:
                 return None
         if history.calls == 0:
             self._prepare(history, arguments)
+        self.on_look(function, history)
         history.calls += 1
         history.died = False
         self.latest = history
@@ -120,6 +123,9 @@ class StepHistories:
     def _prepare(self, history: StepHistory, arguments: tuple[Any, ...]) -> None:
         """What is the same for every call."""
         history.data_at = tuple(i for i, tensor in enumerate(arguments) if tensor.dtype is not compat.resource_dtype)
+        declared = [history.graph.inputs[i] for i in history.data_at]
+        if all(tensor.shape.is_fully_defined() for tensor in declared):
+            history.data_bytes = sum(map(bytes_of, declared))
         handles = [(i, arguments[i]) for i in sorted(history.facts.reads) if i < len(arguments)]
         own = self.taps.numbers
         handles = [
@@ -166,19 +172,39 @@ class StepHistories:
 
     def _append(self, history: StepHistory, arguments: tuple[Any, ...]) -> None:
         call = history.last = Call(arguments)
-        if not history.is_whole:
-            return
-        history.recent_bytes += sum([bytes_of(arguments[i]) for i in history.data_at])
+        if history.is_whole:
+            self.keep(history, call)
+
+    def keep(self, history: StepHistory, call: Call) -> None:
+        """Keep a call for a replay, unless there are too many."""
+        arguments, size = call.arguments, history.data_bytes
+        history.recent_bytes += sum([bytes_of(arguments[i]) for i in history.data_at]) if size is None else size
         one = len(history.recent) == 0
         if one or (len(history.recent) < MAX_RECENT and history.recent_bytes <= MAX_RECENT_BYTES):
             history.recent.append(call)
         else:
             history.is_whole = False
 
+    @property
+    def hears_all(self) -> bool:
+        """Whether every call is to be looked at: it was asked for, or a guard takes bad updates away."""
+        return self._every_call or "whygrad.training.guard.record" in sys.modules
+
+    def tell_steps(self, history: StepHistory) -> None:
+        """Compiled steps have run."""
+        times, history.unsaid = history.unsaid, 0
+        for told in self.on_step if times else ():
+            told(times)
+
     def after(self, history: StepHistory, results: Any, of: str = "call") -> None:
+        """A call is over, or `fit` took values out of its results."""
+        if of == "call":
+            history.unsaid += 1
+            self.tell_steps(history)
+        self.look_at(history, results, of)
+
+    def look_at(self, history: StepHistory, results: Any, of: str = "call") -> None:
         """Look at the small results: a loss, a few metrics."""
-        for told in self.on_step if of == "call" else ():
-            told()
         bad = {(of, i) for i, result in enumerate(results or ()) if not _is_fine(result)} - history.harmless
         held_back, self._held_back = self._held_back, held_back_by_guards()
         if not bad and self._held_back <= held_back:
@@ -195,5 +221,4 @@ def _is_fine(result: Any) -> bool:
     dtype = getattr(result, "dtype", None)
     if dtype is None or not getattr(dtype, "is_floating", False) or not compat.has_values(result):
         return True
-    size = result.shape.num_elements()
-    return size is None or size > SMALL_RESULT or is_finite(result)
+    return prod(side or 0 for side in compat.shape_of(result) or ()) > SMALL_RESULT or is_finite(result)

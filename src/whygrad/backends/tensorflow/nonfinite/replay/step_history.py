@@ -34,6 +34,7 @@ class StepHistory:
     graph: Any
     facts: GraphFacts
     calls: int = 0
+    unsaid: int = 0  # calls that those who look at full ones were not told of
     died: bool = False  # in the last call
     bad_calls: int = 0
     first_bad: int = 0
@@ -51,6 +52,7 @@ class StepHistory:
     harmless: set[tuple[str, int]] = field(default_factory=set)  # results that are bad and reach no update
     bad_from_start: frozenset[int] = frozenset()  # variables that were not finite before the first call
     data_at: tuple[int, ...] = ()  # positions of the arguments that are not variables
+    data_bytes: int | None = None  # of all these, where every call has as many
     variables_at: tuple[tuple[int, int], ...] = ()  # positions and dtypes of those that are, and that it uses
 
     @property

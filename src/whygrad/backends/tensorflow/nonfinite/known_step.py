@@ -1,0 +1,140 @@
+"""Calls of a compiled training step that is known by now: one in sixteen is looked at as the first were.
+
+The others run without the ops that measure the step, and are noted in a few lines: on a step of a fraction of a
+millisecond, everything else would be felt. What may come of such a call is the same as of the full ones: its arguments
+are kept for a replay, its small results are looked at, the ledger's clock goes on, and an op that takes its results
+finds out who made them.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.nonfinite.replay.step_histories import SMALL_RESULT, StepHistories
+from whygrad.backends.tensorflow.nonfinite.replay.step_history import Call, StepHistory
+
+FULLY: Final = 16  # one call in so many
+KNOWN_AFTER: Final = 64  # calls, a multiple of that
+_SMALL: Final = 4000  # ops of a graph that is worth a second function: with more, a step takes longer than it saves
+
+CatchUp = Callable[[Any, int], int | None]  # a graph, and how many calls it did not count -> how many it has counted
+
+
+class KnownStep:
+    """One function, and what is the same for all of its calls."""
+
+    def __init__(self, function: Any, history: StepHistory, recorder: Recorder, histories: StepHistories) -> None:
+        self.function = function
+        self.history = history
+        self.lean = compat.without_own_ops(function) if _may_be_doubled(history) else None
+        self.left = 0  # calls until a full one
+        self.unmeasured = 0  # calls that the step itself did not count
+        self._recorder, self._histories = recorder, histories
+        self._runs = recorder.ledger.runs_known(history.graph)
+        self._numbers = recorder.traced.has_values(history.graph)
+        self._labels = recorder.labels.tensors
+        self._takes_data = history.facts.takes_data
+        small = [(i, result) for i, result in enumerate(history.graph.outputs) if _is_small_float(result)]
+        self._looked_at = [(i, result.shape.rank == 0) for i, result in small]
+
+    def takes(self, arguments: tuple[Any, ...], hooks: Hooks) -> bool:
+        """Whether the call that is about to be made may pass without a closer look."""
+        history = self.history
+        passes = (
+            self.left > 0
+            and not self._recorder.is_busy
+            and time.perf_counter() < history.next_at
+            and hooks.is_thread(threading.get_ident())
+            and compat.runs_eagerly()
+            and self._labels.keys().isdisjoint([compat.tensor_id(arguments[i]) for i in history.data_at])
+        )
+        if passes and self._takes_data:
+            hooks.safely(self._histories.keep_batch, history)
+        return passes
+
+    def ran(self, arguments: tuple[Any, ...], results: Any) -> None:
+        """The call is over."""
+        history, recorder = self.history, self._recorder
+        self.left -= 1
+        self.unmeasured += self.lean is not None
+        history.unsaid += 1
+        history.calls += 1
+        history.died = False
+        self._histories.latest = history
+        call = history.last = Call(arguments)
+        if history.is_whole:
+            self._histories.keep(history, call)
+        recorder.ledger.ran_again(self._runs)
+        if self._numbers:
+            recorder.traced.ran((history.graph,))
+        recorder.passed(results, history.graph)
+        for i, alone in self._looked_at:
+            value = compat.array_view(results[i])
+            if not math.isfinite(value if alone else value.sum()):
+                self._histories.look_at(history, results)
+                return
+
+
+def _may_be_doubled(history: StepHistory) -> bool:
+    """Whether a second function would do what the first does: ops that draw keep a state, each function its own."""
+    facts = history.facts
+    keeps_state = facts.draws or facts.runs_python or facts.reaches_out
+    return not keeps_state and compat.count_operations(history.graph) <= _SMALL
+
+
+def _is_small_float(result: Any) -> bool:
+    count = result.shape.num_elements()
+    return result.dtype.is_floating and count is not None and 0 < count <= SMALL_RESULT
+
+
+class KnownSteps:
+    """Finds out which functions are known well enough, and catches up where one is looked at again."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        histories: Callable[[], StepHistories],
+        catch_up: CatchUp,
+        known: dict[int, KnownStep],
+    ) -> None:
+        self._recorder = recorder
+        self._histories_of = histories
+        self._catch_up = catch_up
+        self.of = known  # by the id of the function, which the step keeps alive
+
+    def look(self, function: Any, history: StepHistory) -> None:
+        """A call is about to be looked at in full."""
+        step = self.of.get(id(function))
+        if step is None:
+            if history.calls < KNOWN_AFTER or not self._is_plain(history):
+                return
+            step = self.of[id(function)] = KnownStep(function, history, self._recorder, self._histories_of())
+        turn = self._settled(step)
+        step.left = FULLY - 1 - turn % FULLY
+
+    def settle(self) -> None:
+        """Somebody asks what was seen so far."""
+        for step in self.of.values():
+            self._settled(step)
+            self._histories_of().tell_steps(step.history)
+
+    def _settled(self, step: KnownStep) -> int:
+        """How often the step has run, as the step itself counts it, once the calls that it did not count are added."""
+        unmeasured, step.unmeasured = step.unmeasured, 0
+        turn = self._catch_up(step.history.graph, unmeasured) if step.lean is not None else None
+        return step.history.calls if turn is None else turn
+
+    def _is_plain(self, history: StepHistory) -> bool:
+        """Whether nobody wants to hear of every call, and no gradient goes in or out of the function."""
+        recorder, histories = self._recorder, self._histories_of()
+        if histories.hears_all or recorder.on_call or history.bad_calls or history.facts.runs_python:
+            return False
+        labels, key = recorder.labels, recorder.observed.functions.of(history.graph)
+        return not (labels.tensors or labels.variables) or labels.calls.gives_none(key)

@@ -1,0 +1,137 @@
+"""Calls that pass without a closer look: nothing of what is said, counted or trained is another."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from whygrad.backends.tensorflow.capture import running_capture
+from whygrad.backends.tensorflow.nonfinite.known_step import FULLY, KNOWN_AFTER
+from whygrad.watch import watch
+
+pytestmark = pytest.mark.tensorflow
+
+LONG = KNOWN_AFTER + 4 * FULLY + 5
+
+
+def trainer(tf: ModuleType, seed: int = 0) -> tuple[Any, Any]:
+    """A compiled step and its variable."""
+    w = tf.Variable(tf.random.stateless_normal((6, 1), (seed, 1)), name="w")
+
+    @tf.function
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(tf.sqrt(x) @ w - 1.0))
+        w.assign_sub(0.05 * tape.gradient(loss, w))
+        return loss
+
+    return step, w
+
+
+def batch(tf: ModuleType, i: int) -> Any:
+    return tf.constant(np.random.default_rng(i).uniform(0.5, 1.5, (4, 6)).astype("float32"))
+
+
+def test_most_calls_pass_and_the_weights_are_those_of_a_bare_run(tf: ModuleType) -> None:
+    bare, expected = trainer(tf)
+    losses = [float(bare(batch(tf, i))) for i in range(LONG)]
+    with watch():
+        step, w = trainer(tf)
+        found = [float(step(batch(tf, i))) for i in range(LONG)]
+        capture = running_capture()
+        assert capture is not None
+        [known] = capture._known.values()
+        assert known.lean is not None
+        assert known.history.calls == LONG
+
+    assert found == losses
+    assert np.array_equal(w.numpy(), expected.numpy())
+
+
+def test_steps_and_writes_are_counted_and_every_sixteenth_step_is_measured(tf: ModuleType) -> None:
+    with watch() as run:
+        step, _ = trainer(tf)
+        for i in range(LONG):
+            step(batch(tf, i))
+    recording = run.recording()
+    [request] = recording.requests
+    [write] = [each for each in recording.ledger.writes if each.compiled]
+
+    assert write.count == LONG
+    assert request.ran == LONG
+    assert request.steps[-4:] == tuple(range(LONG // FULLY * FULLY - 3 * FULLY, LONG, FULLY))
+
+
+def test_a_nan_that_is_born_while_calls_pass_is_laid_at_its_expression(tf: ModuleType) -> None:
+    with watch() as run:
+        step, _ = trainer(tf)
+        for i in range(LONG):
+            x = batch(tf, i)
+            step(-x if i == KNOWN_AFTER + FULLY + 7 else x)
+    [found] = [each for each in run.report().diagnostics if each.severity.name == "ERROR"]
+
+    assert found.rule == "nan-sqrt"
+
+
+def test_a_nan_in_a_batch_of_fit_is_found_in_the_batch_it_came_in(keras: ModuleType, tf: ModuleType) -> None:
+    x = np.random.default_rng(0).normal(size=(4 * LONG, 6)).astype("float32")
+    y = x[:, :1].copy()
+    x[4 * (KNOWN_AFTER + FULLY + 7) + 2, 3] = np.nan
+    with watch() as run:
+        model = keras.Sequential([keras.layers.Dense(1)])
+        model.compile(keras.optimizers.SGD(0.01), "mse", jit_compile=False)
+        model.fit(x, y, batch_size=4, shuffle=False, verbose=0)
+    [found] = [each for each in run.report().diagnostics if each.rule == "nan-data"]
+
+    assert any("row 3, feature 4" in note for note in found.notes), found.notes
+
+
+def test_an_op_that_takes_the_result_of_a_call_that_passed_knows_who_made_it(tf: ModuleType) -> None:
+    with watch():
+        step, _ = trainer(tf)
+        total = tf.zeros(())
+        for i in range(LONG):
+            total = total + step(batch(tf, i))
+        capture = running_capture()
+        assert capture is not None
+        made = [each for each in capture.recorder.records if each.type == "__inference"]
+
+    assert made
+    assert all(each.calls and not each.tapes for each in made)
+
+
+def test_a_call_under_a_tape_is_looked_at(tf: ModuleType) -> None:
+    with watch() as run:
+        step, w = trainer(tf)
+        for i in range(KNOWN_AFTER + 3):
+            step(batch(tf, i))
+        with tf.GradientTape() as tape:
+            loss = step(batch(tf, 0)) * tf.reduce_sum(w)
+        assert tape.gradient(loss, w) is not None
+    assert len(run.recording().requests) == 2
+
+
+def test_a_step_that_draws_goes_on_with_the_numbers_of_a_bare_run(tf: ModuleType) -> None:
+    def losses() -> list[float]:
+        tf.random.set_seed(7)
+        w = tf.Variable([1.0, 2.0])
+
+        @tf.function
+        def noise() -> Any:
+            return tf.random.normal((2,), seed=3)
+
+        @tf.function
+        def step() -> Any:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.square(w + noise()))
+            w.assign_sub(0.05 * tape.gradient(loss, w))
+            return loss
+
+        return [float(step()) for _ in range(LONG)]
+
+    expected = losses()
+    with watch():
+        assert losses() == expected
