@@ -198,8 +198,8 @@ def debugged(made: Contestant, around: Callable[[], AbstractContextManager[Any]]
     return made
 
 
-def of_fit(name: str, jit: bool, folder: str) -> dict[str, Contestant]:
-    """All of them, for a step of `fit`; TensorFlow's own tools see nothing under XLA."""
+def of_fit(name: str, jit: bool, folder: str, ours: bool = False) -> dict[str, Contestant]:
+    """All of them, for a step of `fit`; TensorFlow's own tools see nothing under XLA. `ours`: no others."""
     found = {
         "bare": fitted(name, jit),
         "bare again": fitted(name, jit),
@@ -207,7 +207,7 @@ def of_fit(name: str, jit: bool, folder: str) -> dict[str, Contestant]:
         "`Monitor`, every step": monitored(name, jit, f"{folder}/monitor"),
         "`wg.guard`": guarded(name, jit),
     }
-    if jit:
+    if jit or ours:
         return found
     return found | {
         "statistics by hand": by_hand(name, jit),

@@ -93,13 +93,14 @@ def budget_of(tool: str, kind: str, milliseconds: float) -> tuple[float | None, 
     return None, "–"
 
 
-def measure(kind: str, name: str, jit: bool, rounds: int, dump: str = "") -> list[Row]:
+def measure(kind: str, name: str, jit: bool, rounds: int, dump: str = "", ours: bool = False) -> list[Row]:
     """The rows of one network."""
     with tempfile.TemporaryDirectory() as folder:
         if dump:
             found = of_dump(name, folder, dump)
         else:
-            found = of_fit(name, jit, folder) if kind == "fit" else of_loop(name, compiled=kind == "compiled")
+            loop = kind != "fit"
+            found = of_loop(name, compiled=kind == "compiled") if loop else of_fit(name, jit, folder, ours)
         rounds_of(found, rounds)
         bare = found["bare"]
         length = 1e3 * statistics.median(seconds for _, seconds in bare.seconds)
@@ -149,9 +150,10 @@ def main() -> None:
     parser.add_argument("network")
     parser.add_argument("--jit", action="store_true")
     parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--ours", action="store_true", help="without the tools that others made")
     parser.add_argument("--dump", default="", metavar="MODE", help="TensorFlow's debugger, and nothing else")
     options = parser.parse_args()
-    record(measure(options.kind, options.network, options.jit, options.rounds, options.dump))
+    record(measure(options.kind, options.network, options.jit, options.rounds, options.dump, options.ours))
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ class KnownSteps:
     def _is_plain(self, history: StepHistory) -> bool:
         """Whether nobody wants to hear of every call, and no gradient goes in or out of the function."""
         recorder, histories = self._recorder, self._histories_of()
-        if histories.hears_all or recorder.on_call or history.bad_calls or history.facts.runs_python:
+        if histories.hears_all(history) or recorder.on_call or history.bad_calls or history.facts.runs_python:
             return False
         labels, key = recorder.labels, recorder.observed.functions.of(history.graph)
         return not (labels.tensors or labels.variables) or labels.calls.gives_none(key)
