@@ -1,8 +1,8 @@
 """All benchmarks, one after another, each in a process of its own; then the tables: `make benchmarks`.
 
-    python benchmarks/everything.py [--quick]
+    python benchmarks/everything.py [--share 1]
 
-`--quick` takes a tenth of the rounds: it shows that everything runs, and its figures are noise.
+`--share 0.1` takes a tenth of the rounds: it shows that everything runs, and its figures are noise.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ PARTS = (  # script, words, rounds
 )
 
 
-def run(script: str, words: tuple[str, ...], rounds: int | None, quick: bool) -> str:
+def run(script: str, words: tuple[str, ...], rounds: int | None, share: float) -> str:
     """One part; what went wrong, or nothing."""
-    some = () if rounds is None else ("--rounds", str(max(3, rounds // 10) if quick else rounds))
+    some = () if rounds is None else ("--rounds", str(max(3, round(share * rounds))))
     done = subprocess.run([sys.executable, HERE / script, *words, *some], capture_output=True, text=True, check=False)
     print(done.stdout, flush=True)
     return "" if done.returncode == 0 else f"{script} {' '.join(words)} failed:\n{done.stderr[-2000:]}"
@@ -50,14 +50,14 @@ def run(script: str, words: tuple[str, ...], rounds: int | None, quick: bool) ->
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true")
-    quick = parser.parse_args().quick
+    parser.add_argument("--share", type=float, default=1.0, help="of the rounds")
+    share = parser.parse_args().share
     record.RESULTS.unlink(missing_ok=True)
     began, failures = time.monotonic(), []
     for number, (script, words, rounds) in enumerate(PARTS, 1):
         minutes = (time.monotonic() - began) / 60
         print(f"[{number}/{len(PARTS)}, {minutes:.1f} min] {script} {' '.join(words)}", file=sys.stderr, flush=True)
-        failure = run(script, words, rounds, quick)
+        failure = run(script, words, rounds, share)
         if failure:
             failures.append(failure)
             print(failure, file=sys.stderr)
