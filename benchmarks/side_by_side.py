@@ -26,6 +26,7 @@ from contestants import Contestant, of_dump, of_fit, of_loop
 from record import Row, record
 
 BLOCK = 0.03  # seconds
+LEAST = 200  # steps of less than a millisecond: a block has one snapshot at most, and several steps in sixteen
 SHORT, TINY = 15.0, 1.0  # milliseconds: budgets are wider below, and in microseconds below that
 ADDED = 30.0  # microseconds that watching may add to any step
 NULL = "bare again"
@@ -39,7 +40,7 @@ def rounds_of(found: dict[str, Contestant], rounds: int) -> int:
                 each.step()
     bare = found["bare"]
     length = statistics.median(timed(bare, 1) for _ in range(bare.warm))
-    count = max(1, round(BLOCK / length))
+    count = LEAST if length < TINY / 1e3 else max(1, round(BLOCK / length))
     order = list(found)
     gc.collect()
     for turn in range(rounds):
