@@ -91,7 +91,7 @@ matrix: $(STAMP)  ## tests and gallery on other versions of TensorFlow, Keras an
 	$(BIN)/python tools/matrix.py --jobs $(WORKERS)
 
 matrix-smoke: $(STAMP)  ## the examples of all rules on the oldest versions
-	$(BIN)/python tools/matrix.py --smoke --only "TensorFlow 2.16, Keras 3.3" --jobs $(WORKERS)
+	$(BIN)/python tools/matrix.py --smoke --only "TensorFlow 2.16, Keras 3.3" --python 3.11 --jobs $(WORKERS)
 
 format: $(STAMP)  ## rewrite the code as ruff wants it
 	$(BIN)/ruff check --fix .

@@ -7,6 +7,7 @@ must be switched on for its steps only (a watched run, a debugger of TensorFlow'
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -38,6 +39,7 @@ class Watching:
         from whygrad.watch import Run
 
         self.run = Run(None, None)
+        self._left = 0.0
 
     @contextlib.contextmanager
     def around(self) -> Iterator[None]:
@@ -51,11 +53,14 @@ class Watching:
         else:
             capture.listener = OpListener(capture.hooks, capture._note_op)
             capture._joined.clear()
+            for history in capture.histories.by_graph.values():
+                history.next_at += time.perf_counter() - self._left  # rationed by the clock
             capture.start()
         try:
             yield
         finally:
             watcher.stop()
+            self._left = time.perf_counter()
         assert not capture.has_failed()
 
 
@@ -198,8 +203,8 @@ def debugged(made: Contestant, around: Callable[[], AbstractContextManager[Any]]
     return made
 
 
-def of_fit(name: str, jit: bool, folder: str) -> dict[str, Contestant]:
-    """All of them, for a step of `fit`; TensorFlow's own tools see nothing under XLA."""
+def of_fit(name: str, jit: bool, folder: str, ours: bool = False) -> dict[str, Contestant]:
+    """All of them, for a step of `fit`; TensorFlow's own tools see nothing under XLA. `ours`: no others."""
     found = {
         "bare": fitted(name, jit),
         "bare again": fitted(name, jit),
@@ -207,7 +212,7 @@ def of_fit(name: str, jit: bool, folder: str) -> dict[str, Contestant]:
         "`Monitor`, every step": monitored(name, jit, f"{folder}/monitor"),
         "`wg.guard`": guarded(name, jit),
     }
-    if jit:
+    if jit or ours:
         return found
     return found | {
         "statistics by hand": by_hand(name, jit),

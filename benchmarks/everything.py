@@ -1,8 +1,8 @@
 """All benchmarks, one after another, each in a process of its own; then the tables: `make benchmarks`.
 
-    python benchmarks/everything.py [--quick]
+    python benchmarks/everything.py [--share 1]
 
-`--quick` takes a tenth of the rounds: it shows that everything runs, and its figures are noise.
+`--share 0.1` takes a tenth of the rounds: it shows that everything runs, and its figures are noise.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ PARTS = (  # script, words, rounds
     ("side_by_side.py", ("fit", "policy"), 60),
     ("side_by_side.py", ("fit", "MLP"), 100),
     ("side_by_side.py", ("fit", "CNN"), 60),
-    ("side_by_side.py", ("fit", "transformer"), 60),
+    ("side_by_side.py", ("fit", "transformer", "--ours"), 40),
     ("side_by_side.py", ("fit", "MLP", "--dump", "CURT_HEALTH"), 20),
     ("side_by_side.py", ("fit", "MLP", "--dump", "FULL_HEALTH"), 10),
     ("side_by_side.py", ("fit", "CNN", "--dump", "CURT_HEALTH"), 15),
     ("side_by_side.py", ("fit", "CNN", "--dump", "FULL_HEALTH"), 8),
     ("side_by_side.py", ("fit", "MLP", "--jit"), 100),
-    ("side_by_side.py", ("fit", "transformer", "--jit"), 60),
+    ("side_by_side.py", ("fit", "transformer", "--jit"), 40),
     ("first_steps.py", (), 7),
     ("accumulation.py", ("--no-memory",), 12),
     ("explain.py", ("--real",), None),
@@ -40,9 +40,9 @@ PARTS = (  # script, words, rounds
 )
 
 
-def run(script: str, words: tuple[str, ...], rounds: int | None, quick: bool) -> str:
+def run(script: str, words: tuple[str, ...], rounds: int | None, share: float) -> str:
     """One part; what went wrong, or nothing."""
-    some = () if rounds is None else ("--rounds", str(max(3, rounds // 10) if quick else rounds))
+    some = () if rounds is None else ("--rounds", str(max(3, round(share * rounds))))
     done = subprocess.run([sys.executable, HERE / script, *words, *some], capture_output=True, text=True, check=False)
     print(done.stdout, flush=True)
     return "" if done.returncode == 0 else f"{script} {' '.join(words)} failed:\n{done.stderr[-2000:]}"
@@ -50,14 +50,14 @@ def run(script: str, words: tuple[str, ...], rounds: int | None, quick: bool) ->
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true")
-    quick = parser.parse_args().quick
+    parser.add_argument("--share", type=float, default=1.0, help="of the rounds")
+    share = parser.parse_args().share
     record.RESULTS.unlink(missing_ok=True)
     began, failures = time.monotonic(), []
     for number, (script, words, rounds) in enumerate(PARTS, 1):
         minutes = (time.monotonic() - began) / 60
         print(f"[{number}/{len(PARTS)}, {minutes:.1f} min] {script} {' '.join(words)}", file=sys.stderr, flush=True)
-        failure = run(script, words, rounds, quick)
+        failure = run(script, words, rounds, share)
         if failure:
             failures.append(failure)
             print(failure, file=sys.stderr)

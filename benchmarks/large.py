@@ -1,6 +1,7 @@
 """How time and memory grow with a model: variables, ops, bytes of parameters; bare and with each tool.
 
-    python benchmarks/large.py [--variables 100 1000 10000] [--ops 10000 100000 1000000] [--gigabyte]
+    python benchmarks/large.py                                       what `make benchmarks` takes
+    python benchmarks/large.py --variables 1000 10000 --ops 100000 1000000 --megabytes 1024
 
 Each figure is of a process of its own: what it took, and the peak of its memory above an idle process with TensorFlow.
 """

@@ -26,6 +26,7 @@ from contestants import Contestant, of_dump, of_fit, of_loop
 from record import Row, record
 
 BLOCK = 0.03  # seconds
+LEAST = 200  # steps of less than a millisecond: a block has one snapshot at most, and several steps in sixteen
 SHORT, TINY = 15.0, 1.0  # milliseconds: budgets are wider below, and in microseconds below that
 ADDED = 30.0  # microseconds that watching may add to any step
 NULL = "bare again"
@@ -39,7 +40,7 @@ def rounds_of(found: dict[str, Contestant], rounds: int) -> int:
                 each.step()
     bare = found["bare"]
     length = statistics.median(timed(bare, 1) for _ in range(bare.warm))
-    count = max(1, round(BLOCK / length))
+    count = LEAST if length < TINY / 1e3 else max(1, round(BLOCK / length))
     order = list(found)
     gc.collect()
     for turn in range(rounds):
@@ -93,13 +94,14 @@ def budget_of(tool: str, kind: str, milliseconds: float) -> tuple[float | None, 
     return None, "–"
 
 
-def measure(kind: str, name: str, jit: bool, rounds: int, dump: str = "") -> list[Row]:
+def measure(kind: str, name: str, jit: bool, rounds: int, dump: str = "", ours: bool = False) -> list[Row]:
     """The rows of one network."""
     with tempfile.TemporaryDirectory() as folder:
         if dump:
             found = of_dump(name, folder, dump)
         else:
-            found = of_fit(name, jit, folder) if kind == "fit" else of_loop(name, compiled=kind == "compiled")
+            loop = kind != "fit"
+            found = of_loop(name, compiled=kind == "compiled") if loop else of_fit(name, jit, folder, ours)
         rounds_of(found, rounds)
         bare = found["bare"]
         length = 1e3 * statistics.median(seconds for _, seconds in bare.seconds)
@@ -149,9 +151,10 @@ def main() -> None:
     parser.add_argument("network")
     parser.add_argument("--jit", action="store_true")
     parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--ours", action="store_true", help="without the tools that others made")
     parser.add_argument("--dump", default="", metavar="MODE", help="TensorFlow's debugger, and nothing else")
     options = parser.parse_args()
-    record(measure(options.kind, options.network, options.jit, options.rounds, options.dump))
+    record(measure(options.kind, options.network, options.jit, options.rounds, options.dump, options.ours))
 
 
 if __name__ == "__main__":

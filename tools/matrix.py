@@ -1,6 +1,6 @@
 """Tests and gallery on other versions: `make matrix`.
 
-    python tools/matrix.py [--only NAME ...] [--smoke] [--jobs 2] [--table]
+    python tools/matrix.py [--only NAME ...] [--python VERSION ...] [--smoke] [--jobs 2] [--table]
 
 Each environment is a virtual one in `.matrix/`, made once from the versions in `tools/versions/`, for each Python that
 can be found. What came out is kept in tools/versions/results.json, from which the table in docs/versions.md is written.
@@ -115,11 +115,13 @@ def missing(python: Path) -> list[str]:
     return sorted(set(json.loads(told.strip().splitlines()[-1]).values())) if "{" in told else ["it cannot be imported"]
 
 
-def rows(only: list[str], smoke: bool, jobs: int) -> Iterator[dict[str, object]]:
+def rows(only: list[str], pythons: list[str], smoke: bool, jobs: int) -> Iterator[dict[str, object]]:
     for environment in ENVIRONMENTS:
         if only and environment.name not in only:
             continue
         for version in environment.pythons:
+            if pythons and version not in pythons:
+                continue
             python = interpreter(version)
             row: dict[str, object] = {"environment": environment.name, "python": version}
             print(f"{environment.name}, Python {version}", file=sys.stderr, flush=True)
@@ -182,12 +184,13 @@ def page() -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", default=[], help="names of environments")
+    parser.add_argument("--python", nargs="*", default=[], metavar="VERSION")
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
     bad = 0
-    for row in () if options.table else rows(options.only, options.smoke, options.jobs):
+    for row in () if options.table else rows(options.only, options.python, options.smoke, options.jobs):
         keep(row)
         for name in ("tests", "examples"):
             part = row.get(name)

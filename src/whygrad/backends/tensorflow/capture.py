@@ -121,7 +121,7 @@ class Capture:
 
     @cached_property
     def known_steps(self) -> KnownSteps:
-        return KnownSteps(self.recorder, lambda: self.histories, self.numbers.catch_up, self._known)
+        return KnownSteps(self.recorder, lambda: self.histories, self.numbers.turn_of, self._known)
 
     @cached_property
     def update_watch(self) -> UpdateWatch:

@@ -24,6 +24,11 @@ def held_back() -> int:
     return sum(compat.value_now(record.count) or 0 for record in _LIVING)
 
 
+def counters() -> set[int | None]:
+    """The handles of the counters that `held_back` adds up: a function that is given one is guarded."""
+    return {compat.id_of(getattr(record.count, "handle", None)) for record in _LIVING}
+
+
 @dataclass(frozen=True, slots=True)
 class BadStep:
     """One step whose gradients were not finite."""

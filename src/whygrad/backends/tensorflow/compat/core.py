@@ -180,14 +180,6 @@ def read_handle(handle: Any) -> Any:
     return run_op("ReadVariableOp", 1, [handle], ("dtype", kind))[0]
 
 
-def add_to_counter(handle: Any, number: int) -> int:
-    """Add to a variable of one int64, unseen; what it holds then."""
-    if number:
-        value = tf.convert_to_tensor(number, tf.int64)
-        run_op("AssignAddVariableOp", 0, [handle, value], ("dtype", tf.int64.as_datatype_enum))
-    return int(array_view(read_handle(handle)))
-
-
 def copy_of_variable(handle: Any, value: Any = None) -> Any:
     """The handle of a new variable with the same value, or with the given one; it goes when the handle does."""
     kind, shape = _kind_of_handle(handle)

@@ -22,9 +22,8 @@ from whygrad.backends.tensorflow.nonfinite.replay.step_history import Call, Step
 
 FULLY: Final = 16  # one call in so many
 KNOWN_AFTER: Final = 64  # calls, a multiple of that
+_ASK: Final = 8  # full calls after which a step is asked again how often it ran: another may count with it
 _SMALL: Final = 4000  # ops of a graph that is worth a second function: with more, a step takes longer than it saves
-
-CatchUp = Callable[[Any, int], int | None]  # a graph, and how many calls it did not count -> how many it has counted
 
 
 class KnownStep:
@@ -35,7 +34,8 @@ class KnownStep:
         self.history = history
         self.lean = compat.without_own_ops(function) if _may_be_doubled(history) else None
         self.left = 0  # calls until a full one
-        self.unmeasured = 0  # calls that the step itself did not count
+        self.ahead = 0  # by how much the step's own count, which says when it measures, is ahead of that of its calls
+        self.looks = 0
         self._recorder, self._histories = recorder, histories
         self._runs = recorder.ledger.runs_known(history.graph)
         self._numbers = recorder.traced.has_values(history.graph)
@@ -63,7 +63,6 @@ class KnownStep:
         """The call is over."""
         history, recorder = self.history, self._recorder
         self.left -= 1
-        self.unmeasured += self.lean is not None
         history.unsaid += 1
         history.calls += 1
         history.died = False
@@ -95,18 +94,18 @@ def _is_small_float(result: Any) -> bool:
 
 
 class KnownSteps:
-    """Finds out which functions are known well enough, and catches up where one is looked at again."""
+    """Finds out which functions are known well enough, and when one of them is to be looked at again."""
 
     def __init__(
         self,
         recorder: Recorder,
         histories: Callable[[], StepHistories],
-        catch_up: CatchUp,
+        turn_of: Callable[[Any], int | None],
         known: dict[int, KnownStep],
     ) -> None:
         self._recorder = recorder
         self._histories_of = histories
-        self._catch_up = catch_up
+        self._turn_of = turn_of  # how often a graph has run, as it counts itself
         self.of = known  # by the id of the function, which the step keeps alive
 
     def look(self, function: Any, history: StepHistory) -> None:
@@ -116,25 +115,21 @@ class KnownSteps:
             if history.calls < KNOWN_AFTER or not self._is_plain(history):
                 return
             step = self.of[id(function)] = KnownStep(function, history, self._recorder, self._histories_of())
-        turn = self._settled(step)
-        step.left = FULLY - 1 - turn % FULLY
+        if step.looks % _ASK == 0 and step.lean is not None:
+            turn = self._turn_of(history.graph)
+            step.ahead = 0 if turn is None else turn - history.calls
+        step.looks += 1
+        step.left = FULLY - 1 - (history.calls + step.ahead) % FULLY
 
     def settle(self) -> None:
         """Somebody asks what was seen so far."""
         for step in self.of.values():
-            self._settled(step)
             self._histories_of().tell_steps(step.history)
-
-    def _settled(self, step: KnownStep) -> int:
-        """How often the step has run, as the step itself counts it, once the calls that it did not count are added."""
-        unmeasured, step.unmeasured = step.unmeasured, 0
-        turn = self._catch_up(step.history.graph, unmeasured) if step.lean is not None else None
-        return step.history.calls if turn is None else turn
 
     def _is_plain(self, history: StepHistory) -> bool:
         """Whether nobody wants to hear of every call, and no gradient goes in or out of the function."""
         recorder, histories = self._recorder, self._histories_of()
-        if histories.hears_all or recorder.on_call or history.bad_calls or history.facts.runs_python:
+        if histories.hears_all(history) or recorder.on_call or history.bad_calls or history.facts.runs_python:
             return False
         labels, key = recorder.labels, recorder.observed.functions.of(history.graph)
         return not (labels.tensors or labels.variables) or labels.calls.gives_none(key)

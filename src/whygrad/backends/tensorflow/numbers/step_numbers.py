@@ -78,10 +78,9 @@ class StepNumbers:
         found: Sizes | None = None if place is None else self._hooks.safely(self._sizes, entry, place)
         return Sizes() if found is None else found
 
-    def catch_up(self, graph: Any, calls: int) -> int | None:
-        """Let a graph count calls that it did not measure; how many it has counted then, None where it counts none."""
-        turns = [numbers.catch_up(calls) for numbers in self._measured.get(graph, ())]
-        return turns[0] if turns else None
+    def turn_of(self, graph: Any) -> int | None:
+        """How many of its runs a graph has counted, with those of the others that ask from the same place."""
+        return next((numbers.turn() for numbers in self._measured.get(graph, ())), None)
 
     def step_ran(self, times: int) -> None:
         """Compiled steps are over; of the first, the variables that it made have their first values now."""

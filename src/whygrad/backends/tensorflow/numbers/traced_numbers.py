@@ -46,6 +46,7 @@ class TracedNumbers:
         """
         with tf.name_scope(compat.OWN_SCOPE):
             self._write(gradients, targets, means)
+        self._turn.assign_add(1)  # also where the rest is left out
 
     def _write(self, gradients: Sequence[Any], targets: Sequence[Any], means: Means) -> None:
         for variable in self.variables:
@@ -62,11 +63,10 @@ class TracedNumbers:
                 return tf.constant(True)
 
             tf.cond(kept, measure, lambda: tf.constant(False))
-        self._turn.assign_add(1)
 
-    def catch_up(self, calls: int) -> int:
-        """Count so many steps that were not measured; how many there were in all."""
-        return compat.add_to_counter(self._turn.handle, calls)
+    def turn(self) -> int:
+        """How many steps have been counted; read unseen."""
+        return int(compat.array_view(compat.read_handle(self._turn.handle)))
 
     def _keep(self, turn: Tensor, kept: Tensor | None, gradients: Sequence[Any], norms: Tensor) -> None:
         row = tf.concat([tf.cast(tf.stack([turn // _SPLIT, turn % _SPLIT]), tf.float32), norms], 0)
