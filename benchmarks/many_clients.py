@@ -24,8 +24,9 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from first_view import Server, processor_seconds
 from monitor import spread
+
+from first_view import Server, processor_seconds
 from record import record
 
 PAUSE = 2.0  # seconds between two looks of a page
@@ -40,8 +41,8 @@ def train(folder: str, counts: str) -> None:
 
     import keras
     import tensorflow as tf
-
     from monitor import endless
+
     from networks import make
     from whygrad.training.monitor.monitor import Monitor
 
