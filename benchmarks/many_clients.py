@@ -131,6 +131,7 @@ def pinned(words: list[str], processor: int | None) -> list[str]:
 
 
 def compare(options: argparse.Namespace) -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended
     one, two = (None, None) if options.together else (0, 1)
     here = [sys.executable, __file__]
     with tempfile.TemporaryDirectory() as folder:
