@@ -79,6 +79,7 @@ class Trainings:
             early = model(x)
             with tf.GradientTape() as tape:
                 middle = tf.stop_gradient(hidden(x)) if forward == "stopped" else hidden(x)
+                middle = tf.math.log(middle - 5.0) if forward == "not a number" else middle
                 prediction = early if forward == "outside" else last(middle)
                 loss = tf.nn.compute_average_loss((prediction - y)[:, 0] ** 2, global_batch_size=batch)
             gradients = tape.gradient(loss, model.trainable_variables)
@@ -186,7 +187,7 @@ def watched(trainings: Trainings) -> dict[str, Any]:
     """What is said of loops, healthy and broken, and whether watching changed anything."""
     sgd, found = trainings.keras.optimizers.SGD, {}
     bare, _ = trainings.loop(lambda: sgd(0.01), batch=BATCH)
-    for forward in ("plain", "stopped", "outside"):
+    for forward in ("plain", "stopped", "outside", "not a number"):
         with wg.watch() as run:
             weights, _ = trainings.loop(lambda: sgd(0.01), batch=BATCH, forward=forward)
         report = run.report()

@@ -93,6 +93,7 @@ def test_watching_finds_what_is_broken_once_and_nothing_else(found: dict[str, An
     assert said["stopped"] == [["stop-gradient", STOPPED]]
     assert said["outside"] == [["outside-tape", "early = model(x)"]]
     assert said["updates"] == 4
+    assert len(said["not a number"]) == 1  # and looking for its cause does not wait for a replica that is not there
 
 
 STOPPED = 'middle = tf.stop_gradient(hidden(x)) if forward == "stopped" else hidden(x)'

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -105,8 +104,8 @@ def _of_worker(run: Run) -> tuple[str, ...]:
         return (header.worker, run.id, header.status, steps, "", "", "")
     newest = run.everything(tracks[0].name, blocks=1)
     norms = [float(each.channels["norm"][-1]) for each in newest.variables if len(each.steps)]
-    ends: list[Any] = [newest.scalars.get(name, ())[-1:] for name in ("loss", "duration")]
-    loss, seconds = (number(float(end[0])) if len(end) else "" for end in ends)
+    known = {name: float(values[-1]) for name, values in newest.scalars.items() if len(values)}
+    loss, seconds = (number(known.get(name)) for name in ("loss", "duration"))
     total = number(math.sqrt(sum(norm * norm for norm in norms)))
     return (header.worker, run.id, header.status, steps, loss, total, seconds)
 

@@ -294,6 +294,13 @@ def is_stateful(op_type: str) -> bool:
     return definition is None or bool(definition.is_stateful)
 
 
+@functools.cache
+def meets_others(op_type: str) -> bool:
+    """Whether an op waits for its like on other devices or machines: run alone, it would wait for ever."""
+    definition = op_definition(op_type) if op_definition else None
+    return definition is not None and (definition.is_distributed_communication or op_type.startswith("Nccl"))
+
+
 def source_maps() -> Iterator[dict[tuple[str, int], tuple[str, int, str]]]:
     """AutoGraph's maps of generated lines to the user's own, while converted functions run: this thread's first.
 

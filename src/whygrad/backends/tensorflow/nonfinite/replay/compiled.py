@@ -31,6 +31,7 @@ class CompiledReplay:
     def run(self) -> None:
         """Find the first bad step and run it. Raises ReplayError."""
         history = self.history
+        self._check_alone()
         if history.too_large:
             raise ReplayError("the variables are too large to keep copies of")
         if history.snapshot is None or history.last is None:
@@ -46,10 +47,15 @@ class CompiledReplay:
     def run_kept(self) -> None:
         """Run the first step that was kept, whatever became of it. Raises ReplayError."""
         history = self.history
+        self._check_alone()
         self.histories.keep_batch(history)
         if history.snapshot is None or not history.recent:
             raise ReplayError("the values of the step are gone")
         self._run_step(history.snapshot, history.recent[0], Trace())
+
+    def _check_alone(self) -> None:
+        if self.history.facts.meets_others:
+            raise ReplayError("several replicas take the step together, and none of them can be run again alone")
 
     def _run_step(self, state: dict[int, Any], call: Call, trace: Trace) -> None:
         self.trace = trace

@@ -33,6 +33,7 @@ class GraphFacts:
     has_gradients: bool = False
     has_half: bool = False  # float16 takes part
     reaches_out: bool = False  # to files, tables, queues, other machines: more than variables and a batch
+    meets_others: bool = False  # other devices or machines, which wait for it as it does for them
 
     @property
     def is_repeatable(self) -> bool:
@@ -56,7 +57,7 @@ def _examine(graph: Any) -> GraphFacts:
     positions = {compat.tensor_id(tensor): i for i, tensor in enumerate(graph.inputs)}
     reads: set[int] = set()
     writes: set[int] = set()
-    names = ("draws", "takes_data", "runs_python", "has_gradients", "has_half", "reaches_out")
+    names = ("draws", "takes_data", "runs_python", "has_gradients", "has_half", "reaches_out", "meets_others")
     flags = dict.fromkeys(names, False)
     for operation in graph.get_operations():
         kind = kind_of(operation.type)
@@ -64,6 +65,7 @@ def _examine(graph: Any) -> GraphFacts:
         flags["takes_data"] |= operation.type in DATA_OPS
         flags["runs_python"] |= kind is OpKind.FOREIGN
         flags["has_half"] |= any(tensor.dtype.name == "float16" for tensor in operation.outputs)
+        flags["meets_others"] |= compat.meets_others(operation.type)
         flags["has_gradients"] |= operation.name.startswith("gradient_tape/")
         if operation.type in FUNCTIONAL_OPS:
             for inner, shift in _inner(operation, graph):
