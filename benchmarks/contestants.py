@@ -28,6 +28,7 @@ class Contestant:
     end: Callable[[], None] = lambda: None
     variables: Callable[[], list[Any]] = list  # that are trained, for those that must not change a result
     warm: int = 20  # steps that are not timed: what looks closely at the first steps has looked
+    taken: int = 0  # steps so far
     turns: int = 1  # it takes part in one round of so many: what is slow need not be measured as often
     seconds: list[tuple[int, float]] = field(default_factory=list)  # (round, a step)
 

@@ -36,8 +36,7 @@ def rounds_of(found: dict[str, Contestant], rounds: int) -> int:
     """Let every contestant take its blocks; how many steps a block has."""
     for each in found.values():
         with each.around():
-            for _ in range(each.warm):
-                each.step()
+            timed(each, each.warm)
     bare = found["bare"]
     length = statistics.median(timed(bare, 1) for _ in range(bare.warm))
     count = LEAST if length < TINY / 1e3 else max(1, round(BLOCK / length))
@@ -49,7 +48,7 @@ def rounds_of(found: dict[str, Contestant], rounds: int) -> int:
             each = found[name]
             if turn % each.turns == 0:
                 with each.around():
-                    each.step()  # what was switched on just now does its first things
+                    timed(each, 1)  # what was switched on just now does its first things
                     each.seconds.append((turn, timed(each, count) / count))
     return count
 
@@ -58,6 +57,7 @@ def timed(contestant: Contestant, count: int) -> float:
     start = time.perf_counter()
     for _ in range(count):
         contestant.step()
+    contestant.taken += count
     return time.perf_counter() - start
 
 
@@ -107,7 +107,10 @@ def measure(kind: str, name: str, jit: bool, rounds: int, dump: str = "", ours: 
         length = 1e3 * statistics.median(seconds for _, seconds in bare.seconds)
         null = spread(ratios(found[NULL], bare))
         middle = statistics.median(ratios(found[NULL], bare))
-        ours = [each for each in found.values() if each.turns == 1 and each.end is found["bare"].end]
+        ours = [each for tool, each in found.items() if budget_of(tool, kind, length)[0] is not None]
+        for each in (bare, *ours):
+            with each.around():
+                timed(each, max(other.taken for other in (bare, *ours)) - each.taken)
         rows = []
         for tool, each in found.items():
             if tool in ("bare", NULL):

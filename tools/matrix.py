@@ -112,7 +112,8 @@ def missing(python: Path) -> list[str]:
         "-c",
         "import json; from whygrad.backends import capabilities; print(json.dumps(capabilities('tensorflow')[1]))",
     )
-    return sorted(set(json.loads(told.strip().splitlines()[-1]).values())) if "{" in told else ["it cannot be imported"]
+    found = [line for line in told.splitlines() if line.startswith("{")]
+    return sorted(set(json.loads(found[-1]).values())) if found else ["it cannot be imported"]
 
 
 def rows(only: list[str], pythons: list[str], smoke: bool, jobs: int) -> Iterator[dict[str, object]]:
