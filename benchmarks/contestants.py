@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from networks import make
+from networks import endless, make
 
 Step = Callable[[], Any]
 
@@ -67,13 +67,12 @@ class Watching:
 
 def fitted(name: str, jit: bool, model_class: Any = None, change: Callable[[Any], None] | None = None) -> Contestant:
     """The function that `fit` calls for each batch."""
-    import tensorflow as tf
 
     model, batch = make(name, jit=jit, model_class=model_class)
     if change is not None:
         change(model)
     model.make_train_function()
-    iterator = iter(tf.data.Dataset.from_tensors(batch).cache().repeat().prefetch(2))
+    iterator = endless(batch)
     made = Contestant(lambda: model.train_function(iterator), variables=lambda: model.trainable_variables)
     made.model = model  # type: ignore[attr-defined]
     return made

@@ -24,7 +24,7 @@ from urllib.request import Request, urlopen
 
 import numpy as np
 
-from record import record
+from record import Row, record
 from store import rows_like_training
 from whygrad.graph.histogram import KINDS, WIDTH
 from whygrad.graph.series import VariableInfo
@@ -164,8 +164,12 @@ def main() -> None:
             )
             print(f"  {view}: {figure}")
             if options.keep:
-                what = f"`whygrad ui`, {view}, {options.variables:,} variables x {options.steps:,} steps"
-                record(what, figure, "< 1 s, < 100 MB", "python benchmarks/first_view.py --keep")
+                where = f"{options.variables:_} variables x {options.steps:_} steps"
+                held = first < 1.0 and peak < 100.0
+                row = Row(
+                    section="`whygrad ui`", what=view, where=where, figure=figure, budget="1 s, 100 MB", held=held
+                )
+                record([row])
 
 
 if __name__ == "__main__":

@@ -21,10 +21,11 @@ from typing import Any
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
-from monitor import digest, endless, spread
-from networks import make
-from record import record
+from networks import endless, make
+from record import Row, record
+from side_by_side import digest, spread
 
+BUDGET = 1.01  # of a step without them
 EVERY, TAKEN = 100, 10  # what is asked about, and how often they are taken to find out
 WARM = 5
 
@@ -74,7 +75,7 @@ def measure(name: str, jit: bool, pairs: int, clock: Callable[[], float]) -> dic
         "ratio": ratios,
         "total": statistics.median(ratios) + extra / EVERY / step,
         "null": [n / p for n, p in zip(null, plain, strict=True)],
-        "equal": len({digest(model) for model, _, _ in made}) == 1,
+        "equal": len({digest(model.variables) for model, _, _ in made}) == 1,
     }
 
 
@@ -89,14 +90,17 @@ def main() -> None:
     clock = time.process_time if options.processor else time.perf_counter
     for name in options.models.split(","):
         found = measure(name, options.jit, options.pairs, clock)
+        null, seconds = spread(found["null"]), found["milliseconds"]
         figure = (
-            f"{found['total']:.4f}: steps without them {spread(found['ratio'])}, null {spread(found['null'])};"
-            f" taking them {found['extra']:.1f} ms more than a step of {found['milliseconds']:.1f} ms"
+            f"{found['total']:.4f}; steps without them {spread(found['ratio'])}, taking them {found['extra']:.1f} ms"
         )
-        print(f"{name}{' under XLA' if options.jit else ''}: {figure}; weights bit-equal: {found['equal']}")
+        print(f"{name}: {figure}, null {null}; weights bit-equal: {found['equal']}")
         if options.keep:
-            what = f"`Monitor(histograms=True)` against `Monitor()`, {name}{' under XLA' if options.jit else ''}"
-            record(what, figure, "<= 1.01", "python benchmarks/histograms.py --keep")
+            where = f"{name}{' under XLA' if options.jit else ''}, {seconds:.1f} ms"
+            held = found["total"] / statistics.median(found["null"]) <= BUDGET
+            what = "`Monitor(histograms=True)` against `Monitor()`"
+            kept = {"figure": figure, "null": null, "budget": f"{BUDGET}", "held": held, "equal": found["equal"]}
+            record([Row(section="histograms at one step in 100", what=what, where=where, **kept)])
 
 
 if __name__ == "__main__":

@@ -24,10 +24,9 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from monitor import spread
-
 from first_view import Server, processor_seconds
-from record import record
+from record import Row, record
+from side_by_side import spread
 
 PAUSE = 2.0  # seconds between two looks of a page
 PATIENCE = 30.0  # seconds until a request counts as failed
@@ -41,9 +40,8 @@ def train(folder: str, counts: str) -> None:
 
     import keras
     import tensorflow as tf
-    from monitor import endless
 
-    from networks import make
+    from networks import endless, make
     from whygrad.training.monitor.monitor import Monitor
 
     tf.config.threading.set_inter_op_parallelism_threads(1)
@@ -182,8 +180,8 @@ def compare(options: argparse.Namespace) -> None:
     )
     print(f"{options.clients} clients{', all on the same processors' if options.together else ''}: {figure}")
     if options.keep:
-        what = f"`whygrad ui`, {options.clients} pages that follow a run: what they cost the run"
-        record(what, figure, "<= 1.01, none failed", "python benchmarks/many_clients.py --keep")
+        what = f"{options.clients} pages that follow a run: what they cost the run"
+        record([Row(section="`whygrad ui`", what=what, figure=figure, budget="1.01, none failed")])
 
 
 def main() -> None:

@@ -59,3 +59,10 @@ def policy(layers: Any, keras: Any) -> tuple[Any, Any, Any]:
 
 
 NETWORKS = {"policy": policy, "MLP": mlp, "CNN": cnn, "transformer": transformer}
+
+
+def endless(batch: Any) -> Any:
+    """The same batch over and over, as `fit` takes it."""
+    import tensorflow as tf
+
+    return iter(tf.data.Dataset.from_tensors(batch).cache().repeat().prefetch(2))
