@@ -175,10 +175,10 @@ def test_a_large_run_is_drawn_at_once(tmp_path: Path) -> None:
     """A tenth of 1,000 variables x 100,000 steps; the digests make the rest cost nothing but more of them."""
     run = recorded(tmp_path, steps=2_000, variables=500)
     library = Library([tmp_path])
-    start = time.perf_counter()
+    start = time.process_time()
 
     status, found = answer(library, f"runs/{run.id}/heat", {})
 
     assert status == 200
     assert len(found["norms"]) == 500
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
