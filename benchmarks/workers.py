@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import socket
 import statistics
 import subprocess
@@ -98,6 +99,7 @@ def main() -> int:
         for each in (one, two):
             each.bind(("127.0.0.1", 0))
         addresses = [f"127.0.0.1:{each.getsockname()[1]}" for each in (one, two)]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the workers are ended, too
     processes = []
     for index in range(2):
         config = {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": index}}
