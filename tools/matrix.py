@@ -18,8 +18,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 VERSIONS = ROOT / "tools" / "versions"
@@ -30,8 +30,7 @@ EXAMPLES = "tests/rules/test_pages.py"
 START, END = "<!-- versions: written by tools/matrix.py -->", "<!-- end of versions -->"
 
 
-@dataclass(frozen=True)
-class Environment:
+class Environment(NamedTuple):
     """Some versions, and the Pythons that they run on."""
 
     name: str
