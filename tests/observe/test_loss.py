@@ -56,3 +56,12 @@ def test_a_target_holds_an_earlier_one_that_was_added_up_in_it(joint: Action | O
     assert targets.inside(7, [first], 1, s.makers.get) == set()
     assert targets.inside(7, [second], 2, s.makers.get) == inside
     assert targets.inside(8, [second], 3, s.makers.get) == set()  # another tape
+
+
+def test_the_factor_of_a_penalty_is_not_that_of_the_loss() -> None:
+    s = Stream()
+    error = s.op(Action.MEAN, s.tensor())
+    penalty = s.op(Action.MULTIPLY, s.constant(1e-4), s.op(Action.SUM, s.tensor()), place=at(2))
+
+    assert form(s, s.op(Action.ADD, error, penalty)) == LossForm(1.0, True, None)
+    assert form(s, s.op(Action.ADD, penalty, error)) == LossForm(1.0, True, None)

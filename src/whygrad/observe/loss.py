@@ -22,32 +22,36 @@ _ADDING_UP = frozenset(
 
 
 class LossForm(NamedTuple):
-    scale: float | None = 1.0  # the constant factor in front of the loss
+    scale: float = 1.0  # the constant factor in front of the loss
     mean: bool = False
     divided: Place = None  # where the factor stands
 
 
 def loss_form(targets: Sequence[int], maker: Maker, constants: Mapping[int, float]) -> LossForm:
-    """The constant factor in front of a loss, and whether behind it is a mean over the examples."""
-    scale: float = 1.0
-    place: Place = None
-    todo, seen = list(targets), 0
+    """The constant factor in front of a loss, and whether behind it is a mean over the examples; of a sum of several
+    terms that with the largest factor."""
+    todo = [(number, LossForm()) for number in targets]  # what is looked at next, with the factors in front of it
+    ends: list[LossForm] = []
+    seen = 0
     while todo and seen < _LOOKED_AT:
         seen += 1
-        op = maker(todo.pop())
+        number, form = todo.pop()
+        op = maker(number)
         if op is None:
             continue
         if op.action is Action.MEAN or (op.action in _DIVIDING and _counts(op, maker, constants)):
-            return LossForm(scale, True, place)
-        if op.action is Action.MULTIPLY or op.action is Action.DIVIDE:
-            factors = [constants[number] for number in op.inputs if number in constants]
+            ends.append(form._replace(mean=True))
+        elif op.action is Action.MULTIPLY or op.action is Action.DIVIDE:
+            factors = [constants[each] for each in op.inputs if each in constants]
             if len(factors) == 1 and factors[0]:
-                scale = scale * factors[0] if op.action is Action.MULTIPLY else scale / factors[0]
-                place = op.place
-            todo.extend(number for number in op.inputs if number not in constants)
+                scale = form.scale * factors[0] if op.action is Action.MULTIPLY else form.scale / factors[0]
+                form = LossForm(scale, divided=op.place)
+            todo.extend((each, form) for each in op.inputs if each not in constants)
         elif op.action in _LINEAR or op.kind is OpKind.CAST:
-            todo.extend(op.inputs)
-    return LossForm(scale, False, place)
+            todo.extend((each, form) for each in op.inputs)
+        else:
+            ends.append(form)
+    return max(ends, key=lambda form: (abs(form.scale), form.mean), default=LossForm())
 
 
 def _counts(op: OpFact, maker: Maker, constants: Mapping[int, float]) -> bool:

@@ -68,7 +68,7 @@ def nan_unplaced(recording: Recording) -> Iterator[Finding]:
             primary=None if unplaced.where is None else Label(unplaced.where, "seen here"),
             variables=variables,
             notes=(first,) if unplaced.when.step > 1 else (),
-            help="run it again with `whygrad run --find-nan`, which keeps what a replay needs",
+            help="run it again with `whygrad run --find-nan`, which keeps what a replay needs; on one device if there were several",
             steps=steps_of(unplaced.when),
             severity=Severity.NOTE if unplaced.when.went_on else None,
         )
