@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.capture import running_capture
 from whygrad.backends.tensorflow.nonfinite.known_step import FULLY, KNOWN_AFTER
 from whygrad.watch import watch
@@ -135,3 +136,10 @@ def test_a_step_that_draws_goes_on_with_the_numbers_of_a_bare_run(tf: ModuleType
     expected = losses()
     with watch():
         assert losses() == expected
+
+
+def test_only_ops_that_wait_for_other_devices_meet_others(tf: ModuleType) -> None:
+    alone = ("MatMul", "Einsum", "PartitionedCall", "StatefulPartitionedCall", "While", "AssignAddVariableOp")
+
+    assert not any(map(compat.meets_others, alone))
+    assert compat.meets_others("CollectiveReduceV2")

@@ -298,7 +298,9 @@ def is_stateful(op_type: str) -> bool:
 def meets_others(op_type: str) -> bool:
     """Whether an op waits for its like on other devices or machines: run alone, it would wait for ever."""
     definition = op_definition(op_type) if op_definition else None
-    return definition is not None and (definition.is_distributed_communication or op_type.startswith("Nccl"))
+    if definition is None or not definition.is_stateful or any(each.type == "func" for each in definition.attr):
+        return False  # TensorFlow marks `Einsum` and calls of functions as well
+    return bool(definition.is_distributed_communication or op_type.startswith("Nccl"))
 
 
 def source_maps() -> Iterator[dict[tuple[str, int], tuple[str, int, str]]]:
