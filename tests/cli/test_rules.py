@@ -7,8 +7,7 @@ import json
 import pytest
 
 from whygrad.cli.commands import parse
-from whygrad.cli.rules import FAMILIES
-from whygrad.rules import Rule, all_rules
+from whygrad.rules import FAMILIES, Rule, all_rules
 
 
 def output_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from whygrad.cli import compare, export, runs, show
-from whygrad.cli.tables import duration, sparkline
+from whygrad.cli.recorded import compare, export, runs, show
+from whygrad.cli.recorded.tables import duration, sparkline
 from whygrad.diagnostics import Diagnostic, Severity
 from whygrad.errors import UsageError
 from whygrad.graph.series import CHANNELS, VariableInfo

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from distribution.cluster import run_all
-from whygrad.cli.show import command as show
+from whygrad.cli.recorded.show import command as show
 
 pytestmark = pytest.mark.tensorflow
 

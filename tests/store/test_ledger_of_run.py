@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from whygrad.cli.show import command
+from whygrad.cli.recorded.show import command
 from whygrad.errors import UsageError
 from whygrad.graph.codec import load_ledger
 from whygrad.graph.ledger import Ledger, Stretch, Write, WriterKind

@@ -14,19 +14,19 @@ from whygrad.cli.complaint import WRONG_USAGE, complain
 from whygrad.errors import UsageError
 
 COMMANDS: Final = {
-    "compare": "whygrad.cli.compare",
+    "compare": "whygrad.cli.recorded.compare",
     "completion": "whygrad.cli.completion",
     "doctor": "whygrad.cli.doctor",
     "explain": "whygrad.cli.explain",
-    "export": "whygrad.cli.export",
+    "export": "whygrad.cli.recorded.export",
     "fix": "whygrad.cli.fix",
     "lint": "whygrad.cli.linting.command",
     "replay": "whygrad.cli.replay",
     "rules": "whygrad.cli.rules",
     "run": "whygrad.cli.run",
-    "runs": "whygrad.cli.runs",
+    "runs": "whygrad.cli.recorded.runs",
     "server": "whygrad.cli.linting.server",
-    "show": "whygrad.cli.show",
+    "show": "whygrad.cli.recorded.show",
     "ui": "whygrad.cli.ui",
 }
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whygrad.cli.completion import rule_words
+from whygrad.cli.options import rule_words
 from whygrad.cli.rules import plain_lines
 from whygrad.errors import UsageError
 

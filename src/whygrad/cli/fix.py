@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from whygrad.cli.completion import ignore_rules, select_rules
+from whygrad.cli.options import ignore_rules, select_rules
 
 if TYPE_CHECKING:
     from whygrad.cli.commands import Todo

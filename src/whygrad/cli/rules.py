@@ -6,23 +6,14 @@ import itertools
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
+from whygrad.cli.options import text_or_json
+
 if TYPE_CHECKING:
     from whygrad.rules import Rule
-
-FAMILIES: Final = {
-    "WG1": "no gradient",
-    "WG2": "the wrong variables",
-    "WG3": "zero or odd gradient",
-    "WG4": "NaN and Inf",
-    "WG5": "accumulation",
-    "WG6": "changing variables",
-    "WG7": "the wrong loss",
-    "WG8": "it does not learn",
-}
 
 
 @click.command(
@@ -31,19 +22,14 @@ FAMILIES: Final = {
 Example:
   whygrad rules --output-format json""",
 )
-@click.option(
-    "--output-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Form of the output.",
-)
+@text_or_json
 def command(output_format: str) -> None:
     """List all rules."""
     from whygrad.rules import all_rules
 
     if output_format == "json":
-        click.echo(json.dumps([_as_json(rule) for rule in all_rules()], indent=2))
+        listed = [_as_json(title, rule) for _, title, members in by_family(all_rules()) for rule in members]
+        click.echo(json.dumps(listed, indent=2))
     elif sys.stdout.isatty():
         _print_table(all_rules())
     else:
@@ -52,15 +38,17 @@ def command(output_format: str) -> None:
 
 def by_family(rules: Iterable[Rule]) -> Iterator[tuple[str, str, list[Rule]]]:
     """(`WG1`, its title, its rules) for each family that has rules."""
-    for family, members in itertools.groupby(rules, key=lambda rule: rule.code[:3]):
+    from whygrad.rules import FAMILIES
+
+    for family, members in itertools.groupby(rules, key=lambda rule: rule.family):
         yield family, FAMILIES.get(family, ""), list(members)
 
 
-def _as_json(rule: Rule) -> dict[str, str]:
+def _as_json(family: str, rule: Rule) -> dict[str, str]:
     return {
         "code": rule.code,
         "name": rule.name,
-        "family": FAMILIES.get(rule.code[:3], ""),
+        "family": family,
         "severity": rule.severity.label,
         "since": rule.since,
         "summary": rule.summary,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from whygrad.cli.completion import ignore_rules, select_rules
+from whygrad.cli.options import ignore_rules, select_rules
 from whygrad.config import FAIL_ON, OUTPUT_FORMATS, Config, find_config
 from whygrad.run_folder import run_folder
 

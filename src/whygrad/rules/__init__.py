@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from whygrad.diagnostics import Selection, parse_selection
 from whygrad.rules.engine import diagnose, diagnose_apart
-from whygrad.rules.rule import Finding, Rule, registered
+from whygrad.rules.rule import FAMILIES, Finding, Rule, registered
 
 
 @functools.cache
@@ -30,4 +30,4 @@ def selection_of(select: Iterable[str], ignore: Iterable[str]) -> Selection:
     return parse_selection(select, ignore, [(rule.code, rule.name) for rule in all_rules()])
 
 
-__all__ = ["Finding", "Rule", "all_rules", "diagnose", "diagnose_apart", "find_rule", "selection_of"]
+__all__ = ["FAMILIES", "Finding", "Rule", "all_rules", "diagnose", "diagnose_apart", "find_rule", "selection_of"]

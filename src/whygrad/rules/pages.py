@@ -67,9 +67,9 @@ def _index_lines() -> Iterator[str]:
 
 def _family(rule: Rule) -> str:
     """`WG1 no gradient`: the folder that holds rules of this family alone says what they are about."""
-    code, of_folder = rule.code[:3], dict[str, set[str]]()
+    code, of_folder = rule.family, dict[str, set[str]]()
     for each in all_rules():
-        of_folder.setdefault(each.check.__module__.split(".")[-2], set()).add(each.code[:3])
+        of_folder.setdefault(each.check.__module__.split(".")[-2], set()).add(each.family)
     return f"{code} {next(folder for folder, codes in of_folder.items() if codes == {code}).replace('_', ' ')}"
 
 

@@ -12,6 +12,16 @@ from whygrad.graph import Recording
 
 Check = Callable[[Recording], Iterable["Finding"]]
 
+FAMILIES = {
+    "WG1": "no gradient",
+    "WG2": "the wrong variables",
+    "WG3": "zero or odd gradient",
+    "WG4": "NaN and Inf",
+    "WG5": "accumulation",
+    "WG6": "changing variables",
+    "WG7": "the wrong loss",
+    "WG8": "it does not learn",
+}
 HEADINGS = ("Why it matters", "Example", "Use instead", "Known limits")
 
 
@@ -40,6 +50,11 @@ class Rule:
     severity: Severity
     since: str
     check: Check
+
+    @property
+    def family(self) -> str:
+        """`WG1`; its title is in `FAMILIES`."""
+        return self.code[:3]
 
     @property
     def page(self) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whygrad.cli.completion import ignore_rules, rule_words
+from whygrad.cli.options import ignore_rules, rule_words
 from whygrad.config import OUTPUT_FORMATS, Config, find_config
 from whygrad.errors import UsageError
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whygrad.cli.completion import run_names
+from whygrad.cli.options import run_names, text_or_json
 
 if TYPE_CHECKING:
     from whygrad.store import RunHeader
@@ -24,13 +24,7 @@ Examples:
     invoke_without_command=True,
 )
 @click.option("--dir", "folder", help="Folder of the runs; `.whygrad` unless WHYGRAD_DIR names another.")
-@click.option(
-    "--output-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Form of the output.",
-)
+@text_or_json
 @click.pass_context
 def command(context: click.Context, folder: str | None, output_format: str) -> None:
     """List recorded runs, newest first; or delete, tag or annotate one."""
@@ -67,7 +61,7 @@ def as_json(run: RunHeader) -> dict[str, object]:
 def _print(runs: list[RunHeader]) -> None:
     from rich.text import Text
 
-    from whygrad.cli.tables import duration, print_table
+    from whygrad.cli.recorded.tables import duration, print_table
 
     styles = {"running": "green", "failed": "red", "killed": "red", "unreadable": "red", "interrupted": "yellow"}
     rows = [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from whygrad.cli.completion import run_names
+from whygrad.cli.options import run_names, text_or_json
 
 if TYPE_CHECKING:
     from whygrad.store import Run
@@ -31,13 +31,7 @@ Example:
     show_default=True,
     help="Numbers that differ by less than this share count as the same; with 0 they must be equal.",
 )
-@click.option(
-    "--output-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Form of the output.",
-)
+@text_or_json
 def command(left: str, right: str, folder: str | None, tolerance: float, output_format: str) -> None:
     """Show which variables of two runs diverge, and the first step at which they do."""
     from whygrad.store import find_run
@@ -66,7 +60,7 @@ def as_json(runs: tuple[Run, Run], result: Comparison, tolerance: float) -> dict
 
 
 def _print(runs: tuple[Run, Run], result: Comparison, tolerance: float) -> None:
-    from whygrad.cli.tables import number, print_table
+    from whygrad.cli.recorded.tables import number, print_table
     from whygrad.report.cells import visible
     from whygrad.store import header_of
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from whygrad.cli.completion import run_names
+from whygrad.cli.options import run_names
 from whygrad.errors import UsageError
 
 if TYPE_CHECKING:

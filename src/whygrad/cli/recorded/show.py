@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from whygrad.cli.completion import run_names
+from whygrad.cli.options import run_names, text_or_json
 
 if TYPE_CHECKING:
     from whygrad.store import Run
@@ -39,13 +39,7 @@ Examples:
 @click.option(
     "--match", default="*", metavar="PATTERN", help="With --variables: only paths like `decoder/kernel`, `*bias`."
 )
-@click.option(
-    "--output-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Form of the output.",
-)
+@text_or_json
 def command(
     run: str,
     folder: str | None,
@@ -129,7 +123,7 @@ def _track(run: Run, name: str) -> dict[str, Any]:
 def _print(run: Run, variables: Sequence[VariableOverview]) -> None:
     from rich.text import Text
 
-    from whygrad.cli.tables import print_rich, print_table, print_workers
+    from whygrad.cli.recorded.tables import print_rich, print_table, print_workers
     from whygrad.report.cells import visible
 
     for line in _heading(run):
@@ -153,7 +147,7 @@ def _heading(run: Run) -> Iterator[Any]:
 
     from rich.text import Text
 
-    from whygrad.cli.tables import duration
+    from whygrad.cli.recorded.tables import duration
     from whygrad.store import header_of
 
     header, facts = header_of(run), run.facts()
@@ -173,7 +167,7 @@ def _heading(run: Run) -> Iterator[Any]:
 
 
 def _course(run: Run, name: str) -> str:
-    from whygrad.cli.tables import number
+    from whygrad.cli.recorded.tables import number
 
     facts = _track(run, name)
     scalars = facts["scalars"]
@@ -192,7 +186,7 @@ def _epochs(run: Run) -> list[dict[str, Any]]:
 
 def _ends(epochs: Sequence[dict[str, Any]]) -> Iterator[str]:
     """The first and the last number of each metric."""
-    from whygrad.cli.tables import number
+    from whygrad.cli.recorded.tables import number
 
     for name in dict.fromkeys(name for epoch in epochs for name in epoch if name not in ("step", "epoch")):
         known = [epoch[name] for epoch in epochs if isinstance(epoch.get(name), int | float)]
@@ -202,7 +196,7 @@ def _ends(epochs: Sequence[dict[str, Any]]) -> Iterator[str]:
 def _row(variable: VariableOverview) -> tuple[Any, ...]:
     from rich.text import Text
 
-    from whygrad.cli.tables import number, share, sparkline
+    from whygrad.cli.recorded.tables import number, share, sparkline
 
     name = Text(variable.name, "red" if variable.missing or variable.nonfinite_steps else "")
     shape = "×".join(map(str, variable.shape)) or "scalar"
