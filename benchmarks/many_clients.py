@@ -164,7 +164,7 @@ def compare(options: argparse.Namespace) -> None:
             peak = server.memory("VmHWM")
         finally:
             for process in (crowd, training):
-                process.terminate()
+                process.kill()  # TensorFlow may take minutes to let go of an iterator that was used for long
                 process.wait(30)
             server.stop()
     requests, median, late, failed = said.split()[:4]

@@ -52,6 +52,37 @@ def test_most_calls_pass_and_the_weights_are_those_of_a_bare_run(tf: ModuleType)
     assert np.array_equal(w.numpy(), expected.numpy())
 
 
+def fitted(keras: ModuleType) -> list[Any]:
+    """The weights after `fit`, whose step is a function inside of a function."""
+    keras.utils.set_random_seed(3)
+    x = np.random.default_rng(0).normal(size=(4 * LONG, 6)).astype("float32")
+    layers = keras.layers
+    model = keras.Sequential([layers.Dense(8, "relu"), layers.Dropout(0.1), layers.Dense(1)])
+    model.compile(keras.optimizers.Adam(0.01), "mse", jit_compile=False)
+    model.fit(x, x[:, :1], batch_size=4, verbose=0)
+    return [each.numpy() for each in model.variables]
+
+
+def names_of_ops(function: Any) -> set[str]:
+    """Of a function as the runtime has it, with those that it calls."""
+    inner = [names_of_ops(child) for child in function.children]
+    return {node.name for node in function.definition.node_def}.union(*inner)
+
+
+def test_fit_passes_most_steps_without_ops_of_ours_in_any_function(keras: ModuleType) -> None:
+    expected = fitted(keras)
+    with watch():
+        found = fitted(keras)
+        capture = running_capture()
+        assert capture is not None
+        [known] = capture._known.values()
+
+    assert all(map(np.array_equal, found, expected))
+    assert any(compat.OWN_SCOPE in name for name in names_of_ops(known.function))
+    assert known.lean is not None
+    assert not [name for name in names_of_ops(known.lean) if compat.OWN_SCOPE in name]
+
+
 def test_steps_and_writes_are_counted_and_every_sixteenth_step_is_measured(tf: ModuleType) -> None:
     with watch() as run:
         step, _ = trainer(tf)

@@ -326,10 +326,16 @@ def container_of(variable: Any) -> Any:
 
 def stop_listening(callback: Callable[..., Any]) -> None:
     """Take a listener to ops out of this thread, if it is in it."""
-    if eager_context and callback in eager_context().op_callbacks:
+    if eager_context and callback in listeners():
         remove_op_callback(callback)
+
+
+def listeners() -> list[Callable[..., Any]]:
+    """Those who hear of the ops of this thread: TensorFlow's own list."""
+    heard: list[Callable[..., Any]] = eager_context().op_callbacks
+    return heard
 
 
 def others_listen() -> bool:
     """Whether somebody else listens to ops in this thread too."""
-    return len(eager_context().op_callbacks) > 1
+    return len(listeners()) > 1

@@ -22,6 +22,11 @@ def id_of(thing: Any) -> int | None:
     return number
 
 
+def variant_of(optional: Any) -> Any:
+    """The tensor that an Optional is around; None where there is none."""
+    return getattr(optional, "_variant_tensor", None)
+
+
 def shape_of(tensor: Any) -> tuple[int | None, ...] | None:
     """None: the rank is not known."""
     try:

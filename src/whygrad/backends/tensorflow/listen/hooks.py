@@ -77,7 +77,8 @@ class Hooks:
 
     def _acquire(self) -> bool:
         """A thread of our own takes no notes."""
-        return not getattr(own_thread, "busy", False) and self._lock.acquire(timeout=PATIENCE)
+        lock = self._lock
+        return not getattr(own_thread, "busy", False) and (lock.acquire(False) or lock.acquire(timeout=PATIENCE))
 
     def _change_thread(self, thread: int) -> None:
         before, self._thread = self._thread, thread

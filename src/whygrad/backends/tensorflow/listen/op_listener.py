@@ -17,7 +17,6 @@ class OpListener:
     def __init__(self, hooks: Hooks, note: Callable[..., None]) -> None:
         self._threads = threading.local()
         self._stopped = False
-        self.silent = threading.local()  # `now`: an op runs that is noted by others
         self._on_op = self._made(hooks, note)
 
     def listen(self) -> None:
@@ -26,14 +25,24 @@ class OpListener:
             self._threads.heard = True
             compat.add_op_callback(self._on_op)
 
+    def unheard(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function whose ops in this thread are noted by others; TensorFlow need not even tell of them."""
+        listeners = compat.listeners()
+        heard = self._on_op in listeners
+        if heard:
+            listeners.remove(self._on_op)
+        try:
+            return function(*args)
+        finally:
+            if heard:
+                listeners.append(self._on_op)
+
     def stop(self) -> None:
         self._stopped = True
         compat.stop_listening(self._on_op)
 
     def _made(self, hooks: Hooks, note: Callable[..., None]) -> Callable[..., Any]:
         def on_op(op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> Any:
-            if getattr(self.silent, "now", False):
-                return None
             if self._stopped:
                 compat.stop_listening(on_op)  # a thread that outlives the watching lets go by itself
             elif outputs is not None:

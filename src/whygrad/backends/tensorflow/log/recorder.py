@@ -218,12 +218,21 @@ class Recorder:
         """A function that is known well was called: the call is logged only where its results are used."""
         self.calls_seen += 1
         self.now = next(self.sequence)
+        self.passed_on(results, graph)
+
+    def passed_on(self, results: Iterable[Any], graph: Any) -> None:
+        """These came out of such a call."""
         passed = self._passed
         for tensor in results:
             passed[compat.tensor_id(tensor)] = graph
         if len(passed) > KEPT_OPS:
             for number in list(itertools.islice(passed, KEPT_OPS // 2)):
                 del passed[number]
+
+    def passed_on_by(self, tensor: Any) -> Any:
+        """The graph that was called where a tensor came out of a call that passed."""
+        number = compat.id_of(tensor)
+        return None if number is None else self._passed.get(number)
 
     def settled(self) -> None:
         for look_again in self.on_settled:

@@ -31,7 +31,7 @@ def install(
 ) -> None:
     """Stand around every call of a compiled function, and around the values that `fit` takes out of one."""
 
-    called, silent, known = recorder.calling, listener.silent, known_steps
+    called, unheard, known = recorder.calling, listener.unheard, known_steps
 
     def before(function: Any, arguments: tuple[Any, ...]) -> Any:
         return histories().before(function, arguments)
@@ -43,18 +43,17 @@ def install(
         def call_flat(self: Any, *args: Any) -> Any:
             step = known.get(id(self))
             if step is not None and step.takes(args, hooks):
-                silent.now = True
+                called.passing = step
                 try:
-                    results = original(step.lean or self, *args)
+                    results = unheard(original, step.lean or self, *args)
                 except Exception:
                     step.history.died = True
                     raise
-                finally:
-                    silent.now = False
                 hooks.safely(step.ran, args, results)
                 return results
             if not compat.runs_eagerly():
                 return original(self, *args)
+            called.passing = None
             history = hooks.safely(before, self, args)
             around, called.graph = getattr(called, "graph", None), None if history is None else history.graph
             try:
@@ -71,9 +70,25 @@ def install(
 
         return call_flat
 
+    def passing(optional: Any) -> KnownStep | None:
+        """The step that passed just now, where this is its result."""
+        step: KnownStep | None = getattr(called, "passing", None)
+        return step if step is not None and step.gave(compat.variant_of(optional)) else None
+
+    def asking(original: Any) -> Any:
+        def has_value(self: Any, name: Any = None) -> Any:
+            return original(self, name) if passing(self) is None else unheard(original, self, name)
+
+        return has_value
+
     def opening(original: Any) -> Any:
-        def get_value(self: Any, *args: Any, **kwargs: Any) -> Any:
-            value = original(self, *args, **kwargs)
+        def get_value(self: Any, name: Any = None) -> Any:
+            step = passing(self)
+            if step is not None:
+                value = unheard(original, self, name)
+                hooks.safely(step.opened, value)
+                return value
+            value = original(self, name)
             latest = histories().latest
             if latest is not None and compat.runs_eagerly():
                 hooks.safely(histories().after, latest, compat.flatten(value), "optional")
@@ -82,6 +97,7 @@ def install(
         return get_value
 
     hooks.replace(compat.AtomicFunction, "call_flat", calling)
+    hooks.replace(compat.Optional, "has_value", asking)
     hooks.replace(compat.Optional, "get_value", opening)
 
 

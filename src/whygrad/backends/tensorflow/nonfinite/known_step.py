@@ -55,7 +55,7 @@ class KnownStep:
             and compat.runs_eagerly()
             and self._labels.keys().isdisjoint([compat.tensor_id(arguments[i]) for i in history.data_at])
         )
-        if passes and self._takes_data:
+        if passes and self._takes_data and history.is_whole:
             hooks.safely(self._histories.keep_batch, history)
         return passes
 
@@ -80,12 +80,31 @@ class KnownStep:
                 self._histories.look_at(history, results)
                 return
 
+    def gave(self, result: Any) -> bool:
+        """Whether this came out of a call that passed."""
+        return self._recorder.passed_on_by(result) is self.history.graph
+
+    def opened(self, value: Any) -> None:
+        """`fit` has taken values out of the result of such a call."""
+        results = compat.flatten(value)
+        self._recorder.passed_on(results, self.history.graph)
+        if not all(map(_is_fine, results)):
+            self._histories.look_at(self.history, results, "optional")
+
 
 def _may_be_doubled(history: StepHistory) -> bool:
     """Whether a second function would do what the first does: ops that draw keep a state, each function its own."""
     facts = history.facts
     keeps_state = facts.draws or facts.runs_python or facts.reaches_out
     return not keeps_state and compat.count_operations(history.graph) <= _SMALL
+
+
+def _is_fine(result: Any) -> bool:
+    """Whether a value is no small float, or is finite."""
+    if not result.dtype.is_floating:
+        return True
+    value = compat.array_view(result)
+    return value.size > SMALL_RESULT or math.isfinite(value.sum() if value.ndim else value)
 
 
 def _is_small_float(result: Any) -> bool:
