@@ -204,3 +204,43 @@ def test_norms_are_right_where_squares_overflow_or_vanish(tf: ModuleType) -> Non
     found = norms([tf.constant([3e25, 4e25]), tf.constant([3e-28, 4e-28]), tf.constant([3.0, 4.0])])
 
     assert found.numpy().tolist() == [pytest.approx(5e25), pytest.approx(5e-28), pytest.approx(5.0)]
+
+
+@relaxed
+@given(st.data())
+def test_norms_are_rescued_alike_for_large_and_small_gradients(tf: ModuleType, data: st.DataObject) -> None:
+    from whygrad.backends.tensorflow.measure import statistics
+
+    shape, limit = st.sampled_from([(2, 3), (7,), (4, 5)]), data.draw(st.sampled_from([0, 6, 1 << 18]))
+    arrays = [
+        data.draw(hnp.arrays("float32", data.draw(shape), elements=numbers("float32")))
+        for _ in range(data.draw(st.integers(1, 5)))
+    ]
+    groups = statistics.grouped([statistics.part_of(tf.constant(each)) for each in arrays])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(statistics, "JOINED_SIZE", limit)
+        norms, nonfinite = statistics.rescued(groups, tf.float32).numpy()
+
+    for array, norm, count in zip(arrays, norms, nonfinite, strict=True):
+        assert count == np.sum(~np.isfinite(array))
+        expected = np.linalg.norm(array.astype("float64")) if count == 0 else np.nan
+        largest = np.finfo("float32").max
+        assert norm == pytest.approx(np.inf if expected > largest else expected, rel=1e-5, nan_ok=True)
+
+
+def test_a_step_keeps_nothing_as_large_as_its_gradients(tf: ModuleType) -> None:
+    """TensorFlow computes what depends on shapes alone ahead of the first step, and keeps it."""
+    from whygrad.backends.tensorflow.measure.statistics import grouped, part_of, rescued
+
+    @tf.function(autograph=False)
+    def norms(x: Any) -> Any:
+        return rescued(grouped([part_of(x), part_of(x[0, :8])]), tf.float32)
+
+    graph = norms.get_concrete_function(tf.TensorSpec((1024, 1024))).graph
+    fixed = {id(op) for op in graph.get_operations() if op.type in ("Const", "Shape", "Size", "Range")}
+    for op in graph.get_operations():
+        if op.inputs and op.type != "Placeholder" and all(id(each.op) in fixed for each in op.inputs):
+            fixed.add(id(op))
+    sizes = [out.shape.num_elements() or 0 for op in graph.get_operations() if id(op) in fixed for out in op.outputs]
+
+    assert max(sizes) < 1000

@@ -6,6 +6,7 @@ element is NaN or infinite and that nothing was lost. Only where it is not is ea
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -20,6 +21,8 @@ EXACT: Final = ("sum", "norm", "minimum", "maximum", "nonzero", "nonfinite")
 
 # Up to this many elements, gradients of one shape are stacked: the copy costs less than the ops it saves.
 STACKED_SIZE: Final = 8192
+# Up to this many, all that is rescued is joined into one tensor.
+JOINED_SIZE: Final = 1 << 18
 # Counting ones in float32 is exact up to here.
 COUNTED_IN_FLOAT: Final = 1 << 24
 # Below this mean square, squares of elements that matter may have been rounded to zero.
@@ -122,12 +125,21 @@ def rescued(groups: Sequence[Group], dtype: Any) -> Tensor:
 
     Slower than `careful` when it runs; where it hardly ever runs, what counts is how long it takes to build.
     """
+    large = [group for group in groups if (group.values.shape.num_elements() or 0) > JOINED_SIZE]
+    small = [group for group in groups if group not in large]
+    table = tf.concat([*([_together(small, dtype)] if small else ()), *(_alone(group, dtype) for group in large)], 1)
+    order = [position for group in (*small, *large) for position in group.members]
+    return tf.gather(table, sorted(range(len(order)), key=order.__getitem__), axis=1)
+
+
+def _together(groups: Sequence[Group], dtype: Any) -> Tensor:
     flat = tf.concat([tf.cast(tf.reshape(group.values, [-1]), dtype) for group in groups], 0)
-    owner = tf.concat([_owners(group) for group in groups], 0)
+    starts = itertools.accumulate((len(group.members) for group in groups), initial=0)
+    owner = tf.concat([_owners(group, start) for group, start in zip(groups, starts, strict=False)], 0)
     count = sum(len(group.members) for group in groups)
     finite = tf.math.is_finite(flat)
     nonfinite = tf.math.unsorted_segment_sum(tf.cast(~finite, tf.int32), owner, count)
-    clean = tf.where(finite, flat, tf.zeros_like(flat))
+    clean = tf.where(finite, flat, tf.zeros([], dtype))
     peak = tf.math.unsorted_segment_max(tf.abs(clean), owner, count)
     unit = tf.where(peak > 0, peak, tf.ones_like(peak))
     scaled = clean / tf.gather(unit, owner)
@@ -135,17 +147,31 @@ def rescued(groups: Sequence[Group], dtype: Any) -> Tensor:
     return tf.stack([tf.where(nonfinite > 0, tf.cast(float("nan"), dtype), norm), tf.cast(nonfinite, dtype)])
 
 
-def _owners(group: Group) -> Tensor:
-    """For each element of a group, in order, the gradient it belongs to."""
-    members = tf.constant(group.members, tf.int32)
+def _owners(group: Group, start: int) -> Tensor:
+    """For each element of a group, in order, the number of the gradient it belongs to."""
+    members = tf.range(start, start + len(group.members))
     shape = tf.shape(group.values) if group.rows else tf.size(group.values)[tf.newaxis]
     return tf.reshape(tf.broadcast_to(members[:, tf.newaxis] if group.rows else members, shape), [-1])
+
+
+def _alone(group: Group, dtype: Any) -> Tensor:
+    """The same for one group; TensorFlow would compute the owners of all elements ahead, and keep them."""
+    x, axis = tf.cast(group.values, dtype), group.axis
+    finite = tf.math.is_finite(x)
+    nonfinite = tf.math.count_nonzero(~finite, axis, keepdims=True)
+    clean = tf.where(finite, x, tf.zeros([], dtype))
+    peak = tf.reduce_max(tf.abs(clean), axis, keepdims=True)
+    unit = tf.where(peak > 0, peak, tf.ones_like(peak))
+    norm = tf.sqrt(tf.reduce_sum(tf.square(clean / unit), axis, keepdims=True)) * unit
+    rows = tf.where(nonfinite > 0, tf.cast(float("nan"), dtype), norm), tf.cast(nonfinite, dtype)
+    return tf.stack([tf.reshape(row, [-1]) for row in rows])
 
 
 def _careful(x: Tensor, axis: int | None, dtype: Any) -> tuple[Tensor, ...]:
     finite, missing = tf.math.is_finite(x), tf.reduce_any(tf.math.is_nan(x), axis)
     nonfinite = tf.math.count_nonzero(~finite, axis)
-    clean = tf.where(finite, x, tf.zeros_like(x))
+    zero = tf.zeros([], x.dtype)  # zeros as large as a gradient would be computed ahead, and kept
+    clean = tf.where(finite, x, zero)
     peak = tf.reduce_max(tf.abs(clean), axis, keepdims=True)
     unit = tf.where(peak > 0, peak, tf.ones_like(peak))
     scaled = clean / unit
@@ -155,7 +181,7 @@ def _careful(x: Tensor, axis: int | None, dtype: Any) -> tuple[Tensor, ...]:
     norm = tf.sqrt(tf.cast(tf.reduce_sum(scaled * scaled, axis), dtype)) * scale
     broken = nonfinite > 0
     return (
-        tf.where(broken, tf.cast(tf.reduce_sum(tf.where(finite, tf.zeros_like(x), x), axis), dtype), total),
+        tf.where(broken, tf.cast(tf.reduce_sum(tf.where(finite, zero, x), axis), dtype), total),
         tf.where(missing, nan, tf.where(broken, inf, norm)),
         tf.where(missing, nan, tf.cast(tf.reduce_min(x, axis), dtype)),
         tf.where(missing, nan, tf.cast(tf.reduce_max(x, axis), dtype)),
