@@ -10,7 +10,7 @@ import pytest
 
 from graph_builder import GraphBuilder
 from rules.diagnosis import Script
-from whygrad.graph import Departure, Op, OpKind, Recording, Tensor
+from whygrad.graph import Departure, Op, OpKind, Outcome, Recording, Tensor
 from whygrad.graph.questions.escape import places_left, with_escapes
 from whygrad.graph.verify import verify
 
@@ -62,6 +62,18 @@ def test_a_tensor_that_left_on_a_line_that_feeds_what_came_back_is_tied_to_it(tm
     p = Program(tmp_path)
 
     assert p.links(p.left(p.scaled, "scaled.numpy()")) == [(".numpy()", 5)]
+
+
+def test_zeros_that_a_caller_gets_unasked_do_not_hide_that_a_value_left(tmp_path: Path) -> None:
+    p = Program(tmp_path)
+    recording = p.g.finish(loss=p.loss)
+    [request] = recording.requests
+    zeros = tuple(replace(source, outcome=Outcome.ZERO) for source in request.sources)
+    graph = replace(request.graph, departures=(p.left(p.scaled, "scaled.numpy()"),), entered={p.back.id: 9})
+
+    assert added(replace(recording, requests=(replace(request, sources=zeros),)), graph) == []
+    unasked = replace(request, sources=zeros, zeros_given=True)
+    assert [op.name for op in added(replace(recording, requests=(unasked,)), graph)] == [".numpy()"]
 
 
 def test_a_tensor_that_left_after_the_value_came_in_is_not(tmp_path: Path) -> None:

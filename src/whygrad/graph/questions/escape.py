@@ -52,8 +52,9 @@ def _with_escapes(request: Request) -> Request:
 
 def _unlinked(request: Request, index: Index) -> Iterator[tuple[Source, tuple[TensorId, ...], bool]]:
     """Sources, and targets that they may have got to through Python; whether no other way trains them."""
-    yield from ((source, request.targets, True) for source in request.sources if source.outcome in ABSENT)
-    there = [source for source in request.sources if source.outcome not in ABSENT]
+    lost = [source for source in request.sources if request.zeros_given or source.outcome in ABSENT]
+    yield from ((source, request.targets, True) for source in lost)
+    there = [source for source in request.sources if source not in lost]
     terms = terms_of(request)
     if not there or not terms.all:
         return

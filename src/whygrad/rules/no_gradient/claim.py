@@ -159,7 +159,7 @@ def _also(missing: MissingCut) -> tuple[Label, ...]:
 def _notes(recording: Recording, missing: MissingCut) -> tuple[str, ...]:
     if missing.lost is not None:
         return (missing.lost.trained_by,)
-    others = [s for s in missing.request.sources if s.outcome not in ABSENT]
+    others = [s for s in missing.request.sources if s.outcome not in ABSENT and s not in missing.sources]
     if not others or missing.request.where is None:
         return ()
     noun = "source" if any(source.variable is None for source in others) else "variable"
