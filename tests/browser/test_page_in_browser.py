@@ -20,10 +20,9 @@ from whygrad.web.export import run_page
 Open = Callable[..., Any]
 
 
-@pytest.mark.parametrize("width", [1440, 360])
-def test_every_view_fits_the_screen(open_page: Open, address: str, run: Run, report: Report, width: int) -> None:
-    other = recorded(run.path.parent, report, "second")
-    views = {
+def views_of(run: Run, other: Run) -> dict[str, str]:
+    """Their places, and what their titles begin with."""
+    return {
         "#/": "Runs",
         f"#/run/{run.id}": "first",
         f"#/run/{run.id}/why": "Why",
@@ -31,7 +30,12 @@ def test_every_view_fits_the_screen(open_page: Open, address: str, run: Run, rep
         f"#/run/{run.id}/variable/layer_0%2Fkernel": "layer_0/kernel",
         f"#/compare?runs={run.id},{other.id}": "Compare",
     }
-    for view, title in views.items():
+
+
+@pytest.mark.parametrize("width", [1440, 360])
+def test_every_view_fits_the_screen(open_page: Open, address: str, run: Run, report: Report, width: int) -> None:
+    other = recorded(run.path.parent, report, "second")
+    for view, title in views_of(run, other).items():
         page = open_page(address + view, width=width)
         assert page.inner_text("main h1").startswith(title)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -166,7 +170,7 @@ def test_without_scripts_the_file_still_says_what_was_found(browser: Any, tmp_pa
     page.close()
 
 
-def test_the_tab_of_tensorboard(open_page: Open, run: Run) -> None:
+def test_every_view_opens_in_the_tab_of_tensorboard(open_page: Open, run: Run, report: Report) -> None:
     pytest.importorskip("tensorboard", reason="TensorBoard is not installed")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -180,11 +184,18 @@ def test_the_tab_of_tensorboard(open_page: Open, run: Run) -> None:
     server = make_server("127.0.0.1", 0, application.TensorBoardWSGI([plugin]), threaded=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
+        other = recorded(run.path.parent, report, "second")
         page = open_page(f"http://127.0.0.1:{server.server_port}/data/plugin_entry.html?name=whygrad")
         page.click("text=first")
         page.wait_for_selector(".heat canvas")
         page.click("header a:text-is('Why')")
         page.wait_for_selector("svg .box.cut")
+        for view, title in views_of(run, other).items():
+            page.evaluate("place => { location.hash = place }", view)
+            page.wait_for_selector(f"main h1:has-text('{title}')")
+            if "/variable/" in view:
+                page.wait_for_selector(".steps output:text-is('step 200')")
+                assert len(page.query_selector_all("section:has(.bar) figcaption")) == 3
     finally:
         server.shutdown()
         server.server_close()
