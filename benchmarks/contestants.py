@@ -52,7 +52,7 @@ class Watching:
             self.run._start()
             capture = watcher.backends["tensorflow"]
         else:
-            capture.listener = OpListener(capture.hooks, capture._note_op)
+            capture.listener = OpListener(capture.hooks, capture._note_op, capture._ignores)
             capture._joined.clear()
             for history in capture.histories.by_graph.values():
                 history.next_at += time.perf_counter() - self._left  # rationed by the clock

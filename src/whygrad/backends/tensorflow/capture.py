@@ -6,6 +6,7 @@ Parts that only some programs need (updates, compiled steps, values that are not
 from __future__ import annotations
 
 import sys
+import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -98,7 +99,7 @@ class Capture:
             self.requests.on_traced.append(self.term_norms.traced)
         of_terms = self._numbers_of_terms
         self.freezer = Freezer(recorder, self.keras, self.requests, self.updates, self.numbers, of_terms, self._events)
-        self.listener = OpListener(self.hooks, self._note_op)
+        self.listener = OpListener(self.hooks, self._note_op, self._ignores)
         self._joined: set[str] = set()
         self._known: dict[int, KnownStep] = {}
 
@@ -252,6 +253,15 @@ class Capture:
         if self.options.on_optimizer is not None:
             self.options.on_optimizer(self.hooks, base)
         hear_updates(self.hooks, base, compat.updating_method(base), self.updates)
+
+    def _ignores(self, op_type: Any, graph: Any) -> bool:
+        """Whether nothing would come of an op: most ops of an optimizer, which are many."""
+        return (
+            graph is None
+            and self.recorder.ignores(op_type)
+            and self.term_norms is None
+            and self.hooks.is_thread(threading.get_ident())
+        )
 
     def _note_op(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
         self.recorder.on_op(op_type, inputs, attrs, outputs, graph, frame)

@@ -14,10 +14,10 @@ from whygrad.backends.tensorflow.listen.hooks import Hooks
 class OpListener:
     """One for all threads: those of a strategy share their listeners."""
 
-    def __init__(self, hooks: Hooks, note: Callable[..., None]) -> None:
+    def __init__(self, hooks: Hooks, note: Callable[..., None], ignores: Callable[[Any, Any], bool]) -> None:
         self._threads = threading.local()
         self._stopped = False
-        self._on_op = self._made(hooks, note)
+        self._on_op = self._made(hooks, note, ignores)
 
     def listen(self) -> None:
         """Hear of the ops of this thread: TensorFlow keeps its listeners by thread."""
@@ -41,11 +41,11 @@ class OpListener:
         self._stopped = True
         compat.stop_listening(self._on_op)
 
-    def _made(self, hooks: Hooks, note: Callable[..., None]) -> Callable[..., Any]:
+    def _made(self, hooks: Hooks, note: Callable[..., None], ignores: Callable[[Any, Any], bool]) -> Callable[..., Any]:
         def on_op(op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> Any:
             if self._stopped:
                 compat.stop_listening(on_op)  # a thread that outlives the watching lets go by itself
-            elif outputs is not None:
+            elif outputs is not None and not ignores(op_type, graph):
                 hooks.safely(note, op_type, inputs, attrs, outputs, graph, sys._getframe(1))
             # While tracing, TensorFlow hands what one listener returns to the next, None included.
             return outputs if graph is not None and compat.others_listen() else None

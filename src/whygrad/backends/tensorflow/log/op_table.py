@@ -139,12 +139,18 @@ _FLOATING = ("float", "bfloat", "complex", "half", "double", "variant", "resourc
 
 
 @functools.lru_cache(maxsize=4096)
+def writes(op_type: str | bytes) -> bool:
+    """Whether an op writes to a variable."""
+    return (op_type.decode() if isinstance(op_type, bytes) else op_type).startswith(WRITE_PREFIXES)
+
+
+@functools.lru_cache(maxsize=4096)
 def kind_of(op_type: str) -> K:
     """The kind of an op by its TensorFlow name."""
     kind = OP_KINDS.get(op_type)
     if kind is not None:
         return kind
-    if op_type.startswith(WRITE_PREFIXES):
+    if writes(op_type):
         return K.WRITE
     if op_type.startswith("LossCall:"):
         return K.OTHER if op_type.removeprefix("LossCall:") in SYMMETRIC_LOSSES else K.CROSS_ENTROPY

@@ -31,7 +31,7 @@ from whygrad.backends.tensorflow.log.function_graphs import (
 from whygrad.backends.tensorflow.log.ledger.ledger import LedgerBook
 from whygrad.backends.tensorflow.log.observed import Observed
 from whygrad.backends.tensorflow.log.op_record import CUSTOM, Departure, Leaf, OpRecord, TraceLog, facts_of
-from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES
+from whygrad.backends.tensorflow.log.op_table import writes
 from whygrad.backends.tensorflow.log.stack import callers_of, is_users_own, variables_read
 from whygrad.backends.tensorflow.log.traced_functions import TracedFunctions
 from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
@@ -143,6 +143,10 @@ class Recorder:
         elif hasattr(graph, "captures"):  # else a plain graph, of version 1 or made to try something: no tape sees it
             self._log_traced(name, inputs, attrs, outputs, frame, graph)
 
+    def ignores(self, op_type: str | bytes) -> bool:
+        """Whether an eager op would leave no trace: one of our own, or of an optimizer, that writes nothing."""
+        return self.paused > 0 and self.spy is None and not self.tapes and not writes(op_type)
+
     def _log_eager(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
         found = user_frame(frame)
         place = self.place_of(found)
@@ -240,9 +244,9 @@ class Recorder:
 
     def _note_update(self, op_type: str | bytes, inputs: Any, graph: Any, frame: FrameType) -> None:
         """An optimizer's own ops are not logged, but its writes are in the ledger."""
-        name = op_type.decode() if isinstance(op_type, bytes) else op_type
-        if not name.startswith(WRITE_PREFIXES) or not inputs:
+        if not writes(op_type) or not inputs:
             return
+        name = op_type.decode() if isinstance(op_type, bytes) else op_type
         if graph is not None and graph.name == "initialize_variables":
             return
         handle = compat.tensor_id(inputs[0]) if graph is None else outermost_handle(compat.tensor_id(inputs[0]), graph)

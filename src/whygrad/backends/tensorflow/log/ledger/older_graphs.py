@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.function_graphs import outermost_handle
 from whygrad.backends.tensorflow.log.ledger.write_origin import Origin, kind_of_file
-from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES
+from whygrad.backends.tensorflow.log.op_table import writes
 from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
 from whygrad.graph.ledger import WriterKind
 from whygrad.source import SourceSpan
@@ -31,7 +31,7 @@ def older_writes(variables: VariableBook, graph: Any) -> Iterator[OlderWrite]:
     for variable in getattr(graph, "variables", ()):
         variables.of(variable)
     for op in graph.get_operations():
-        if not op.type.startswith(WRITE_PREFIXES) or not op.inputs:
+        if not writes(op.type) or not op.inputs:
             continue
         entry = variables.entries.get(outermost_handle(compat.tensor_id(op.inputs[0]), graph))
         if entry is not None:
