@@ -8,6 +8,7 @@ import pytest
 
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
+from whygrad.diagnostics import Steps
 from whygrad.graph import Pairing, Recording
 
 
@@ -25,6 +26,20 @@ def test_fires_when_the_means_of_micro_batches_are_only_added_up() -> None:
     assert (found.code, found.certain) == ("WG501", False)
     assert found.primary is not None
     assert found.primary.span == at(9)
+
+
+def test_says_once_what_updates_on_one_line_have_in_common() -> None:
+    g = GraphBuilder()
+    w, b = g.variable("w"), g.variable("b")
+    summed = [
+        Pairing(variable=each.id, gradient_of=frozenset({each.id}), mean=True, requests=4, scale=1.0) for each in (w, b)
+    ]
+    g.update(summed[:1], where=at(9), seen=3)
+    g.update(summed, where=at(9))
+    found = one(g.finish())
+
+    assert found.variables == ("w", "b")
+    assert found.steps == Steps(4, 4)
 
 
 def test_fires_when_each_loss_and_the_sum_are_divided() -> None:

@@ -58,10 +58,14 @@ def accumulation_no_averaging(recording: Recording) -> Iterator[Finding]:
     Only constant factors are followed; where the factor is computed from the data, nothing is said. In compiled code
     the number of micro-batches is that of the additions divided by that of the updates.
     """
+    found: dict[tuple[object, int], list[tuple[Update, list[Pairing]]]] = {}
     for update in recording.updates:
         summed = [pair for pair in update.pairs if _is_plain_sum(pair)]
         if summed:
-            yield _finding(recording, update, summed)
+            found.setdefault((update.where, summed[0].requests), []).append((update, summed))
+    for alike in found.values():
+        times = sum(update.times for update, _ in alike)
+        yield _finding(recording, *max(alike, key=lambda each: len(each[1])), times)
 
 
 def _is_plain_sum(pair: Pairing) -> bool:
@@ -78,7 +82,7 @@ def _is_plain_sum(pair: Pairing) -> bool:
     )
 
 
-def _finding(recording: Recording, update: Update, pairs: list[Pairing]) -> Finding:
+def _finding(recording: Recording, update: Update, pairs: list[Pairing], times: int) -> Finding:
     count = pairs[0].requests
     names = tuple(variable_name(recording.variables[pair.variable]) for pair in pairs)
     summed = pairs[0].summed
@@ -89,7 +93,7 @@ def _finding(recording: Recording, update: Update, pairs: list[Pairing]) -> Find
         variables=names,
         related=() if summed is None else (Label(summed, "added up here"),),
         help=f"divide the sum (or each loss) by the number of micro-batches, here {count}",
-        steps=Steps(update.times, update.times),
+        steps=Steps(times, times),
         certain=False,
         fixes=partial(averaged, update.where, count),
     )
