@@ -116,6 +116,19 @@ def test_a_second_derivative_that_is_zero_is_laid_to_the_activation() -> None:
     assert found.primary.span == at(3)
 
 
+def test_what_is_used_with_such_an_activation_is_not_said_to_be_missing_in_the_loss() -> None:
+    g = GraphBuilder()
+    w, last, apart = g.variable("w"), g.variable("last"), g.variable("apart")
+    hidden = g.op(OpKind.SMOOTH, (w,), name="Relu", where=at(3))
+    flows, relu = (Flow.CARRIED, Flow.ZERO), OpId(2)
+    slope = g.op(OpKind.SELECT, (g.constant(), hidden), name="ReluGrad", derivative_of=relu, where=at(5), flows=flows)
+    g.op(OpKind.CONTRACT, (hidden, last), where=at(4))
+    g.op(OpKind.SMOOTH, (apart,), where=at(6))
+    found = diagnostics(g.finish(loss=g.op(OpKind.REDUCE, (slope,)), zero=[w], seen=2))
+
+    assert [(each.code, each.variables) for each in found] == [("WG107", ("apart",)), ("WG301", ("w",))]
+
+
 def softmax(g: GraphBuilder, w: Variable) -> Tensor:
     return g.op(OpKind.SOFTMAX, (w,), action=Action.SOFTMAX, shape=(4, 3), where=at(3))
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from whygrad.graph.node import Action, Flow, Op, OpKind, TensorId
 from whygrad.graph.questions.cancellation import Cancellation
-from whygrad.graph.questions.query import Index, Reason, cut_groups
+from whygrad.graph.questions.query import Index, Reason, cut_groups, index_of
 from whygrad.graph.recording import Outcome, Request, Source
 
 _THERE: Final = (Outcome.PRESENT, Outcome.ZERO)
@@ -35,6 +35,14 @@ def zeroed_by_construction(request: Request, index: Index) -> list[Zeroed]:
     dead = [s for s in request.sources if s.outcome in _THERE and alive.isdisjoint(index.starts(s))]
     groups = cut_groups(index, request, dead, zeros=False)
     return [Zeroed(g.cut.op, g.sources) for g in groups if g.cut.reason is Reason.ZERO]
+
+
+def is_flattened(request: Request, source: Source) -> bool:
+    """Whether a source is used with the result of an op whose second derivative is zero, and is all that is asked for."""
+    index = index_of(request.graph)
+    flat = {each.op.derivative_of for each in zeroed_by_construction(request, index)} - {None}
+    given = [tensor for op in request.graph.ops if op.id in flat for tensor in op.outputs]
+    return bool(given) and not index.ahead(given).isdisjoint(index.ahead(index.starts(source)))
 
 
 @dataclass(frozen=True, slots=True)

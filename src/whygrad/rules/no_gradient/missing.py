@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from whygrad.graph import FailureKind, Lapse, Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable
 from whygrad.graph.objects import AttributeSet
 from whygrad.graph.questions.query import Cut, CutGroup, Index, Reason, cut_groups, index_of, is_connected, later_cuts
+from whygrad.graph.questions.zeros import is_flattened
 from whygrad.graph.recording import ABSENT
 from whygrad.rules.no_gradient.lost_terms import LostTerm, lost_terms
 from whygrad.source import SourceSpan
@@ -293,13 +294,14 @@ def _rebound(recording: Recording, request: Request, source: Source, index: Inde
 
 
 def is_explained(recording: Recording, loose: Unconnected, source: Source) -> bool:
-    """Whether a rule about the wrong variables says better why the loss does not depend on a source."""
+    """Whether another rule says better why the loss does not depend on a source: one about the wrong variables, or about
+    an activation without curvature."""
     variable = recording.variables.get(source.variable) if source.variable is not None else None
     if variable is None:
         return False
     if any(event.held == variable.id for event in recording.events_of(AttributeSet)):
         return True
-    return is_beside_trainable(recording, loose.request, source)
+    return is_beside_trainable(recording, loose.request, source) or is_flattened(loose.request, source)
 
 
 def is_beside_trainable(recording: Recording, request: Request, source: Source) -> bool:
