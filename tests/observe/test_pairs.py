@@ -25,6 +25,16 @@ def test_a_mean_of_micro_batches_is_recorded_with_its_factor_and_their_number() 
     assert not pair.compiled
 
 
+def test_a_gradient_that_another_was_weighed_by_and_taken_from_has_no_constant_factor() -> None:
+    """Gradients of several tasks, projected on one another."""
+    s = Stream()
+    mine, other = s.gradient(W), s.gradient(W)
+    overlap = s.op(Action.SUM, s.op(Action.MULTIPLY, mine, other), kind=OpKind.REDUCE)
+    projected = s.op(Action.SUBTRACT, mine, s.op(Action.MULTIPLY, overlap, other, place=at(4)), place=at(4))
+
+    assert s.apply(W, projected).scale is None
+
+
 def test_requests_of_one_tape_or_of_two_expressions_are_no_micro_batches() -> None:
     s = Stream()
     assert not s.apply(W, s.op(Action.ADD, s.gradient(W, tape=3), s.gradient(W, tape=3))).same_place

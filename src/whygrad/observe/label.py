@@ -91,10 +91,11 @@ def merge(first: Label, second: Label, place: Place) -> Label:
     clipped = first.clipped or second.clipped
     wider = len(variables) > max(len(first.variables), len(second.variables))
     then_summed = first.clipped_then_summed or second.clipped_then_summed
+    alike = first.scale == second.scale and (first.clipped is None) == (second.clipped is None)
     return Label(
         variables=variables,
         requests=_latest(requests),
-        scale=first.scale if first.scale == second.scale else None,
+        scale=first.scale if alike else None,
         clipped=None if several else clipped,
         summed=place if several else first.summed or second.summed,
         mixed=place if wider else first.mixed or second.mixed,

@@ -40,7 +40,8 @@ class Pair:
     @property
     def is_changed(self) -> bool:
         """Whether the gradient may be more than a sum of requests, each times a constant."""
-        return self.label is None or self.label.scale is None or self.label.clipped is not None
+        label = self.label
+        return label is None or label.scale is None or not (label.clipped is label.clipped_then_summed is None)
 
     @property
     def accumulator(self) -> int:

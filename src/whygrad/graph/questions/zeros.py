@@ -38,7 +38,7 @@ def zeroed_by_construction(request: Request, index: Index) -> list[Zeroed]:
 
 
 def is_flattened(request: Request, source: Source) -> bool:
-    """Whether a source is used with the result of an op whose second derivative is zero, and is all that is asked for."""
+    """Whether a source is used with an op whose second derivative is zero, and is what the target is made of."""
     index = index_of(request.graph)
     flat = {each.op.derivative_of for each in zeroed_by_construction(request, index)} - {None}
     given = [tensor for op in request.graph.ops if op.id in flat for tensor in op.outputs]
