@@ -118,7 +118,7 @@ class Nonfinite:
     where: SourceSpan | None  # UPDATE: the expression that made it, else the update; UNPLACED: where it was seen
     value: ValueFacts | None = None
     op: FailingOp | None = None  # BORN; UPDATE: where the user's own code made it
-    update: UpdateFacts | None = None  # UPDATE
+    update: UpdateFacts | None = None  # UPDATE; UNPLACED: the one that got gradients which were changed before
     variables: tuple[VariableId, ...] = ()  # that hold it, or whose gradients do
     culprits: tuple[VariableId, ...] = ()  # SPREAD: whose gradients were bad before
     inside_optimizer: bool = False  # SPREAD

@@ -121,3 +121,15 @@ def test_an_optimizer_that_divides_by_a_scale_that_no_loss_was_multiplied_by() -
 
     assert found.message == "every update by `scaled` is 32768 times too small: the loss was not scaled"
     assert found.steps.seen == 3
+
+
+def test_advice_for_a_value_without_a_place_depends_on_where_it_may_have_been_made() -> None:
+    unplaced = Nonfinite(stage=Stage.UNPLACED, where=at(3), variables=(ONE,), reason="it drew numbers", when=BAD_LOSS)
+    changed = replace(unplaced, update=UpdateFacts(optimizer="sgd", where=at(3)))
+
+    alone, between = one(recorded(unplaced)), one(recorded(changed))
+    assert alone.rule == between.rule == "nan-unplaced"
+    assert alone.help is not None
+    assert "--find-nan" in alone.help
+    assert between.help is not None
+    assert "before the update" in between.help

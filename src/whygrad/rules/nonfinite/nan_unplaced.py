@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from whygrad.diagnostics import Label, Severity
+from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import Stage
 from whygrad.rules.nonfinite.birth import names, seen, steps_of, symptom
 from whygrad.rules.rule import Finding, rule
+
+_AGAIN: Final = (
+    "run it again with `whygrad run --find-nan`, which keeps what a replay needs; on one device if there were several"
+)
+_BETWEEN: Final = (
+    f"look at what is computed with the gradients after `{Word.GRADIENT}` and before the update: a logarithm, a root or "
+    "a quotient of them may not be finite"
+)
 
 
 @rule("WG419", "nan-unplaced", severity=Severity.WARNING, since="0.1.0")
@@ -68,7 +77,7 @@ def nan_unplaced(recording: Recording) -> Iterator[Finding]:
             primary=None if unplaced.where is None else Label(unplaced.where, "seen here"),
             variables=variables,
             notes=(first,) if unplaced.when.step > 1 else (),
-            help="run it again with `whygrad run --find-nan`, which keeps what a replay needs; on one device if there were several",
+            help=_AGAIN if unplaced.update is None else _BETWEEN,
             steps=steps_of(unplaced.when),
             severity=Severity.NOTE if unplaced.when.went_on else None,
         )

@@ -194,7 +194,7 @@ class UpdateWatch:
         if born is None and any(pair.variable in bad and pair.is_changed for pair in update.pairs):
             reason = "the gradients were finite when they were asked for, and changed before the update"
             variables = tuple(map(VariableId, bad))
-            return Nonfinite(stage=Stage.UNPLACED, where=facts.where, variables=variables, reason=reason)
+            return Nonfinite(stage=Stage.UNPLACED, where=facts.where, update=facts, variables=variables, reason=reason)
         if born is None or born.where is None or _is_within(born.where, facts.where):
             born = Nonfinite(stage=Stage.BORN, where=facts.where)  # the framework's own code, which has no line to show
         return replace(born, stage=Stage.UPDATE, update=facts, variables=tuple(map(VariableId, bad)))
