@@ -41,7 +41,9 @@ class Pair:
     def is_changed(self) -> bool:
         """Whether the gradient may be more than a sum of requests, each times a constant."""
         label = self.label
-        return label is None or label.scale is None or not (label.clipped is label.clipped_then_summed is None)
+        if label is None or label.scale is None:
+            return True
+        return label.clipped is not None or label.clipped_then_summed is not None
 
     @property
     def accumulator(self) -> int:
