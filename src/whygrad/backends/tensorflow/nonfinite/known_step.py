@@ -86,7 +86,7 @@ class KnownStep:
 
     def opened(self, value: Any) -> None:
         """`fit` has taken values out of the result of such a call."""
-        results = compat.flatten(value)
+        results = [each for each in compat.flatten(value) if compat.id_of(each) is not None]  # no composite ones
         self._recorder.passed_on(results, self.history.graph)
         if not all(map(_is_fine, results)):
             self._histories.look_at(self.history, results, "optional")
