@@ -67,7 +67,7 @@ class Accumulator(tf.Module):  # type: ignore[misc]
         `weight`: how many examples or tokens the mean was taken over. Leave it out only if all are of one size.
         """
         gradients, variables = check_pairs(gradients, variables)
-        self._check_replicas()
+        self.window.check_replicas("the Accumulator", help="make it inside `with strategy.scope():`")
         self._check_weight(weight)
         self._prepare(gradients, variables)
         if self._summed or weight is None:
@@ -149,14 +149,6 @@ class Accumulator(tf.Module):  # type: ignore[misc]
                 self.window.create([None] * len(variables), variables)
 
         across_replicas(create)
-
-    def _check_replicas(self) -> None:
-        replicas = tf.distribute.get_strategy().num_replicas_in_sync
-        if replicas != self.window.replicas:
-            raise AccumulationError(
-                f"the Accumulator was made for {self.window.replicas} replicas and runs on {replicas}",
-                help="make it inside `with strategy.scope():`",
-            )
 
     def _check_weight(self, weight: Any) -> None:
         if weight is not None:

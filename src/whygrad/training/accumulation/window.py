@@ -59,6 +59,12 @@ class Window(tf.Module):  # type: ignore[misc]
         self.unit = self._counter("unit", tf.float64)
         self.weight = tf.Variable(0.0, dtype=tf.float64, trainable=False, name="weight", **self._placement())
 
+    def check_replicas(self, owner: str, help: str) -> None:
+        """Refuse to run on another number of replicas than it was made for."""
+        replicas = tf.distribute.get_strategy().num_replicas_in_sync
+        if replicas != self.replicas:
+            raise AccumulationError(f"{owner} was made for {self.replicas} replicas and runs on {replicas}", help=help)
+
     @property
     def variables_held(self) -> tuple[Any, ...]:
         return () if self.held.variables is None else self.held.variables.variables

@@ -133,12 +133,9 @@ class WindowUpdates:
         self.window.dropped.assign_add(1)
 
     def _check_replicas(self) -> None:
-        replicas = tf.distribute.get_strategy().num_replicas_in_sync
-        if replicas != self.window.replicas:
-            raise AccumulationError(
-                f"the optimizer was made for {self.window.replicas} replicas and runs on {replicas}",
-                help="call wg.accumulate and build the model inside `with strategy.scope():`",
-            )
+        self.window.check_replicas(
+            "the optimizer", help="call wg.accumulate and build the model inside `with strategy.scope():`"
+        )
         if self.strategy is not None and self.settings.nonfinite == "microbatch":
             raise AccumulationError(
                 "nonfinite='microbatch' does not work under a tf.distribute strategy",

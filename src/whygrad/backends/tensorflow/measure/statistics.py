@@ -156,15 +156,9 @@ def _owners(group: Group, start: int) -> Tensor:
 
 def _alone(group: Group, dtype: Any) -> Tensor:
     """The same for one group; TensorFlow would compute the owners of all elements ahead, and keep them."""
-    x, axis = tf.cast(group.values, dtype), group.axis
-    finite = tf.math.is_finite(x)
-    nonfinite = tf.math.count_nonzero(~finite, axis, keepdims=True)
-    clean = tf.where(finite, x, tf.zeros([], dtype))
-    peak = tf.reduce_max(tf.abs(clean), axis, keepdims=True)
-    unit = tf.where(peak > 0, peak, tf.ones_like(peak))
-    norm = tf.sqrt(tf.reduce_sum(tf.square(clean / unit), axis, keepdims=True)) * unit
-    rows = tf.where(nonfinite > 0, tf.cast(float("nan"), dtype), norm), tf.cast(nonfinite, dtype)
-    return tf.stack([tf.reshape(row, [-1]) for row in rows])
+    found = dict(zip(EXACT, _careful(group.values, group.axis, dtype), strict=True))
+    norm, nonfinite = (tf.reshape(found[name], [-1]) for name in ("norm", "nonfinite"))
+    return tf.stack([tf.where(nonfinite > 0, tf.cast(float("nan"), dtype), norm), nonfinite])
 
 
 def _careful(x: Tensor, axis: int | None, dtype: Any) -> tuple[Tensor, ...]:

@@ -41,8 +41,7 @@ class KnownStep:
         self._numbers = recorder.traced.has_values(history.graph)
         self._labels = recorder.labels.tensors
         self._takes_data = history.facts.takes_data
-        small = [(i, result) for i, result in enumerate(history.graph.outputs) if _is_small_float(result)]
-        self._looked_at = [(i, result.shape.rank == 0) for i, result in small]
+        self._looked_at = [i for i, result in enumerate(history.graph.outputs) if _is_small_float(result)]
 
     def takes(self, arguments: tuple[Any, ...], hooks: Hooks) -> bool:
         """Whether the call that is about to be made may pass without a closer look."""
@@ -74,11 +73,8 @@ class KnownStep:
         if self._numbers:
             recorder.traced.ran((history.graph,))
         recorder.passed(results, history.graph)
-        for i, alone in self._looked_at:
-            value = compat.array_view(results[i])
-            if not math.isfinite(value if alone else value.sum()):
-                self._histories.look_at(history, results)
-                return
+        if not all(_has_finite_sum(compat.array_view(results[i])) for i in self._looked_at):
+            self._histories.look_at(history, results)
 
     def gave(self, result: Any) -> bool:
         """Whether this came out of a call that passed."""
@@ -88,7 +84,7 @@ class KnownStep:
         """`fit` has taken values out of the result of such a call."""
         results = [each for each in compat.flatten(value) if compat.id_of(each) is not None]  # no composite ones
         self._recorder.passed_on(results, self.history.graph)
-        if not all(map(_is_fine, results)):
+        if not all(map(_looks_fine, results)):
             self._histories.look_at(self.history, results, "optional")
 
 
@@ -99,12 +95,16 @@ def _may_be_doubled(history: StepHistory) -> bool:
     return not keeps_state and compat.count_operations(history.graph) <= _SMALL
 
 
-def _is_fine(result: Any) -> bool:
-    """Whether a value is no small float, or is finite."""
+def _looks_fine(result: Any) -> bool:
+    """Whether a value is no small float, or seems finite; else it is looked at closely."""
     if not result.dtype.is_floating:
         return True
     value = compat.array_view(result)
-    return value.size > SMALL_RESULT or math.isfinite(value.sum() if value.ndim else value)
+    return value.size > SMALL_RESULT or _has_finite_sum(value)
+
+
+def _has_finite_sum(value: Any) -> bool:
+    return math.isfinite(value.sum() if value.ndim else value)
 
 
 def _is_small_float(result: Any) -> bool:
