@@ -28,7 +28,7 @@ class Term:
 
     tensor: TensorId
     where: SourceSpan | None
-    is_penalty: bool  # a function of weights alone
+    is_penalty: bool  # a function of weights alone, which trains one of them
     is_fit: bool  # data comes in after the network: labels, targets, rewards
     part_of: TensorId  # the summand that it stands in, as the user added them up
     whole: SourceSpan | None  # where that was made
@@ -56,11 +56,11 @@ class Terms:
 
     def trains(self, term: Term, source: Source) -> bool:
         """Whether a gradient of the term comes to the source."""
-        return not self._open(term).isdisjoint(recorded_starts(self._index, source, self._tape))
+        return not self._trained_by(term.tensor).isdisjoint(recorded_starts(self._index, source, self._tape))
 
     def trains_any(self, term: Term, *, asked: bool = True) -> bool:
         """Whether a gradient of the term comes to a source; not `asked`: or to any other variable."""
-        reached = self._open(term)
+        reached = self._trained_by(term.tensor)
         return not reached.isdisjoint(self._starts) or (
             not asked
             and any(op.variable is not None for tensor in reached for op in self._index.makers.get(tensor, ()))
@@ -181,8 +181,8 @@ class Terms:
                 return self._is_weight(op.inputs[0])
         return False
 
-    def _open(self, term: Term) -> set[TensorId]:
-        return self._index.open_behind((term.tensor,), self._tape, zeros=False)
+    def _trained_by(self, tensor: TensorId) -> set[TensorId]:
+        return self._index.open_behind((tensor,), self._tape, zeros=False)
 
     def _term(self, tensor: TensorId, whole: TensorId) -> Term:
         penalty, fit = self._is_penalty(tensor), self._is_fit(tensor)
@@ -192,7 +192,9 @@ class Terms:
         return next((op.where for op in self._index.makers.get(tensor, ()) if op.where is not None), None)
 
     def _is_penalty(self, tensor: TensorId) -> bool:
-        """What a weight was made from, before it was read, does not matter."""
+        """What a weight was made from, before it was read, does not matter; what trains nothing, penalises nothing."""
+        if self._trained_by(tensor).isdisjoint(self._starts):
+            return False
         behind = self._index.behind_to((tensor,), self._starts)
         weights = behind & self._starts
         makers = self._index.makers

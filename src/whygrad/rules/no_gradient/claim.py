@@ -75,7 +75,7 @@ def is_deliberate(recording: Recording, request: Request, sources: Iterable[Sour
         return not gives_nothing(request)
     if _is_fatal(recording, request) or _is_update_without(recording, request, sources):
         return False
-    in_vain = len(request.sources) > 1 and _is_all_absent(request)
+    in_vain = len(request.sources) > 1 and not any(_is_given(request, source) for source in request.sources)
     return all(
         source.variable is not None and is_trained_elsewhere(recording, source.variable, request, by_same_loss=in_vain)
         for source in sources
