@@ -35,9 +35,10 @@ class ValueFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occurrence:
-    """When it was seen: the request whose target or gradients were not finite."""
+    """When it was seen: the request whose target or gradients were not finite, or the update."""
 
     request: SourceSpan | None = None
+    in_update: bool = False  # the gradients were finite; what was then made of them for an update is not
     step: int = 1  # the first bad request at this place, counted from 1
     seen: int = 1  # bad requests at this place
     of: int = 1  # all requests at this place

@@ -133,3 +133,23 @@ def test_advice_for_a_value_without_a_place_depends_on_where_it_may_have_been_ma
     assert "--find-nan" in alone.help
     assert between.help is not None
     assert "before the update" in between.help
+
+
+def test_what_goes_bad_between_the_gradient_and_the_update_is_not_blamed_on_the_loss() -> None:
+    op = FailingOp(kind=OpKind.LOG, name="AnyName", inputs=(ValueFacts(dtype="float32", low=0.0, high=0.0, zeros=1),))
+    when = Occurrence(request=at(9), in_update=True, variables=(ONE, TWO))
+    found = one(recorded(Nonfinite(stage=Stage.BORN, where=at(7), value=FACTS, op=op, when=when)))
+
+    assert found.message.startswith("the update of `w1` and `w2` is NaN, though the gradients are finite: ")
+    assert [(label.span, label.text) for label in found.related] == [(at(9), "in this update")]
+    assert "logits" not in found.help
+
+
+def test_a_variable_that_was_written_badly_is_told_from_one_that_began_so() -> None:
+    began = Nonfinite(stage=Stage.ENTERED, where=at(3), value=FACTS, variables=(ONE,), when=BAD_LOSS)
+    written = replace(began, written_at=at(5))
+
+    assert one(recorded(began)).message == "the loss is NaN: `w1` is not finite before any update"
+    assert one(recorded(written)).message == "the loss is NaN: `w1` was given a value that is not finite"
+    assert "checkpoint" in one(recorded(began)).help
+    assert "what is written here" in one(recorded(written)).help

@@ -83,7 +83,7 @@ class Capture:
         self.numbers = StepNumbers(recorder, book, self._scaled)
         self.watched = Watched(recorder, book, self.keras.shown_at)
         self.discoveries = Discoveries()
-        self.sentinel = Sentinel(self.discoveries, lambda: self.explainer)
+        self.sentinel = Sentinel(recorder, book, self.discoveries, lambda: self.explainer)
         self._connect()
         if on_settled is not None:
             recorder.on_settled.append(on_settled)
@@ -156,9 +156,12 @@ class Capture:
         recorder.still_needed = self.tapes.still_needed
         recorder.on_write = updates.wrote
         recorder.on_settled.append(self.numbers.look_again)
-        requests.on_eager += [self.sentinel.look, self.numbers.ran]
+        recorder.on_given = self.sentinel.look_at_write
+        requests.on_answer.append(self.sentinel.look)
+        requests.on_eager.append(self.numbers.ran)
         requests.on_traced += [lambda *request: self.histories.traced(*request), self.numbers.traced]
         updates.on_begin += [
+            lambda update, gradients, variables, _: self.sentinel.look_at_update(update, gradients, variables),
             lambda *update: self.sparse_updates.note(*update),
             lambda *update: self.update_watch.begin(*update),
         ]

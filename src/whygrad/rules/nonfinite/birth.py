@@ -128,7 +128,7 @@ def finding(
         message=f"{symptom(recording, born.when)}: {'' if born.exact else 'likely '}{because}",
         primary=None if born.where is None else Label(born.where, label),
         variables=names(recording, born.when.variables or variables_behind(recording, born)),
-        related=related if asked is None else (*related, Label(asked, "seen here")),
+        related=related if asked is None else (*related, Label(asked, _seen(born.when))),
         notes=(*notes, *evidence(born)),
         help=help,
         steps=steps_of(born.when),
@@ -136,6 +136,10 @@ def finding(
         certain=born.exact,
         fixes=fixes,
     )
+
+
+def _seen(when: Occurrence) -> str:
+    return "in this update" if when.in_update else "seen here"
 
 
 def variables_behind(recording: Recording, born: Nonfinite) -> tuple[VariableId, ...]:
@@ -174,6 +178,8 @@ def symptom(recording: Recording, when: Occurrence) -> str:
     if when.loss_is_bad:
         return f"the loss is {when.symptom}"
     variables = names(recording, when.variables)
+    if when.in_update:
+        return f"the update of {listing(variables)} is {when.symptom}, though the gradients are finite"
     return f"the gradient of {listing(variables)} is {when.symptom}" if variables else f"a gradient is {when.symptom}"
 
 

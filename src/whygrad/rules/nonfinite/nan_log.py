@@ -52,7 +52,8 @@ def nan_log(recording: Recording) -> Iterator[Finding]:
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
     value = "a negative number" if has_negative(op) else "zero"
     because = f"{expression(born)} takes the logarithm of {value}"
-    help = f"compute the loss from the logits (`{Word.CROSS_ENTROPY}`, `{Word.LOG_SOFTMAX}`, "
-    help += "`from_logits=True`), or keep the argument away from zero: "
-    help += f"`{Word.LOG}({Word.MAXIMUM}(x, {small(op, '1e-7')}))`"
+    help = f"keep the argument away from zero: `{Word.LOG}({Word.MAXIMUM}(x, {small(op, '1e-7')}))`"
+    if not born.when.in_update:
+        logits = f"(`{Word.CROSS_ENTROPY}`, `{Word.LOG_SOFTMAX}`, `from_logits=True`)"
+        help = f"compute the loss from the logits {logits}, or {help}"
     return because, f"log of {value}", help

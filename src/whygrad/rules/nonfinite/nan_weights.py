@@ -50,14 +50,24 @@ def nan_weights(recording: Recording) -> Iterator[Finding]:
         name = names(recording, entered.variables)
         where = entered.written_at or entered.where or entered.used_at
         yield Finding(
-            message=f"{symptom(recording, entered.when)}: {listing(name)} is not finite before any update",
+            message=f"{symptom(recording, entered.when)}: {listing(name)} {_became(entered)}",
             primary=None if where is None else Label(where, _label(entered)),
             variables=name,
             related=() if entered.used_at in (None, where) else (Label(entered.used_at, "used here"),),
             notes=(f"{facts.nans} NaN and {facts.infs} Inf of {facts.size} elements",),
-            help="load another checkpoint, or fix the initial value",
+            help=_help(entered),
             steps=steps_of(entered.when),
         )
+
+
+def _became(entered: Nonfinite) -> str:
+    return "is not finite before any update" if entered.written_at is None else "was given a value that is not finite"
+
+
+def _help(entered: Nonfinite) -> str:
+    if entered.written_at is None:
+        return "load another checkpoint, or fix the initial value"
+    return "look at what is written here: a checkpoint that is bad already, a quotient, root or logarithm of zero"
 
 
 def _label(entered: Nonfinite) -> str:

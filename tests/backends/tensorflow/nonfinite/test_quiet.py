@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,18 @@ with tf.GradientTape() as tape:
 gradient = tape.gradient(loss, w)
 best.assign(tf.minimum(best, loss))
 assert np.isfinite(gradient)
+""",
+    "a direction that is NaN and not applied": """
+w = tf.Variable([[0.0, 0.0], [1.0, 2.0]])
+optimizer = keras.optimizers.SGD(0.1)
+for _ in range(2):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(w * w)
+    gradient = tape.gradient(loss, w)
+    direction = gradient / tf.norm(gradient, axis=1, keepdims=True)
+    assert np.isnan(direction).any()
+    optimizer.apply_gradients([(tf.where(tf.math.is_nan(direction), 0.0, direction), w)])
+assert np.isfinite(w).all()
 """,
     "a large but finite gradient without a normalisation": """
 w = tf.Variable([1e3, 2e3])
@@ -231,3 +244,29 @@ def test_a_bad_step_that_the_program_skips_is_only_a_note(tf: Any, keras: Any, t
     assert [(each.rule, each.severity.label) for each in found] == [("nan-data", "note")]
     assert (found[0].steps.seen, found[0].steps.of) == (1, 3)
     assert "these gradients were not applied, and training went on" in found[0].notes
+
+
+@pytest.mark.parametrize("by_hand", [False, True], ids=["an optimizer", "by hand"])
+def test_gradients_that_were_followed_are_let_go_before_the_next_forward_pass(
+    by_hand: bool, tf: Any, keras: Any
+) -> None:
+    weights, optimizer, gone = tf.Variable([1.0, 2.0]), keras.optimizers.SGD(0.1), []
+
+    def step() -> None:
+        with tf.GradientTape() as tape:
+            assert all(each() is None for each in gone)
+            loss = tf.reduce_sum(weights**2)
+        gradient = tape.gradient(loss, weights)
+        doubled = gradient * 2.0
+        gone[:] = [weakref.ref(gradient), weakref.ref(doubled)]
+        if by_hand:
+            weights.assign_sub(0.1 * doubled)
+        else:
+            del gradient
+            optimizer.apply_gradients([(doubled, weights)])
+            assert gone[0]() is None
+
+    with watch():
+        for _ in range(3):
+            step()
+    assert len(gone) == 2

@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from ways import COMPILED, DRAWING, EAGER, FIT, NESTED, STRUCTURED, XLA, Way
+from ways import BETWEEN, COMPILED, DRAWING, EAGER, FIT, NESTED, STRUCTURED, XLA, Way
 
 from whygrad.watch import watch
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.tensorflow
 
 
 @pytest.mark.parametrize(
-    "way", [*EAGER, *COMPILED, *NESTED, *XLA, *STRUCTURED, *DRAWING, *FIT], ids=lambda way: way.name
+    "way", [*EAGER, *BETWEEN, *COMPILED, *NESTED, *XLA, *STRUCTURED, *DRAWING, *FIT], ids=lambda way: way.name
 )
 def test_the_expression_that_made_the_first_bad_value_is_found(way: Way, tf: Any, keras: Any, tmp_path: Path) -> None:
     script = tmp_path / "train.py"

@@ -600,6 +600,61 @@ XLA: Final = tuple(
     if loss.name not in ("mean of nothing", "euclidean norm reduced")
 )
 
+_BETWEEN: Final = """
+w, b = tf.Variable([[1.0], [2.0]], name="w"), tf.Variable([0.5], name="b")
+optimizer = keras.optimizers.SGD(0.1)
+x = tf.zeros((4, 2))
+{decorator}
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.square(x @ w + b))
+    gradients = tape.gradient(loss, [w, b])
+    directions = [g / tf.norm(g) for g in gradients] #!
+{update}
+    return loss
+for _ in range(3):
+    step()
+bad = [w]
+"""
+_UPDATES: Final = {
+    "handed to an optimizer": "    optimizer.apply_gradients(zip(directions, [w, b]))",
+    "applied by hand": "    for g, v in zip(directions, [w, b]):\n        v.assign_sub(0.1 * g)",
+}
+BETWEEN: Final = (
+    *(
+        Way(
+            f"a gradient over its own norm, {name}{', compiled' * bool(decorator)}",
+            "nan-division",
+            _BETWEEN.format(decorator=decorator, update=update),
+        )
+        for name, update in _UPDATES.items()
+        for decorator in ("", "@tf.function")
+    ),
+    Way(
+        "a logarithm of the gradients of a persistent tape",
+        "nan-log",
+        """
+w = tf.Variable([1.0, 2.0], name="w")
+for _ in range(3):
+    with tf.GradientTape(persistent=True) as tape:
+        first, second = tf.reduce_sum(w**2), tf.reduce_sum(w)
+    one, other = tape.gradient(first, w), tape.gradient(second, w)
+    weight = tf.math.log(tf.reduce_sum(one * other) - 6.0) #!
+    w.assign_sub(0.1 * weight * one)
+bad = [w]
+""",
+    ),
+    Way(
+        "the Jacobian of a root at zero",
+        "nan-sqrt",
+        """
+w = tf.Variable([0.0, 4.0], name="w")
+with tf.GradientTape() as tape:
+    roots = tf.sqrt(w) #!
+bad = [tape.jacobian(roots, w)]
+""",
+    ),
+)
 STRUCTURED: Final = (
     Way(
         "in a while loop",

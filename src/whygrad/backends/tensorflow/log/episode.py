@@ -7,7 +7,13 @@ let go before an update, so that the optimizer still writes in place.
 from __future__ import annotations
 
 import weakref
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.op_record import OpRecord
+
+MOST_FOLLOWED: Final = 10_000  # tensors; whoever computes more with gradients does not update with them
 
 
 class WayBack(NamedTuple):
@@ -30,6 +36,67 @@ class Episode:
         self.scaled: dict[int, int] = {}  # scaled loss -> loss, by tensor id
         self.tapes = 0  # tapes that may still be asked
 
+    def hold(
+        self,
+        name: str,
+        inputs: Iterable[Any],
+        ids: tuple[int, ...],
+        outputs: Sequence[Any],
+        makers: Mapping[int, OpRecord | None],
+    ) -> None:
+        """Keep what a replay of this op could not make again."""
+        held, start = self.held, self.start
+        for tensor, number in zip(inputs, ids, strict=True):
+            maker = makers[number]
+            if (maker is None or maker.sequence <= start) and number not in held:
+                held[number] = tensor
+        if not name.startswith("__") and compat.is_stateful(name):
+            for tensor in outputs:
+                held[compat.tensor_id(tensor)] = tensor
+
+
+class Aftermath(Episode):
+    """From a gradient to the update that takes it: what is computed with gradients, and nothing else.
+
+    Variables are read again rather than held: whoever writes them by hand still writes in place.
+    """
+
+    __slots__ = ("_counted", "reach")
+
+    def __init__(self, start: int) -> None:
+        super().__init__(start)
+        self.reach: set[int] = set()
+        self._counted: set[object] = set()
+
+    def take(self, gradients: Iterable[Any]) -> None:
+        """From here on it is followed what becomes of these."""
+        given = {compat.tensor_id(tensor): tensor for tensor in gradients if tensor is not None}
+        self.held |= given
+        self.reach |= given.keys()
+
+    def hold(
+        self,
+        name: str,
+        inputs: Iterable[Any],
+        ids: tuple[int, ...],
+        outputs: Sequence[Any],
+        makers: Mapping[int, OpRecord | None],
+    ) -> None:
+        if outputs and len(self.reach) < MOST_FOLLOWED and not self.reach.isdisjoint(ids):
+            self.reach.update(map(compat.tensor_id, outputs))
+            super().hold(name, inputs, ids, outputs, makers)
+
+    def counts(self, what: object) -> bool:
+        """Whether this is the first of its kind since the gradients were asked for: a step writes many variables."""
+        is_first = what not in self._counted
+        self._counted.add(what)
+        return is_first
+
+    def has_changed(self, tensor: Any) -> bool:
+        """Whether something was computed with gradients to make this."""
+        number = compat.id_of(tensor)
+        return number in self.reach and number not in self.held
+
 
 class Episodes:
     """Which episode each living tape belongs to."""
@@ -46,6 +113,7 @@ class Episodes:
         if tape not in self.of_tape:
             self.of_tape[tape] = recorder.episode
             recorder.episode.tapes += 1
+        recorder.aftermath = None
 
     def asked(self, tape: Any, *, again: bool) -> None:
         """A gradient was taken; a tape that cannot be asked again needs nothing any more."""
@@ -57,7 +125,16 @@ class Episodes:
             if episode.tapes <= 0 and episode is self.recorder.episode:
                 self.recorder.episode = None
 
+    def answered(self, gradients: Iterable[Any]) -> None:
+        """An eager request gave these; where no tape goes on recording, what becomes of them is followed."""
+        recorder = self.recorder
+        if not recorder.tapes:
+            if recorder.aftermath is None:
+                recorder.aftermath = Aftermath(recorder.now)
+            recorder.aftermath.take(gradients)
+
     def updating(self) -> None:
         """Variables are about to be written; a living tape that may be asked again keeps its own episode."""
+        self.recorder.aftermath = None
         if not self.recorder.tapes:
             self.recorder.episode = None

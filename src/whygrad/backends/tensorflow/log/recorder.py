@@ -21,7 +21,7 @@ import numpy as np
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log import autograph
 from whygrad.backends.tensorflow.log.custom_calls import CustomCalls
-from whygrad.backends.tensorflow.log.episode import Episode
+from whygrad.backends.tensorflow.log.episode import Aftermath, Episode
 from whygrad.backends.tensorflow.log.function_graphs import (
     FUNCTIONAL_OPS,
     called_graphs,
@@ -85,6 +85,7 @@ class Recorder:
         self._take(_OfThread())
         self._other_threads: dict[int, _OfThread] = {}
         self.episode: Episode | None = None  # what a replay of the present step would need
+        self.aftermath: Aftermath | None = None  # what a replay would need of what was computed with gradients since
         self.spy: Callable[..., None] | None = None  # told of eager ops while paused
         self._stopping = False
         self._around: tuple[Position, ...] = ()  # the user's frames around the op being logged
@@ -101,6 +102,7 @@ class Recorder:
         self.on_settled: list[Callable[[], None]] = []  # enough steps were seen to tell that a gradient never comes
         self.on_call: list[Callable[[], None]] = []  # a traced function was called
         self.on_write: Callable[[VariableEntry, OpRecord, Any, Label], None] | None = None
+        self.on_given: Callable[[VariableEntry, OpRecord, Any], None] | None = None  # what was computed with gradients
         self._generation_starts: deque[int] = deque([0])
         self._spared = 0  # ops that were kept for a tape that may still be asked
 
@@ -183,21 +185,11 @@ class Recorder:
         for facts in record.outputs:
             known[facts.id] = record
         self.records.append(record)
-        if self.episode is not None:
-            self._hold(self.episode, name, inputs, ids, outputs)
+        for episode in (self.episode, self.aftermath):
+            if episode is not None:
+                episode.hold(name, inputs, ids, outputs, known)
         if len(self.records) > 2 * KEPT_OPS + self._spared:
             self.trim()
-
-    def _hold(self, episode: Episode, name: str, inputs: Any, ids: tuple[int, ...], outputs: Any) -> None:
-        """Keep what a replay of this op could not make again."""
-        held, start, known = episode.held, episode.start, self.producers
-        for tensor, number in zip(inputs, ids, strict=True):
-            maker = known[number]
-            if (maker is None or maker.sequence <= start) and number not in held:
-                held[number] = tensor
-        if not name.startswith("__") and compat.is_stateful(name):
-            for tensor in outputs:
-                held[compat.tensor_id(tensor)] = tensor
 
     def _note_scalar(self, tensor: Any) -> None:
         value = compat.constant_value(tensor)
@@ -265,6 +257,8 @@ class Recorder:
                 record.variable = entry.id
                 self.folds.assignments.note(record, self.observed.maker_in(graph))
             if self.on_write is not None and entry.trainable and len(record.inputs) > 1:  # may be an update by hand
+                if graph is None and self.on_given is not None:
+                    self.on_given(entry, record, inputs[1])
                 self.observed.await_label(inputs[1], graph, functools.partial(self.on_write, entry, record, graph))
 
     def _log_traced(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType, graph: Any) -> None:

@@ -96,7 +96,8 @@ class Requests:
         self._episodes = episodes
         self._training = training
         self.freeze: Freeze = lambda *_: Graph()
-        self.on_eager: list[Callable[[Ticket, list[Any], list[float]], None]] = []  # with the sums of squares
+        self.on_answer: list[Callable[[Ticket, list[Any], list[float]], None]] = []  # eager, with the sums of squares
+        self.on_eager: list[Callable[[Ticket, list[Any], list[float]], None]] = []  # the same, but for Jacobians
         self.on_traced: list[Callable[[Ticket, list[Any]], None]] = []
         self.entries: dict[Any, RequestEntry] = {}
         self.tape_facts: dict[int, TapeFacts] = {}  # of the tapes that entries were asked of
@@ -186,12 +187,14 @@ class Requests:
             source.sparse = hasattr(gradient, "indices")
             if gradient is None:
                 source.outcome = Outcome.MISSING
-        if ticket.tf_graph is None and ticket.entry.method == "gradient":
+        if ticket.tf_graph is None:
             squares = [0.0 if gradient is None else square_sum(gradient) for gradient in gradients]
-            for look in self.on_eager:
+            for look in (*self.on_answer, *(self.on_eager if ticket.entry.method == "gradient" else ())):
                 look(ticket, gradients, squares)
         self._label(ticket, gradients)
         self._keep(ticket, gradients)
+        if ticket.tf_graph is None:
+            self._episodes.answered(getattr(gradient, "values", gradient) for gradient in gradients)
         for follow in self.on_traced if ticket.tf_graph is not None else ():
             follow(ticket, gradients)
 

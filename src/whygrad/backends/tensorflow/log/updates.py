@@ -103,10 +103,10 @@ class Updates:
         recorder.merging += compat.in_replica()
         if recorder.merging <= 1:  # replicas update together
             recorder.ledger.updating(_name(optimizer), graph, place)
-        if graph is None:
-            self._episodes.updating()
         for look in self.on_begin:
             look(update, gradients, variables, caller)
+        if graph is None:
+            self._episodes.updating()
         return True
 
     def wrote(self, entry: VariableEntry, record: OpRecord, graph: Any, label: Label) -> None:

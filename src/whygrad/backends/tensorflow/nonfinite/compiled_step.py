@@ -109,6 +109,8 @@ class CompiledSteps:
                 raise ReplayError("it is made in the update, and no update of these variables was seen")
             made = answer.in_update
             born = None if made is None else describe(self.watched, answer.trace, made)
+            if born is not None and self.updates.is_before(update, born):
+                return born
             return self.updates.bad_update(update, answer.left_bad, born)
         if answer.birth is None:
             raise ReplayError("the replay gave finite values")
@@ -122,6 +124,10 @@ class CompiledSteps:
         step = 1 if history.bad_calls == history.calls else answer.step
         found = Discovery(event, place, step, answer.loss_is_bad, answer.symptom)
         found.variables = dict.fromkeys(answer.culprits)
+        if answer.request is None and answer.in_update is not None and event.stage is Stage.BORN:
+            update = updates.last_of(answer.left_bad[0])
+            found.in_update, found.place = True, None if update is None else update.place
+            found.variables = dict.fromkeys(answer.left_bad)
         found.history = history
         kept_out = not answer.left_bad and not history.died
         found.skipped = kept_out and not history.written_variables.isdisjoint(answer.culprits)

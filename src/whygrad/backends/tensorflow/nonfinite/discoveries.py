@@ -14,12 +14,12 @@ from whygrad.graph.nonfinite import Nonfinite, Occurrence, Scaled, Stage
 from whygrad.observe.place import span
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Discovery:
     """One cause."""
 
     event: Nonfinite | Scaled
-    place: Any  # of the request
+    place: Any  # of the request, or of the update
     step: int
     loss_is_bad: bool = False
     symptom: str = "NaN"
@@ -27,6 +27,7 @@ class Discovery:
     seen: int = 1
     applied: bool = False
     skipped: bool = False
+    in_update: bool = False  # the gradients were finite; what an update was to make of them is not
     history: StepHistory | None = None  # the compiled function it was found in
 
     def is_same(self, event: Nonfinite | Scaled) -> bool:
@@ -45,6 +46,7 @@ class Discovery:
             variables=tuple(map(VariableId, self.variables)),
             symptom=self.symptom,
             skipped=self.skipped and not self.applied,
+            in_update=self.in_update,
             compiled=history is not None,
         )
 
@@ -86,6 +88,11 @@ class Discoveries:
     def have_consequences(self) -> bool:
         """A cause is known whose bad values are in the weights by now, or in every step."""
         return any(not found.skipped for found in self.all)
+
+    @property
+    def has_bad_gradients(self) -> bool:
+        """Whether a gradient was bad when it was last asked for."""
+        return any(found is None or not found.in_update for found in self.latest.values())
 
     def applying(self, updated: Iterable[int], bad: set[int]) -> None:
         """An update takes the gradients of these variables, some of them bad."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.episode import Aftermath
 from whygrad.backends.tensorflow.log.op_table import kind_of
 from whygrad.backends.tensorflow.log.requests import SourceEntry, Ticket
 from whygrad.backends.tensorflow.measure.finite import is_finite, symptom_of
@@ -15,6 +16,7 @@ from whygrad.backends.tensorflow.nonfinite.birth import describe, first_birth
 from whygrad.backends.tensorflow.nonfinite.discoveries import Discoveries, Discovery
 from whygrad.backends.tensorflow.nonfinite.enlargement import largest_enlargement
 from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
+from whygrad.backends.tensorflow.nonfinite.replay.eager import EagerReplay
 from whygrad.backends.tensorflow.nonfinite.replay.replayed import Replayed, replay_request
 from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError, Trace, Value
@@ -60,6 +62,23 @@ class Explainer:
         if found is not None:
             self.keep(found)
 
+    def explain_change(self, since: Aftermath, place: Any, bad: dict[int, Any]) -> None:
+        """What was computed with finite gradients, to be written to these variables, is not finite."""
+        facts = self.discoveries.places[place]
+        known = self.discoveries.first_of(place)
+        if known is None and self.replays < MAX_REPLAYS and self.updates.poisoned.isdisjoint(bad):
+            self.replays += 1
+            event = self._replay(place, lambda: self._birth_since(since, [compat.tensor_id(t) for t in bad.values()]))
+            if event is None:
+                return
+            known = Discovery(event, place, facts.requests, symptom=symptom_of(bad.values()), seen=0, in_update=True)
+            self.discoveries.all.append(known)
+            self.keep(known)
+        if known is not None:
+            known.seen += since.counts(known)
+            known.variables |= dict.fromkeys(bad)
+            self.discoveries.latest |= dict.fromkeys(bad, known)
+
     def _cause_of(self, ticket: Ticket, loss_is_bad: bool, symptom: str) -> Discovery | None:
         """The cause of one bad request: a new one, or one that is known."""
         place = ticket.entry.place
@@ -71,7 +90,7 @@ class Explainer:
         else:
             self.replays += 1
             facts.replays += 1
-            event = self._replay(ticket, self._birth_in)
+            event = self._replay(place, lambda: self._birth_in(replay_request(self.watched, ticket)))
             if event is None:
                 return None
             known = self.discoveries.same_as(event, place)
@@ -95,7 +114,10 @@ class Explainer:
         if not any(kind_of(record.type) is OpKind.SQRT for record in recent):
             return
         self.replays += 1
-        event = self._replay(ticket, functools.partial(largest_enlargement, self.watched.shown_at))
+        shown_at = self.watched.shown_at
+        event = self._replay(
+            ticket.entry.place, lambda: largest_enlargement(shown_at, replay_request(self.watched, ticket))
+        )
         if (
             isinstance(event, Scaled)
             and (event.factor or 0.0) >= WORTH_A_REPLAY
@@ -103,13 +125,25 @@ class Explainer:
         ):
             self.discoveries.all.append(Discovery(event, ticket.entry.place, facts.requests))
 
-    def _replay(self, ticket: Ticket, look: Callable[[Replayed], Any]) -> Any:
-        """What a look into the replayed step finds; None: it needs no explanation, or has one."""
+    def _replay(self, place: Any, look: Callable[[], Any]) -> Any:
+        """What a look into a replayed step finds; None: it needs no explanation, or has one."""
         try:
             with self.watched.unseen():
-                return look(replay_request(self.watched, ticket))
+                return look()
         except Exception as error:
-            return Nonfinite(stage=Stage.UNPLACED, where=span(ticket.entry.place), reason=failed(error))
+            return Nonfinite(stage=Stage.UNPLACED, where=span(place), reason=failed(error))
+
+    def _birth_since(self, since: Aftermath, targets: list[int]) -> Nonfinite | None:
+        """The same for what was computed with gradients that were finite."""
+        replay = EagerReplay(self.watched, since, targets)
+        replay.run()
+        ends = [value for number in targets if (value := replay.value(number)) is not None and value.bad]
+        value = first_birth(self.watched.variables, ends)
+        if value is None:
+            raise ReplayError("the replay gave finite values")
+        self.analysed = (replay.trace, ends)
+        event = self.event_of(replay.trace, value)
+        return None if event is None else replace(event, rows=(), batch=None)  # gradients have no examples
 
     def _birth_in(self, replayed: Replayed) -> Nonfinite | None:
         ends = [target for target in replayed.targets if target.bad]

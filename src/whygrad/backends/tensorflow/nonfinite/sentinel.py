@@ -1,4 +1,4 @@
-"""Looks at what every eager request gives back: one pass over the gradients, which costs next to nothing.
+"""Looks at what every eager request gives back, and at what is made of it: one pass over each, next to free.
 
 Where something is not finite, or too large, it is explained at once: the update that follows destroys the evidence.
 """
@@ -10,7 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from whygrad.backends.tensorflow.log.episode import Aftermath
+from whygrad.backends.tensorflow.log.op_record import OpRecord
+from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.requests import Ticket
+from whygrad.backends.tensorflow.log.updates import UpdateEntry
+from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
 from whygrad.backends.tensorflow.measure.finite import is_finite
 from whygrad.backends.tensorflow.nonfinite.discoveries import Discoveries
 from whygrad.backends.tensorflow.nonfinite.explainer import WORTH_A_REPLAY, Explainer
@@ -19,6 +24,8 @@ from whygrad.graph import Outcome
 
 @dataclass(frozen=True, slots=True)
 class Sentinel:
+    recorder: Recorder
+    variables: VariableBook
     discoveries: Discoveries
     explainer: Callable[[], Explainer]  # made when there is something to explain
 
@@ -43,3 +50,31 @@ class Sentinel:
             self.explainer().explain(ticket, gradients, bad_targets, bad_sources)
         elif largest > WORTH_A_REPLAY**2:
             self.explainer().look_for_enlargement(ticket)
+
+    def look_at_update(self, update: UpdateEntry, gradients: list[Any], variables: list[Any]) -> None:
+        """Before an update: at those gradients that something was computed with since they were asked for."""
+        since = self.recorder.aftermath
+        if since is None or update.traced:
+            return
+        given = [
+            (entry.id, getattr(gradient, "values", gradient))
+            for gradient, variable in zip(gradients, variables, strict=False)
+            if (entry := self.variables.of(variable)) is not None
+        ]
+        self._look_at_changed(since, update.place, given)
+
+    def look_at_write(self, entry: VariableEntry, record: OpRecord, value: Any) -> None:
+        """After a write by hand."""
+        since = self.recorder.aftermath
+        if since is not None and self._look_at_changed(since, record.place, [(entry.id, value)]):
+            self.explainer().updates.wrote(entry.id)
+
+    def _look_at_changed(self, since: Aftermath, place: Any, given: list[tuple[int, Any]]) -> bool:
+        changed = [(number, tensor) for number, tensor in given if since.has_changed(tensor)]
+        if not changed or self.discoveries.has_bad_gradients:  # they spoil what is made of them
+            return False
+        self.discoveries.places[place].requests += since.counts(place)
+        bad = {number: tensor for number, tensor in changed if not is_finite(tensor)}
+        if bad:
+            self.explainer().explain_change(since, place, bad)
+        return bool(bad)

@@ -83,7 +83,9 @@ class UpdateWatch:
         self.pending = [(variable, number) for gradient, variable, number in pairs if id(gradient) not in are_bad]
         if found.latest:
             culprits = found.culprits
-            self._note_victims([(g, n) for g, n in bad if n not in culprits], tuple(found.latest))
+            self._note_victims(
+                [(g, n) for g, n in bad if n not in culprits and n not in found.latest], tuple(found.latest)
+            )
 
     def _listen(self, optimizer: Any, variables: list[int], above: FrameType) -> None:
         """To an update in which code of the user's takes part."""
@@ -198,6 +200,14 @@ class UpdateWatch:
         if born is None or born.where is None or _is_within(born.where, facts.where):
             born = Nonfinite(stage=Stage.BORN, where=facts.where)  # the framework's own code, which has no line to show
         return replace(born, stage=Stage.UPDATE, update=facts, variables=tuple(map(VariableId, bad)))
+
+    def is_before(self, update: UpdateEntry, born: Nonfinite) -> bool:
+        """Whether the user's own code made a bad value of gradients that an update was then given, or wrote by hand."""
+        if born.op is None or born.where is None:
+            return False
+        if update.reference is None:  # by hand
+            return True
+        return not _is_within(born.where, span(update.place)) and not has_users_code(update.reference())
 
     def _last_update(self) -> Nonfinite | None:
         if self.discoveries.all or self.poisoned:

@@ -86,6 +86,8 @@ class EagerReplay:
         if record.calls:
             self._call(record, inputs, site)
             return
+        if compat.is_stateful(record.type) and kind_of(record.type) is not OpKind.READ:
+            raise ReplayError(f"`{record.type}` cannot be run a second time")
         attrs = compat.given_attributes(record.type, record.attrs)
         node = Node(record.type, inputs, site, attrs)
         results = compat.run_op(record.type, len(record.outputs), [value.tensor for value in inputs], attrs)
