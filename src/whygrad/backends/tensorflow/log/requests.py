@@ -13,7 +13,7 @@ from whygrad.backends.tensorflow.log.episode import Episode, Episodes
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.tapes import TapeFacts, Tapes
 from whygrad.backends.tensorflow.log.variables import VariableBook, handle_id
-from whygrad.backends.tensorflow.measure.finite import square_sum
+from whygrad.backends.tensorflow.measure.finite import array_of, square_sum
 from whygrad.graph import Graph, Lapse, Outcome, TensorId
 from whygrad.observe.fact import OpFact
 from whygrad.observe.label import Asked, Label
@@ -283,10 +283,9 @@ class Requests:
             entry.looks += 1
             for source, gradient in zip(entry.sources, gradients, strict=False):
                 values = getattr(gradient, "values", gradient)
-                if values is not None and hasattr(values, "numpy"):
-                    array = values.numpy()
-                    if array.size and not array.any():
-                        source.zero_looks += 1
+                array = None if values is None else array_of(values)
+                if array is not None and array.size and not array.any():
+                    source.zero_looks += 1
         given = [source for source in entry.sources if source.outcome is Outcome.PRESENT]
         all_zero = bool(given) and all(source.zero_looks == entry.looks for source in given)
         sought, self._recorder.seeking_zeros = self._recorder.seeking_zeros, all_zero and entry.looks == 1

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import zlib
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.variables import VariableEntry
+from whygrad.backends.tensorflow.measure.finite import array_of
+
+_PIECE: Final = 1 << 18  # elements
 
 
 class Stillness:
@@ -71,9 +75,14 @@ def _fingerprint(entry: VariableEntry) -> tuple[int, float] | None:
         return None
     try:
         with compat.eager_scope():
-            value = variable.numpy()
+            value = array_of(variable.read_value())
         mark = zlib.crc32(value.tobytes() if value.nbytes < 64 else memoryview(value).cast("B"))
-        wide = value.astype(np.float64, copy=False).reshape(-1)
-        return mark, float(np.sqrt(wide @ wide)) or float(value.any())
+        return mark, _norm(value.reshape(-1)) or float(value.any())
     except Exception:  # not initialised yet, on a device that is gone, of a dtype without bytes
         return None
+
+
+def _norm(flat: Any) -> float:
+    """In double precision, piece by piece: a copy of a large table would be larger than the table."""
+    pieces = (flat[start : start + _PIECE].astype(np.float64) for start in range(0, flat.size, _PIECE))
+    return math.sqrt(sum(float(wide @ wide) for wide in pieces))
