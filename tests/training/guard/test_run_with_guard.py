@@ -77,6 +77,37 @@ def test_what_a_guard_of_the_script_holds_back_is_explained(tf: Any, keras: Any,
     assert found == [("nan-log", "note")]
 
 
+BETWEEN = """
+import whygrad
+w = tf.Variable([1.0, 1.0], name="w")
+optimizer = whygrad.guard(keras.optimizers.SGD(0.1))
+@tf.function
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(w * x)
+    gradient = tape.gradient(loss, w)
+    optimizer.apply_gradients([(gradient / tf.norm(gradient), w)])
+    return loss
+for x in {batches}:
+    step(tf.constant(x))
+left = [w.numpy()]
+"""
+
+
+@pytest.mark.parametrize("decorator", ["", "@tf.function\n"], ids=["eager", "function"])
+@pytest.mark.parametrize(
+    ("batches", "severity"), [("([1.0, 2.0], [0.0, 0.0])", "note"), ("3 * ([0.0, 0.0],)", "error")], ids=["one", "all"]
+)
+def test_what_goes_bad_before_the_guard_sees_it_is_explained_and_an_error_where_nothing_is_ever_applied(
+    decorator: str, batches: str, severity: str, tf: Any, keras: Any, tmp_path: Path
+) -> None:
+    program = BETWEEN.replace("@tf.function\n", decorator).format(batches=batches)
+    left, found = run(program, tmp_path)
+
+    assert np.isfinite(left["left"][0]).all()
+    assert ("nan-division", severity) in found
+
+
 @pytest.mark.parametrize("program", [FIT, FUNCTION], ids=["fit", "function"])
 def test_keeping_everything_changes_nothing(program: str, tf: Any, keras: Any, tmp_path: Path) -> None:
     script = tmp_path / "bare.py"

@@ -168,6 +168,12 @@ class Capture:
         updates.on_end.append(lambda: self.update_watch.after())
         updates.on_write.append(lambda variable: self.update_watch.wrote(variable))
 
+    def offered(self, gradients: list[Any], variables: list[Any]) -> None:
+        """These are to be applied if they are finite: a guard asks first, and may never call its optimizer."""
+        if compat.current_graph() is None:
+            place = self.recorder.place_at(sys._getframe(1))
+            self.hooks.safely(self.sentinel.look_at_offer, place, gradients, variables)
+
     def _look_for_news(self, tape: Any) -> None:
         """Ask whether to stop where a request or update of a new kind was seen, or a value that is not finite.
 

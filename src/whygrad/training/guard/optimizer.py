@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
@@ -43,6 +44,10 @@ class GuardedOptimizer(Behaviour):
     def step(self, gradients: list[Any], variables: list[Any], name: str | None, **options: Any) -> None:
         """Apply these gradients, unless they are not finite."""
         attend_batches(self)
+        watching = sys.modules.get("whygrad.backends.tensorflow.capture")  # not loaded for this alone
+        capture = None if watching is None else watching.running_capture()
+        if capture is not None:
+            capture.offered(gradients, variables)
 
         def apply(checked: list[Any]) -> None:
             self.hand_over(checked, variables, name, **options)

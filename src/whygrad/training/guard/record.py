@@ -19,13 +19,13 @@ NAMED: Final = 3  # variables in a message
 _LIVING: weakref.WeakSet[GuardRecord] = weakref.WeakSet()
 
 
-def held_back() -> int:
-    """How many bad steps all guards of the program have seen so far; may be asked while a graph is traced."""
-    return sum(compat.value_now(record.count) or 0 for record in _LIVING)
+def held_back() -> dict[int, int]:
+    """How many bad steps each guard of the program has seen so far; may be asked while a graph is traced."""
+    return {id(record): compat.value_now(record.count) or 0 for record in _LIVING}
 
 
 def counters() -> set[int | None]:
-    """The handles of the counters that `held_back` adds up: a function that is given one is guarded."""
+    """The handles of the counters that `held_back` reads: a function that is given one is guarded."""
     return {compat.id_of(getattr(record.count, "handle", None)) for record in _LIVING}
 
 

@@ -645,6 +645,20 @@ bad = [w]
 """,
     ),
     Way(
+        "a logarithm that NumPy takes, and gives back as a target",
+        "nan-log",
+        """
+w = tf.Variable([1.0, 2.0], name="w")
+with tf.GradientTape() as tape:
+    x = tf.math.log(tf.constant([0.0, 1.0])) #!
+    with np.errstate(invalid="ignore"):
+        target = tf.constant(np.sin(x + 0.5))
+    loss = tf.reduce_sum((w * tf.tanh(x) - target) ** 2)
+bad = [loss, tape.gradient(loss, w)]
+""",
+        severity="warning",
+    ),
+    Way(
         "the Jacobian of a root at zero",
         "nan-sqrt",
         """

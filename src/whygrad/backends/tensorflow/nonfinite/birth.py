@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import numpy as np
 
 from whygrad.backends.tensorflow.log.op_record import OpRecord
 from whygrad.backends.tensorflow.log.op_table import ACTIONS, kind_of
+from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.measure.finite import facts_of_values, is_number
 from whygrad.backends.tensorflow.nonfinite.feeders import feeders_of
@@ -103,17 +105,9 @@ def _entered(watched: Watched, trace: Trace, value: Value) -> Nonfinite:
 
 def _suspect(watched: Watched, number: int | None) -> OpRecord | None:
     """The nearest op before the tape that may have made a value that is not finite: a division, a root, a logarithm."""
-    producers = watched.recorder.producers
-    todo, seen = deque(() if number is None else (number,)), set[int]()
-    while todo and len(seen) < LOOKED_AT:
-        record = producers.get(todo.popleft())
-        if record is None or record.sequence in seen:
-            continue
-        seen.add(record.sequence)
-        if _kind_of_failure(record.type) in RISKY:
-            return record
-        todo.extend(record.inputs)
-    return None
+    recorder = watched.recorder
+    makers = (recorder.producers.get(each) for each in (() if number is None else _behind(recorder, number)))
+    return next((each for each in makers if each is not None and _kind_of_failure(each.type) in RISKY), None)
 
 
 def _origin(watched: Watched, value: Value, used_at: SourceSpan | None) -> SourceSpan | None:
@@ -181,6 +175,46 @@ def first_birth(variables: VariableBook, ends: list[Value]) -> Value | None:
         return found
     undefined = next(iter(births(ends, _has_nan)), None)
     return found if undefined is None or _is_averaged_before(undefined) else undefined
+
+
+def before_it_left(watched: Watched, trace: Trace, entered: Value, start: int) -> Value | None:
+    """The bad value that this pass made of finite ones, and that left the framework before a bad one came in: what
+    came in may be what became of it. `start`: when the pass began, by the recorder's clock.
+    """
+    recorder = watched.recorder
+    leaf = None if entered.number is None else recorder.leaves.get(entered.number)
+    if leaf is None or entered.handle is not None:
+        return None
+    results = (value for node in trace.nodes for value in node.outputs if value is not None)
+    bad = {value.number: value for value in results if value.number is not None and value.bad}
+    for number in _left(recorder, start, leaf.sequence):
+        made = next((bad[each] for each in _behind(recorder, number) if each in bad), None)
+        born = None if made is None else next(iter(births([made])))
+        if born is not None and born.maker is not None:
+            return born
+    return None
+
+
+def _left(recorder: Recorder, start: int, end: int) -> Iterator[int]:
+    """What left the framework within a time, the last first; NumPy may take, without asking, what no op takes."""
+    yield from (left.tensor for left in reversed(recorder.departures) if start < left.sequence <= end)
+    taken: set[int] = set()
+    for record in itertools.takewhile(lambda record: record.sequence > start, reversed(recorder.records)):
+        if record.sequence <= end:
+            yield from (facts.id for facts in record.outputs if facts.id not in taken)
+        taken.update(record.inputs)
+
+
+def _behind(recorder: Recorder, number: int) -> Iterator[int]:
+    """A tensor and what it was computed from, the nearest first."""
+    todo, seen = deque((number,)), {number}
+    while todo and len(seen) < LOOKED_AT:
+        number = todo.popleft()
+        yield number
+        record = recorder.producers.get(number)
+        fresh = () if record is None else [each for each in record.inputs if each not in seen]
+        todo.extend(fresh)
+        seen.update(fresh)
 
 
 def _is_averaged_before(value: Value) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from whygrad.backends.tensorflow import compat
@@ -46,7 +46,8 @@ class CompiledSteps:
         try:
             with self.watched.unseen():
                 skips_all = self.scale_watch.skips_all(history)
-                answer = inquire(CompiledReplay(self.watched, self.histories, history), skips_all=skips_all)
+                replay = CompiledReplay(self.watched, self.histories, history)
+                answer = inquire(replay, skips_all=skips_all, held_back=history.held_back)
                 event = self._event_of(answer, history)
         except Exception as error:
             if not history.died:  # of something else, perhaps
@@ -104,13 +105,13 @@ class CompiledSteps:
         if answer.is_nothing:
             return None
         if answer.request is None and answer.birth is None:
-            update = self.updates.last_of(answer.left_bad[0])
+            update = self.updates.last_of(answer.meant_for[0])
             if update is None:
                 raise ReplayError("it is made in the update, and no update of these variables was seen")
             made = answer.in_update
             born = None if made is None else describe(self.watched, answer.trace, made)
             if born is not None and self.updates.is_before(update, born):
-                return born
+                return replace(born, rows=(), batch=None)  # gradients have no examples
             return self.updates.bad_update(update, answer.left_bad, born)
         if answer.birth is None:
             raise ReplayError("the replay gave finite values")
@@ -125,12 +126,12 @@ class CompiledSteps:
         found = Discovery(event, place, step, answer.loss_is_bad, answer.symptom)
         found.variables = dict.fromkeys(answer.culprits)
         if answer.request is None and answer.in_update is not None and event.stage is Stage.BORN:
-            update = updates.last_of(answer.left_bad[0])
+            update = updates.last_of(answer.meant_for[0])
             found.in_update, found.place = True, None if update is None else update.place
-            found.variables = dict.fromkeys(answer.left_bad)
+            found.variables = dict.fromkeys(answer.meant_for)
         found.history = history
         kept_out = not answer.left_bad and not history.died
-        found.skipped = kept_out and not history.written_variables.isdisjoint(answer.culprits)
+        found.skipped = kept_out and not history.written_variables.isdisjoint(found.variables)
         found.applied = bool(answer.left_bad)
         explainer.discoveries.all.append(found)
         explainer.analysed = (answer.trace, answer.ends)

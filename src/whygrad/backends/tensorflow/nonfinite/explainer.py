@@ -12,7 +12,7 @@ from whygrad.backends.tensorflow.log.episode import Aftermath
 from whygrad.backends.tensorflow.log.op_table import kind_of
 from whygrad.backends.tensorflow.log.requests import SourceEntry, Ticket
 from whygrad.backends.tensorflow.measure.finite import is_finite, symptom_of
-from whygrad.backends.tensorflow.nonfinite.birth import describe, first_birth
+from whygrad.backends.tensorflow.nonfinite.birth import before_it_left, describe, first_birth
 from whygrad.backends.tensorflow.nonfinite.discoveries import Discoveries, Discovery
 from whygrad.backends.tensorflow.nonfinite.enlargement import largest_enlargement
 from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
@@ -155,6 +155,9 @@ class Explainer:
         if value is None:
             raise ReplayError("the replay gave finite values")
         self.analysed = (replayed.trace, ends)
+        earlier = before_it_left(self.watched, replayed.trace, value, replayed.replay.episode.start)
+        if earlier is not None:
+            return replace(describe(self.watched, replayed.trace, earlier), exact=False)
         return self.event_of(replayed.trace, value)
 
     def event_of(self, trace: Trace, value: Value, history: StepHistory | None = None) -> Nonfinite | None:

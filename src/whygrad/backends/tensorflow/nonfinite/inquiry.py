@@ -26,21 +26,22 @@ class Answer:
     symptom: str = "NaN"
     culprits: tuple[int, ...] = ()  # variables whose gradients are bad
     left_bad: tuple[int, ...] = ()  # variables that the step leaves bad
-    in_update: Value | None = None  # the first bad value of an update that was given finite gradients
+    in_update: Value | None = None  # the first bad value that was made of finite gradients, for an update
+    meant_for: tuple[int, ...] = ()  # the variables of that update
     victims: tuple[int, ...] = ()  # those of them whose own gradient was finite
     spread_at: Any = None
 
     @property
     def is_nothing(self) -> bool:
         """Neither a loss nor a gradient nor a variable went bad: a metric, perhaps."""
-        return self.birth is None and self.request is None and not self.left_bad
+        return self.birth is None and self.request is None and not self.left_bad and self.in_update is None
 
 
-def inquire(replay: CompiledReplay, *, skips_all: bool) -> Answer:
+def inquire(replay: CompiledReplay, *, skips_all: bool, held_back: bool = False) -> Answer:
     """Replay the first bad step of a compiled function. Raises ReplayError, or what the step died of.
 
     What overflows because the loss is scaled is no answer; where the optimizer skips all steps, what the scale has no
-    part in is one.
+    part in is one. `held_back`: a guard has seen that something is bad.
     """
     variables = replay.watched.variables
     replay.run()
@@ -76,7 +77,13 @@ def inquire(replay: CompiledReplay, *, skips_all: bool) -> Answer:
             answer.spread_at = _first_place(replay.interpreter.written.get(answer.victims[0], ()))
         break
     if requests and answer.request is None:
-        answer.in_update = first_birth(variables, _written(replay, left_bad))
+        answer.in_update, answer.meant_for = first_birth(variables, _written(replay, left_bad)), left_bad
+        if held_back and not left_bad:
+            given = [
+                (variable, known[n]) for request, known in requests for variable, n in request.gradients if n in known
+            ]
+            answer.in_update = first_birth(variables, _made_of(replay.trace, [value for _, value in given]))
+            answer.meant_for = tuple(variable for variable, _ in given if variable is not None)
     if answer.is_nothing and replay.died is not None:
         raise replay.died
     return answer
@@ -86,6 +93,17 @@ def _written(replay: CompiledReplay, variables: Iterable[int]) -> list[Value]:
     """The bad values that were written to these variables."""
     written = replay.interpreter.written
     return [value for variable in variables for value in written.get(variable, ()) if value.bad]
+
+
+def _made_of(trace: Trace, gradients: Iterable[Value]) -> list[Value]:
+    """The bad values that were computed with these."""
+    reached, bad = set(map(id, gradients)), []
+    for node in trace.nodes:
+        if any(id(value) in reached for value in node.inputs):
+            outputs = [value for value in node.outputs if value is not None]
+            reached.update(map(id, outputs))
+            bad += [value for value in outputs if value.bad]
+    return bad
 
 
 def _first_place(values: tuple[Value, ...]) -> Any:

@@ -53,15 +53,25 @@ class Sentinel:
 
     def look_at_update(self, update: UpdateEntry, gradients: list[Any], variables: list[Any]) -> None:
         """Before an update: at those gradients that something was computed with since they were asked for."""
+        if not update.traced:
+            self._look_at_given(update.place, gradients, variables)
+
+    def look_at_offer(self, place: Any, gradients: list[Any], variables: list[Any]) -> None:
+        """Before a guard decides; what is bad is held back."""
+        if self._look_at_given(place, gradients, variables):
+            for found in self.discoveries.all[-1:]:
+                found.skipped = True
+
+    def _look_at_given(self, place: Any, gradients: list[Any], variables: list[Any]) -> bool:
         since = self.recorder.aftermath
-        if since is None or update.traced:
-            return
+        if since is None:
+            return False
         given = [
             (entry.id, getattr(gradient, "values", gradient))
             for gradient, variable in zip(gradients, variables, strict=False)
             if (entry := self.variables.of(variable)) is not None
         ]
-        self._look_at_changed(since, update.place, given)
+        return self._look_at_changed(since, place, given)
 
     def look_at_write(self, entry: VariableEntry, record: OpRecord, value: Any) -> None:
         """After a write by hand."""

@@ -245,4 +245,7 @@ class UpdateWatch:
 
 
 def _is_within(inner: SourceSpan, outer: SourceSpan | None) -> bool:
-    return outer is not None and inner.file == outer.file and outer.contains_line(inner.line)
+    """Whether an op ran in a call, and not for one of the arguments that are written there."""
+    if outer is None or inner.column is None or outer.column is None:
+        return outer is not None and inner.file == outer.file and outer.contains_line(inner.line)
+    return inner == outer

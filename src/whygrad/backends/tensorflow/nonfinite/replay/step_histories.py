@@ -36,9 +36,10 @@ ScaledLosses = MutableMapping[Any, dict[int, int]]  # of each graph: scaled loss
 WentBad = Callable[[StepHistory], bool]  # told of a bad step; False: it does no harm
 
 
-def held_back_by_guards() -> int:
+def held_back_by_guards() -> dict[int, int]:
+    """Bad updates that each guard has taken away so far."""
     module = sys.modules.get("whygrad.training.guard.record")
-    return 0 if module is None else int(module.held_back())
+    return {} if module is None else dict(module.held_back())
 
 
 class StepHistories:
@@ -210,7 +211,8 @@ class StepHistories:
         """Look at the small results: a loss, a few metrics."""
         bad = {(of, i) for i, result in enumerate(results or ()) if not _is_fine(result)} - history.harmless
         held_back, self._held_back = self._held_back, held_back_by_guards()
-        if not bad and self._held_back <= held_back:
+        history.held_back = any(count > held_back.get(guard, 0) for guard, count in self._held_back.items())
+        if not bad and not history.held_back:
             return
         if self.went_bad(history) is False:
             history.harmless |= bad

@@ -49,6 +49,7 @@ class StepHistory:
     too_large: bool = False
     moved: bool = False  # a variable that is trained has changed since the first call
     searched: bool = False  # for gradients that are lost in float16
+    held_back: bool = False  # a guard took a bad update away
     harmless: set[tuple[str, int]] = field(default_factory=set)  # results that are bad and reach no update
     bad_from_start: frozenset[int] = frozenset()  # variables that were not finite before the first call
     data_at: tuple[int, ...] = ()  # positions of the arguments that are not variables
