@@ -63,7 +63,9 @@ class Trainings:
         model.fit(self.x[kept], y[kept], batch_size=BATCH, verbose=0, shuffle=False, callbacks=callbacks)
         return model, callbacks[0] if callbacks else None
 
-    def loop(self, optimizer: Callable[[], Any], *, batch: int, on: Any = None, forward: str = "plain") -> Any:
+    def loop(
+        self, optimizer: Callable[[], Any], *, batch: int, on: Any = None, forward: str = "plain", jit: bool = False
+    ) -> Any:
         """Weights, and the function of a step, of a loop with `strategy.run`."""
         strategy = on or self.strategy
         self.keras.backend.clear_session()
@@ -75,14 +77,19 @@ class Trainings:
             applying.build(model.trainable_variables)
         hidden, last = model.layers[-2:]
 
-        def step(x: Any, y: Any) -> None:
+        def gradients_of(x: Any, y: Any) -> Any:
             early = model(x)
             with tf.GradientTape() as tape:
                 middle = tf.stop_gradient(hidden(x)) if forward == "stopped" else hidden(x)
                 middle = tf.math.log(middle - 5.0) if forward == "not a number" else middle
                 prediction = early if forward == "outside" else last(middle)
                 loss = tf.nn.compute_average_loss((prediction - y)[:, 0] ** 2, global_batch_size=batch)
-            gradients = tape.gradient(loss, model.trainable_variables)
+            return tape.gradient(loss, model.trainable_variables)
+
+        asked = tf.function(gradients_of, jit_compile=True) if jit else gradients_of
+
+        def step(x: Any, y: Any) -> None:
+            gradients = asked(x, y)
             if adding:
                 own.add(gradients, model.trainable_variables, weight=batch)
             elif hasattr(own, "accumulation"):
@@ -197,6 +204,24 @@ def watched(trainings: Trainings) -> dict[str, Any]:
         if forward == "plain":
             found["bits kept"] = same(weights, bare)
             found["updates"] = report.run["updates"]
+    with wg.watch() as run:
+        trainings.fit(lambda: sgd(0.01), trainings.bad)
+    found["data"] = [[each.rule, *each.notes] for each in run.report().diagnostics]
+    return found
+
+
+def jitted(trainings: Trainings) -> dict[str, Any]:
+    """Gradients that XLA compiles for each replica: a step with its update it cannot compile for two CPUs."""
+    sgd, found = trainings.keras.optimizers.SGD, {}
+    bare, _ = trainings.loop(lambda: sgd(0.01), batch=BATCH, jit=True)
+    with wg.watch() as run:
+        guarded, _ = trainings.loop(lambda: wg.guard(sgd(0.01)), batch=BATCH, jit=True)
+    big, _ = trainings.loop(lambda: sgd(0.01), batch=2 * BATCH, jit=True)
+    small, _ = trainings.loop(lambda: wg.accumulate(sgd(0.01), 2), batch=BATCH, jit=True)
+    found["bits kept"], found["accumulated"] = same(bare, guarded), distance(small, big)
+    with wg.watch() as broken:
+        trainings.loop(lambda: sgd(0.01), batch=BATCH, forward="not a number", jit=True)
+    found["said"] = [[each.rule for each in report.report().diagnostics] for report in (run, broken)]
     return found
 
 
@@ -205,7 +230,7 @@ def main(keras: Any, folder: str) -> dict[str, Any]:
     keras.utils.set_random_seed(0)
     # One strategy for all: TensorFlow gives the collectives of a second one the numbers of the first.
     trainings = Trainings(keras, tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]), folder)
-    rooms: list[Callable[[Trainings], Any]] = [fitting, guarding, looping, sparse, watched]
+    rooms: list[Callable[[Trainings], Any]] = [fitting, guarding, looping, sparse, watched, jitted]
     return {room.__name__: room(trainings) for room in rooms}
 
 

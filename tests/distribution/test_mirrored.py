@@ -22,7 +22,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     environment["PYTHONPATH"] = os.pathsep.join([str(SOURCE), environment.get("PYTHONPATH", "")])
     words = [str(Path(__file__).with_name("mirrored.py")), "keras", str(tmp_path_factory.mktemp("runs"))]
     done = subprocess.run(
-        [sys.executable, *words], env=environment, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, *words], env=environment, capture_output=True, text=True, timeout=420, check=False
     )
     assert done.returncode == 0, done.stderr[-3000:]
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -93,7 +93,27 @@ def test_watching_finds_what_is_broken_once_and_nothing_else(found: dict[str, An
     assert said["stopped"] == [["stop-gradient", STOPPED]]
     assert said["outside"] == [["outside-tape", "early = model(x)"]]
     assert said["updates"] == 4
-    assert len(said["not a number"]) == 1  # and looking for its cause does not wait for a replica that is not there
 
 
+@pytest.mark.slow
+def test_the_line_of_a_nan_is_found_and_the_replica_that_is_bad_alone(found: dict[str, Any]) -> None:
+    said = found["watched"]
+
+    assert said["not a number"] == [["nan-log", LOGGED]]  # of both replicas
+    ((rule, *notes),) = said["data"]
+    assert rule == "nan-data"
+    assert "bad: row 3, feature 1, counted from 1" in notes
+    assert "on replica 1 alone, in its part of the batch" in notes
+
+
+@pytest.mark.slow
+def test_gradients_that_xla_compiles_are_left_as_they_are_and_their_nan_is_found(found: dict[str, Any]) -> None:
+    jitted = found["jitted"]
+
+    assert jitted["bits kept"]
+    assert jitted["accumulated"] <= 1e-5
+    assert jitted["said"] == [[], ["nan-log"]]
+
+
+LOGGED = 'middle = tf.math.log(middle - 5.0) if forward == "not a number" else middle'
 STOPPED = 'middle = tf.stop_gradient(hidden(x)) if forward == "stopped" else hidden(x)'

@@ -129,6 +129,7 @@ class Nonfinite:
     rows: tuple[int, ...] = ()  # examples of the batch with bad elements, the first few; empty: not known
     columns: tuple[int, ...] = ()
     batch: int | None = None  # the number of examples
+    replica: int | None = None  # the one of several whose part of the batch this is; None: there is one, or all are bad
     pieces: int = 0  # SUMMED: gradients in the sum
     bad_pieces: int = 0  # SUMMED: gradients that were not finite
     reason: str = ""  # UNPLACED: why it could not be found

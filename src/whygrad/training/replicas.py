@@ -114,6 +114,24 @@ def across_replicas(change: Callable[[], None]) -> None:
     context.merge_call(lambda strategy: change())
 
 
+def summed_over_workers(value: Any, variables: Iterable[Any], *, of_the_first: bool = False) -> Any:
+    """What all workers that train these variables have, or what the first alone has; with one worker, the value.
+
+    To be called across replicas, by all workers at the same time: each waits for the others.
+    """
+    strategies = (_strategy(compat.native(variable)) for variable in variables)
+    strategy = next((each for each in strategies if isinstance(each, tf.distribute.MultiWorkerMirroredStrategy)), None)
+    if strategy is None or this_worker() is None:
+        return value
+    own = tf.convert_to_tensor(value)
+
+    def part() -> Any:
+        number = tf.distribute.get_replica_context().replica_id_in_sync_group
+        return tf.where(tf.equal(number, 0), own, tf.zeros_like(own)) if of_the_first else own
+
+    return strategy.reduce("SUM", strategy.run(part), axis=None)
+
+
 def scope_of(variables: Iterable[Any]) -> contextlib.AbstractContextManager[Any]:
     """Where new variables must be made to be on the devices of the given ones."""
     for variable in variables:

@@ -198,3 +198,11 @@ def test_a_power_that_overflows_has_grown(base: ValueFacts, exponent: float, ste
     when = Occurrence(loss_is_bad=True, step=step)
 
     assert rule_of(birth(OpKind.POWER, inputs=facts, value=INF, when=when)) == rule
+
+
+def test_the_replica_that_is_bad_alone_is_named() -> None:
+    recording = birth(OpKind.LOG)
+    alone = replace(recording, events=tuple(replace(event, replica=1) for event in recording.events))
+
+    assert "on replica 1 alone, in its part of the batch" in one(alone).notes
+    assert not any("replica" in note for note in one(recording).notes)

@@ -193,6 +193,7 @@ def evidence(born: Nonfinite) -> tuple[str, ...]:
     found = [] if born.op is None else _of_op(born.op)
     if born.rows and born.batch is not None:
         found.append(f"caused by {_rows(born)}")
+    found += on_replica(born)
     if born.op is not None and born.op.layers:
         found.append(f"inside layer `{born.op.layers[-1]}`")
     if born.when.step > 1:
@@ -200,6 +201,11 @@ def evidence(born: Nonfinite) -> tuple[str, ...]:
     if not born.exact:
         found.append("found by running the step again, from a state that may not be quite the same")
     return (*found, *what_became(born.when))
+
+
+def on_replica(born: Nonfinite) -> list[str]:
+    """Where one of several replicas is bad alone."""
+    return [] if born.replica is None else [f"on replica {born.replica} alone, in its part of the batch"]
 
 
 def _of_op(op: FailingOp) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import Nonfinite, Stage, ValueFacts
-from whygrad.rules.nonfinite.birth import described, seen, steps_of, symptom, what_became
+from whygrad.rules.nonfinite.birth import described, on_replica, seen, steps_of, symptom, what_became
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import text_of
 
@@ -93,6 +93,7 @@ def _notes(entered: Nonfinite, facts: ValueFacts) -> tuple[str, ...]:
             + (f", {_counted('feature', entered.columns)}" if entered.columns else "")
             + ", counted from 1"
         )
+    found += on_replica(entered)
     if entered.when.step > 1:
         found.append(f"first seen at step {entered.when.step} through this line")
     return (*found, *what_became(entered.when))

@@ -13,7 +13,7 @@ from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.errors import UsageError
 from whygrad.training.edit.owned_variables import Pattern, first_values, trained
 from whygrad.training.edit.planned_edit import Held, PlannedEdit
-from whygrad.training.replicas import copy_of, scope_of, write
+from whygrad.training.replicas import copy_of, scope_of, summed_over_workers, write
 from whygrad.training.wrapping.delegating import check_optimizer
 
 When = int | Callable[[Any], Any]
@@ -25,7 +25,7 @@ class Reset(PlannedEdit):
     `when` is a function of the step (a tensor; it may read any variable and returns a true or false one), or the number
     of one step. `every=n` without `when` resets every n steps. The optimizer's slots of these variables (moments) are
     set to their first values, so that old momentum does not carry on: pass `optimizer`, or a compiled model.
-    `resets` counts.
+    `resets` counts. Of several workers the first is asked, and all do as it says.
     """
 
     def __init__(
@@ -60,8 +60,12 @@ class Reset(PlannedEdit):
         if self._when is None:
             self._reset()
             return
-        due = self._when(now) if callable(self._when) else tf.logical_and(now >= self._when, now - times < self._when)
-        choose(tf.cast(tf.convert_to_tensor(due), tf.bool), self._reset, lambda: None)
+        if callable(self._when):
+            asked = tf.cast(tf.convert_to_tensor(self._when(now)), tf.int32)
+            due = summed_over_workers(asked, self._held.variables, of_the_first=True)
+        else:
+            due = tf.logical_and(now >= self._when, now - times < self._when)
+        choose(tf.cast(due, tf.bool), self._reset, lambda: None)
 
     def reset(self) -> None:
         """Reset now, whatever the condition."""
@@ -72,7 +76,7 @@ class Reset(PlannedEdit):
             if self._to is None:
                 write(variable, lambda _, start: start, self.values[i])
             else:
-                value = self._to(variable)
+                value = summed_over_workers(self._to(variable), (variable,), of_the_first=True)
                 write(variable, lambda _, value=value: value)
         for slot, first in self._slots():
             write(slot, lambda own, first=first: tf.broadcast_to(tf.cast(first, own.dtype), tf.shape(own)))

@@ -14,7 +14,7 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.ledger.writer import writing_as
 from whygrad.errors import NonfiniteError, UsageError
 from whygrad.training.edit.owned_variables import first_values, variables_of
-from whygrad.training.replicas import copies_of
+from whygrad.training.replicas import copies_of, current_replica, summed_over_workers
 from whygrad.training.variables import name_of
 
 
@@ -23,6 +23,7 @@ class Transaction:
 
     def __init__(self, owners: tuple[Any, ...]) -> None:
         self._owners = owners
+        self._variables: list[Any] = []
         self._before: list[tuple[Any, Any]] = []  # (one device's variable, its value)
         self._known: set[int] = set()
         self._born: list[tuple[Any, Any]] = []
@@ -42,7 +43,13 @@ class Transaction:
     # -- used by `transaction` ---------------------------------------------------------------------
 
     def begin(self) -> None:
-        for variable in chain.from_iterable(map(copies_of, variables_of(*self._owners))):
+        if current_replica() is not None:
+            raise UsageError(
+                "a transaction inside a replica would be decided by each replica for itself",
+                help="open it around `strategy.run`",
+            )
+        self._variables = variables_of(*self._owners)
+        for variable in chain.from_iterable(map(copies_of, self._variables)):
             self._known.add(id(variable))
             self._before.append((variable, tf.identity(variable.read_value())))
 
@@ -103,8 +110,8 @@ class Transaction:
             self._finish_in_graph()
             return
         reason = "asked to" if self._asked else self.spoiled()
-        if reason:
-            self.restore(reason)
+        if int(summed_over_workers(tf.constant(bool(reason), tf.int32), self._variables)):
+            self.restore(reason or "another worker rolled back")
 
     def _finish_in_graph(self) -> None:
         """The same decision as part of the graph; `rolled_back` is known when it runs."""
@@ -113,6 +120,7 @@ class Transaction:
         self.rolled_back = tf.reduce_any(tf.stack(bad)) if bad else tf.constant(False)
         if self._asked:
             self.rolled_back = tf.constant(True)
+        self.rolled_back = summed_over_workers(tf.cast(self.rolled_back, tf.int32), self._variables) > 0
         with writing_as("edit.transaction"):
             for variable, before in self._before:
                 variable.assign(tf.where(self.rolled_back, before, variable.read_value()))

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import itertools
 import operator
+import re
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
@@ -171,6 +172,21 @@ def _value_of(attribute: Any) -> Any:
     if kind == "list":
         return [_eager_attribute(item) for _, items in attribute.list.ListFields() for item in items]
     return None if kind is None else _eager_attribute(getattr(attribute, kind))
+
+
+_REPLICA = re.compile(r"(?:^|(?<=/))replica_(\d+)/")  # the scope that a strategy gives to the ops of all but the first
+
+
+def replica_of(operation: Any) -> tuple[int, Any]:
+    """Which replica a traced op is of, and the op of the first replica that it is a copy of, if that can be found."""
+    found = _REPLICA.search(operation.name)
+    if found is None:
+        return 0, None
+    try:
+        twin = operation.graph.get_operation_by_name(_REPLICA.sub("", operation.name, count=1))
+    except KeyError:
+        return int(found[1]), None
+    return int(found[1]), twin if twin.type == operation.type else None
 
 
 def attributes_of(operation: Any) -> tuple[Any, ...]:

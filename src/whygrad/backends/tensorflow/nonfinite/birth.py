@@ -26,6 +26,7 @@ from whygrad.source import SourceSpan
 
 ROWS_SHOWN: Final = 8
 LOOKED_AT: Final = 64  # ops before the tape
+TAKERS: Final = 16  # ops that a bad value goes through before one that all replicas have
 OVERFLOWING: Final = 1e8  # a magnitude that a smaller loss scale may help against
 RISKY: Final = frozenset({OpKind.DIVIDE, OpKind.LOG, OpKind.SQRT, OpKind.POWER, OpKind.EXP, OpKind.INVERSE_TRIG})
 
@@ -60,8 +61,35 @@ def _born(watched: Watched, trace: Trace, value: Value, node: Node) -> Nonfinite
         masked_by=None if select is None else span(select.site.place),
         rows=_rows(mask) if batch is not None and mask is not None and mask.ndim and len(mask) == batch else (),
         batch=batch,
+        replica=_replica(trace, node),
         exact=trace.is_exact,
     )
+
+
+def _replica(trace: Trace, node: Node) -> int | None:
+    """The replica on which alone an op gives bad values, of several that run it."""
+    alike = [
+        each
+        for each in trace.nodes
+        if each.type == node.type and each.site.place == node.site.place and bool(each.forward) == bool(node.forward)
+    ]
+    if len({each.site.replica for each in alike}) == 1:
+        return None
+    bad = {each.site.replica for each in alike if any(value is not None and value.bad for value in each.outputs)}
+    return node.site.replica if bad == {node.site.replica} else None
+
+
+def _replica_taking(trace: Trace, value: Value) -> int | None:
+    """The replica that alone goes on with a bad value which came in."""
+    reached, takers = {id(value)}, 0
+    for node in trace.nodes:
+        if takers < TAKERS and any(id(each) in reached for each in node.inputs):
+            takers += 1
+            reached.update(id(each) for each in node.outputs if each is not None and each.bad)
+            found = _replica(trace, node)
+            if found is not None:
+                return found
+    return None
 
 
 def failing_op(op_type: str, inputs: Iterable[Any] = (), **facts: Any) -> FailingOp:
@@ -100,6 +128,7 @@ def _entered(watched: Watched, trace: Trace, value: Value) -> Nonfinite:
         written_at=None if entry is None else span(entry.last_write),
         rows=_rows(mask) if mask is not None and mask.ndim else (),
         columns=_rows(np.moveaxis(mask, -1, 0)) if mask is not None and mask.ndim > 1 else (),
+        replica=_replica_taking(trace, value),
     )
 
 

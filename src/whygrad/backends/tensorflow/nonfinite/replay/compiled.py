@@ -15,6 +15,10 @@ from whygrad.backends.tensorflow.nonfinite.watched import Watched
 TRIES = 4  # of a step that draws random numbers
 
 
+class _OthersMissingError(ReplayError):
+    """The state after a step cannot be had without what other processes gave to it."""
+
+
 class CompiledReplay:
     """One step of a compiled function, run op by op on copies of the variables."""
 
@@ -31,7 +35,6 @@ class CompiledReplay:
     def run(self) -> None:
         """Find the first bad step and run it. Raises ReplayError."""
         history = self.history
-        self._check_alone()
         if history.too_large:
             raise ReplayError("the variables are too large to keep copies of")
         if history.snapshot is None or history.last is None:
@@ -40,22 +43,23 @@ class CompiledReplay:
         if not history.is_whole or (len(history.recent) > 1 and not history.facts.is_repeatable):
             self._try_again()
             return
-        state, call, ahead = self._first_bad()
+        try:
+            state, call, ahead = self._first_bad()
+        except _OthersMissingError:
+            self._try_again()
+            return
         self.step = history.snapshot_at + ahead
         self._run_step(state, call, Trace())
+        if self.trace.somebody_missing:
+            self._check_own()
 
     def run_kept(self) -> None:
         """Run the first step that was kept, whatever became of it. Raises ReplayError."""
         history = self.history
-        self._check_alone()
         self.histories.keep_batch(history)
         if history.snapshot is None or not history.recent:
             raise ReplayError("the values of the step are gone")
         self._run_step(history.snapshot, history.recent[0], Trace())
-
-    def _check_alone(self) -> None:
-        if self.history.facts.meets_others:
-            raise ReplayError("several replicas take the step together, and none of them can be run again alone")
 
     def _run_step(self, state: dict[int, Any], call: Call, trace: Trace) -> None:
         self.trace = trace
@@ -76,18 +80,33 @@ class CompiledReplay:
         for _ in range(TRIES if history.facts.draws else 1):
             self._run_step(history.snapshot, history.last, Trace())
             self.trace.is_exact = False
-            if any(value.bad for value in self.outputs) or self.bad_variables():
+            if self._is_bad():
                 return
+        if self.trace.somebody_missing:
+            self._check_own()
         if history.facts.draws:
             raise ReplayError("it drew random numbers of its own, and with others the values stay finite")
         raise ReplayError("too many steps lie between it and the last copy of its variables")
 
+    def _is_bad(self) -> bool:
+        return any(value.bad for value in self.outputs) or bool(self.bad_variables())
+
+    def _check_own(self) -> None:
+        """Raise ReplayError where the step is bad only with what other processes gave to it."""
+        if self._is_bad():
+            return
+        if len(self.history.recent) > 1:
+            raise ReplayError(
+                "what this worker computes from older weights is finite, so that the others likely made it"
+            )
+        raise ReplayError("what this worker computes is finite, and what it gets from the others is not")
+
     def _begin(self, call: Call, state: dict[int, Any], trace: Trace) -> Interpreter:
         interpreter = Interpreter(self.watched, trace, state)
         if self.history.facts.takes_data:
-            if call.batch is None:
+            if call.batches is None:
                 raise ReplayError("the batch is taken from a data set inside the compiled step, and is gone")
-            interpreter.given = [call.batch]
+            interpreter.given = list(call.batches)
         return interpreter
 
     def _call(self, interpreter: Interpreter, call: Call) -> list[Value]:
@@ -115,9 +134,12 @@ class CompiledReplay:
     def _repeat(self, state: dict[int, Any], call: Call) -> dict[int, Any]:
         """The state after a call, run as it was compiled, on copies."""
         interpreter = self._begin(call, state, Trace())
-        if self.history.facts.takes_data:
-            interpreter.opens_calls = False
+        meets = self.history.facts.meets_others  # run as it was compiled, it would wait for others
+        if self.history.facts.takes_data or meets:
+            interpreter.opens_calls = meets
             self._call(interpreter, call)
+            if interpreter.trace.somebody_missing:
+                raise _OthersMissingError
         else:
             arguments = interpreter.variables.exchange(call.arguments, state)
             compat.call_function(self.history.function, arguments)

@@ -12,6 +12,7 @@ from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES, kind_of
 from whygrad.backends.tensorflow.log.trace_log import from_traceback, trace_records
 from whygrad.backends.tensorflow.nonfinite.attribution import forward_operation
 from whygrad.backends.tensorflow.nonfinite.replay.graphs import DATA_OPS, SIDE_EFFECTS, ops_in_order
+from whygrad.backends.tensorflow.nonfinite.replay.meeting import Meeting
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, ReplayError, Site, Trace, Value
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.graph import OpKind
@@ -43,9 +44,29 @@ class Interpreter:
         self.calls.append((graph, known))
         for holder, value in zip(graph.inputs, inputs, strict=False):
             known[compat.tensor_id(holder)] = value
-        for operation in ops_in_order(graph):
-            self._run(graph, operation, known, depth)
+        waiting = ops_in_order(graph)
+        while waiting:
+            waiting = self._run_all(graph, waiting, known, depth)
         return [known[compat.tensor_id(tensor)] for tensor in graph.outputs]
+
+    def _run_all(self, graph: Any, operations: list[Any], known: dict[int, Value], depth: int) -> list[Any]:
+        """Run what can be run; what is left stands behind ops that meet others, and can be run then."""
+        meeting = Meeting(self.trace)
+        behind: set[str] = set()
+        left = []
+        for operation in operations:
+            needs = (*(tensor.op for tensor in operation.inputs), *operation.control_inputs) if behind else ()
+            if any(each.name in behind for each in needs):
+                behind.add(operation.name)
+                left.append(operation)
+            elif compat.meets_others(operation.type):
+                behind.add(operation.name)
+                inputs = tuple(known[compat.tensor_id(tensor)] for tensor in operation.inputs)
+                meeting.join(operation, inputs, self._site(graph, operation))
+            else:
+                self._run(graph, operation, known, depth)
+        meeting.close(known)
+        return left
 
     def _run(self, graph: Any, operation: Any, known: dict[int, Value], depth: int) -> None:
         if all(compat.tensor_id(tensor) in known for tensor in operation.outputs) and operation.outputs:
@@ -142,10 +163,13 @@ class Interpreter:
         return state
 
     def _site(self, graph: Any, operation: Any) -> Site:
-        record = self._records(graph).get(compat.tensor_id(operation.outputs[0])) if operation.outputs else None
+        """Of a replica after the first, whose ops are not logged, that of the same op of the first."""
+        replica, twin = compat.replica_of(operation)
+        logged = operation if twin is None else twin
+        record = self._records(graph).get(compat.tensor_id(logged.outputs[0])) if logged.outputs else None
         if record is None:
-            return Site(from_traceback(operation), is_seen=False)
-        return Site(record.place, record.layers)
+            return Site(from_traceback(logged), is_seen=False, replica=replica)
+        return Site(record.place, record.layers, replica=replica)
 
     def _records(self, graph: Any) -> dict[int, OpRecord]:
         sites = self._sites.get(id(graph))
@@ -158,9 +182,9 @@ class Interpreter:
     def _attribute(self, node: Node, forward: Any) -> None:
         """Give an op of the backward pass the place of its forward op."""
         home = forward.graph
-        record = self._records(home).get(compat.tensor_id(forward.outputs[0])) if forward.outputs else None
-        if record is not None:
-            node.site = Site(record.place, record.layers)
+        site = self._site(home, forward)
+        if site.is_seen:
+            node.site = site
         known: dict[int, Value] = next((values for graph, values in reversed(self.calls) if graph is home), {})
         shadow = Node(forward.type, tuple(known.get(compat.tensor_id(tensor)) for tensor in forward.inputs), node.site)
         shadow.outputs = tuple(known.get(compat.tensor_id(tensor)) for tensor in forward.outputs)

@@ -11,6 +11,7 @@ import sys
 import time
 import weakref
 from collections.abc import Callable, MutableMapping
+from itertools import chain
 from math import prod
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ SHARE: Final = 0.01  # of the run's time that snapshots may take
 MAX_BYTES: Final = 256 * 2**20  # of variables; above this nothing is kept unless it is asked for
 MAX_RECENT: Final = 512  # calls
 MAX_RECENT_BYTES: Final = 64 * 2**20
+UNSEEN_BATCH: Final = MAX_RECENT_BYTES // 16  # what a batch counts that cannot be looked into
 SMALL_RESULT: Final = 4096  # elements; a loss, a few metrics
 COPIED_A_SECOND: Final = 4e9  # bytes
 
@@ -116,10 +118,10 @@ class StepHistories:
 
     def keep_batch(self, history: StepHistory) -> None:
         """What the last call took from its data set, before the next one takes more."""
-        if history.last is not None and history.last.batch is None and history.facts.takes_data:
-            batch = self.taps.batch(history.graph)
-            history.last.batch = batch
-            history.recent_bytes += sum(map(bytes_of, batch or ()))
+        if history.last is not None and history.last.batches is None and history.facts.takes_data:
+            batches = history.last.batches = self.taps.batches(history.graph)
+            taken = chain.from_iterable(batches or ())
+            history.recent_bytes += sum(UNSEEN_BATCH if t.dtype is compat.variant_dtype else bytes_of(t) for t in taken)
 
     def _prepare(self, history: StepHistory, arguments: tuple[Any, ...]) -> None:
         """What is the same for every call."""

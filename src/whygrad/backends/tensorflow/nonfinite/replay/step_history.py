@@ -23,7 +23,7 @@ class Call:
     """One call of a compiled function."""
 
     arguments: tuple[Any, ...]
-    batch: tuple[Any, ...] | None = None  # what it took from a data set, where that is known
+    batches: list[tuple[Any, ...]] | None = None  # what it took from data sets, where that is known
 
 
 @dataclass(slots=True)

@@ -11,27 +11,23 @@ from typing import Any, Final
 
 from whygrad.backends.tensorflow import compat
 
-TAPPED: Final = frozenset({"IteratorGetNext"})
+TAPPED: Final = frozenset({"IteratorGetNext", "IteratorGetNextAsOptional"})
 
 
 class Taps:
-    """The holders of each graph, one for each tensor of its batch."""
+    """The holders of each graph, one for each tensor of its batches: one batch for each replica, or for each step."""
 
     def __init__(self) -> None:
-        self._holders: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
+        self._holders: weakref.WeakKeyDictionary[Any, list[list[Any]]] = weakref.WeakKeyDictionary()
         self.numbers: set[int] = set()  # the handles of all holders
-        self._spoilt: weakref.WeakSet[Any] = weakref.WeakSet()  # graphs that take several batches
 
     def put(self, graph: Any, outputs: Any) -> None:
         """Called when a traced op gives a batch."""
-        if graph in self._holders or graph in self._spoilt:
-            self._holders.pop(graph, None)
-            self._spoilt.add(graph)
-            return
-        self._holders[graph] = [compat.tap(graph, tensor) for tensor in outputs]
-        self.numbers.update(compat.tensor_id(holder) for holder in self._holders[graph])
+        holders = [compat.tap(graph, tensor) for tensor in outputs]
+        self._holders.setdefault(graph, []).append(holders)
+        self.numbers.update(map(compat.tensor_id, holders))
 
-    def batch(self, graph: Any) -> tuple[Any, ...] | None:
-        """The last batch that the function took."""
-        holders = self._holders.get(graph)
-        return None if holders is None else tuple(compat.read_handle(holder) for holder in holders)
+    def batches(self, graph: Any) -> list[tuple[Any, ...]] | None:
+        """What the function took when it last ran, in the order in which it was traced."""
+        taken = self._holders.get(graph)
+        return None if taken is None else [tuple(map(compat.read_handle, holders)) for holders in taken]

@@ -27,6 +27,7 @@ class Site(NamedTuple):
     place: Place
     layers: tuple[str, ...] = ()
     is_seen: bool = True  # False: the op was made inside a gradient or an update, and the place is around it
+    replica: int = 0
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -76,7 +77,8 @@ class Trace:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.values: dict[int, Value] = {}
-        self.is_exact = True  # False: random numbers were drawn again
+        self.is_exact = True  # False: random numbers were drawn again, or what others gave is not known
+        self.somebody_missing = False  # replicas of other processes took part, and what they gave is not known
         self._room = room_for_values()
 
     def add(self, node: Node, results: Iterable[Any]) -> Node:
