@@ -129,10 +129,9 @@ def _underlined(diagnostic: Diagnostic) -> str | None:
 
 
 @pytest.fixture(params=["keras", "tf_keras"])
-def kit(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """Keras 3, then tf_keras, both working in float64."""
+def kit(request: pytest.FixtureRequest) -> Kit:
+    """Keras 3, then tf_keras, both working in float64 (until `ordinary_precision` ends that)."""
     kit = Kit(request.getfixturevalue(request.param), old=request.param == "tf_keras")
-    before = kit.keras.backend.floatx()
     kit.keras.backend.set_floatx("float64")
-    yield kit
-    kit.keras.backend.set_floatx(before)
+    kit.keras.mixed_precision.set_global_policy("float64")  # once one was set, layers ask it and not `floatx`
+    return kit

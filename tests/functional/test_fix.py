@@ -56,17 +56,13 @@ def content(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_fix_of_an_imported_module_is_verified_and_written_only_when_asked(tmp_path: Path) -> None:
-    before = project(tmp_path, main=MAIN, part=PART)
-
-    shown = whygrad(tmp_path, "fix", "main.py")
-    assert shown.status == 0, shown.err
-    assert "verified:" in shown.out
-    assert "+\treturn tf.sqrt(" in shown.out
-    assert content(tmp_path) == before
+def test_a_fix_of_an_imported_module_is_verified_and_written_when_asked(tmp_path: Path) -> None:
+    project(tmp_path, main=MAIN, part=PART)
 
     applied = whygrad(tmp_path, "fix", "--apply", "main.py")
     assert applied.status == 0, applied.err
+    assert "\nverified:" in applied.out
+    assert "+\treturn tf.sqrt(" in applied.out
     changed = (tmp_path / "part.py").read_bytes().decode()
     assert changed == (
         "import numpy as np\r\nimport tensorflow as tf\r\n\r\n\r\ndef penalty(größe):\r\n\t# Länge\r\n"
@@ -116,16 +112,18 @@ def test_what_does_not_help_is_not_called_verified(tmp_path: Path) -> None:
     assert content(tmp_path)["train.py"] == before["train.py"]
 
 
-def test_a_long_program_is_stopped_when_it_has_shown_enough(tmp_path: Path) -> None:
+def test_a_long_program_is_stopped_when_it_has_shown_enough_and_not_written_to_unless_asked(tmp_path: Path) -> None:
     loop = BROKEN.replace('open("written.txt", "a").write("x")\n', "")
     head, body = loop.split("y = w", 1)
     body = "".join(f"    {line}\n" for line in f"y = w{body}".splitlines())
-    project(tmp_path, train=f"import time\n{head}while True:\n{body}    time.sleep(0.01)\n")
+    before = project(tmp_path, train=f"import time\n{head}while True:\n{body}    time.sleep(0.01)\n")
 
     done = whygrad(tmp_path, "fix", "train.py")
 
     assert done.status == 0, done.err
+    assert "\nverified:" in done.out
     assert "the program was stopped after enough steps as before (10 steps)" in done.out
+    assert content(tmp_path) == before
 
 
 # The second time, when a fix is tried, it goes on for ever and says so.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from functional.command import whygrad
+from functional.warm import whygrad
 from whygrad.graph.codec import load_recording
 from whygrad.report.page.why import Ways
 from whygrad.store import find_run, list_runs

@@ -18,9 +18,12 @@ from functional.command import ENVIRONMENT, Done
 # Forks for each line that it reads, and tells the exit status; the fork leaves the loop, becomes the command, and ends
 # without taking the interpreter down: with TensorFlow in it that takes longer than most commands.
 SERVER = textwrap.dedent("""
-    import atexit, json, os, runpy, sys, traceback
+    import atexit, gc, json, os, runpy, sys, traceback
     import keras, tensorflow
+    from whygrad import rules, watch
 
+    rules.all_rules()
+    gc.freeze()  # a fork need not look through all of this again
     for line in sys.stdin:
         child = os.fork()
         if not child:

@@ -11,10 +11,12 @@ import pytest
 
 # One process that has loaded TensorFlow, and a fork of it for each name, before whygrad meets TensorFlow.
 DRIVER = """
-import json, os, sys, tempfile
+import gc, json, os, runpy, sys, tempfile
 import tensorflow as tf
 import keras
 from whygrad.backends.tensorflow import capability
+from whygrad.rules import all_rules
+from whygrad.watch import watch
 
 PROGRAM = '''
 import tensorflow as tf
@@ -30,15 +32,14 @@ def step():
 
 step()
 tf.function(step)()
-model = keras.Sequential([keras.layers.Dense(1)])
+model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
 model.compile("sgd", "mse")
+model.optimizer.build(model.trainable_variables)  # or else the step is traced twice
 model.fit(tf.ones((4, 2)), tf.ones((4, 1)), verbose=0)
 '''
 
 def run(hidden):
     capability.hidden.update(hidden)
-    import runpy
-    from whygrad.watch import watch
     errors = tempfile.TemporaryFile("w+")
     os.dup2(errors.fileno(), 2)
     file = os.path.join(tempfile.mkdtemp(), "program.py")
@@ -65,6 +66,8 @@ def in_fork(hidden):
     os.wait()
     return json.loads(text) if text else None
 
+all_rules()
+gc.freeze()  # a fork need not look through all of this again
 whole = in_fork(())
 found = {"": whole}
 for name in whole["names"]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from functional import warm
+from functional.command import whygrad
+
 PROGRAM = """
 import hashlib
-import os
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy as np
 import tensorflow as tf
 import keras
@@ -124,12 +123,10 @@ def test_losses_weights_and_random_numbers_are_the_same_bits_with_and_without_wa
     script = tmp_path / "train.py"
     script.write_text(PROGRAM)
 
-    bare = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, cwd=tmp_path)
-    watched = subprocess.run(
-        [sys.executable, "-m", "whygrad", "run", str(script)], capture_output=True, text=True, cwd=tmp_path
-    )
+    bare = warm.python(tmp_path, "train.py")
+    watched = whygrad(tmp_path, "run", "train.py")  # in a process of its own: TensorFlow is imported under watch
 
-    assert bare.returncode == watched.returncode == 0, watched.stderr
-    assert len(bare.stdout.splitlines()) == 8
-    assert watched.stdout == bare.stdout
-    assert "no problem found" in watched.stderr
+    assert bare.status == watched.status == 0, watched.err
+    assert len(bare.out.splitlines()) == 8
+    assert watched.out == bare.out
+    assert "no problem found" in watched.err

@@ -24,7 +24,7 @@ OPTIMIZERS = {
 RELATIVE = {"float64": 1e-6, "float32": 1e-5}
 sizes = st.lists(st.integers(1, 9), min_size=1, max_size=5)
 property_test = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
 )
 
 
@@ -194,12 +194,12 @@ def test_float32_buffers_keep_what_half_precision_loses(tf: Any, dtype: str) -> 
     totals = {}
     for buffer in (None, "float32"):
         accumulator = Accumulator(reduction="sum", buffer_dtype=buffer)
-        for _ in range(3000):
-            accumulator.add([tf.ones([1], dtype)], [v])
+        for value in [2048.0] + [1.0] * 100:
+            accumulator.add([tf.constant([value], dtype)], [v])
         totals[buffer] = float(accumulator.gradients()[0][0][0])
 
-    assert totals["float32"] == pytest.approx(3000, rel=0.01)
-    assert totals[None] < 2900
+    assert totals[None] == 2048  # neither has a number 2049
+    assert totals["float32"] == pytest.approx(2148, rel=0.01)
 
 
 def test_large_weights_do_not_overflow_float16(tf: Any) -> None:

@@ -1,6 +1,6 @@
 """Run by test_accumulate_replicas.py in a process of its own: logical devices must be made before TensorFlow starts.
 
-Prints, as JSON, how far each accumulated training is from the big batch's on one device.
+Prints, as JSON, for both Kerases how far each accumulated training is from the big batch's on one device.
 """
 
 from __future__ import annotations
@@ -77,8 +77,7 @@ def main(keras: ModuleType, *, old: bool) -> dict[str, float]:
 if __name__ == "__main__":
     cpu = tf.config.list_physical_devices("CPU")[0]
     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-    if sys.argv[1] == "keras":
-        import keras
-    else:
-        import tf_keras as keras
-    print(json.dumps(main(keras, old=sys.argv[1] == "tf_keras")))
+    import keras
+    import tf_keras
+
+    print(json.dumps({"keras": main(keras, old=False), "tf_keras": main(tf_keras, old=True)}))
