@@ -139,3 +139,15 @@ def test_all_that_leaves_on_the_way_is_told_and_what_leaves_for_something_else_i
     told = places_left(request, request.sources, link)
 
     assert told == (p.script["scaled.numpy()"], p.script["np.sum(scaled.numpy())"])
+
+
+@pytest.mark.parametrize("is_seen", [True, False])
+def test_a_value_that_left_is_looked_for_behind_a_stop_too_where_it_was_seen_to_leave(
+    tmp_path: Path, is_seen: bool
+) -> None:
+    program = Program(tmp_path)
+    aim = program.g.op(OpKind.STOP, (program.scaled,), shape=(2,))
+    program.loss = program.g.op(OpKind.ELEMENTWISE, (program.back, aim), where=program.script["tf.square(back)"])
+    seen = [program.left(program.scaled, "scaled.numpy()")] if is_seen else []
+
+    assert program.links(*seen) == ([(".numpy()", 5)] if is_seen else [])

@@ -36,15 +36,17 @@ def with_escapes(recording: Recording) -> Recording:
 def _with_escapes(request: Request) -> Request:
     graph, index = request.graph, index_of(request.graph)
     added: list[Op] = []
+    stopped = {tensor for op in graph.ops if op.kind is OpKind.STOP for tensor in op.outputs}  # on purpose
     leaves: dict[tuple[TensorId, ...], list[Op]] = {}
     for source, targets, is_lost in _unlinked(request, index):
         starts, behind = set(index.starts(source)), index.behind(targets)
-        if not starts or starts & behind:
+        is_stopped = is_lost and bool(starts & behind) and starts.isdisjoint(index.behind_to(targets, stopped))
+        if not starts or (starts & behind and not is_stopped):
             continue
         if targets not in leaves:
             leaves[targets] = list(_leaves(request, index, behind))
         search = _Search(request, index, leaves[targets], index.ahead(starts))
-        link = search.link() if is_lost else search.link_under_tape()
+        link = search.link() if is_lost and not is_stopped else search.link_under_tape()
         if link is not None and all(op.where != link.where or op.inputs != link.inputs for op in added):
             added.append(replace(link, id=OpId(len(graph.ops) + len(added) + 1)))
     return replace(request, graph=replace(graph, ops=(*graph.ops, *added))) if added else request

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from whygrad.graph import FailureKind, Lapse, Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable
@@ -116,18 +117,16 @@ def _look_into(recording: Recording, request: Request) -> Missing:
 
 
 def _nearest(request: Request, groups: list[CutGroup]) -> list[CutGroup]:
-    """Without those of an earlier pass, outside of the tape, where all of their sources are cut off under it, too."""
-    inside = {
-        id(s)
-        for g in groups
-        if g.cut.reason is not Reason.OUTSIDE and request.tape in g.cut.op.tapes
-        for s in g.sources
-    }
-    return [
-        g
-        for g in groups
-        if g.sources and not (g.cut.reason is Reason.OUTSIDE and all(id(s) in inside for s in g.sources))
-    ]
+    """Without those of an earlier pass, outside of the tape, where all of their sources are cut off under it, too; and
+    without stops, which are meant, where a value of theirs was found to leave the framework."""
+    inside = _cut_by(g for g in groups if g.cut.reason is not Reason.OUTSIDE and request.tape in g.cut.op.tapes)
+    left = _cut_by(g for g in groups if g.cut.reason is Reason.FOREIGN and g.cut.op.inferred)
+    better = {Reason.OUTSIDE: inside, Reason.STOPPED: left}
+    return [g for g in groups if g.sources and not {id(s) for s in g.sources} <= better.get(g.cut.reason, set())]
+
+
+def _cut_by(groups: Iterable[CutGroup]) -> set[int]:
+    return {id(source) for group in groups for source in group.sources}
 
 
 def _lost_in_terms(recording: Recording, request: Request) -> Missing:
