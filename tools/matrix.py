@@ -98,7 +98,7 @@ def tested(python: Path, environment: Environment, jobs: int, *words: str) -> di
 def scored(python: Path, environment: Environment, jobs: int) -> dict[str, object]:
     told, seconds = run(python, environment.legacy, "tests/score_gallery.py", "--jobs", str(jobs))
     found = re.search(r"(\d+) of (\d+) pass", told)
-    surprises = re.findall(r"^(\d{4}\w*): (.*)$", told, re.MULTILINE)
+    surprises = re.findall(r"^(\d{3,4}_\w*): (.*)$", told, re.MULTILINE)
     passed, of = (int(found[1]), int(found[2])) if found else (0, 0)
     return {"passed": passed, "of": of, "surprises": dict(surprises), "seconds": round(seconds)}
 
