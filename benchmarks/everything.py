@@ -2,7 +2,7 @@
 
     python benchmarks/everything.py [--share 1]
 
-`--share 0.1` takes a tenth of the rounds: it shows that everything runs, and its figures are noise.
+Figures that none of these takes, as those of `whygrad ui`, stay as they are. `--share 0.1` takes a tenth of the rounds: it shows that everything runs, and its figures are noise.
 """
 
 from __future__ import annotations
@@ -52,7 +52,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--share", type=float, default=1.0, help="of the rounds")
     share = parser.parse_args().share
-    record.RESULTS.unlink(missing_ok=True)
     began, failures = time.monotonic(), []
     for number, (script, words, rounds) in enumerate(PARTS, 1):
         minutes = (time.monotonic() - began) / 60
