@@ -2,7 +2,8 @@
 
     python benchmarks/everything.py [--share 1]
 
-Figures that none of these takes, as those of `whygrad ui`, stay as they are. `--share 0.1` takes a tenth of the rounds: it shows that everything runs, and its figures are noise.
+Figures that none of these takes, as those of `whygrad ui`, stay as they are. `--share 0.1` takes a tenth of the rounds:
+it shows that everything runs, and its figures are noise.
 """
 
 from __future__ import annotations
