@@ -214,3 +214,11 @@ def stuck_products(request: Request, index: Index, blank: list[Source]) -> Itera
         if first is not second and not paired & {id(first), id(second)}:
             paired |= {id(first), id(second)}
             yield op, first, second
+
+
+def is_filled_in(request: Request, source: Source) -> bool:
+    """Whether zeros stand for a gradient that does not come, because the caller asked for them or gets them anyway."""
+    if not request.zeros_accepted and not request.zeros_given:
+        return False
+    index = index_of(request.graph)
+    return index.open_behind(request.targets, request.tape).isdisjoint(index.starts(source))

@@ -9,6 +9,7 @@ from whygrad.diagnostics import Fix, Label, Severity
 from whygrad.graph import FailureKind, Recording, Request, Source, VariableId
 from whygrad.graph.questions.query import Cut, Reason, index_of
 from whygrad.graph.questions.terms import terms_of
+from whygrad.graph.questions.zeros import is_filled_in
 from whygrad.graph.recording import ABSENT
 from whygrad.rules.no_gradient.missing import MissingCut, gives_nothing, missing_of
 from whygrad.rules.rule import Finding
@@ -124,8 +125,10 @@ def is_trained_elsewhere(
 
 
 def _is_given(request: Request, source: Source) -> bool:
-    """Whether a gradient came back, and not that of a penalty alone."""
-    return source.outcome not in ABSENT and not terms_of(request).is_only_penalised(source)
+    """Whether a gradient came back, and not that of a penalty alone, nor zeros in its place."""
+    if source.outcome in ABSENT or is_filled_in(request, source):
+        return False
+    return not terms_of(request).is_only_penalised(source)
 
 
 def _is_moved(recording: Recording, variable: VariableId) -> bool:

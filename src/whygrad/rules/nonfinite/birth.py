@@ -25,6 +25,8 @@ GROWING: Final = frozenset(
 )  # make a huge number of an ordinary one
 _AT_ZERO: Final = frozenset({OpKind.SQRT, OpKind.LOG, OpKind.DIVIDE, OpKind.POWER})
 _DIGITS: Final = {"float16": 4.8, "float32": 38.5, "float64": 308.2}  # of the largest number
+_AGAIN: Final = "found by running the step again, from a state that may not be quite the same"
+_NEAREST: Final = "what went in is gone: this is the nearest op on the way back that can make such a value"
 _BY_KIND: Final = {
     OpKind.LOG: "nan-log",
     OpKind.SQRT: "nan-sqrt",
@@ -199,7 +201,7 @@ def evidence(born: Nonfinite) -> tuple[str, ...]:
     if born.when.step > 1:
         found.append(f"first seen at step {born.when.step} through this line")
     if not born.exact:
-        found.append("found by running the step again, from a state that may not be quite the same")
+        found.append(_AGAIN if born.op is None or born.op.inputs else _NEAREST)
     return (*found, *what_became(born.when))
 
 

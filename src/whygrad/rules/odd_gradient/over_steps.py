@@ -23,7 +23,7 @@ from whygrad.graph.questions.progress import is_trained_by, stands_still
 from whygrad.graph.questions.query import index_of
 from whygrad.graph.questions.stall import Stall, stalls
 from whygrad.graph.questions.terms import terms_of
-from whygrad.graph.questions.zeros import zeroed_by_softmax
+from whygrad.graph.questions.zeros import is_filled_in, zeroed_by_softmax
 from whygrad.graph.series import RECTIFIED, SATURATING, TrackSeries, VariableInfo, VariableSeries
 from whygrad.rules.odd_gradient.series import Check
 from whygrad.rules.rule import Finding
@@ -110,7 +110,11 @@ def silent_layers(
         if request.where in bad or len(blank_kernels(group)) > 1:  # what is NaN or zero passes nothing back either
             continue
         terms = terms_of(request)
-        group = [each for each in group if not terms.is_only_penalised(each.source)]  # the data's way is cut elsewhere
+        group = [  # the data's way is cut elsewhere
+            each
+            for each in group
+            if not terms.is_only_penalised(each.source) and not is_filled_in(request, each.source)
+        ]
         if any(is_trained_by(recording, objective, request) for objective in unfit):  # a note there
             continue
         for finding in _silent_in(recording, request, group, activations, check, how, help):

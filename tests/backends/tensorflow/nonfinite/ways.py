@@ -659,6 +659,44 @@ bad = [loss, tape.gradient(loss, w)]
         severity="warning",
     ),
     Way(
+        "a logarithm among returns that are added up in NumPy, before the tape",
+        "nan-log",
+        """
+w = tf.Variable([1.0, 2.0], name="w")
+def returns(rewards):
+    total, out = 0.0, np.zeros(2, "float32")
+    for i, reward in enumerate(rewards):
+        total = tf.math.log(tf.nn.relu(reward + total)) #!
+        out[i] = total
+    return out
+weights = returns([0.0, 1.0])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(w * weights)
+bad = [loss, tape.gradient(loss, w)]
+""",
+        severity="warning",
+    ),
+    Way(
+        "in a custom gradient that has a tape of its own",
+        "nan-log",
+        """
+w = tf.Variable([0.5, -0.5], name="w")
+@tf.custom_gradient
+def settled(x):
+    y = tf.tanh(x)
+    def grad(upstream):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            again = tf.tanh(x)
+        slope = tape.gradient(again, x)
+        return upstream * slope * tf.math.log(tf.nn.relu(tf.sign(x)) * np.e) #!
+    return y, grad
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(settled(w))
+bad = [tape.gradient(loss, w)]
+""",
+    ),
+    Way(
         "the Jacobian of a root at zero",
         "nan-sqrt",
         """

@@ -9,7 +9,7 @@ import functools
 import math
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -30,6 +30,10 @@ recording_is_stopped = find(
     "tensorflow.python._pywrap_tfe:TFE_Py_TapeSetIsStopped",
 )
 unrecorded = find("tensorflow.python.eager.record:stop_recording", Loss.REPLAY)  # a block that no tape sees
+_stop, _restart = (
+    find(f"tensorflow.python.pywrap_tfe:{name}", Loss.REPLAY, f"tensorflow.python._pywrap_tfe:{name}")
+    for name in ("TFE_Py_TapeSetStopOnThread", "TFE_Py_TapeSetRestartOnThread")
+)
 record = find("tensorflow.python.eager.record", Loss.CUSTOM)
 custom_gradient = find("tensorflow.python.ops.custom_gradient", Loss.CUSTOM)
 script_ops = find("tensorflow.python.ops.script_ops", Loss.FOREIGN)
@@ -78,6 +82,19 @@ constant_value: Callable[[Any], Any] = tf.get_static_value
 dtype_named: Callable[[str | int], Any] = tf.as_dtype
 runs_eagerly: Callable[[], bool] = tf.executing_eagerly  # whether ops run at once in this thread
 eager_scope: Callable[[], AbstractContextManager[Any]] = tf.init_scope  # out of the function that is being traced
+
+
+@contextmanager
+def recorded() -> Iterator[None]:
+    """A block inside `unrecorded` in which tapes record again."""
+    if not recording_is_stopped():
+        yield
+        return
+    _restart()
+    try:
+        yield
+    finally:
+        _stop()
 
 
 def current_graph() -> Any:

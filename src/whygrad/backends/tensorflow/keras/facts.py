@@ -123,7 +123,7 @@ class KerasFacts:
         self.objectives.evaluated(model)
         for item in compat.flatten(args[:1] or kwargs.get("x")):
             if compat.id_of(item) is not None and compat.current_graph() is None:
-                self._recorder.on_departure(item, ".predict()", frame)
+                self._recorder.on_departure(item, ".predict()", None, frame)
 
     def list_was_used(self, value: Any) -> None:
         for lists in self._made("lists"):

@@ -30,7 +30,7 @@ def install(hooks: Hooks, recorder: Recorder, bodies: foreign.Bodies) -> None:
                 if bodies.running:
                     hooks.safely(foreign.note_departure, recorder, bodies.running[-1], how, sys._getframe(1))
                 elif not recorder.paused and (compat.id_of(self) is not None):
-                    hooks.safely(recorder.on_departure, self, how, sys._getframe(1))
+                    hooks.safely(recorder.on_departure, self, how, value, sys._getframe(1))
                 return value
 
             return leave

@@ -60,6 +60,7 @@ class Departure(NamedTuple):
     how: str
     sequence: int
     place: Place
+    bad: bool = False  # seen to be not finite
 
 
 class TraceLog:

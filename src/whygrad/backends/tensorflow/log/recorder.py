@@ -35,7 +35,7 @@ from whygrad.backends.tensorflow.log.op_table import writes
 from whygrad.backends.tensorflow.log.stack import callers_of, is_users_own, variables_read
 from whygrad.backends.tensorflow.log.traced_functions import TracedFunctions
 from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
-from whygrad.backends.tensorflow.measure.finite import array_of
+from whygrad.backends.tensorflow.measure.finite import array_of, is_finite_number
 from whygrad.graph import Action, Event, OpKind
 from whygrad.observe.label import Label
 from whygrad.observe.place import Place
@@ -86,6 +86,7 @@ class Recorder:
         self._other_threads: dict[int, _OfThread] = {}
         self.episode: Episode | None = None  # what a replay of the present step would need
         self.aftermath: Aftermath | None = None  # what a replay would need of what was computed with gradients since
+        self.replaying = False  # the program's own functions run for us: their tapes and requests are none of its own
         self.spy: Callable[..., None] | None = None  # told of eager ops while paused
         self._stopping = False
         self._around: tuple[Position, ...] = ()  # the user's frames around the op being logged
@@ -366,10 +367,12 @@ class Recorder:
 
     # -- leaving ---------------------------------------------------------------------------------
 
-    def on_departure(self, tensor: Any, how: str, frame: FrameType) -> None:
+    def on_departure(self, tensor: Any, how: str, value: Any, frame: FrameType) -> None:
+        """A tensor left as a value of Python's or NumPy's."""
         self.folds.steps.use((compat.tensor_id(tensor),))
         if not self.paused:
-            self.departures.append(Departure(compat.tensor_id(tensor), how, self.now, self.place_at(frame)))
+            bad = not is_finite_number(value)
+            self.departures.append(Departure(compat.tensor_id(tensor), how, self.now, self.place_at(frame), bad))
 
     def on_numpy_function(self, inputs: Any, results: Any, frame: FrameType) -> None:
         """A Python function ran at once, on arrays, where a traced function would have an op for it."""

@@ -109,7 +109,7 @@ class Requests:
     ) -> Ticket | None:
         recorder, training = self._recorder, self._training
         recorder.asking += 1
-        if recorder.asking > 1:
+        if recorder.asking > 1 or recorder.replaying:
             return None
         facts, frame = self._tapes.of(tape), sys._getframe(3)
         raw = compat.flatten(sources)

@@ -61,6 +61,8 @@ class Tapes:
         return facts
 
     def pushed(self, tape: Any) -> None:
+        if self._recorder.replaying:
+            return
         recorder, facts = self._recorder, self.of(tape)
         if not recorder.open_tapes and compat.current_graph() is None:
             recorder.begin_step()
@@ -73,6 +75,8 @@ class Tapes:
         recorder.open_tapes += 1
 
     def popped(self, tape: Any) -> None:
+        if self._recorder.replaying:
+            return
         recorder, facts = self._recorder, self.of(tape)
         facts.ended, number = recorder.now, facts.number
         if facts.stopping is not None:

@@ -12,6 +12,7 @@ import numpy as np
 from whygrad.backends.tensorflow import compat
 from whygrad.graph.nonfinite import ValueFacts
 
+_SMALL: Final = 4096  # elements
 _LARGEST: Final = sys.float_info.max
 _ROOT: Final = math.sqrt(_LARGEST)  # the square of a smaller number is finite
 
@@ -45,6 +46,15 @@ def _square_sum(array: Any) -> float:
         if math.isfinite(total) or not np.isfinite(flat).all():
             return total
         return _LARGEST
+
+
+def is_finite_number(value: Any) -> bool:
+    """Whether a number, or a small array of them, is; true for what is neither, and for what takes long to look at."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size <= _SMALL:
+        return bool(np.isfinite(value).all())
+    return True
 
 
 def symptom_of(tensors: Iterable[Any]) -> str:

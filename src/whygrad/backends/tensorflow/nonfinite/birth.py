@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from whygrad.backends.tensorflow.log.op_record import OpRecord
+from whygrad.backends.tensorflow.log.op_record import Departure, OpRecord
 from whygrad.backends.tensorflow.log.op_table import ACTIONS, kind_of
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.variables import VariableBook
@@ -23,6 +23,7 @@ from whygrad.graph import Action, OpKind, VariableId
 from whygrad.graph.nonfinite import FailingOp, Nonfinite, Stage
 from whygrad.observe.place import span
 from whygrad.source import SourceSpan
+from whygrad.source.slicing import feeding_lines
 
 ROWS_SHOWN: Final = 8
 LOOKED_AT: Final = 64  # ops before the tape
@@ -133,10 +134,24 @@ def _entered(watched: Watched, trace: Trace, value: Value) -> Nonfinite:
 
 
 def _suspect(watched: Watched, number: int | None) -> OpRecord | None:
-    """The nearest op before the tape that may have made a value that is not finite: a division, a root, a logarithm."""
+    """The nearest op before the tape that may have made a value that is not finite: a division, a root, a logarithm.
+
+    Of a value that Python gave, that of the first bad one which went into it.
+    """
     recorder = watched.recorder
+    leaf = None if number is None else recorder.leaves.get(number)
+    where = None if leaf is None else span(leaf.place)
+    if leaf is not None and where is not None and any(left.bad for left in recorder.departures):
+        feeding = {(where.file, line) for line in feeding_lines(where)}
+        before = (left for left in recorder.departures if left.bad and left.sequence <= leaf.sequence)
+        number = next((left.tensor for left in before if _line_of(left) in feeding), None)
     makers = (recorder.producers.get(each) for each in (() if number is None else _behind(recorder, number)))
     return next((each for each in makers if each is not None and _kind_of_failure(each.type) in RISKY), None)
+
+
+def _line_of(left: Departure) -> tuple[str, int] | None:
+    where = span(left.place)
+    return None if where is None else (where.file, where.line)
 
 
 def _origin(watched: Watched, value: Value, used_at: SourceSpan | None) -> SourceSpan | None:

@@ -27,5 +27,9 @@ class Watched:
     @contextmanager
     def unseen(self) -> Iterator[None]:
         """Neither the recorder nor a tape of the user's sees the ops of ours that run inside."""
-        with self.recorder.pausing(), compat.unrecorded():
-            yield
+        before, self.recorder.replaying = self.recorder.replaying, True
+        try:
+            with self.recorder.pausing(), compat.unrecorded():
+                yield
+        finally:
+            self.recorder.replaying = before

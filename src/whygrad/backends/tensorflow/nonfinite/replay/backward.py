@@ -131,7 +131,7 @@ class Sweep:
         ids = [facts.id for facts in step.record.outputs]
         by_id = {number: pair for number, *pair in zip(ids, came, node.outputs, strict=True)}
         gradients = [self._or_zeros(*by_id.get(number, (None, None))) for number in way.outputs]
-        with GradientSpy(self.replay, node):
+        with GradientSpy(self.replay, node), compat.recorded():  # it may have tapes of its own
             answer = way.backward(*gradients)
         results = list(answer) if isinstance(answer, (list, tuple)) else [answer]
         known = [self._known(result) for result in results]
