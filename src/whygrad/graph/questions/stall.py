@@ -53,7 +53,8 @@ class Stall(Enum):
 
 
 DIVERGING: Final = (Stall.UNSCALED_INPUTS, Stall.UNSCALED_TARGETS, Stall.RATE_TOO_LARGE)  # that let a loss grow
-_UNSCALED: Final = (Stall.UNSCALED_INPUTS, Stall.UNSCALED_TARGETS)
+# What weights that are NaN look like, or what is not worth saying beside them.
+_BEHIND_NAN: Final = (Stall.UNSCALED_INPUTS, Stall.UNSCALED_TARGETS, Stall.COLLAPSED, Stall.ONE_ANSWER)
 _RATES: Final = (Stall.RATE_TOO_LARGE, Stall.RATE_TOO_SMALL)
 
 
@@ -78,7 +79,9 @@ def stalls(recording: Recording) -> Iterator[Stalled]:
 
 
 def _first(recording: Recording, objective: Objective) -> Stalled | None:
-    checks = [(stall, applies) for stall, applies in _CHECKS if stall not in _UNSCALED or not _has_born_nan(recording)]
+    checks = [
+        (stall, applies) for stall, applies in _CHECKS if stall not in _BEHIND_NAN or not _has_born_nan(recording)
+    ]
     return next((Stalled(objective, stall) for stall, applies in checks if applies(recording, objective)), None)
 
 

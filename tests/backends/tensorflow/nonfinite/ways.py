@@ -1156,6 +1156,26 @@ bad = model.get_weights()
 """,
     ),
     Way(
+        "a root at zero in front of a layer, far from a select of the loss",
+        "nan-sqrt",
+        """
+keras.utils.set_random_seed(0)
+class Rooted(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.hidden, self.out = keras.layers.Dense(6, "relu"), keras.layers.Dense(1)
+    def call(self, x):
+        return self.out(tf.sqrt(self.hidden(x))) #!
+def loss(y, p):
+    return tf.where(y > 0.5, tf.abs(y - p), 2.0 * tf.abs(y - p))
+model = Rooted()
+model.compile("sgd", loss)
+x = np.random.default_rng(0).normal(size=(32, 3)).astype("float32")
+model.fit(x, (x[:, :1] > 0).astype("float32"), batch_size=8, epochs=5, verbose=0)
+bad = model.get_weights()
+""",
+    ),
+    Way(
         "in train_on_batch",
         "nan-exp",
         """

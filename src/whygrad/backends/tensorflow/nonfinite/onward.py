@@ -68,15 +68,18 @@ def masking_select(trace: Trace, forward: Node, node: Node, mask: Any) -> Node |
         return None
     users = _users(trace)
     reached = {id(value) for value in forward.outputs if value is not None}
+    mixed: set[int] = set()  # behind products of matrices, whose elements are no longer those of before
     todo: list[Any] = [value for value in forward.outputs if value is not None]
     while todo:
-        for user in users.get(id(todo.pop(0)), ()):
-            if kind_of(user.type) is OpKind.SELECT and _skips(user, reached, mask, node):
+        taken = id(todo.pop(0))
+        for user in users.get(taken, ()):
+            if kind_of(user.type) is OpKind.SELECT and _skips(user, reached, mask, node, apart=taken in mixed):
                 return user
-            for value in user.outputs:
-                if value is not None and id(value) not in reached:
-                    reached.add(id(value))
-                    todo.append(value)
+            fresh = [value for value in user.outputs if value is not None and id(value) not in reached]
+            reached.update(map(id, fresh))
+            todo += fresh
+            if taken in mixed or kind_of(user.type) is OpKind.CONTRACT:
+                mixed.update(map(id, fresh))
     return None
 
 
@@ -89,16 +92,16 @@ def _users(trace: Trace) -> dict[int, list[Node]]:
     return found
 
 
-def _skips(select: Node, reached: set[int], mask: Any, node: Node) -> bool:
+def _skips(select: Node, reached: set[int], mask: Any, node: Node, *, apart: bool) -> bool:
     condition, first, second = select.inputs[:3]
     if condition is None or (id(first) in reached) == (id(second) in reached):
         return False
     chosen = array_of(condition.tensor)
     taken = chosen if id(first) in reached else ~chosen
-    if taken.shape == mask.shape or taken.size == 1:
+    if taken.size == 1 or (taken.shape == mask.shape and not apart):
         return not bool(np.logical_and(taken, mask).any())
     came = [value.array for value in node.incoming if value is not None]
     same = [array for array in came if array is not None and array.shape == mask.shape]
     if same:
         return all(not array[mask].any() for array in same)
-    return not bool(taken.all())
+    return not apart and not bool(taken.all())
