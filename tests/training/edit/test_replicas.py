@@ -53,3 +53,7 @@ def test_edits_act_once_for_all_replicas(found: dict[str, Any]) -> None:
 
 def test_a_transaction_restores_the_copies_of_every_device(found: dict[str, Any]) -> None:
     assert found["restored"]
+
+
+def test_a_transaction_that_each_replica_would_decide_for_itself_is_refused(found: dict[str, Any]) -> None:
+    assert "inside a replica" in found["refused"]

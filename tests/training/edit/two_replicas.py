@@ -12,6 +12,7 @@ import keras
 import tensorflow as tf
 
 import whygrad as wg
+from whygrad.errors import UsageError
 
 
 def copies(variable: Any) -> list[list[float]]:
@@ -61,7 +62,22 @@ def main() -> dict[str, Any]:
         "rate": copies(rate),
         "steps": int(edits["clip"].steps.numpy()),
         "restored": copies(w) == before,
+        "refused": refused(strategy, w),
     }
+
+
+def refused(strategy: Any, variable: Any) -> str:
+    """What a transaction says that each replica would decide for itself."""
+
+    def inside() -> None:
+        with wg.edit.transaction([variable]):
+            pass
+
+    try:
+        strategy.run(inside)
+    except UsageError as error:
+        return str(error)
+    return ""
 
 
 if __name__ == "__main__":
