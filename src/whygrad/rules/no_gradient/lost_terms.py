@@ -42,13 +42,13 @@ class LostTerm:
     def is_told(self, request: Request, cut: Cut) -> bool:
         """Whether a cut of the term is a mistake rather than what was meant."""
         terms, term = terms_of(request), self.terms[0]
+        if any(terms.stands_in_for(other, cut.op, term) for other in self.training):
+            return False
         if self.is_only_penalised:
             return terms.has_data or cut.reason not in _MEANT
         if cut.reason is Reason.ZERO and cut.op.derivative_of is not None:
             return False  # a bias does not move the slope of what comes after it
         if cut.reason in _MEANT and self.is_fitted:
-            return False
-        if any(terms.stands_in_for(other, cut.op, term) for other in self.training):
             return False
         if terms.goes_through_a_layer(cut.op, term, picking=not self.is_fitted):
             return True

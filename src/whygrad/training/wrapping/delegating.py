@@ -13,7 +13,12 @@ _OWN = ("_", "wrapped", "accumulation", "window", "callback", "settings", "guard
 
 def passed_on(name: str) -> Any:
     """A property that is read from and written to the wrapped optimizer."""
-    return property(attrgetter(f"wrapped.{name}"), lambda self, value: setattr(self.wrapped, name, value))
+
+    def write(self: Any, value: Any) -> None:
+        if "wrapped" in vars(self):  # else Keras sets its own, which nobody reads
+            setattr(self.wrapped, name, value)
+
+    return property(attrgetter(f"wrapped.{name}"), write)
 
 
 class Delegating:
