@@ -144,7 +144,7 @@ def test_silent_on_positions_that_pick_rows_of_a_table() -> None:
 
 def test_silent_on_a_loss_that_is_all_penalties() -> None:
     c = Coder()
-    both = c.plus(c.square(c.encoder), c.square(c.g.op(OpKind.STOP, (c.encoder,))))
+    both = c.plus(c.square(c.encoder), c.square(c.g.op(OpKind.ROUND, (c.encoder,))))
 
     assert codes(c.g.finish(loss=both, sources=[c.encoder])) == []
 
@@ -177,7 +177,7 @@ def test_fires_though_the_prior_takes_the_very_code_that_is_cut_off() -> None:
     assert codes(c.g.finish(loss=c.plus(error, c.mean(c.code)))) == ["WG103"]
 
 
-def test_a_term_of_weights_and_made_up_numbers_that_trains_nothing_is_no_penalty() -> None:
+def test_a_term_of_weights_and_made_up_inputs_that_trains_nothing_is_no_penalty() -> None:
     c = Coder()
     grid = c.g.op(OpKind.CONSTANT, (c.g.constant(shape=()),), shape=(8, 4))
     rounded = c.g.op(OpKind.ROUND, (c.g.op(OpKind.CONTRACT, (grid, c.encoder), shape=(8, 4)),), shape=(8, 4))

@@ -28,7 +28,7 @@ class Term:
 
     tensor: TensorId
     where: SourceSpan | None
-    is_penalty: bool  # a function of weights alone, which trains one of them
+    is_penalty: bool  # a function of weights alone
     is_fit: bool  # data comes in after the network: labels, targets, rewards
     part_of: TensorId  # the summand that it stands in, as the user added them up
     whole: SourceSpan | None  # where that was made
@@ -192,14 +192,20 @@ class Terms:
         return next((op.where for op in self._index.makers.get(tensor, ()) if op.where is not None), None)
 
     def _is_penalty(self, tensor: TensorId) -> bool:
-        """What a weight was made from, before it was read, does not matter; what trains nothing, penalises nothing."""
-        if self._trained_by(tensor).isdisjoint(self._starts):
-            return False
+        """What a weight was made from, before it was read, does not matter. What trains nothing penalises nothing, where
+        inputs come in that the program made up itself: a grid, ones.
+        """
         behind = self._index.behind_to((tensor,), self._starts)
+        if self._trained_by(tensor).isdisjoint(self._starts) and any(map(self._is_made_up, behind)):
+            return False
         weights = behind & self._starts
         makers = self._index.makers
         is_chosen = any(self._is_lookup(op) for each in behind for op in makers.get(each, ()))
         return bool(weights) and behind.isdisjoint(self._data) and not is_chosen
+
+    def _is_made_up(self, tensor: TensorId) -> bool:
+        is_constant = any(op.kind is OpKind.CONSTANT for op in self._index.makers.get(tensor, ()))
+        return is_constant and _is_large(self._index.tensors.get(tensor))
 
     def _is_lookup(self, op: Op) -> bool:
         """Rows of a weight, chosen by a few integers: data, however few they are."""
