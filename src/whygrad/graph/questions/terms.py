@@ -192,8 +192,9 @@ class Terms:
         return next((op.where for op in self._index.makers.get(tensor, ()) if op.where is not None), None)
 
     def _is_penalty(self, tensor: TensorId) -> bool:
-        """What a weight was made from, before it was read, does not matter. What trains nothing penalises nothing, where
-        inputs come in that the program made up itself: a grid, ones.
+        """What a weight was made from, before it was read, does not matter.
+
+        What trains nothing penalises nothing, where inputs come in that the program made up itself: a grid, ones.
         """
         behind = self._index.behind_to((tensor,), self._starts)
         if self._trained_by(tensor).isdisjoint(self._starts) and any(map(self._is_made_up, behind)):
