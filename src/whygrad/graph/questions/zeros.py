@@ -218,7 +218,10 @@ def stuck_products(request: Request, index: Index, blank: list[Source]) -> Itera
 
 def is_filled_in(request: Request, source: Source) -> bool:
     """Whether zeros stand for a gradient that does not come, because the caller asked for them or gets them anyway."""
-    if not request.zeros_accepted and not request.zeros_given:
-        return False
+    return (request.zeros_accepted or request.zeros_given) and not is_reached(request, source)
+
+
+def is_reached(request: Request, source: Source) -> bool:
+    """Whether a way of the graph carries a gradient from the targets to a source."""
     index = index_of(request.graph)
-    return index.open_behind(request.targets, request.tape).isdisjoint(index.starts(source))
+    return not index.open_behind(request.targets, request.tape).isdisjoint(index.starts(source))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from whygrad.graph import FailureKind, Lapse, Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable
 from whygrad.graph.objects import AttributeSet
 from whygrad.graph.questions.query import Cut, CutGroup, Index, Reason, cut_groups, index_of, is_connected, later_cuts
-from whygrad.graph.questions.zeros import is_flattened
+from whygrad.graph.questions.zeros import is_flattened, is_reached
 from whygrad.graph.recording import ABSENT
 from whygrad.rules.no_gradient.lost_terms import LostTerm, lost_terms
 from whygrad.source import SourceSpan
@@ -150,18 +150,13 @@ def _is_lost(recording: Recording, request: Request, source: Source, index: Inde
         return gives_nothing(request) and is_connected(index, index.behind(request.targets), source)
     if not request.zeros_given:
         return False
-    return not _is_reached(index, request, source) or _unwatched(recording, request, source, index) is not None
+    return not is_reached(request, source) or _unwatched(recording, request, source, index) is not None
 
 
 def gives_nothing(request: Request) -> bool:
     """Whether the target reaches none of several variables that were asked for."""
-    index = index_of(request.graph)
     asked = [source for source in request.sources if source.variable is not None]
-    return len(asked) > 1 and not request.graph.truncated and not any(_is_reached(index, request, s) for s in asked)
-
-
-def _is_reached(index: Index, request: Request, source: Source) -> bool:
-    return not index.open_behind(request.targets, request.tape).isdisjoint(index.starts(source))
+    return len(asked) > 1 and not request.graph.truncated and not any(is_reached(request, s) for s in asked)
 
 
 def _is_broken(request: Request) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.op_record import OpRecord
 
+Makers = Mapping[int, OpRecord | None]  # by tensor
 MOST_FOLLOWED: Final = 10_000  # tensors; whoever computes more with gradients does not update with them
 
 
@@ -36,21 +37,14 @@ class Episode:
         self.scaled: dict[int, int] = {}  # scaled loss -> loss, by tensor id
         self.tapes = 0  # tapes that may still be asked
 
-    def hold(
-        self,
-        name: str,
-        inputs: Iterable[Any],
-        ids: tuple[int, ...],
-        outputs: Sequence[Any],
-        makers: Mapping[int, OpRecord | None],
-    ) -> None:
+    def hold(self, op: OpRecord, inputs: Iterable[Any], outputs: Sequence[Any], makers: Makers) -> None:
         """Keep what a replay of this op could not make again."""
         held, start = self.held, self.start
-        for tensor, number in zip(inputs, ids, strict=True):
+        for tensor, number in zip(inputs, op.inputs, strict=True):
             maker = makers[number]
             if (maker is None or maker.sequence <= start) and number not in held:
                 held[number] = tensor
-        if not name.startswith("__") and compat.is_stateful(name):
+        if not op.type.startswith("__") and compat.is_stateful(op.type):
             for tensor in outputs:
                 held[compat.tensor_id(tensor)] = tensor
 
@@ -74,17 +68,10 @@ class Aftermath(Episode):
         self.held |= given
         self.reach |= given.keys()
 
-    def hold(
-        self,
-        name: str,
-        inputs: Iterable[Any],
-        ids: tuple[int, ...],
-        outputs: Sequence[Any],
-        makers: Mapping[int, OpRecord | None],
-    ) -> None:
-        if outputs and len(self.reach) < MOST_FOLLOWED and not self.reach.isdisjoint(ids):
+    def hold(self, op: OpRecord, inputs: Iterable[Any], outputs: Sequence[Any], makers: Makers) -> None:
+        if outputs and len(self.reach) < MOST_FOLLOWED and not self.reach.isdisjoint(op.inputs):
             self.reach.update(map(compat.tensor_id, outputs))
-            super().hold(name, inputs, ids, outputs, makers)
+            super().hold(op, inputs, outputs, makers)
 
     def counts(self, what: object) -> bool:
         """Whether this is the first of its kind since the gradients were asked for: a step writes many variables."""

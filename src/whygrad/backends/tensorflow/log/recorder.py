@@ -188,7 +188,7 @@ class Recorder:
         self.records.append(record)
         for episode in (self.episode, self.aftermath):
             if episode is not None:
-                episode.hold(name, inputs, ids, outputs, known)
+                episode.hold(record, inputs, outputs, known)
         if len(self.records) > 2 * KEPT_OPS + self._spared:
             self.trim()
 

@@ -58,9 +58,9 @@ class Sentinel:
 
     def look_at_offer(self, place: Any, gradients: list[Any], variables: list[Any]) -> None:
         """Before a guard decides; what is bad is held back."""
-        if self._look_at_given(place, gradients, variables):
-            for found in self.discoveries.all[-1:]:
-                found.skipped = True
+        found = self.discoveries.first_of(place) if self._look_at_given(place, gradients, variables) else None
+        if found is not None:
+            found.skipped = True
 
     def _look_at_given(self, place: Any, gradients: list[Any], variables: list[Any]) -> bool:
         since = self.recorder.aftermath
