@@ -38,15 +38,19 @@ def _with_escapes(request: Request) -> Request:
     added: list[Op] = []
     stopped = {tensor for op in graph.ops if op.kind is OpKind.STOP for tensor in op.outputs}  # on purpose
     leaves: dict[tuple[TensorId, ...], list[Op]] = {}
+    before_stops: dict[tuple[TensorId, ...], set[TensorId]] = {}
     for source, targets, is_lost in _unlinked(request, index):
         starts, behind = set(index.starts(source)), index.behind(targets)
-        is_stopped = is_lost and bool(starts & behind) and starts.isdisjoint(index.behind_to(targets, stopped))
-        if not starts or (starts & behind and not is_stopped):
+        if targets not in before_stops:
+            before_stops[targets] = index.behind_to(targets, stopped) if stopped else behind
+        is_stopped = is_lost and bool(starts & behind) and starts.isdisjoint(before_stops[targets])
+        must_be_seen = is_stopped or not is_lost
+        if not starts or (starts & behind and not is_stopped) or (must_be_seen and not graph.departures):
             continue
         if targets not in leaves:
             leaves[targets] = list(_leaves(request, index, behind))
         search = _Search(request, index, leaves[targets], index.ahead(starts))
-        link = search.link() if is_lost and not is_stopped else search.link_under_tape()
+        link = search.link_under_tape() if must_be_seen else search.link()
         if link is not None and all(op.where != link.where or op.inputs != link.inputs for op in added):
             added.append(replace(link, id=OpId(len(graph.ops) + len(added) + 1)))
     return replace(request, graph=replace(graph, ops=(*graph.ops, *added))) if added else request
