@@ -18,6 +18,12 @@ pytestmark = pytest.mark.tensorflow
 ADAPTIVE = ["Adam", "AdamW", "RMSprop", "Adagrad", "Nadam", "Ftrl", "Lamb"]
 
 
+def class_of(keras: Any, name: str) -> Any:
+    if not hasattr(keras.optimizers, name):
+        pytest.skip(f"Keras {keras.__version__} has no {name}")
+    return getattr(keras.optimizers, name)
+
+
 def deduplicate(optimizer: Any) -> Any:
     from whygrad.training.deduplicate import deduplicate
 
@@ -52,7 +58,7 @@ def test_summing_repeated_rows_changes_nothing_but_the_repetition(tf: Any, rows:
 @pytest.mark.parametrize("compiled", [False, True])
 def test_the_step_is_that_of_the_dense_gradient(tf: Any, keras: Any, name: str, compiled: bool) -> None:
     tables = [keras.Variable(np.ones((6, 2), "float32")) for _ in range(3)]
-    plain, once, full = (getattr(keras.optimizers, name)(0.1) for _ in range(3))
+    plain, once, full = (class_of(keras, name)(0.1) for _ in range(3))
     once = deduplicate(once)
     for optimizer, table in zip((plain, once, full), tables, strict=True):
         optimizer.build([table])
@@ -115,7 +121,7 @@ def test_it_is_saved_with_the_model(kit: Kit, tmp_path: Path) -> None:
     for each in (model, loaded):
         each.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0)
     assert all(np.array_equal(a, b) for a, b in zip(weights(loaded), weights(model), strict=True))
-    assert int(loaded.optimizer.iterations) == 2
+    assert int(loaded.optimizer.iterations.numpy()) == 2
 
 
 def test_what_is_no_optimizer(tf: Any) -> None:
@@ -131,7 +137,7 @@ def test_what_is_no_optimizer(tf: Any) -> None:
 def test_the_comparison_foretells_the_first_step(tf: Any, keras: Any, name: str) -> None:
     others = [keras.Variable(np.ones((3,), "float32")), keras.Variable(np.ones((6, 2), "float32"))]
     table = keras.Variable(np.random.default_rng(5).normal(size=(6, 2)).astype("float32"))
-    optimizer = getattr(keras.optimizers, name)(0.1)
+    optimizer = class_of(keras, name)(0.1)
     optimizer.build([*others, table])
     gradient = sparse(tf, [1, 1, 4, 1, 0])
     before = table.numpy().copy()
@@ -139,7 +145,7 @@ def test_the_comparison_foretells_the_first_step(tf: Any, keras: Any, name: str)
     found = compare(optimizer, gradient, table)
 
     assert np.array_equal(table.numpy(), before)
-    assert int(optimizer.iterations) == 0
+    assert int(optimizer.iterations.numpy()) == 0
     optimizer.apply([tf.ones([3]), tf.ones([6, 2]), gradient], [*others, table])
     if name != "Lamb":  # its norms span the table
         moved = np.linalg.norm((table.numpy() - before)[[0, 1, 4]])

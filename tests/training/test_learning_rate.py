@@ -40,7 +40,7 @@ def test_everything_is_put_back(keras: ModuleType) -> None:
     wg.suggest_learning_rate(model, X, Y)
 
     assert all(np.array_equal(a, b) for a, b in zip(before, model.get_weights(), strict=True))
-    assert float(model.optimizer.learning_rate) == pytest.approx(0.123)
+    assert float(model.optimizer.learning_rate.numpy()) == pytest.approx(0.123)
     assert all(not np.any(v.numpy()) for v in model.optimizer.variables if "learning_rate" not in v.path)
 
 
@@ -60,7 +60,7 @@ def test_function_that_trains_is_tried_and_put_back_where_it_raises(tf: ModuleTy
     with pytest.raises(ZeroDivisionError):
         wg.suggest_learning_rate(step, 1e-3, optimizer=optimizer, variables=[w])
     assert w.numpy().tolist() == [1.0, 2.0]
-    assert float(optimizer.learning_rate) == 0.5
+    assert float(optimizer.learning_rate.numpy()) == 0.5
 
 
 def test_says_so_where_no_rate_lowers_the_loss(tf: ModuleType, keras: ModuleType) -> None:

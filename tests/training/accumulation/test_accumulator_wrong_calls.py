@@ -277,7 +277,7 @@ def test_apply_twice_leaves_the_weights_after_the_first(tf: Any, keras: Any) -> 
         accumulator.apply(optimizer)
 
     assert v.numpy()[0] == 0.5
-    assert int(optimizer.iterations) == 1
+    assert int(optimizer.iterations.numpy()) == 1
 
 
 def test_apply_on_a_window_that_turns_out_empty_in_a_graph(tf: Any, keras: Any) -> None:
@@ -291,7 +291,7 @@ def test_apply_on_a_window_that_turns_out_empty_in_a_graph(tf: Any, keras: Any) 
         apply()
 
     assert v.numpy()[0] == 0.5
-    assert int(optimizer.iterations) == 1
+    assert int(optimizer.iterations.numpy()) == 1
 
 
 @pytest.mark.parametrize("steps", [0, -1, 2.5, True, "4"])
@@ -331,7 +331,7 @@ def test_an_optimizer_built_on_other_variables(tf: Any, keras: Any) -> None:
         "help: use a new optimizer for a new set of variables, or build it with all of them"
     )
     assert own.numpy()[0] == 1.0
-    assert int(optimizer.iterations) == 0
+    assert int(optimizer.iterations.numpy()) == 0
 
 
 def test_an_error_inside_tf_function_keeps_its_type_and_text(tf: Any) -> None:

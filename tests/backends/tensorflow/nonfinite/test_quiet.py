@@ -156,7 +156,7 @@ model = keras.Sequential([keras.layers.Input((4,)), half, keras.layers.Dense(1)]
 optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(1e-3), initial_scale=2.0**24)
 model.compile(optimizer, "mse")
 model.fit(np.ones((32, 4)), np.ones((32, 1)), batch_size=8, epochs=2, verbose=0)
-assert float(optimizer.dynamic_scale) < 2.0**24 and all(np.isfinite(w).all() for w in model.get_weights())
+assert float(optimizer.dynamic_scale.numpy()) < 2.0**24 and all(np.isfinite(w).all() for w in model.get_weights())
 """,
     "an infinity that where masks in a compiled step": """
 x = tf.Variable([0.0, 4.0])
