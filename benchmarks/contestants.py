@@ -7,11 +7,14 @@ must be switched on for its steps only (a watched run, a debugger of TensorFlow'
 from __future__ import annotations
 
 import contextlib
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from networks import endless, make
@@ -223,13 +226,42 @@ def of_fit(name: str, jit: bool, folder: str, ours: bool = False) -> dict[str, C
 
 
 def of_dump(name: str, folder: str, mode: str) -> dict[str, Contestant]:
-    """TensorFlow's debugger: a process bears it once, and beside no other that listens to ops."""
-    dumped = debugged(fitted(name, False), partial(dumping, f"{folder}/dump", mode), 1)
+    """TensorFlow's debugger, in a process of its own: one that switches it on a second time dies."""
+    words = f"from contestants import take_steps; take_steps({name!r}, {folder!r}, {mode!r})"
+    child = subprocess.Popen(
+        [sys.executable, "-c", words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parent,
+    )
+    assert child.stdin is not None
+    assert child.stdout is not None
+    asked, answers = child.stdin, child.stdout
+
+    def step() -> None:
+        print(file=asked, flush=True)
+        if not answers.readline():
+            sys.exit(f"TensorFlow's debugger ended its process with {child.wait()}")
+
+    def end() -> None:
+        asked.close()
+        child.wait()
+
     return {
         "bare": fitted(name, False),
         "bare again": fitted(name, False),
-        f"`enable_dump_debug_info`, {mode}": dumped,
+        f"`enable_dump_debug_info`, {mode}": Contestant(step, end=end),
     }
+
+
+def take_steps(name: str, folder: str, mode: str) -> None:
+    """A step under TensorFlow's debugger for every line that comes in, and a line for each."""
+    with dumping(f"{folder}/dump", mode):
+        made = fitted(name, False)
+        for _ in sys.stdin:
+            made.step()
+            print(flush=True)
 
 
 def looped(name: str, *, compiled: bool) -> Contestant:

@@ -33,6 +33,7 @@ PARTS = (  # script, words, rounds
     ("side_by_side.py", ("fit", "CNN", "--dump", "FULL_HEALTH"), 8),
     ("side_by_side.py", ("fit", "MLP", "--jit"), 100),
     ("side_by_side.py", ("fit", "transformer", "--jit"), 40),
+    ("workers.py", (), 100),
     ("first_steps.py", (), 7),
     ("accumulation.py", ("--no-memory",), 12),
     ("explain.py", ("--real",), None),
