@@ -41,6 +41,8 @@ class Terms:
         self._index, self._tape = index, request.tape
         self.all: tuple[Term, ...] = ()
         self._starts = starts = {start for source in request.sources for start in index.starts(source)}
+        looked_up = {t for op in index.ops if op.kind is OpKind.READ and op.inputs for t in op.outputs}
+        self._weights = starts - looked_up
         self._dependent = index.ahead(starts)
         wholes = [t for target in request.targets for t in _split(index, target, self._dependent, totals=False)]
         parts = {t: whole for whole in wholes for t in _split(index, whole, self._dependent)}
@@ -173,10 +175,10 @@ class Terms:
         return self._index.can_carry(tensor) or position == 0
 
     def _is_weight(self, tensor: TensorId) -> bool:
-        """What a variable that was asked for holds, as it is or turned."""
+        """What a variable that was asked for holds, as it is or turned; not rows of it that were looked up."""
         for op in self._index.makers.get(tensor, ()):
             if op.kind is OpKind.READ and tensor in self._starts:
-                return True
+                return not op.inputs
             if op.kind in (OpKind.MOVE, OpKind.CAST) and op.inputs:
                 return self._is_weight(op.inputs[0])
         return False
@@ -246,7 +248,10 @@ class Terms:
         return op.action in _COMPARING and len(ends) == 2 and all(ends) and ends[0].isdisjoint(ends[1])
 
     def _is_of_network(self, op: Op) -> bool:
-        return op.kind is OpKind.CONTRACT or not self._starts.isdisjoint((*op.inputs, *op.outputs))
+        """Brings in a weight; rows of one are brought in where they are looked up."""
+        return op.kind is OpKind.CONTRACT or not (
+            self._starts.isdisjoint(op.outputs) and self._weights.isdisjoint(op.inputs)
+        )
 
     def _network_ends(self) -> dict[TensorId, frozenset[TensorId]]:
         """For each tensor the results of networks that it was computed from; a few of them."""

@@ -59,6 +59,11 @@ def held_by(variable: Any) -> Any:
     return getattr(variable, "_value", None)
 
 
+def below_casts(variable: Any) -> Any:
+    """The variable that one of legacy Keras under mixed precision casts when it is read; any other as it is."""
+    return getattr(variable, "__dict__", {}).get("_variable", variable)
+
+
 def awaits_value(variable: Any) -> bool:
     """Whether a Keras variable has no value yet: asking it for one would run its initializer."""
     return hasattr(variable, "_value") and held_by(variable) is None

@@ -183,6 +183,12 @@ def reduction_of(loss: Any) -> str:
     return kind if kind in ("sum", "none", "mean_with_sample_weight") else "mean"
 
 
+def option_of_loss(loss: Any, name: str) -> Any:
+    """What a loss object was made with; legacy Keras keeps most options for the function that it wraps."""
+    own = getattr(loss, name, None)
+    return getattr(loss, "_fn_kwargs", {}).get(name) if own is None else own
+
+
 def mask_of(prediction: Any) -> Any:
     """The Keras mask that a prediction carries, or None."""
     return getattr(prediction, "_keras_mask", None)

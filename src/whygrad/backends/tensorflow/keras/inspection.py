@@ -15,11 +15,16 @@ def path_of(layer: Any) -> str:
 
 
 def listed(layer: Any, attribute: str) -> list[Any]:
-    """A list of a layer's variables; tf_keras raises where a model has none yet."""
+    """A list of a layer's variables, as far as it can be read."""
+    return _read(layer, attribute) or []
+
+
+def _read(layer: Any, attribute: str) -> list[Any] | None:
+    """A list of a layer's variables; None: a model of tf_keras that is not built tells none, not even those it has."""
     try:
         return list(getattr(layer, attribute, None) or ())
     except ValueError:
-        return []
+        return None
 
 
 def all_layers(layer: Any) -> list[Any]:
@@ -36,7 +41,10 @@ def is_built(layer: Any) -> bool:
 
 def held_back(model: Any) -> list[Any]:
     """Weights that would train but for a flag; statistics and counters are not meant."""
-    own = {id(variable) for variable in listed(model, "trainable_variables")}
+    read = _read(model, "trainable_variables")
+    if read is None:
+        return []
+    own = set(map(id, read))
     made_to_train = (variable for layer in all_layers(model) for variable in compat.trainables_of(layer))
     return [variable for variable in made_to_train if id(variable) not in own]
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras.data_facts import holds
 from whygrad.backends.tensorflow.measure.array_values import joined, values_of
 from whygrad.graph.learning import CROSS_ENTROPIES, Activation, LayerFacts, LossKind, Values
@@ -82,10 +83,10 @@ def loss_object(loss: Any, made: Place, *, compiled: bool) -> LossFacts:
     return LossFacts(
         kind=_KIND_OF.get(name, LossKind.OTHER) if own else LossKind.OTHER,
         name=name,
-        from_logits=bool(getattr(loss, "from_logits", False)),
+        from_logits=bool(compat.option_of_loss(loss, "from_logits")),
         made=made,
         compiled=compiled,
-        ignores=getattr(loss, "ignore_class", None) is not None,
+        ignores=compat.option_of_loss(loss, "ignore_class") is not None,
     )
 
 

@@ -119,6 +119,7 @@ class VariableBook:
 
     def of(self, variable: Any) -> VariableEntry | None:
         """The entry of a tf.Variable or Keras variable."""
+        variable = compat.below_casts(variable)
         if compat.awaits_value(variable):
             return None
         inner = compat.held_by(variable)

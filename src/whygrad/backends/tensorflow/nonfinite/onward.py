@@ -96,6 +96,8 @@ def _skips(select: Node, reached: set[int], mask: Any, node: Node, *, apart: boo
     condition, first, second = select.inputs[:3]
     if condition is None or (id(first) in reached) == (id(second) in reached):
         return False
+    if any(given is not None and given.bad for given in select.outputs):
+        return False  # what it gives is bad all the same
     chosen = array_of(condition.tensor)
     taken = chosen if id(first) in reached else ~chosen
     if taken.size == 1 or (taken.shape == mask.shape and not apart):
