@@ -99,7 +99,7 @@ class CalledLayers:
         recorder.layers = (*around, called.name)
         if around:
             called.count(around, None)
-        elif not recorder.paused and owner_of((frame := caller_of(frame)).f_code) is CodeOwner.USER:
+        elif not recorder.paused and owner_of((frame := _asking(layer, frame)).f_code) is CodeOwner.USER:
             self._note(called, layer, _mode(args, kwargs), frame)
         return around
 
@@ -181,6 +181,20 @@ class CalledLayers:
             if layer in self._losses_added:
                 yield f"{layer.name}.add_loss"
             yield from regularisers(layer)
+
+
+def _asking(layer: Any, frame: FrameType) -> FrameType:
+    """The frame that called a layer; a model of legacy Keras hands the call on to the class above it."""
+    frame = caller_of(frame)
+    while owner_of(frame.f_code) is not CodeOwner.USER and frame.f_back is not None and _hands_on(frame, layer):
+        frame = caller_of(frame.f_back)
+    return frame
+
+
+def _hands_on(frame: FrameType, layer: Any) -> bool:
+    args = frame.f_locals.get("args")
+    first = args[0] if isinstance(args, tuple) and args else None
+    return layer is frame.f_locals.get("self") or layer is first
 
 
 def _mode(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | None:
