@@ -73,7 +73,7 @@ fast: $(STAMP)  ## the tests that need no TensorFlow
 	$(BIN)/pytest -m "not tensorflow" -n $(WORKERS) --dist worksteal
 
 tensorflow: $(STAMP)  ## the tests that do
-	$(BIN)/pytest -m tensorflow -n $(WORKERS) --dist loadfile
+	$(BIN)/pytest -m tensorflow -n $(WORKERS) --dist loadfile --durations 40 --durations-min 4
 
 gallery: $(STAMP)  ## score the programs of tests/gallery
 	$(BIN)/python tests/score_gallery.py --jobs $(WORKERS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observe.stream import Function, Stream
+from observe.stream import Function, Stream, at
 from whygrad.graph import Action, OpKind
 from whygrad.observe.fact import Call
 from whygrad.observe.label import Label
@@ -15,7 +15,7 @@ W, B = 101, 102
 def called(s: Stream, function: Function, *arguments: int, outputs: int = 1) -> list[Label | None]:
     s.function = None
     given = tuple(s.tensor() for _ in range(outputs))
-    s.folds.labels.called(Call((function,), arguments), given)
+    s.folds.labels.called(Call((function,), arguments), given, given[0])
     return [s.folds.labels.of(number) for number in given]
 
 
@@ -26,7 +26,31 @@ def test_a_function_returns_the_gradient_that_it_took() -> None:
 
     first, second = called(s, step, outputs=2)
     assert first is not None
-    assert (first.variables, first.is_traced, second) == ({W}, True, None)
+    assert (first.variables, first.is_traced, second) == ({W}, False, None)
+
+
+def test_every_call_of_a_function_asks_anew() -> None:
+    s = Stream()
+    step = s.function = Function(1, s)
+    asked = s.gradient(W)
+    step.outputs = [asked, s.op(Action.NEGATE, asked)]
+
+    (first, same), (second, _) = called(s, step, outputs=2), called(s, step, outputs=2)
+    assert first is not None
+    assert same is not None
+    assert second is not None
+    assert first.requests == same.requests
+    assert first.requests.isdisjoint(second.requests)
+
+
+def test_a_sum_inside_a_function_is_not_that_of_one_call() -> None:
+    s = Stream()
+    step = s.function = Function(1, s)
+    step.outputs = [s.op(Action.ADD, s.gradient(W), s.gradient(W), place=at(4))]
+
+    [label] = called(s, step)
+    assert label is not None
+    assert (label.is_traced, len(label.requests)) == (True, 2)
 
 
 @pytest.mark.parametrize(("inside", "carried"), [(OpKind.CLIP, True), (OpKind.CONTRACT, False)])

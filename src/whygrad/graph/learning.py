@@ -108,7 +108,6 @@ class LayerFacts:
     rate: float = 0.0  # of what is dropped
     shared: bool = False  # it feeds others too
     positions: bool = False  # it is given whole numbers that do not come with the batch
-    has_weights: bool = False
     unsettled: float = 0.0  # of moving averages: the share of their first value that is still in them
     off: float = 0.0  # how far these averages are from those of the batches, in deviations
 

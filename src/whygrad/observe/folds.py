@@ -40,7 +40,7 @@ class Folds:
 
     def called(self, op: OpFact, call: Call) -> None:
         """Compiled functions were called while gradients are about."""
-        self.labels.called(call, tuple(fact.id for fact in op.outputs))
+        self.labels.called(call, tuple(fact.id for fact in op.outputs), op.sequence)
         self.steps.use(op.inputs)
 
     def events(self) -> Iterator[GradientChange | VariableStep]:

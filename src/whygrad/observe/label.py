@@ -19,7 +19,7 @@ class Asked:
     number: int
     place: Place = None
     made: tuple[Place, tuple[Position, ...]] | None = None  # where its target was made: micro-batches share it
-    tape: int = 0  # micro-batches have one each
+    tape: int = 0  # micro-batches have one each; below zero: a call of a traced function, by the clock
     function: int | None = None  # the traced function it was asked in; None: it ran at once
     at: int = 0  # the clock
     mean: bool = False  # the loss was a mean over its examples
@@ -121,11 +121,19 @@ def together(labels: list[Label]) -> Label | None:
     return whole
 
 
+def asked_now(label: Label, function: int, now: int, fresh: dict[Asked, Asked]) -> Label:
+    """The label of what a call of a traced function gave: it asks once a call, as code that runs at once does."""
+    if label.slot or label.summed or any(asked.function != function for asked in label.requests):
+        return label
+    anew = (fresh.setdefault(asked, replace(asked, tape=-now, function=None, at=now)) for asked in label.requests)
+    return replace(label, requests=frozenset(anew))
+
+
 def _latest(requests: frozenset[Asked]) -> frozenset[Asked]:
     """A sum that goes on for ever, as in a running mean, remembers the end of it."""
     if len(requests) <= MAX_REQUESTS:
         return requests
-    return frozenset(sorted(requests, key=lambda asked: asked.number)[-MAX_REQUESTS:])
+    return frozenset(sorted(requests, key=lambda asked: asked.at)[-MAX_REQUESTS:])
 
 
 def _merged_parts(first: Label, second: Label, place: Place) -> tuple[Part, ...]:

@@ -14,7 +14,7 @@ from whygrad.graph.node import Action, OpKind
 from whygrad.observe.calls import REARRANGED, UNCHANGED, LabelCalls
 from whygrad.observe.fact import Call, Function, OpFact
 from whygrad.observe.joined import join, split
-from whygrad.observe.label import Label, merge
+from whygrad.observe.label import Asked, Label, asked_now, merge
 from whygrad.observe.place import Place, span
 
 _MOST_SUMS = 1024
@@ -62,13 +62,14 @@ class Labels:
         elif not self._norms.isdisjoint(op.inputs):
             self._norms.update(fact.id for fact in op.outputs)
 
-    def called(self, call: Call, outputs: tuple[int, ...]) -> None:
+    def called(self, call: Call, outputs: tuple[int, ...], now: int = 0) -> None:
         """Compiled functions were called and gave these tensors."""
         for function in call.functions:
             self.calls.arrived(function, call.arguments)
+            fresh: dict[Asked, Asked] = {}  # the request of the trace -> that of this call
             for number, label in zip(outputs, self.calls.outputs(function, call.arguments), strict=False):
                 if label is not None:
-                    self.tensors[number] = label
+                    self.tensors[number] = asked_now(label, function.key, now, fresh)
                     self._clips_used.add(label.clipped)
 
     def of(self, tensor: int, function: Function | None = None) -> Label | None:

@@ -81,15 +81,15 @@ class Applied:
     """Which requests each variable was moved by last."""
 
     def __init__(self) -> None:
-        self._last: dict[int, int] = {}  # variable -> the number of the last request that was applied to it
+        self._last: dict[int, int] = {}  # variable -> when the last request that was applied to it was asked
 
     def pair(self, variable: int, label: Label, function: int | None) -> Pair:
         """A gradient is applied by an update inside a traced function, or at once."""
         pair = Pair(variable, label, compiled=label.functions != {function})
         if not label.is_traced:
-            numbers, last = label.numbers, self._last.get(variable)
-            pair.stale = last is not None and len(numbers) > 1 and min(numbers) <= last
-            self._last[variable] = max(numbers)
+            times, last = [asked.at for asked in label.requests], self._last.get(variable)
+            pair.stale = last is not None and len(times) > 1 and min(times) <= last
+            self._last[variable] = max(times)
         return pair
 
 

@@ -176,7 +176,9 @@ def _binary_on_classes(objective: Objective, _: Recording) -> bool:
 def _shapes_differ(objective: Objective, recording: Recording) -> bool:
     """Rows of another width than the prediction, where the framework refused them."""
     targets, units = objective.targets, units_of(objective)
-    if not _failed(recording) or not targets.shape or units is None:
+    by_hand = objective.loss is LossKind.OTHER  # it may take class numbers, one for each step
+    like_targets = len(objective.predicted.shape) == len(targets.shape)
+    if not _failed(recording) or not targets.shape or units is None or (by_hand and not like_targets):
         return False
     width = targets.units if len(targets.shape) > 1 else 1
     return width != units and objective.loss is not LossKind.SPARSE

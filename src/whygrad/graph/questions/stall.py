@@ -52,9 +52,10 @@ class Stall(Enum):
     ONE_ANSWER = auto()  # a rare class is never answered
 
 
-DIVERGING: Final = (Stall.UNSCALED_INPUTS, Stall.UNSCALED_TARGETS, Stall.RATE_TOO_LARGE)  # that let a loss grow
+_SIZES: Final = (Stall.UNSCALED_INPUTS, Stall.UNSCALED_TARGETS)
+DIVERGING: Final = (*_SIZES, Stall.RATE_TOO_LARGE)  # that let a loss grow
 # What weights that are NaN look like, or what is not worth saying beside them.
-_BEHIND_NAN: Final = (Stall.UNSCALED_INPUTS, Stall.UNSCALED_TARGETS, Stall.COLLAPSED, Stall.ONE_ANSWER)
+_BEHIND_NAN: Final = (*_SIZES, Stall.LINEAR_STACK, Stall.COLLAPSED, Stall.ONE_ANSWER)
 _RATES: Final = (Stall.RATE_TOO_LARGE, Stall.RATE_TOO_SMALL)
 
 
@@ -79,15 +80,15 @@ def stalls(recording: Recording) -> Iterator[Stalled]:
 
 
 def _first(recording: Recording, objective: Objective) -> Stalled | None:
-    checks = [
-        (stall, applies) for stall, applies in _CHECKS if stall not in _BEHIND_NAN or not _has_born_nan(recording)
-    ]
+    behind = _BEHIND_NAN if _ended_in_nan(recording) else ()
+    checks = ((stall, applies) for stall, applies in _CHECKS if stall not in behind)
     return next((Stalled(objective, stall) for stall, applies in checks if applies(recording, objective)), None)
 
 
-def _has_born_nan(recording: Recording) -> bool:
-    """Whether an op made a NaN that ended the learning: its own rule says so, whatever the data are."""
-    return any(e.stage is Stage.BORN and not e.when.went_on for e in recording.events_of(Nonfinite))
+def _ended_in_nan(recording: Recording) -> bool:
+    """Whether a NaN ended the learning, made by an op or in the data: its own rule says so, whatever else there is."""
+    ending = (Stage.BORN, Stage.ENTERED)
+    return any(event.stage in ending and not event.when.went_on for event in recording.events_of(Nonfinite))
 
 
 def _training(objective: Objective) -> object:

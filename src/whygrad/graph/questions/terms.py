@@ -177,10 +177,10 @@ class Terms:
     def _is_weight(self, tensor: TensorId) -> bool:
         """What a variable that was asked for holds, as it is or turned; not rows of it that were looked up."""
         for op in self._index.makers.get(tensor, ()):
-            if op.kind is OpKind.READ and tensor in self._starts:
-                return not op.inputs
             if op.kind in (OpKind.MOVE, OpKind.CAST) and op.inputs:
                 return self._is_weight(op.inputs[0])
+            if op.kind is OpKind.READ:
+                return tensor in self._weights
         return False
 
     def _trained_by(self, tensor: TensorId) -> set[TensorId]:

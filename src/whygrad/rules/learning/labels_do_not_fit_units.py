@@ -66,10 +66,10 @@ def labels_do_not_fit_units(recording: Recording) -> Iterator[Finding]:
 
 
 def _classes_as_rows(found: Found) -> Finding:
-    targets = found.objective.targets
+    shape = shape_text(found.objective.targets)
     return said(
         found,
-        f"`{found.objective.name}` takes one-hot rows, and is given class numbers of shape {shape_text(targets)}",
+        f"`{found.objective.name}` takes one-hot rows, and is given class numbers of shape {shape}",
         label="this loss compares whole rows",
         help=f"`{Word.SPARSE_CROSS_ENTROPY}`, which takes class numbers; or turn the labels into one-hot rows",
         at_loss=True,

@@ -57,17 +57,16 @@ def variable_not_in_loss(recording: Recording) -> Iterator[Finding]:
             yield _finding(recording, loose, part)
     for request in recording.requests:
         terms = terms_of(request)
-        left = (
-            tuple(s for s in request.sources if terms.all and terms.is_left_to_penalties(s)) if terms.has_data else ()
-        )
+        sources = request.sources if terms.has_data and terms.all else ()
+        left = tuple(source for source in sources if terms.is_left_to_penalties(source))
         if left:
             found = _finding(recording, Unconnected(request, left), left)
             names, them = listing(found.variables), "it" if len(left) == 1 else "them"
             message = f"only a penalty on weights trains {names}: nothing else in the loss depends on {them}"
-            sure = request.compiled  # in eager code another step may use it: heads that take turns
-            yield replace(
-                found, message=message, severity=found.severity or (Severity.WARNING if sure else Severity.NOTE)
-            )
+            # in eager code another step may use it, heads that take turns: not where a result was thrown away
+            sure = request.compiled or unused_result(recording, request, left) is not None
+            severity = found.severity or (Severity.WARNING if sure else Severity.NOTE)
+            yield replace(found, message=message, severity=severity)
 
 
 def _by_fate(recording: Recording, loose: Unconnected, sources: tuple[Source, ...]) -> Iterator[tuple[Source, ...]]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.keras.inspection import all_layers, listed, path_of
+from whygrad.backends.tensorflow.keras.inspection import all_layers, path_of
 from whygrad.graph import OpKind
 from whygrad.graph.learning import Activation, LayerFacts, LayerKind
 from whygrad.observe.fact import OpFact
@@ -98,7 +98,6 @@ def facts_of(layer: Any, units: int | None, made: SourceSpan | None, into: int |
         into=into,
         rate=float(rate) if isinstance(rate, (int, float)) and kind is LayerKind.DROPOUT else 0.0,
         shared=shared,
-        has_weights=bool(listed(layer, "trainable_variables")),
     )
 
 

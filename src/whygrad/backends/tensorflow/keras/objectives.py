@@ -58,9 +58,6 @@ class Objectives:
         """A model is used outside of training."""
         self._evaluated.add(model)
 
-    def _is_evaluated(self, model: Any) -> bool:
-        return model in self._evaluated or self._used_apart(model)
-
     def began(self, model: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A model is about to be trained on these data."""
         if method == "fit":

@@ -15,6 +15,7 @@ from whygrad.backends.tensorflow.log.op_record import OpRecord
 
 Makers = Mapping[int, OpRecord | None]  # by tensor
 MOST_FOLLOWED: Final = 10_000  # tensors; whoever computes more with gradients does not update with them
+MOST_BESIDE: Final = 1_000_000  # elements, handled by ops that take no gradient: a rate, where a search began
 
 
 class WayBack(NamedTuple):
@@ -50,16 +51,17 @@ class Episode:
 
 
 class Aftermath(Episode):
-    """From a gradient to the update that takes it: what is computed with gradients, and nothing else.
+    """From a gradient to the update that takes it: what is computed with gradients, and what is small beside them.
 
     Variables are read again rather than held: whoever writes them by hand still writes in place.
     """
 
-    __slots__ = ("_counted", "reach")
+    __slots__ = ("_counted", "_room", "reach")
 
     def __init__(self, start: int) -> None:
         super().__init__(start)
         self.reach: set[int] = set()
+        self._room = MOST_BESIDE
         self._counted: set[object] = set()
 
     def take(self, gradients: Iterable[Any]) -> None:
@@ -69,9 +71,15 @@ class Aftermath(Episode):
         self.reach |= given.keys()
 
     def hold(self, op: OpRecord, inputs: Iterable[Any], outputs: Sequence[Any], makers: Makers) -> None:
-        if outputs and len(self.reach) < MOST_FOLLOWED and not self.reach.isdisjoint(op.inputs):
+        if not outputs or len(self.reach) >= MOST_FOLLOWED:
+            return
+        if not self.reach.isdisjoint(op.inputs):
             self.reach.update(map(compat.tensor_id, outputs))
-            super().hold(op, inputs, outputs, makers)
+        elif self._room > 0:
+            self._room -= sum(tensor.shape.num_elements() or 1 for tensor in (*inputs, *outputs))
+        else:
+            return
+        super().hold(op, inputs, outputs, makers)
 
     def counts(self, what: object) -> bool:
         """Whether this is the first of its kind since the gradients were asked for: a step writes many variables."""

@@ -92,7 +92,6 @@ class Recorder:
         self._around: tuple[Position, ...] = ()  # the user's frames around the op being logged
         self.dropped_before = 0
         self.updated = False  # since the last step began
-        self.ops_seen = 0
         self.seeking_zeros = False  # all gradients of a step were zero: the factors of the next one are looked at
         self.traced = TracedFunctions()
         self.calls_seen = 0
@@ -139,7 +138,6 @@ class Recorder:
             if self.ledger.optimizer:
                 self._note_update(op_type, inputs, graph, frame)
             return
-        self.ops_seen += 1
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
         if graph is None:
             self._log_eager(name, inputs, attrs, outputs, frame)

@@ -34,7 +34,6 @@ _RELIABLE: Final = 0.02  # by which share two differences of different width may
 _BOUNDING: Final = frozenset({OpKind.CLIP, OpKind.SELECT, OpKind.COMPARE, OpKind.STOP, OpKind.SIGN, OpKind.ROUND})
 _DTYPES: Final = ("float32", "float64")
 
-Ids = tuple[int, ...]  # of tensors
 Array = np.ndarray[Any, np.dtype[Any]]
 
 

@@ -66,12 +66,9 @@ class Sentinel:
         since = self.recorder.aftermath
         if since is None:
             return False
-        given = [
-            (entry.id, getattr(gradient, "values", gradient))
-            for gradient, variable in zip(gradients, variables, strict=False)
-            if (entry := self.variables.of(variable)) is not None
-        ]
-        return self._look_at_changed(since, place, given)
+        given = zip(map(self.variables.of, variables), gradients, strict=False)
+        known = [(entry.id, getattr(gradient, "values", gradient)) for entry, gradient in given if entry is not None]
+        return self._look_at_changed(since, place, known)
 
     def look_at_write(self, entry: VariableEntry, record: OpRecord, value: Any) -> None:
         """After a write by hand."""
