@@ -11,8 +11,8 @@ from hypothesis import given
 import graph_builder
 from graph.strategies import programs
 from graph_builder import GraphBuilder
+from recording_checks import verify
 from whygrad.graph import Flow, OpKind, Outcome, Pairing, Recording, Tensor
-from whygrad.graph.verify import verify
 from whygrad.source import SourceSpan
 
 HERE = SourceSpan("train.py", 3)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from graph_builder import GraphBuilder
+from recording_checks import verify
 from rules.diagnosis import Script
 from whygrad.graph import Departure, Op, OpKind, Outcome, Recording, Tensor
 from whygrad.graph.questions.escape import places_left, with_escapes
-from whygrad.graph.verify import verify
 
 PROGRAM = """
 import numpy as np

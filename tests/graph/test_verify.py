@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from graph_builder import GraphBuilder
+from recording_checks import GRAPH_CHECKS, RECORDING_CHECKS, Violation, verify
 from whygrad.graph import (
     Departure,
     Failure,
@@ -23,7 +24,6 @@ from whygrad.graph import (
     TensorId,
     VariableId,
 )
-from whygrad.graph.verify import GRAPH_CHECKS, RECORDING_CHECKS, Violation, verify
 from whygrad.source import SourceSpan
 
 NOWHERE = VariableId(7)

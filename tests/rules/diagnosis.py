@@ -5,10 +5,10 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
+from recording_checks import verify
 from whygrad.backends import words_of
 from whygrad.diagnostics import Diagnostic, Severity
 from whygrad.graph import Recording
-from whygrad.graph.verify import verify
 from whygrad.rules import all_rules, diagnose
 from whygrad.source import SourceSpan
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from recording_checks import verify
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
 from whygrad.graph.codec import dump, load_recording
-from whygrad.graph.verify import verify
 from whygrad.rules import Rule, all_rules
 from whygrad.watch import Report, explain_recording, watch
 

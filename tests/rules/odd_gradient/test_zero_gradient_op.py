@@ -57,6 +57,16 @@ def test_lays_a_zero_to_the_first_op_when_all_suspects_explain_as_much() -> None
     assert with_dropout(OpKind.SOFTMAX, zero="first", shape=(8, 2)) == [(4, ("first",))]
 
 
+def test_fires_as_certain_on_a_softmax_over_one_unit_that_a_processor_rounds() -> None:
+    g = GraphBuilder()
+    w, beside = g.variable("w"), g.variable("beside")
+    lone = g.op(OpKind.SOFTMAX, (w,), action=Action.SOFTMAX, shape=(8, 1), where=at(4))
+    found = one(g.finish(loss=g.op(OpKind.SMOOTH, (g.op(OpKind.CONTRACT, (lone, beside)),))))
+
+    assert (found.code, found.certain, found.variables) == ("WG301", True, ("w",))
+    assert found.message == "the gradient of `w` is zero: a softmax over a single unit is 1, whatever goes in"
+
+
 def test_fires_when_the_score_of_an_unstopped_sample_cancels_out() -> None:
     g = GraphBuilder()
     mean = g.variable("mean")

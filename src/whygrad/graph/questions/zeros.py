@@ -76,6 +76,13 @@ def only_through(op: Op, request: Request, index: Index) -> tuple[Source, ...]:
     )
 
 
+def zeroed_by_lone_softmax(request: Request, index: Index) -> list[Zeroed]:
+    """A softmax over one element is one, whatever goes in; where it is rounded, a trace of a gradient is left."""
+    lone = [op for op in request.graph.ops if op.kind is OpKind.SOFTMAX and request.tape in op.tapes]
+    found = [Zeroed(op, only_through(op, request, index)) for op in lone if is_constant(index, op)]
+    return [each for each in found if each.sources]
+
+
 def zeroed_by_softmax(request: Request, index: Index) -> list[Zeroed]:
     """A softmax of which only the sum enters the target: that is one, whatever goes in."""
     found = []

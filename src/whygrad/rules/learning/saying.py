@@ -12,7 +12,9 @@ from whygrad.graph.learning import LayerFacts, Objective, Values
 from whygrad.graph.questions.exchanged import exchanged_losses
 from whygrad.graph.questions.misfit import Found, Misfit, misfits
 from whygrad.graph.questions.progress import last_loss, of_constant, request_of
+from whygrad.graph.questions.query import index_of
 from whygrad.graph.questions.stall import Stall, stalls
+from whygrad.graph.questions.zeros import zeroed_by_lone_softmax
 from whygrad.rules.learning.remedies import remedies
 from whygrad.rules.odd_gradient.over_steps import all_zero, followed, silenced
 from whygrad.rules.rule import Finding
@@ -130,6 +132,10 @@ def _consequence(found: Found) -> tuple[tuple[str, ...], tuple[str, ...]]:
         return (f"no gradient passes `{wall[0].layer}`: a consequence",), tuple(each.name for each in wall[1])
     if all_zero(group):
         return ("every gradient is zero: a consequence",), tuple(each.name for each in group)
+    lone = [] if request is None else zeroed_by_lone_softmax(request, index_of(request.graph))
+    if lone and request is not None:
+        still = [source for zeroed in lone for source in zeroed.sources]
+        return ("no gradient passes it, but for rounding: a consequence",), names_of(found.recording, request, still)
     return (), ()
 
 

@@ -24,6 +24,7 @@ from whygrad.graph.questions.zeros import (
     stuck_products,
     zeroed_by_construction,
     zeroed_by_factor,
+    zeroed_by_lone_softmax,
     zeroed_by_softmax,
 )
 from whygrad.rules.no_gradient.claim import claim
@@ -114,7 +115,7 @@ def _zeros(recording: Recording, request: Request) -> Iterator[Finding]:
 
 def _constructed(recording: Recording, request: Request, index: Index) -> Iterator[tuple[Finding, tuple[Source, ...]]]:
     """What is zero whatever the values are."""
-    for zeroed in zeroed_by_construction(request, index):
+    for zeroed in (*zeroed_by_construction(request, index), *zeroed_by_lone_softmax(request, index)):
         yield _finding(recording, request, zeroed, certain=True), zeroed.sources
     summed = zeroed_by_softmax(request, index)
     for zeroed in summed:
@@ -165,7 +166,7 @@ def _finding(recording: Recording, request: Request, zeroed: Zeroed, *, certain:
     else:
         why, help = _sure(op) if certain else _likely_by(op), _HELPS.get(op.kind, _STOPPED)
     return Finding(
-        message=f"the gradient of {listing(names)} is exactly zero: {why}",
+        message=f"the gradient of {listing(names)} is {'' if op.kind is OpKind.SOFTMAX else 'exactly '}zero: {why}",
         primary=None if where is None else Label(where, "the gradient is zero from here on"),
         variables=names,
         related=() if request.where is None else (Label(request.where, "asked for here"),),
@@ -217,7 +218,7 @@ def _conserved(recording: Recording, request: Request, total: Zeroed) -> Finding
 
 
 def _sure(op: Op) -> str:
-    if op.action is Action.SOFTMAX:
+    if op.kind is OpKind.SOFTMAX:
         return "a softmax over a single unit is 1, whatever goes in"
     if op.action in (Action.SUBTRACT, Action.SQUARED_DIFFERENCE):
         return "a single element does not differ from its own mean"
