@@ -31,6 +31,6 @@ data = tf.data.Dataset.from_tensor_slices((x, x[:, :1])).batch(8)
 iterations = []
 for xb, yb in data:
     used, loss = learn(xb, yb)
-    iterations.append(int(used.iterations))
+    iterations.append(int(used.iterations.numpy()))
 print(iterations)
 assert iterations == [1] * 5

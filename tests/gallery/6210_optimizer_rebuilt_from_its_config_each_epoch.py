@@ -33,5 +33,5 @@ for epoch in range(6):
     config = opt.get_config()
     config["learning_rate"] *= 0.9
     opt = keras.optimizers.Adam.from_config(config)
-    print(epoch, loss, int(opt.iterations))
-assert int(opt.iterations) == 0
+    print(epoch, loss, int(opt.iterations.numpy()))
+assert int(opt.iterations.numpy()) == 0

@@ -82,6 +82,19 @@ def test_fires_when_the_score_of_an_unstopped_sample_cancels_out() -> None:
     assert found.primary.span == at(5)
 
 
+@pytest.mark.parametrize(("owner", "said"), [("tower/dense", []), ("other", ["WG301"])])
+def test_silent_when_a_bias_drops_out_between_two_outputs_of_a_layer_that_learns(owner: str, said: list[str]) -> None:
+    g = GraphBuilder()
+    kernel, bias = g.variable("kernel", owner="tower/dense"), g.variable("bias", owner=owner)
+    first, second = (
+        g.op(OpKind.ELEMENTWISE, (g.op(OpKind.CONTRACT, (g.constant(), kernel)), bias), action=Action.ADD)
+        for _ in range(2)
+    )
+    apart = g.op(OpKind.ELEMENTWISE, (first, second), action=Action.SUBTRACT, where=at(5))
+
+    assert codes(g.finish(loss=g.op(OpKind.REDUCE, (apart,)), zero=[bias], seen=10)) == said
+
+
 def test_fires_when_a_network_is_compared_with_itself() -> None:
     g = GraphBuilder()
     w, x = g.variable("w"), g.constant(shape=(4, 2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -101,7 +102,8 @@ def _zeros(recording: Recording, request: Request) -> Iterator[Finding]:
     for zeroed in likely:
         if explained.isdisjoint(map(id, zeroed.sources)):
             explained.update(map(id, zeroed.sources))
-            yield _finding(recording, request, zeroed, certain=zeroed in sure)
+            found = _finding(recording, request, zeroed, certain=zeroed in sure)
+            yield replace(found, severity=Severity.NOTE) if _is_bias(recording, request, zeroed) else found
     for op, both in _stuck(request, index, [each for each in group if id(each.source) not in explained]):
         explained |= {id(each.source) for each in both}
         yield _both_zero(request, op, both)
@@ -142,6 +144,16 @@ def _likely(request: Request, index: Index, explained: set[int]) -> list[Zeroed]
         if op is not None:
             found.setdefault(op.id, (op, []))[1].append(source)
     return [Zeroed(op, tuple(sources)) for op, sources in found.values()]
+
+
+def _is_bias(recording: Recording, request: Request, zeroed: Zeroed) -> bool:
+    """Whether what drops out of a difference is a part of layers that learn: the bias of two outputs of one layer."""
+
+    def owner(source: Source) -> str | None:
+        return None if source.variable is None else recording.variables[source.variable].owner
+
+    learning = {owner(source) for source in request.sources if source.outcome is Outcome.PRESENT} - {None}
+    return zeroed.op.action in DIFFERENCES and all(owner(source) in learning for source in zeroed.sources)
 
 
 def _stuck(request: Request, index: Index, group: list[Followed]) -> Iterator[tuple[Op, tuple[Followed, Followed]]]:

@@ -42,7 +42,7 @@ def is_built(layer: Any) -> bool:
 def held_back(model: Any) -> list[Any]:
     """Weights that would train but for a flag; statistics and counters are not meant."""
     read = _read(model, "trainable_variables")
-    if read is None:
+    if read is None or not is_built(model):
         return []
     own = set(map(id, read))
     made_to_train = (variable for layer in all_layers(model) for variable in compat.trainables_of(layer))
