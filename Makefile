@@ -13,7 +13,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 export CUDA_VISIBLE_DEVICES ?= -1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test docs release lint types layers house fast tensorflow gallery mutants benchmarks soak matrix matrix-smoke format clean
+.PHONY: help venv demo test docs release lint types layers house fast tensorflow gallery mutants benchmarks soak matrix oldest format clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST)
@@ -73,7 +73,7 @@ fast: $(STAMP)  ## the tests that need no TensorFlow
 	$(BIN)/pytest -m "not tensorflow" -n $(WORKERS) --dist worksteal
 
 tensorflow: $(STAMP)  ## the tests that do
-	$(BIN)/pytest -m tensorflow -n $(WORKERS) --dist loadfile --durations 40 --durations-min 4
+	$(BIN)/pytest -m tensorflow -n $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 40 --durations-min 4
 
 gallery: $(STAMP)  ## score the programs of tests/gallery
 	$(BIN)/python tests/score_gallery.py --jobs $(WORKERS)
@@ -90,8 +90,8 @@ soak: $(STAMP)  ## train with everything on while things go wrong: make soak MIN
 matrix: $(STAMP)  ## tests and gallery on other versions of TensorFlow, Keras and Python, in environments of their own
 	$(BIN)/python tools/matrix.py --jobs $(WORKERS)
 
-matrix-smoke: $(STAMP)  ## the examples of all rules on the oldest versions
-	$(BIN)/python tools/matrix.py --smoke --only "TensorFlow 2.16, Keras 3.3" --python 3.11 --jobs $(WORKERS)
+oldest: $(STAMP)  ## does every rule fire on its example with the oldest versions of TensorFlow and Keras?
+	$(BIN)/python tools/matrix.py --oldest --jobs $(WORKERS)
 
 format: $(STAMP)  ## rewrite the code as ruff wants it
 	$(BIN)/ruff check --fix .

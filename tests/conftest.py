@@ -35,6 +35,21 @@ settings.load_profile("no clock")
 
 FAST, SLOW = "not tensorflow", "tensorflow"  # the two values of `-m`
 
+# The longest files, of half a minute or more, come first: no worker begins one of them when the others are done.
+LONGEST = (
+    *("rules/test_pages.py", "training/monitor/test_monitor_identity.py", "functional/test_fix.py"),
+    *("functional/test_readme.py", "distribution/test_workers.py", "backends/tensorflow/test_step_numbers.py"),
+    *("backends/tensorflow/test_missing_names.py", "backends/tensorflow/nonfinite/test_formula.py"),
+    *("backends/tensorflow/test_undisturbed.py", "distribution/test_mirrored.py", "training/edit/test_transaction.py"),
+    *("training/accumulation/test_accumulate_replicas.py", "training/accumulation/test_accumulate_saving.py"),
+    *("mutants/test_sample.py", "backends/tensorflow/test_hooks.py", "functional/test_benchmarks.py"),
+    *(
+        "backends/tensorflow/test_misrouting.py",
+        "functional/test_processes.py",
+        "distribution/test_parameter_server.py",
+    ),
+)
+
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Whether a file has no test for this run; None: the other plugins decide."""
@@ -45,6 +60,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     none_for_fast = "\npytestmark = pytest.mark.tensorflow\n" in text
     none_for_slow = "pytest.mark.tensorflow" not in text
     return (none_for_fast if run == FAST else none_for_slow) or None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    root = Path(__file__).parent
+    order = {root / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(item.path, len(order)))
 
 
 @pytest.fixture(autouse=True, scope="module")

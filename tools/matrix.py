@@ -1,10 +1,11 @@
 """Tests and gallery on other versions: `make matrix`.
 
-    python tools/matrix.py [--only NAME ...] [--python VERSION ...] [--smoke] [--jobs 2] [--table]
+    python tools/matrix.py [--only NAME ...] [--python VERSION ...] [--smoke | --oldest] [--jobs 2] [--table]
 
 Each environment is a virtual one in `.matrix/`, made once from the versions in `tools/versions/`, for each Python that
 can be found. What came out is kept in tools/versions/results.json, from which the table in docs/versions.md is written.
-`--smoke` runs the examples of all rules and nothing else; `--table` only writes the table.
+`--smoke` runs the examples of all rules and nothing else; `--table` only writes the table. `--oldest` is what CI asks:
+does every rule still fire on its example with the oldest versions, on this Python? It writes nothing down.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ VERSIONS = ROOT / "tools" / "versions"
 RESULTS, PAGE = VERSIONS / "results.json", ROOT / "docs" / "versions.md"
 HOME = ROOT / ".matrix"
 NEEDED = ("pytest", "pytest-xdist", "hypothesis", "werkzeug", "ipython", "jsonschema", "pandas", "pyarrow")
-EXAMPLES = "tests/rules/test_pages.py"
+EXAMPLES = ("tests/rules/test_pages.py", "--dist", "worksteal")  # each worker runs the examples of its own tests
+FIRES = "test_example_triggers_its_own_rule_and_no_other"
 START, END = "<!-- versions: written by tools/matrix.py -->", "<!-- end of versions -->"
 
 
@@ -131,10 +133,26 @@ def rows(only: list[str], pythons: list[str], smoke: bool, jobs: int) -> Iterato
             inside = made(environment, python, version)
             row["missing"] = missing(inside)
             if smoke:
-                yield row | {"examples": tested(inside, environment, jobs, EXAMPLES)}
+                yield row | {"examples": tested(inside, environment, jobs, *EXAMPLES)}
                 continue
             row["tests"] = tested(inside, environment, jobs, "-m", "tensorflow")
             yield row | {"gallery": scored(inside, environment, jobs)}
+
+
+def oldest(jobs: int) -> int:
+    """How many examples of rules go wrong with the oldest versions."""
+    environment, version = ENVIRONMENTS[0], f"{sys.version_info.major}.{sys.version_info.minor}"
+    if version not in environment.pythons:
+        print(f"{environment.name} has no Python {version}: nothing to try")
+        return 0
+    inside = made(environment, sys.executable, version)
+    found = tested(inside, environment, jobs, *EXAMPLES, "-k", FIRES)
+    lost = "; ".join(missing(inside)) or "nothing"
+    print(f"{environment.name}, Python {version}: {told(found)} in {found['seconds']} s; lost: {lost}")
+    failed = found["failed"]
+    assert isinstance(failed, list)
+    print(*failed, sep="\n", end="\n" * bool(failed))
+    return len(failed)
 
 
 def kept() -> list[dict[str, object]]:
@@ -186,9 +204,12 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=[], help="names of environments")
     parser.add_argument("--python", nargs="*", default=[], metavar="VERSION")
     parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--oldest", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
+    if options.oldest:
+        return 1 if oldest(options.jobs) else 0
     bad = 0
     for row in () if options.table else rows(options.only, options.python, options.smoke, options.jobs):
         keep(row)
