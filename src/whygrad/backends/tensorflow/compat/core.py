@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -38,6 +38,7 @@ record = find("tensorflow.python.eager.record", Loss.CUSTOM)
 custom_gradient = find("tensorflow.python.ops.custom_gradient", Loss.CUSTOM)
 script_ops = find("tensorflow.python.ops.script_ops", Loss.FOREIGN)
 EagerFunc = find("tensorflow.python.ops.script_ops:EagerFunc", Loss.FOREIGN)
+PythonOps = find("tensorflow.python.ops.script_ops:FuncRegistry", Loss.FOREIGN)
 EagerTensorBase = find("tensorflow.python.framework.ops:_EagerTensorBase", Loss.LEAVING)
 array_view = find("tensorflow.python.framework.ops:_EagerTensorBase._numpy", Loss.REPLAY)
 BaseResourceVariable = find("tensorflow.python.ops.resource_variable_ops:BaseResourceVariable", Loss.CREATION)
@@ -189,6 +190,11 @@ def count_operations(graph: Any) -> int:
 def constant_of(operation: Any) -> Any:
     """The tensor of a traced constant."""
     return tf.convert_to_tensor(tf.make_ndarray(operation.get_attr("value")), operation.outputs[0].dtype)
+
+
+def as_results_of(operation: Any, values: Iterable[Any]) -> list[Any]:
+    """Values, as a traced op gives them."""
+    return [tf.convert_to_tensor(each, like.dtype) for each, like in zip(values, operation.outputs, strict=False)]
 
 
 def read_handle(handle: Any) -> Any:

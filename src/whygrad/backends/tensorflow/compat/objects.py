@@ -112,6 +112,10 @@ def watches_variables(tape: Any) -> bool:
     return bool(getattr(tape, "_watch_accessed_variables", True))
 
 
+def text_of(token: str | bytes) -> str:
+    return token.decode() if isinstance(token, bytes) else token
+
+
 def body_of(python_op: Any) -> Any:
     """The Python function that an op runs."""
     return getattr(python_op, "_func", None)

@@ -16,7 +16,7 @@ from whygrad.backends.tensorflow.compat.core import (
     is_variable_handle,
     resource_dtype,
 )
-from whygrad.backends.tensorflow.compat.objects import updating_method
+from whygrad.backends.tensorflow.compat.objects import trainables_of, updating_method
 
 _READS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp", "Identity")
 
@@ -194,3 +194,9 @@ def retrace_training(model: Any) -> None:
 def trains_as_compiled(model: Any) -> bool:
     """Whether `trainable` flags that are set after `compile` have no effect in `fit`: tf_keras."""
     return any(cls.__module__.split(".")[0] == "tf_keras" for cls in type(model).__mro__)
+
+
+def trainable_when_compiled(model: Any) -> list[Any] | None:
+    """What `compile` of tf_keras saw to be trainable, where layers got their weights after it; None: nobody knows."""
+    then = getattr(model, "_compiled_trainable_state", None)
+    return None if not then else [each for layer, flag in then.items() if flag for each in trainables_of(layer)]

@@ -101,7 +101,7 @@ class Trainings:
             where=span(place),
             trainable=trainable,
             frozen=self._variables.ids(held_back(model)),
-            trainable_when_compiled=None if number is None else self._compiled[number].trainable,
+            trainable_when_compiled=None if number is None else self._when_compiled(model, number),
             trains_as_compiled=compat.trains_as_compiled(model),
             trainable_when_made=None if made is None else made.trainable,
             known_when_made=() if made is None else made.known,
@@ -109,6 +109,10 @@ class Trainings:
             own_loss=_own_loss(model),
             order=self._recorder.now,
         )
+
+    def _when_compiled(self, model: Any, number: int) -> tuple[VariableId, ...] | None:
+        known, then = self._compiled[number].trainable, compat.trainable_when_compiled(model)
+        return self._variables.ids(then) if known is None and then else known
 
     def failed(self, model: Any, error: Exception) -> None:
         raised = classify(Failure(type_name=type(error).__name__, message=str(error))).kind

@@ -32,6 +32,8 @@ class Sentinel:
     def look(self, ticket: Ticket, gradients: list[Any], squares: list[float]) -> None:
         """Called with the results of every eager request, and the sums of their squares, before they are used."""
         entry = ticket.entry
+        if entry.place is None:
+            return  # TensorFlow's own, inside a `py_function`: what comes in there is no data
         facts = self.discoveries.places[entry.place]
         facts.requests += 1
         bad_targets = [target for target in ticket.raw_targets if not is_finite(target)]

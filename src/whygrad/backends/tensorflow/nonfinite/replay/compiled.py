@@ -40,7 +40,7 @@ class CompiledReplay:
         if history.snapshot is None or history.last is None:
             raise ReplayError("the values of the step are gone")
         self.histories.keep_batch(history)
-        if not history.is_whole or (len(history.recent) > 1 and not history.facts.is_repeatable):
+        if not history.is_whole or (len(history.recent) > 1 and history.facts.draws):
             self._try_again()
             return
         try:
@@ -103,6 +103,7 @@ class CompiledReplay:
 
     def _begin(self, call: Call, state: dict[int, Any], trace: Trace) -> Interpreter:
         interpreter = Interpreter(self.watched, trace, state)
+        interpreter.python_gave = {token: list(results) for token, results in call.python_gave.items()}
         if self.history.facts.takes_data:
             if call.batches is None:
                 raise ReplayError("the batch is taken from a data set inside the compiled step, and is gone")
@@ -134,9 +135,10 @@ class CompiledReplay:
     def _repeat(self, state: dict[int, Any], call: Call) -> dict[int, Any]:
         """The state after a call, run as it was compiled, on copies."""
         interpreter = self._begin(call, state, Trace())
-        meets = self.history.facts.meets_others  # run as it was compiled, it would wait for others
-        if self.history.facts.takes_data or meets:
-            interpreter.opens_calls = meets
+        facts = self.history.facts
+        opened = facts.meets_others or facts.runs_python  # run as compiled, it would wait for others, or run Python
+        if facts.takes_data or opened:
+            interpreter.opens_calls = opened
             self._call(interpreter, call)
             if interpreter.trace.somebody_missing:
                 raise _OthersMissingError

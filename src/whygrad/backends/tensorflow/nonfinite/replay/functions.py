@@ -29,6 +29,7 @@ class Interpreter:
         self.trace = trace
         self.variables = ScratchVariables(snapshot or {})
         self.given: list[tuple[Any, ...]] = []  # batches, for the ops that would take them from a data set
+        self.python_gave: dict[str, list[Any]] = {}  # what Python functions gave in this step, by their ops
         self.opens_calls = True  # False: functions that are called run as they were compiled
         self.calls: list[tuple[Any, dict[int, Value]]] = []  # graphs in the order they ran, with their tensors' values
         self.written: dict[int, tuple[Value, ...]] = {}  # variable -> what its present value was made of
@@ -100,7 +101,7 @@ class Interpreter:
         if kind in DATA_OPS:
             return self._batch(operation)
         if kind_of(kind) is OpKind.FOREIGN:
-            raise ReplayError("a Python function runs inside the compiled step, and must not be run twice")
+            return self._given_by_python(operation)
         tensors = [value.tensor for value in inputs]
         if compat.is_stateful(kind):
             tensors = self.variables.swap(kind, tensors)
@@ -134,6 +135,12 @@ class Interpreter:
         if not self.given:
             raise ReplayError("the batch is taken from a data set inside the compiled step, and is gone")
         return [Value(tensor, None, compat.tensor_id(tensor)) for tensor in self.given.pop(0)]
+
+    def _given_by_python(self, operation: Any) -> list[Any]:
+        kept = self.python_gave.get(compat.text_of(operation.get_attr("token")))
+        if not kept:
+            raise ReplayError("a Python function runs inside the compiled step, and must not be run twice")
+        return compat.as_results_of(operation, kept.pop(0))
 
     def _functional(self, graph: Any, operation: Any, inputs: tuple[Value, ...], depth: int) -> list[Value]:
         graphs = functional_graphs(operation, graph)

@@ -175,6 +175,8 @@ class StepHistories:
 
     def _append(self, history: StepHistory, arguments: tuple[Any, ...]) -> None:
         call = history.last = Call(arguments)
+        if history.facts.runs_python:
+            self._recorder.python_gave = call.python_gave
         if history.is_whole:
             self.keep(history, call)
 

@@ -24,6 +24,7 @@ class Call:
 
     arguments: tuple[Any, ...]
     batches: list[tuple[Any, ...]] | None = None  # what it took from data sets, where that is known
+    python_gave: dict[str, list[Any]] = field(default_factory=dict)  # by ops that run Python
 
 
 @dataclass(slots=True)

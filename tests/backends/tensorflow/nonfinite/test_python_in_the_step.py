@@ -1,0 +1,62 @@
+"""A compiled step that runs Python functions: the replay takes what they gave, and never runs them again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from whygrad.watch import watch
+
+pytestmark = pytest.mark.tensorflow
+
+
+@pytest.mark.parametrize("wrapped", ["py_function", "numpy_function"])
+@pytest.mark.parametrize("bad_at", [0, 5])
+def test_the_line_is_found_and_the_function_runs_once_a_step(tf: Any, wrapped: str, bad_at: int) -> None:
+    asked: list[float] = []
+
+    def share(values: Any) -> Any:
+        asked.append(float(values[0]))
+        return values[0] if wrapped == "py_function" else values.dtype.type(values[0])
+
+    weight = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def step(data: Any) -> Any:
+        with tf.GradientTape() as tape:
+            part = getattr(tf, wrapped)(share, [data], tf.float32)
+            part.set_shape(())
+            loss = tf.reduce_sum(weight**2) / part
+        weight.assign_sub(0.01 * tape.gradient(loss, weight))
+        return loss
+
+    with watch() as run:
+        for number in range(8):
+            step(tf.constant([0.0 if number == bad_at else 1.0, 2.0]))
+
+    [found] = [each for each in run.report().diagnostics if each.code.startswith("WG4")]
+    assert (found.rule, found.certain) == ("nan-division", True)
+    assert found.primary is not None
+    assert found.primary.span.line == step.python_function.__code__.co_firstlineno + 5
+    assert asked == [0.0 if number == bad_at else 1.0 for number in range(8)]
+
+
+def test_what_the_function_made_bad_itself_is_said_of_it(tf: Any) -> None:
+    weight = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def step() -> Any:
+        with tf.GradientTape() as tape:
+            scale = tf.numpy_function(lambda: tf.float32.as_numpy_dtype("nan"), [], tf.float32)
+            scale.set_shape(())
+            loss = tf.reduce_sum(weight**2) * scale
+        weight.assign_sub(0.01 * tape.gradient(loss, weight))
+        return loss
+
+    with watch() as run:
+        step()
+
+    [found] = [each for each in run.report().diagnostics if each.code.startswith("WG4")]
+    assert found.primary is not None
+    assert found.primary.span.line == step.python_function.__code__.co_firstlineno + 3
