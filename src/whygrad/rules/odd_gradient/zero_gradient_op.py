@@ -102,8 +102,10 @@ def _zeros(recording: Recording, request: Request) -> Iterator[Finding]:
     for zeroed in likely:
         if explained.isdisjoint(map(id, zeroed.sources)):
             explained.update(map(id, zeroed.sources))
-            found = _finding(recording, request, zeroed, certain=zeroed in sure)
-            yield replace(found, severity=Severity.NOTE) if _is_bias(recording, request, zeroed) else found
+            certain = zeroed in sure
+            found = _finding(recording, request, zeroed, certain=certain)
+            bias = not certain and _is_bias(recording, request, zeroed)
+            yield replace(found, severity=Severity.NOTE) if bias else found
     for op, both in _stuck(request, index, [each for each in group if id(each.source) not in explained]):
         explained |= {id(each.source) for each in both}
         yield _both_zero(request, op, both)
@@ -149,11 +151,11 @@ def _likely(request: Request, index: Index, explained: set[int]) -> list[Zeroed]
 def _is_bias(recording: Recording, request: Request, zeroed: Zeroed) -> bool:
     """Whether what drops out of a difference is a part of layers that learn: the bias of two outputs of one layer."""
 
-    def owner(source: Source) -> str | None:
-        return None if source.variable is None else recording.variables[source.variable].owner
+    def layer(source: Source) -> str:
+        return "" if source.variable is None else recording.variables[source.variable].name.rpartition("/")[0]
 
-    learning = {owner(source) for source in request.sources if source.outcome is Outcome.PRESENT} - {None}
-    return zeroed.op.action in DIFFERENCES and all(owner(source) in learning for source in zeroed.sources)
+    learning = {layer(source) for source in request.sources if source.outcome is Outcome.PRESENT} - {""}
+    return zeroed.op.action in DIFFERENCES and all(layer(source) in learning for source in zeroed.sources)
 
 
 def _stuck(request: Request, index: Index, group: list[Followed]) -> Iterator[tuple[Op, tuple[Followed, Followed]]]:
