@@ -63,8 +63,7 @@ def variable_not_in_loss(recording: Recording) -> Iterator[Finding]:
             found = _finding(recording, Unconnected(request, left), left)
             names, them = listing(found.variables), "it" if len(left) == 1 else "them"
             message = f"only a penalty on weights trains {names}: nothing else in the loss depends on {them}"
-            # in eager code another step may use it, heads that take turns: not where a result was thrown away
-            sure = request.compiled or unused_result(recording, request, left) is not None
+            sure = request.compiled  # in eager code another step may use it: heads that take turns
             severity = found.severity or (Severity.WARNING if sure else Severity.NOTE)
             yield replace(found, message=message, severity=severity)
 
