@@ -27,7 +27,7 @@ def nan_unplaced(recording: Recording) -> Iterator[Finding]:
     ## Why it matters
     The number is bad, that much is certain. Where it was made is not known: the step drew random numbers that
     cannot be drawn again, took its batch from inside a compiled function, or ran Python code that must not run
-    twice.
+    twice and gave more than is kept of it.
 
     ## Example
     ```python
@@ -38,8 +38,8 @@ def nan_unplaced(recording: Recording) -> Iterator[Finding]:
     @tf.function
     def step():
         with tf.GradientTape() as tape:
-            scale = tf.py_function(lambda: tf.constant(float("nan")), [], tf.float32)
-            loss = tf.reduce_sum(w) * tf.ensure_shape(scale, ())
+            scales = tf.py_function(lambda: tf.fill((200, 200), float("nan")), [], tf.float32)
+            loss = tf.reduce_sum(w) * tf.reduce_mean(tf.ensure_shape(scales, (200, 200)))
         gradients = tape.gradient(loss, [w])
         w.assign_sub(0.1 * gradients[0])
         return loss
