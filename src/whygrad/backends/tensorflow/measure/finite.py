@@ -45,7 +45,8 @@ def _square_sum(array: Any) -> float:
         total = float(np.dot(flat, flat))
         if math.isfinite(total) or not np.isfinite(flat).all():
             return total
-        return _LARGEST
+        wide = flat.astype(np.float64)
+        return min(float(np.dot(wide, wide)), _LARGEST)
 
 
 def is_finite_number(value: Any) -> bool:

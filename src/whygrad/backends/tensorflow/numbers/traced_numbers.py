@@ -15,7 +15,7 @@ import tensorflow as tf
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.gradient_part import Tensor
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable, keep_with_graph
-from whygrad.backends.tensorflow.measure.statistics import basic, gathered, grouped, is_troubled, rescued
+from whygrad.backends.tensorflow.measure.statistics import gathered, grouped
 from whygrad.backends.tensorflow.measure.step_means import Means
 from whygrad.backends.tensorflow.numbers.kept_turns import FIRST, NEWEST, ROWS, STRIDE, is_kept
 
@@ -54,7 +54,7 @@ class TracedNumbers:
         turn = tf.identity(self._turn)
         kept = is_kept(turn)
         if means.compiled:
-            row = tf.concat([_norms_by_xla(gradients, means), _total(targets, means)], 0)
+            row = tf.concat([_norms(gradients, means), _total(targets, means)], 0)
             self._keep(turn, kept, [means.apart(g) for g in gradients], row)
         else:
 
@@ -96,19 +96,16 @@ def _total(targets: Sequence[Any], means: Means) -> Tensor:
 
 
 def _norms(gradients: Sequence[Any], means: Means) -> Tensor:
-    """[n]: L2 norms, zero only where every element is; NaN where one is not finite."""
-    groups = grouped([means.part(gradient) for gradient in gradients])
-    sums = basic(groups, means.reducer, tf.float32)
-    half = sums[1]
-    return tf.cond(is_troubled(groups, sums), lambda: rescued(groups, tf.float32)[0], lambda: tf.sqrt(2 * half))
+    """[n]: L2 norms, zero only where every element is; NaN where one is not finite.
 
-
-def _norms_by_xla(gradients: Sequence[Any], means: Means) -> Tensor:
-    """The same without a branch: where the squares are all zero, the largest element stands for the norm."""
+    Without a branch, which takes longer to trace than all the rest: where squares are too small or too large to be
+    added up, the largest element stands for the norm.
+    """
     groups = grouped([means.part(gradient) for gradient in gradients])
 
     def squares_and_peak(x: Tensor, axis: int | None) -> tuple[Tensor, Tensor]:
         return means.reducer.half_squares(x, axis), tf.reduce_max(tf.abs(x), axis)
 
     half, peak = tf.unstack(gathered(groups, squares_and_peak, tf.float32), num=2)
-    return tf.where(half > 0, tf.sqrt(2 * half), peak)
+    norm = tf.maximum(tf.where(half < half.dtype.max, tf.sqrt(2 * half), peak), peak)
+    return tf.where(tf.math.is_finite(peak) & (half == half), norm, float("nan"))
