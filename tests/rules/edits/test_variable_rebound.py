@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at, codes, one
 from whygrad.graph import OpKind
 from whygrad.graph.event import VariableStep
+from whygrad.graph.ledger import Ledger, Stretch, Write, WriterKind
 from whygrad.graph.objects import AttributeSet, Given
 
 
@@ -49,6 +51,31 @@ def test_fires_when_an_attribute_of_a_layer_is_rebound() -> None:
     assert found.message == "`dense.kernel` no longer holds its variable `kernel`: it was rebound to a tensor"
     assert found.primary is not None
     assert found.primary.span == at(4)
+
+
+def rebound_at(step: int, *, last: int, asked: bool = True) -> list[str]:
+    """An attribute is rebound at one step; an optimizer updates the variable until another."""
+    g = GraphBuilder()
+    kernel, used = g.variable("kernel"), g.variable("used")
+    g.event(AttributeSet(owner="net", attribute="kernel", given=Given.TENSOR, held=kernel.id, where=at(4), step=step))
+    loss = g.op(OpKind.SMOOTH, (kernel, used))
+    g.request(loss, [kernel, used] if asked else [used])
+    write = Write(
+        variable=kernel.id, kind=WriterKind.OPTIMIZER, writer="sgd", method="assign", steps=(Stretch(1, last),)
+    )
+    return codes(replace(g.finish(), ledger=Ledger(variables={kernel.id: "kernel"}, writes=(write,), steps=9)))
+
+
+def test_fires_when_a_variable_that_was_trained_is_updated_no_more() -> None:
+    assert rebound_at(5, last=5) == ["WG602"]
+
+
+def test_silent_when_the_variable_is_put_back_and_trained_on() -> None:
+    assert rebound_at(5, last=9) == []
+
+
+def test_silent_when_nobody_asks_for_the_gradient_of_the_variable() -> None:
+    assert rebound_at(0, last=0, asked=False) == []
 
 
 def test_silent_when_a_tensor_is_put_where_no_variable_was() -> None:

@@ -288,17 +288,39 @@ def test_silent_when_the_running_training_moves_the_thawed_variable() -> None:
     assert codes(g.finish()) == []
 
 
+def ledger_of(w: Variable, last: int) -> Ledger:
+    """An optimizer's compiled step wrote to a variable until some step."""
+    stretch = Stretch(1, last)
+    write = Write(
+        variable=w.id, kind=WriterKind.OPTIMIZER, writer="sgd", method="assign_sub", steps=(stretch,), compiled=True
+    )
+    return Ledger(variables={w.id: "w"}, writes=(write,), steps=last)
+
+
+def thawed_while_training(set_at: int, last: int) -> list[str]:
+    """A variable that was trained before, until some step, and is thawed at another while a model is in training."""
+    g = GraphBuilder()
+    w = g.variable("w")
+    g.event(replace(flag(True, w), ran_on="model", step=set_at))
+    g.update([(w, w)])
+    return codes(replace(g.finish(), ledger=ledger_of(w, last)))
+
+
+def test_fires_when_only_an_earlier_training_moved_the_thawed_variable() -> None:
+    assert thawed_while_training(set_at=6, last=6) == ["WG208"]
+
+
+def test_silent_when_the_thawed_variable_is_moved_after_the_flag() -> None:
+    assert thawed_while_training(set_at=6, last=9) == []
+
+
 def compiled_update(set_at: int, last: int) -> Recording:
     """A variable that a compiled step of the user's own updated until some step, frozen at another."""
     g = GraphBuilder()
     w = g.variable("w", trainable=False)
     g.event(replace(flag(False, w), step=set_at))
     g.update([Pairing(variable=w.id, gradient_of=frozenset({w.id}))], where=at(7))
-    stretch = Stretch(1, last)
-    write = Write(
-        variable=w.id, kind=WriterKind.OPTIMIZER, writer="sgd", method="assign_sub", steps=(stretch,), compiled=True
-    )
-    return replace(g.finish(), ledger=Ledger(variables={w.id: "w"}, writes=(write,), steps=last))
+    return replace(g.finish(), ledger=ledger_of(w, last))
 
 
 def test_fires_at_the_flag_that_came_after_the_step_was_compiled() -> None:

@@ -7,13 +7,14 @@ from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.fixes.variables import assigned_in_place
-from whygrad.graph import Recording
+from whygrad.graph import Recording, VariableId
 from whygrad.graph.event import VariableStep
 from whygrad.graph.ledger import WriterKind
 from whygrad.graph.objects import AttributeSet, Given
 from whygrad.rules.no_gradient.missing import missing_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, source_expression, steps_of, variable_name
+from whygrad.source import SourceSpan
 from whygrad.source.forgotten_binding import forgotten_name
 from whygrad.source.naming import rebinds_itself
 
@@ -54,8 +55,8 @@ def variable_rebound(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    A name of a plain object is seen only where a gradient is asked of it; attributes of layers are seen when they
-    are set.
+    A name of a plain object is seen only where a gradient is asked of it; attributes of layers and modules are seen
+    when they are set.
     """
     for rebound in missing_of(recording).rebound:
         made = None if rebound.made is None else rebound.made.where
@@ -72,18 +73,38 @@ def variable_rebound(recording: Recording) -> Iterator[Finding]:
             steps=steps_of(recording, [rebound.request]),
             fixes=partial(assigned_in_place, made),
         )
-    for event in recording.events_of(AttributeSet):
-        if event.given is not Given.TENSOR or event.held is None:
-            continue
-        name = recording.variables[event.held].name
-        yield Finding(
-            message=f"`{event.owner}.{event.attribute}` no longer holds its variable `{name}`: it was rebound to a tensor",
-            primary=None if event.where is None else Label(event.where, "replaces the variable by a tensor"),
-            variables=(name,),
-            help=f"change the variable in place (`{Word.ASSIGN}`), or run the layer functionally with the tensor",
-            fixes=partial(assigned_in_place, event.where),
-        )
+    yield from _replaced(recording)
     yield from _discarded(recording)
+
+
+def _replaced(recording: Recording) -> Iterator[Finding]:
+    """`self.kernel = f(self.kernel)`, of a variable that somebody wants to train."""
+    wanted = {source.variable for request in recording.requests for source in request.sources}
+    wanted |= {pair.variable for update in recording.updates for pair in update.pairs}
+    found: dict[SourceSpan | None, list[tuple[str, VariableId]]] = {}
+    for event in recording.events_of(AttributeSet):
+        held = event.held
+        if held is None or event.given is not Given.TENSOR or held not in wanted:
+            continue
+        if not _is_trained_on(recording, held, event.step):
+            found.setdefault(event.where, []).append((f"{event.owner}.{event.attribute}", held))
+    for where, pairs in found.items():
+        names = tuple(dict.fromkeys(recording.variables[held].name for _, held in pairs))
+        holders = listing(tuple(dict.fromkeys(holder for holder, _ in pairs)))
+        yield Finding(
+            message=f"{holders} no longer holds its variable `{names[0]}`: it was rebound to a tensor"
+            if len(names) == 1
+            else f"{listing(names)} are no longer held by {holders}: tensors took their place",
+            primary=None if where is None else Label(where, "replaces the variable by a tensor"),
+            variables=names,
+            help=f"change the variable in place (`{Word.ASSIGN}`), or use the tensor without storing it there",
+            fixes=partial(assigned_in_place, where),
+        )
+
+
+def _is_trained_on(recording: Recording, variable: VariableId, step: int) -> bool:
+    """Whether an optimizer goes on updating it: it was put back. It may still be updated in the step it left in."""
+    return any(write.variable == variable and write.updates_after(step + 1) for write in recording.ledger)
 
 
 def _discarded(recording: Recording) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -190,31 +191,45 @@ def _frozen_too_late(recording: Recording) -> set[VariableId]:
     return {
         write.variable
         for write in recording.ledger
-        if write.compiled
-        and write.kind is WriterKind.OPTIMIZER
-        and any(stretch.last > set_at.get(write.variable, stretch.last) for stretch in write.steps)
+        if write.compiled and write.variable in set_at and write.updates_after(set_at[write.variable])
     } - told
 
 
+def _moved_after(recording: Recording, step: int) -> set[VariableId]:
+    """Variables that an optimizer updated after a step; those that the ledger knows nothing of may have been."""
+    written = {write.variable for write in recording.ledger if write.kind is WriterKind.OPTIMIZER}
+    paired = {pair.variable for update in recording.updates for pair in update.pairs if not pair.missing}
+    return {write.variable for write in recording.ledger if write.updates_after(step)} | (paired - written)
+
+
 def _changed_while_training(recording: Recording) -> Iterator[Finding]:
-    """A callback sets a flag while `fit` runs: the step it calls was compiled with the old list."""
-    moved = {pair.variable for update in recording.updates for pair in update.pairs if not pair.missing}
+    """A callback sets flags while `fit` runs: the step it calls was compiled with the old list."""
+    kept: dict[tuple[SourceSpan, str, bool], list[tuple[str, list[VariableId]]]] = defaultdict(list)
     for flag in _flags(recording):
-        if flag.ran_on is None or flag.where is None:
-            continue
-        others = [n for n in flag.variables if n in recording.variables and (n in moved) is not _thaws(flag)]
-        changed = [n for n in others if recording.variables[n].trainable is _thaws(flag)]
-        if not changed:
-            continue
-        names = tuple(variable_name(recording.variables[number]) for number in changed)
-        outcome = "is still not trained" if _thaws(flag) else "is still trained"
+        changed = _kept_as_before(recording, flag)
+        if changed and flag.ran_on is not None and flag.where is not None:
+            kept[flag.where, flag.ran_on, _thaws(flag)].append((flag.owner, changed))
+    for (where, model, thaws), flags in kept.items():
+        numbers = dict.fromkeys(number for _, changed in flags for number in changed)
+        names = tuple(variable_name(recording.variables[number]) for number in numbers)
+        owners = tuple(dict.fromkeys(owner for owner, _ in flags))
+        whose = listing(owners) if len(owners) < 3 else f"{len(owners)} layers"
+        what = f"`{owners[0]}.trainable = {thaws}`" if len(owners) == 1 else f"`trainable = {thaws}` of {whose}"
+        outcome = f"{'is' if len(names) == 1 else 'are'} still {'not trained' if thaws else 'trained'}"
         yield Finding(
-            message=f"`{flag.owner}.trainable = {_thaws(flag)}` while `{flag.ran_on}` is being trained has no "
-            f"effect: {listing(names)} {outcome}",
-            primary=Label(flag.where, "the training step was compiled before this"),
+            message=f"{what} while `{model}` is being trained has no effect: {listing(names)} {outcome}",
+            primary=Label(where, "the training step was compiled before this"),
             variables=names,
-            help=f"end `fit` here, set the flag, call `{flag.ran_on}.compile(...)` again and go on with a new `fit`",
+            help=f"end `fit` here, set the flag, call `{model}.compile(...)` again and go on with a new `fit`",
         )
+
+
+def _kept_as_before(recording: Recording, flag: AttributeSet) -> list[VariableId]:
+    """The variables that a training step, running when a flag was set, goes on training, or goes on leaving out."""
+    if flag.ran_on is None:
+        return []
+    moved, known, thaws = _moved_after(recording, flag.step), recording.variables, _thaws(flag)
+    return [n for n in flag.variables if n in known and known[n].trainable is thaws and (n in moved) is not thaws]
 
 
 def _changed_after_training(recording: Recording) -> Iterator[Finding]:

@@ -71,14 +71,30 @@ class Attributes:
         recorder = self._recorder
         if isinstance(value, (int, float)) and vars(layer).get(name, value) != value:
             self.numbers[(id(layer), name)] = (recorder.place_at(frame), recorder.now)
+        self._set_of_any(layer, frame, name, value)
+
+    def set_of_module(self, module: Any, frame: FrameType, name: str, value: Any) -> None:
+        """The same of a `tf.Module`, whose lists forget a variable that its attribute does not hold any more."""
+        if owner_of(frame.f_code) is CodeOwner.USER:
+            self._set_of_any(module, frame, name, value)
+
+    def _set_of_any(self, owner: Any, frame: FrameType, name: str, value: Any) -> None:
         if compat.id_of(value) is None:
             return
-        held = vars(layer).get(name)
+        held = vars(owner).get(name)
         entry = self._variables.of(held) if hasattr(held, "assign") else None
         if entry is not None:
-            where = span(recorder.place_at(frame))
-            number = VariableId(entry.id)
-            self._note(AttributeSet(owner=path_of(layer), attribute=name, given=Given.TENSOR, where=where, held=number))
+            recorder = self._recorder
+            self._note(
+                AttributeSet(
+                    owner=path_of(owner),
+                    attribute=name,
+                    given=Given.TENSOR,
+                    where=span(recorder.place_at(frame)),
+                    held=VariableId(entry.id),
+                    step=recorder.ledger.step,
+                )
+            )
 
     def set_of_optimizer(self, optimizer: Any, base: type, frame: FrameType, name: str) -> None:
         """An attribute that the optimizer does not have, and that it does not make itself."""

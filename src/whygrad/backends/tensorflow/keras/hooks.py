@@ -16,10 +16,15 @@ Wrap = Callable[[Any], Any]
 
 
 def install_tensorflow(hooks: Hooks, facts: KerasFacts) -> None:
-    """Hook the lists of `tf.Module`, and let TensorFlow's own loss functions be known."""
+    """Hook the lists and attributes of `tf.Module`, and let TensorFlow's own loss functions be known."""
     import tensorflow as tf
 
+    def module_set(owner: Any, frame: FrameType, name: str, value: Any) -> None:
+        if isinstance(owner, tf.Module):  # all that TensorFlow tracks shares the setter
+            facts.attributes.set_of_module(owner, frame, name, value)
+
     facts.joined(tf)
+    hooks.replace(tf.Module, "__setattr__", _setting(hooks, module_set))
     for attribute in OF_MODULES:
         hooks.replace(tf.Module, attribute, _reading(hooks, attribute, lambda *it: facts.lists.read_of_module(*it)))
 
