@@ -7,15 +7,16 @@ from collections.abc import Iterable
 
 from whygrad.diagnostics import Label, Steps
 from whygrad.graph import Recording, Request, Source, Variable
+from whygrad.graph.questions.query import made_at
 from whygrad.source import SourceSpan, source_text
 
 
 def steps_of(recording: Recording, requests: Iterable[Request]) -> Steps:
-    """How often these were seen, of all requests made at the same places."""
+    """How often these were seen, of all requests for the same loss made at the same places."""
     group = list(requests)
-    places = {request.where for request in group}
+    places = {(request.where, made_at(request)) for request in group}
     distinct = {id(request): request for request in group}
-    of = sum(request.times for request in recording.requests if request.where in places)
+    of = sum(request.times for request in recording.requests if (request.where, made_at(request)) in places)
     return Steps(sum(request.times for request in distinct.values()), of)
 
 

@@ -337,3 +337,58 @@ model.fit(np.ones((4, 3)), np.ones((4, 1)), sample_weight=np.zeros(4), epochs=12
 """)
 
     assert [rule for rule, _ in found] == ["zero-gradient-op"]
+
+
+SLOPES = """
+x = tf.ones(3)
+def slope(y):
+    return tape.gradient(y, x, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+with tf.GradientTape(persistent=True) as tape:
+    tape.watch(x)
+    y = {value}
+    {inside}
+{after}
+curvature = slope(first)
+"""
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_zeros_that_were_asked_for_hide_no_slope_that_was_taken_outside_of_the_tape(traced: bool, loud: Any) -> None:
+    step = SLOPES.format(value="tf.reduce_sum(x**3)", inside="pass", after="first = slope(y)")
+
+    [(rule, text)] = loud(in_function(step) if traced else step)
+
+    assert rule == "outside-tape"
+    assert text.startswith("tape.gradient(y, x")
+
+
+@pytest.mark.parametrize("value", ["tf.reduce_sum(x**3)", "tf.reduce_sum(3.0 * x)"])
+def test_zeros_that_were_asked_for_are_quiet_where_the_tape_recorded_the_slope(value: str, loud: Any) -> None:
+    assert loud(SLOPES.format(value=value, inside="first = slope(y)", after="")) == []
+
+
+MODULE = """
+class Net(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.w, self.b = tf.Variable(2.0, name="w"), tf.Variable(0.0, name="b")
+net, descent = Net(), keras.optimizers.SGD(0.1)
+def train():
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            loss = tf.square(net.w * 3.0 + net.b - 1.0)
+        variables = net.trainable_variables
+        descent.apply_gradients(zip(tape.gradient(loss, variables), variables))
+train()
+{change}
+train()
+"""
+
+
+def test_an_attribute_of_a_module_that_holds_a_tensor_now_is_told(loud: Any) -> None:
+    assert loud(MODULE.format(change="net.w = 0.5 * net.w")) == [("variable-rebound", "net.w")]
+
+
+@pytest.mark.parametrize("change", ["net.w.assign(0.5 * net.w)", "kept = net.w; net.w = 0.5 * kept; net.w = kept"])
+def test_a_variable_that_is_changed_in_place_or_put_back_is_quiet(change: str, loud: Any) -> None:
+    assert loud(MODULE.format(change=change)) == []

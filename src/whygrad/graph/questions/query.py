@@ -66,6 +66,17 @@ def index_of(graph: Graph) -> Index:
     return known[1]
 
 
+def target_makers(request: Request) -> tuple[Op, ...]:
+    """The ops that gave what is differentiated."""
+    makers = index_of(request.graph).makers
+    return tuple(op for target in request.targets for op in makers.get(target, ()))
+
+
+def made_at(request: Request) -> tuple[SourceSpan | None, ...]:
+    """Where the user's code made what is differentiated: the same for one loss in all of its steps."""
+    return tuple(op.where for op in target_makers(request))
+
+
 def _carries(tensor: Tensor) -> bool:
     return tensor.is_floating or tensor.dtype in ("variant", "resource", "unknown")
 

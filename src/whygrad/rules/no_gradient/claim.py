@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from whygrad.diagnostics import Fix, Label, Severity
 from whygrad.graph import FailureKind, Recording, Request, Source, VariableId
-from whygrad.graph.questions.query import Cut, Reason, index_of
+from whygrad.graph.questions.query import Cut, Reason, made_at
 from whygrad.graph.questions.terms import terms_of
 from whygrad.graph.questions.zeros import is_filled_in
 from whygrad.graph.recording import ABSENT
@@ -139,13 +139,9 @@ def _is_moved(recording: Recording, variable: VariableId) -> bool:
 
 def _is_same_loss(one: Request, other: Request) -> bool:
     """Whether one expression asked for both, and one expression made what they differentiate."""
-    made = _loss_made(one)
-    return one.where is not None and one.where == other.where and None not in made and made == _loss_made(other)
-
-
-def _loss_made(request: Request) -> list[SourceSpan | None]:
-    makers = index_of(request.graph).makers
-    return [op.where for target in request.targets for op in makers.get(target, ())] or [None]
+    made = made_at(one)
+    known = bool(made) and one.where is not None and None not in made
+    return known and one.where == other.where and made == made_at(other)
 
 
 def _also(missing: MissingCut) -> tuple[Label, ...]:

@@ -8,7 +8,17 @@ from dataclasses import dataclass, replace
 
 from whygrad.graph import FailureKind, Lapse, Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable
 from whygrad.graph.objects import AttributeSet
-from whygrad.graph.questions.query import Cut, CutGroup, Index, Reason, cut_groups, index_of, is_connected, later_cuts
+from whygrad.graph.questions.query import (
+    Cut,
+    CutGroup,
+    Index,
+    Reason,
+    cut_groups,
+    index_of,
+    is_connected,
+    later_cuts,
+    target_makers,
+)
 from whygrad.graph.questions.zeros import is_flattened, is_reached
 from whygrad.graph.recording import ABSENT
 from whygrad.rules.no_gradient.lost_terms import LostTerm, lost_terms
@@ -154,9 +164,17 @@ def _is_lost(recording: Recording, request: Request, source: Source, index: Inde
 
 
 def gives_nothing(request: Request) -> bool:
-    """Whether the target reaches none of several variables that were asked for."""
+    """Whether the target reaches none of several variables that were asked for, or was not made under the tape at all."""
     asked = [source for source in request.sources if source.variable is not None]
-    return len(asked) > 1 and not request.graph.truncated and not any(is_reached(request, s) for s in asked)
+    if request.graph.truncated or not (len(asked) > 1 or _is_made_outside(request)):
+        return False
+    return not any(is_reached(request, source) for source in request.sources)
+
+
+def _is_made_outside(request: Request) -> bool:
+    """Whether the tape recorded none of the ops that gave the targets."""
+    made = target_makers(request)
+    return bool(made) and not any(request.tape in op.tapes for op in made)
 
 
 def _is_broken(request: Request) -> bool:

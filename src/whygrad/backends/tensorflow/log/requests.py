@@ -245,7 +245,9 @@ class Requests:
         if entry.place is None:
             return  # TensorFlow's own request, as inside a py_function
         self.total += 1
-        key = (entry.place, entry.method, tuple((s.variable, s.type_name, s.outcome) for s in entry.sources))
+        maker = self._recorder.observed.maker_in(ticket.tf_graph)
+        made = _made_at(maker(entry.targets[0])) if entry.targets else None
+        key = (entry.place, entry.method, made, tuple((s.variable, s.type_name, s.outcome) for s in entry.sources))
         known = self.entries.get(key)
         if known is not None:
             known.count += 1
