@@ -32,9 +32,16 @@ def baked_states(recording: Recording) -> Iterator[BakedState]:
     found: dict[object, BakedState] = {}
     for function in recording.events_of(TracedFunction):
         for state in (*_counted(function), *_changed(function), *_drawn(function)):
-            # Networks are replaced together with their optimizers: one of a function says it.
-            found.setdefault(function.where if state.replaced else (state.where, state.read, state.name), state)
+            found.setdefault(_cause(function, state), state)
     yield from found.values()
+
+
+def _cause(function: TracedFunction, state: BakedState) -> object:
+    """The same for all that is one mistake: a number may be changed in several places, and a network is replaced
+    together with its optimizer."""
+    if state.replaced:
+        return function.where
+    return (state.name, state.read if state.read is not None and not state.drawn else state.where)
 
 
 def _counted(function: TracedFunction) -> Iterator[BakedState]:

@@ -37,6 +37,17 @@ def test_a_rate_that_vanishes_fires_where_the_loss_stands_still() -> None:
     assert found.primary.span == at(7)
 
 
+def test_a_rate_that_is_over_soon_fires_where_the_loss_fell_before_and_stands_still_since() -> None:
+    early = (0.9, 0.85, 0.8, 0.75, 0.72, 0.71, 0.7, 0.7, 0.7, 0.7)
+    over = (0.01, *(0.0,) * 39)
+
+    found = one(scheduled(over, (*early, *(0.7,) * 30)))
+
+    assert found.code == "WG809"
+    assert "in half of them it is likely 0, which changes nothing" in found.message
+    assert codes(scheduled((*(0.01,) * 15, *(0.0,) * 25), (*early, *(0.7,) * 30))) == []
+
+
 def test_a_rate_that_falls_is_silent_where_the_loss_falls_or_the_rate_lasts() -> None:
     assert codes(scheduled(DECAY, FALLING)) == []
     assert codes(scheduled(tuple(0.01 * 0.97**i for i in range(40)), STILL)) == []

@@ -21,6 +21,7 @@ _JUMP: Final = 0.02  # of the first loss: one that differs by less from step to 
 _UNMOVED: Final = 0.95  # of the first loss: a training that is above has not moved
 _LARGEST: Final = 10.0  # a learning rate that somebody would choose
 _VANISHED: Final = 1e-3  # of the largest rate: steps that are shorter leave everything as it is
+_NEARLY_ALL: Final = 0.75  # of the steps: a schedule that leaves so many without a rate was meant for fewer
 _MOMENTUM: Final = 10.0  # how much longer momentum makes the steps of the usual size
 
 
@@ -117,13 +118,17 @@ def is_too_small(rate: Rate) -> bool:
 
 
 def has_vanished(rate: Rate) -> bool:
-    """Whether most steps had next to nothing of the rate there was, and the loss has stayed where it was."""
-    largest = max(rate.update.rates, default=0.0)
-    enough = len(rate.update.rates) > 2 and rate.request.ran >= LEAST_STEPS
-    return enough and rate.usual < _VANISHED * largest and _is_unmoved(rate.request)
+    """Whether most steps had next to nothing of the rate there was, and the loss stayed where it was meanwhile."""
+    rates = rate.update.rates
+    idle = [each for each in rates if each < _VANISHED * max(rates)]
+    enough = len(rates) > 2 and rate.request.ran >= LEAST_STEPS
+    nearly_all = len(idle) >= _NEARLY_ALL * len(rates)
+    return enough and rate.usual in idle and _is_unmoved(rate.request, since=1 - _NEARLY_ALL if nearly_all else 0.0)
 
 
-def _is_unmoved(request: Request) -> bool:
+def _is_unmoved(request: Request, *, since: float = 0.0) -> bool:
+    """Whether the loss ends where it was at first, or after a share of what is known of it."""
     known = losses(request)
+    known = known[int(since * len(known)) :]
     early = known[: max(1, len(known) // 4)]
     return last_loss(request) >= _UNMOVED * sum(early) / len(early)

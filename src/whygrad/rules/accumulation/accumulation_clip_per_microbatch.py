@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.event import GradientChange
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import variable_name
+from whygrad.source import SourceSpan
 
 
 @rule("WG505", "accumulation-clip-per-microbatch", severity=Severity.WARNING, since="0.1.0")
@@ -57,16 +58,26 @@ def accumulation_clip_per_microbatch(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Where noise is added to the sum (differentially private training) the clipping is taken as meant.
     """
-    sums = [event for event in recording.events_of(GradientChange) if event.clipped is not None and not event.unused]
-    on_purpose = {(event.clipped, event.summed) for event in sums if event.noised}
-    for event in dict.fromkeys(replace(event, asked=None) for event in sums):
-        where = event.clipped
-        if (where, event.summed) in on_purpose:
+    sums: dict[tuple[SourceSpan | None, SourceSpan | None], list[GradientChange]] = {}
+    for event in recording.events_of(GradientChange):
+        if event.clipped is not None and not event.unused:
+            sums.setdefault((event.clipped, event.summed), []).append(event)
+    for (where, summed), events in sums.items():
+        if any(event.noised for event in events):
             continue
         yield Finding(
             message="gradients are clipped for each micro-batch before they are added up: likely meant for the sum",
             primary=None if where is None else Label(where, "clips one micro-batch"),
-            related=() if event.summed in (None, where) else (Label(event.summed, "added up here, after clipping"),),
+            variables=_asked_at(recording, {event.asked for event in events}),
+            related=() if summed in (None, where) else (Label(summed, "added up here, after clipping"),),
             help="add up the unclipped gradients and clip once, right before `apply_gradients`",
             certain=False,
         )
+
+
+def _asked_at(recording: Recording, places: set[SourceSpan | None]) -> tuple[str, ...]:
+    """The variables whose gradients were asked for there."""
+    sources = (s for request in recording.requests if request.where in places - {None} for s in request.sources)
+    return tuple(
+        dict.fromkeys(variable_name(recording.variables[s.variable]) for s in sources if s.variable is not None)
+    )

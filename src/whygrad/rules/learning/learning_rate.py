@@ -103,7 +103,7 @@ def _too_small(rate: Rate) -> Finding:
         return _finding(
             rate,
             f"the learning rate goes from {rates[0]:.2g} to {rates[-1]:.2g} within {rate.request.ran} steps: in half of "
-            f"them it is likely at most {rate.usual:.1g}, which changes nothing",
+            f"them it is likely {'at most ' if rate.usual else ''}{rate.usual:.1g}, which changes nothing",
             "let it fall over as many steps as the training has: `decay_steps` counts batches, not epochs",
         )
     return _finding(

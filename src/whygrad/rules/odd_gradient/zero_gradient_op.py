@@ -28,6 +28,7 @@ from whygrad.graph.questions.zeros import (
     zeroed_by_lone_softmax,
     zeroed_by_softmax,
 )
+from whygrad.rules.baked_state import baked_states
 from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.odd_gradient.over_steps import Followed, all_zero, always, asked, followed, silenced, zero_elsewhere
 from whygrad.rules.rule import Finding, rule
@@ -98,7 +99,8 @@ def _zeros(recording: Recording, request: Request) -> Iterator[Finding]:
     for factor in factors:
         if explained.isdisjoint(map(id, factor.sources)):
             explained.update(map(id, factor.sources))
-            yield _by_factor(recording, request, index, factor)
+            if not _is_baked(recording, factor):
+                yield _by_factor(recording, request, index, factor)
     for zeroed in likely:
         if explained.isdisjoint(map(id, zeroed.sources)):
             explained.update(map(id, zeroed.sources))
@@ -198,6 +200,12 @@ def _through(op: Op, request: Request) -> Iterator[Fix]:
     if op.action is Action.SOFTMAX or op.kind is OpKind.SOFTMAX:
         shape = next((request.graph.tensors[each].shape for each in op.inputs if each in request.graph.tensors), None)
         yield from lone_softmax(op.where, axis=len(shape) - 2 if shape is not None and len(shape) > 2 else None)
+
+
+def _is_baked(recording: Recording, factor: ZeroFactor) -> bool:
+    """Whether the factor is a Python number that a traced function keeps as it was at first: that is the cause."""
+    shown = factor_text(factor.op.where, factor.position)
+    return any(state.name == shown for state in baked_states(recording))
 
 
 def _by_factor(recording: Recording, request: Request, index: Index, factor: ZeroFactor) -> Finding:
