@@ -107,6 +107,13 @@ def test_a_call_that_nothing_was_seen_to_leave_by_is_read_from_the_code(tmp_path
     assert p.links() == [(".numpy()", 5)]
 
 
+def test_no_call_reads_the_memory_of_a_tensor_while_a_function_is_traced(tmp_path: Path) -> None:
+    p = Program(tmp_path)
+    traced = p.g.finish(loss=p.loss, compiled=True)
+
+    assert added(traced, traced.requests[0].graph) == []
+
+
 def test_a_call_by_which_only_other_tensors_left_is_cleared(tmp_path: Path) -> None:
     p = Program(tmp_path)
 

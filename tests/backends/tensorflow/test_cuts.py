@@ -57,6 +57,25 @@ def step():
 step()
 """,
     ),
+    "a function with a gradient of its own is handed the variable": (
+        ASSIGNED,
+        "tf.Variable(passed(w) * w)",
+        """
+@tf.custom_gradient
+def passed(x):
+    return tf.identity(x), lambda upstream: upstream
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        kept = tf.Variable(passed(w) * w)
+        loss = tf.reduce_sum(passed(kept))
+    return tape.gradient(loss, w)
+try:
+    step()
+except ValueError:  # it makes a variable whenever it is traced
+    pass
+""",
+    ),
     "a function that is called writes it": (
         ASSIGNED,
         "state.assign(w * 2.0)",

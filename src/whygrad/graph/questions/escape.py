@@ -152,8 +152,11 @@ class _Search:
     def _by_code(self) -> Iterator[Op]:
         """NumPy read the tensor's memory unseen; the code that feeds what came in shows the call.
 
-        A call that tensors were seen to leave by is no such thing: those that matter here were looked at before.
+        A call that tensors were seen to leave by is no such thing: those that matter here were looked at before. Nor
+        has a tensor any memory to read while a function is traced.
         """
+        if self.request.compiled and any(map(self._is_recorded, self.ahead)):
+            return
         lines, cleared = self._lines(), self._cleared()
         files, tensors = {file for file, _ in lines}, {line: tensor for (_, line), tensor in lines.items()}
         for leaf in self.leaves:

@@ -185,7 +185,7 @@ class GraphWriter:
             return
         variable: int | None = None
         data = inputs
-        if kind is OpKind.FOREIGN:
+        if kind in (OpKind.FOREIGN, OpKind.CUSTOM):  # they may be handed variables
             data = [self._value(site, number) for number in inputs]
         elif inputs and self._handle(inputs[0]) in self._variables:
             variable = self._handle(inputs[0]) if kind in (OpKind.READ, OpKind.WRITE) else None

@@ -110,18 +110,25 @@ class Scope:
                 if record.sequence not in found:
                     found.add(record.sequence)
                     sources += record.inputs
-                    if record.type in self._reading:
-                        sources += self._written_before(record, found)
+                    for handle in self._read_by(record):
+                        sources += self._written_before(record, handle, found)
             for source in sources:
                 if source not in seen:
                     seen.add(source)
                     todo.append(source)
         return found
 
-    def _written_before(self, read: OpRecord, found: set[int]) -> Iterable[int]:
+    def _read_by(self, record: OpRecord) -> Iterable[int]:
+        """The variables whose values a record takes; a function with a gradient of its own may be handed them whole."""
+        if record.type != CUSTOM:
+            return map(self.handle, record.inputs[:1] if record.type in self._reading else ())
+        known = self._recorder.variables.entries
+        return (handle for handle in map(self.handle, record.inputs) if handle in known)
+
+    def _written_before(self, read: OpRecord, handle: int, found: set[int]) -> Iterable[int]:
         """Of the calls of one function only the last: there may be thousands, and all write the same."""
         called, order = set[int](), self._order
-        for write in reversed(self.writes.get(self.handle(read.inputs[0]), ())) if read.inputs else ():
+        for write in reversed(self.writes.get(handle, ())):
             if order[write.sequence] > order[read.sequence] or not called.isdisjoint(map(id, write.calls)):
                 continue
             called.update(map(id, write.calls))
