@@ -13,6 +13,10 @@ from whygrad.graph import Failure, FailureKind
     [
         ("RuntimeError: A non-persistent GradientTape can only be used to compute one set of gradients", "tape-spent"),
         ("LookupError: gradient registry has no entry for: AdjustContrastv2", "no-derivative"),
+        (
+            "StagingError: in user code:\n LookupError: No gradient defined for operation'scan/x' (op type: X)",
+            "no-derivative",
+        ),
         ("ValueError: No gradients provided for any variable.", "no-gradients"),
         ("ValueError: No gradients provided for any variable: (['w:0'],).", "no-gradients"),
         ("ValueError: No loss to compute. Provide a `loss` argument in `compile()`.", "no-loss"),
@@ -50,8 +54,15 @@ def test_what_nobody_knows_has_no_kind() -> None:
     assert (failure.kind, failure.op, failure.argument) == (None, None, None)
 
 
-def test_the_op_without_a_derivative_is_named() -> None:
-    failure = failure_of("LookupError: gradient registry has no entry for: AdjustContrastv2")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "LookupError: gradient registry has no entry for: AdjustContrastv2",
+        "LookupError: No gradient defined for operation'scan/while/contrast' (op type: AdjustContrastv2). In general",
+    ],
+)
+def test_the_op_without_a_derivative_is_named(text: str) -> None:
+    failure = failure_of(text)
 
     assert failure is not None
     assert failure.op == "AdjustContrastv2"

@@ -47,6 +47,18 @@ def test_fires_once_when_asking_for_the_gradient_of_a_draw_raises() -> None:
     assert codes(g.finish(loss=g.op(OpKind.REDUCE, (drawn,)), error=failed)) == ["WG106"]
 
 
+def test_fires_when_asking_raises_though_the_parameters_have_another_way() -> None:
+    g = GraphBuilder()
+    p = g.variable("p")
+    drawn = g.op(OpKind.SAMPLE, (p,), name="RandomPoisson", flows=(Flow.UNREGISTERED,), where=at(3))
+    failed = Failure(type_name="LookupError", message="", kind=FailureKind.NO_DERIVATIVE, op="RandomPoisson")
+    found = one(g.finish(loss=g.op(OpKind.SMOOTH, (drawn, p)), error=failed))
+
+    assert found.code == "WG106"
+    assert found.primary is not None
+    assert found.primary.span == at(3)
+
+
 def test_fires_when_a_probability_is_compared_with_noise() -> None:
     g = GraphBuilder()
     p = g.variable("p")

@@ -10,7 +10,7 @@ from whygrad.graph import Failure, FailureKind
 
 SIGNS: Final[tuple[tuple[FailureKind, str], ...]] = (
     (FailureKind.TAPE_SPENT, r"non-persistent"),
-    (FailureKind.NO_DERIVATIVE, r"gradient registry has no entry for"),
+    (FailureKind.NO_DERIVATIVE, r"gradient registry has no entry for|No gradient defined for operation"),
     (FailureKind.NO_GRADIENTS, r"(?m)^(?: +ValueError: )?No gradients provided"),
     (FailureKind.NO_LOSS, r"No loss"),
     (FailureKind.STATE_ADDED_LATE, r"You cannot add new elements of state"),
@@ -49,6 +49,12 @@ SIGNS: Final[tuple[tuple[FailureKind, str], ...]] = (
     (FailureKind.NOT_NUMBERS, r"Cast string to \w+ is not supported|Expected binary or unicode string, got"),
     (FailureKind.LENGTHS_DIFFER, r"zip\(\) argument \d+ is (shorter|longer)|^list index out of range"),
 )
+_OPS: Final = (
+    re.compile(r"gradient registry has no entry for: (\w+)"),
+    re.compile(r"No gradient defined for operation.*?\(op type: (\w+)\)"),
+    re.compile(r"\[Op:(\w+)\]"),
+    re.compile(r"\}\} = (\w+)\["),
+)
 _REFUSED: Final = (
     re.compile(r"([\w.]+)\(\) got an unexpected keyword argument ?'(\w+)'"),
     re.compile(r"()Argument\(s\) not recognized: { ?'(\w+)'"),
@@ -79,12 +85,12 @@ _MISUSE: Final = ("TypeError", "AttributeError", "ValueError")
 
 def classify(failure: Failure) -> Failure:
     """A failure with what can be read in its text."""
-    op = re.search(r"gradient registry has no entry for: (\w+)|\[Op:(\w+)\]|\}\} = (\w+)\[", failure.message)
+    op = next((found for each in _OPS if (found := each.search(failure.message))), None)
     refused = next((found for each in _REFUSED if (found := each.search(failure.message))), None)
     known = replace(
         failure,
         kind=_kind(failure),
-        op=None if op is None else op[op.lastindex or 0],
+        op=None if op is None else op[1],
         argument=None if refused is None else refused[2],
         function=None if refused is None else (refused[1] or "__init__").split(".")[-1],
         label=None if (outside := _OUTSIDE.search(failure.message)) is None else (int(outside[1]), int(outside[2])),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator
 
-from whygrad.diagnostics import Fix, Label, Severity
-from whygrad.graph import FailureKind, Recording, Request, Source, VariableId
-from whygrad.graph.questions.query import Cut, Reason, made_at
+from whygrad.diagnostics import Fix, Label, Severity, Word
+from whygrad.graph import FailureKind, Op, Recording, Request, Source, VariableId
+from whygrad.graph.questions.query import Cut, Reason, index_of, made_at
 from whygrad.graph.questions.terms import terms_of
 from whygrad.graph.questions.zeros import is_filled_in
 from whygrad.graph.recording import ABSENT
@@ -53,6 +53,47 @@ def claim(
             certain=not first.cut.op.inferred,
             fixes=functools.partial(fixes, first),
         )
+
+
+def refused(recording: Recording) -> Iterator[tuple[Request, Op | None]]:
+    """Requests that raised for want of a derivative and that no cut explains: the variables have other ways too, but the
+    framework raises for one of them all the same. With the op that it named, if that is in the graph."""
+    told = {id(missing.request) for missing in missing_of(recording).cuts if _is_refusal(missing)}
+    for request in recording.requests:
+        name = None if request.error is None else request.error.op
+        if name is not None and id(request) not in told:
+            behind = index_of(request.graph).behind(request.targets)
+            ops = [op for op in request.graph.ops if op.name == name and not behind.isdisjoint(op.outputs)]
+            yield request, next((op for op in reversed(ops) if op.where is not None), None)
+
+
+def _is_refusal(missing: MissingCut) -> bool:
+    """Whether a cut explains the error of its request, by the rule of its kind."""
+    error = missing.request.error
+    return missing.cut.reason is Reason.UNREGISTERED or (error is not None and error.op == missing.cut.op.name)
+
+
+def refusal(
+    recording: Recording,
+    request: Request,
+    op: Op | None,
+    *,
+    what: str,
+    label: str,
+    help: str,
+    fixes: Callable[[], Iterable[Fix]],
+) -> Finding:
+    """The finding of one of them."""
+    names = names_of(recording, request, request.sources)
+    return Finding(
+        message=f"no gradient reaches {listing(names)}: {Word.FRAMEWORK} cannot differentiate {what}",
+        primary=None if op is None or op.where is None else Label(op.where, label),
+        variables=names,
+        related=() if request.where is None else (Label(request.where, "asked for here"),),
+        help=help,
+        steps=steps_of(recording, [request]),
+        fixes=fixes,
+    )
 
 
 def _message(missing: MissingCut, names: tuple[str, ...], because: str) -> str:

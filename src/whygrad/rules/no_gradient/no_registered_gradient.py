@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from whygrad.diagnostics import Fix, Label, Severity, Word
+from whygrad.diagnostics import Fix, Severity, Word
 from whygrad.fixes.sources import with_gradient
-from whygrad.graph import Op, Recording, Request
-from whygrad.graph.questions.query import Reason, index_of
-from whygrad.rules.no_gradient.claim import claim
-from whygrad.rules.no_gradient.missing import MissingCut, missing_of
+from whygrad.graph import Op, OpKind, Recording, Request
+from whygrad.graph.questions.query import Reason
+from whygrad.rules.no_gradient.claim import claim, refusal, refused
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.wording import listing, names_of, steps_of
 
 
 @rule("WG102", "no-registered-gradient", severity=Severity.ERROR, since="0.1.0")
@@ -52,10 +50,18 @@ def no_registered_gradient(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Only ops that the request reached before it raised are known to be on the path.
     """
-    told = {id(missing.request) for missing in missing_of(recording).cuts if _is_told(missing)}
-    for request in recording.requests:
-        if id(request) not in told:
-            yield from _named_by_the_error(recording, request)
+    for request, op in refused(recording):
+        again = " again" if op is not None and op.derivative_of is not None else ""
+        if op is None or op.kind is not OpKind.SAMPLE:
+            yield refusal(
+                recording,
+                request,
+                op,
+                what="" if request.error is None else f"`{request.error.op}`",
+                label=f"cannot be differentiated{again}",
+                help=f"write this with ops that have a gradient, or give it one with `{Word.CUSTOM_GRADIENT}`",
+                fixes=partial(_other_ops, request, op),
+            )
     yield from claim(
         recording,
         lambda missing: missing.cut.reason is Reason.UNREGISTERED,
@@ -63,34 +69,6 @@ def no_registered_gradient(recording: Recording) -> Iterator[Finding]:
         label=lambda cut: f"{cut.op.name} has no registered gradient",
         help=lambda cut: f"write this with ops that have a gradient, or give it one with `{Word.CUSTOM_GRADIENT}`",
         fixes=lambda missing: _other_ops(missing.request, missing.cut.op),
-    )
-
-
-def _is_told(missing: MissingCut) -> bool:
-    """Whether a cut explains the error of its request, by this rule or by that of its kind."""
-    error = missing.request.error
-    return missing.cut.reason is Reason.UNREGISTERED or (error is not None and error.op == missing.cut.op.name)
-
-
-def _named_by_the_error(recording: Recording, request: Request) -> Iterator[Finding]:
-    """The variables have other paths too, but the framework raises for one of them all the same."""
-    name = None if request.error is None else request.error.op
-    if name is None:
-        return
-    index = index_of(request.graph)
-    behind = index.behind(request.targets)
-    ops = [op for op in request.graph.ops if op.name == name and any(tensor in behind for tensor in op.outputs)]
-    op = next((op for op in reversed(ops) if op.where is not None), None)
-    names = names_of(recording, request, request.sources)
-    again = " again" if op is not None and op.derivative_of is not None else ""
-    yield Finding(
-        message=f"no gradient reaches {listing(names)}: {Word.FRAMEWORK} cannot differentiate `{name}`",
-        primary=None if op is None or op.where is None else Label(op.where, f"cannot be differentiated{again}"),
-        variables=names,
-        related=() if request.where is None else (Label(request.where, "asked for here"),),
-        help=f"write this with ops that have a gradient, or give it one with `{Word.CUSTOM_GRADIENT}`",
-        steps=steps_of(recording, [request]),
-        fixes=partial(_other_ops, request, op),
     )
 
 

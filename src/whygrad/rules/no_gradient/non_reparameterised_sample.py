@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from whygrad.diagnostics import Severity
 from whygrad.fixes.straight_through import drawn
-from whygrad.graph import Action, OpKind, Recording
-from whygrad.graph.questions.query import Cut, Reason
-from whygrad.rules.no_gradient.claim import claim
+from whygrad.graph import Action, Op, OpKind, Recording
+from whygrad.graph.questions.query import Reason
+from whygrad.rules.no_gradient.claim import claim, refusal, refused
 from whygrad.rules.rule import Finding, rule
 
 
@@ -54,19 +55,34 @@ def non_reparameterised_sample(recording: Recording) -> Iterator[Finding]:
         recording,
         lambda missing: missing.cut.reason is Reason.SAMPLED or missing.is_draw,
         because=lambda cut: "every path to the loss goes through a random draw that is not reparameterised",
-        label=lambda cut: f"{cut.op.name}: the sample has no gradient with respect to its parameters",
-        help=_help,
+        label=lambda cut: _label(cut.op),
+        help=lambda cut: _help(cut.op),
         fixes=lambda missing: drawn(missing.cut.op.where),
     )
+    for request, op in refused(recording):
+        if op is not None and op.kind is OpKind.SAMPLE:
+            yield refusal(
+                recording,
+                request,
+                op,
+                what="a random draw by its parameters",
+                label=_label(op),
+                help=_help(op),
+                fixes=partial(drawn, op.where),
+            )
 
 
 _SCORE_FUNCTION: Final = "use the score function (`wg.sampling.score_function`"
 
 
-def _help(cut: Cut) -> str:
-    if cut.op.action is Action.DRAW_CATEGORY:
+def _label(op: Op) -> str:
+    return f"{op.name}: the sample has no gradient with respect to its parameters"
+
+
+def _help(op: Op) -> str:
+    if op.action is Action.DRAW_CATEGORY:
         return f"{_SCORE_FUNCTION} with `draw_categorical`), or a relaxed sample (`wg.sampling.gumbel_softmax(logits)`)"
-    if cut.op.kind is OpKind.COMPARE:  # with noise: a bit
+    if op.kind is OpKind.COMPARE:  # with noise: a bit
         return f"{_SCORE_FUNCTION} with `draw_bernoulli`), or a relaxed bit (`wg.sampling.relaxed_bernoulli(logits)`)"
-    mean = ", or the mean of the draw in its place" if cut.op.action is Action.DRAW_COUNT else ""
+    mean = ", or the mean of the draw in its place" if op.action is Action.DRAW_COUNT else ""
     return f"{_SCORE_FUNCTION}, with the log-probability of what was drawn){mean}"
