@@ -35,3 +35,25 @@ def test_the_expression_that_made_the_first_bad_value_is_found(way: Way, tf: Any
     for each, lines in zip(found, (way.lines, way.later_lines), strict=False):
         assert each.primary is not None
         assert any(each.primary.span.contains_line(line) for line in lines)
+
+
+LATER = """
+tf.random.set_seed(0)
+v, out = tf.Variable(tf.random.normal((4, 16)), name="v"), tf.Variable(tf.zeros((16, 1)), name="out")
+descent = keras.optimizers.Adam(0.01, clipnorm=1.0)
+@tf.function
+def step(x):
+    noise = tf.random.normal((32, 4))
+    with tf.GradientTape() as tape:
+        rooted = tf.sqrt(tf.nn.relu((x + noise) @ v))
+        loss = tf.reduce_mean((rooted @ out - 1.0) ** 2)
+    descent.apply_gradients(zip(tape.gradient(loss, [v, out]), [v, out]))
+    return loss
+for _ in range(20):
+    step(tf.ones((32, 4)))
+"""
+
+
+def test_a_step_that_draws_goes_bad_later_with_other_numbers_too_and_a_clipped_norm_hides_nothing(loud: Any) -> None:
+    """The output starts at zero, so that the first step is fine; the optimizer clips by a select."""
+    assert loud(LATER) == [("nan-sqrt", "tf.sqrt(tf.nn.relu((x + noise) @ v))")]

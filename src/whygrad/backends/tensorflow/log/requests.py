@@ -100,6 +100,7 @@ class Requests:
         self.on_eager: list[Callable[[Ticket, list[Any], list[float]], None]] = []  # the same, but for Jacobians
         self.on_traced: list[Callable[[Ticket, list[Any]], None]] = []
         self.entries: dict[Any, RequestEntry] = {}
+        self._alike: dict[Any, object] = {}  # what was asked -> the target of the last entry that asks it
         self.tape_facts: dict[int, TapeFacts] = {}  # of the tapes that entries were asked of
         self.per_place: dict[Any, int] = {}
         self.total = 0
@@ -245,9 +246,8 @@ class Requests:
         if entry.place is None:
             return  # TensorFlow's own request, as inside a py_function
         self.total += 1
-        maker = self._recorder.observed.maker_in(ticket.tf_graph)
-        made = _made_at(maker(entry.targets[0])) if entry.targets else None
-        key = (entry.place, entry.method, made, tuple((s.variable, s.type_name, s.outcome) for s in entry.sources))
+        asked = (entry.place, entry.method, tuple((s.variable, s.type_name, s.outcome) for s in entry.sources))
+        key = (asked, self._target_of(ticket) or self._alike.get(asked))
         known = self.entries.get(key)
         if known is not None:
             known.count += 1
@@ -263,7 +263,14 @@ class Requests:
         self.tape_facts[entry.tape] = tape = self._tapes.of(ticket.tape)
         entry.graph = self.freeze(entry, tape, ticket.tf_graph)
         self.entries[key] = entry
+        self._alike[asked] = key[1]
         self._look_for_zeros(entry, gradients)
+
+    def _target_of(self, ticket: Ticket) -> object:
+        """Where the user's code made what is differentiated; None: it is not known, as of a second replica."""
+        maker = self._recorder.observed.maker_in(ticket.tf_graph)
+        made = _made_at(maker(ticket.entry.targets[0])) if ticket.entry.targets else None
+        return None if made is None or made[0] is None else made
 
     def _replace(self, known: RequestEntry, ticket: Ticket) -> None:
         """Take this step's graph for the first one's: its products were looked at."""

@@ -63,10 +63,13 @@ def _is_same_line(node: Node, place: SourceSpan) -> bool:
 
 
 def masking_select(trace: Trace, forward: Node, node: Node, mask: Any) -> Node | None:
-    """The first select after `forward` that takes the other branch wherever a result of `node` is bad."""
+    """The first select after `forward` that takes the other branch wherever a result of `node` is bad.
+
+    What runs after a step of the way back hides nothing from it: gradients are clipped there, and weights updated.
+    """
     if mask is None:
         return None
-    users = _users(trace)
+    users = _users(trace.nodes if node.forward is None else trace.nodes[: node.order])
     reached = {id(value) for value in forward.outputs if value is not None}
     mixed: set[int] = set()  # behind products of matrices, whose elements are no longer those of before
     todo: list[Any] = [value for value in forward.outputs if value is not None]
@@ -83,9 +86,9 @@ def masking_select(trace: Trace, forward: Node, node: Node, mask: Any) -> Node |
     return None
 
 
-def _users(trace: Trace) -> dict[int, list[Node]]:
+def _users(nodes: list[Node]) -> dict[int, list[Node]]:
     found: dict[int, list[Node]] = defaultdict(list)
-    for node in trace.nodes:
+    for node in nodes:
         if node.forward is None:
             for value in node.inputs:
                 found[id(value)].append(node)

@@ -77,16 +77,23 @@ class CompiledReplay:
         history = self.history
         assert history.snapshot is not None
         assert history.last is not None
-        for _ in range(TRIES if history.facts.draws else 1):
-            self._run_step(history.snapshot, history.last, Trace())
-            self.trace.is_exact = False
-            if self._is_bad():
+        draws = history.facts.draws
+        for _ in range(TRIES if draws else 1):
+            if self._is_bad_from(history.snapshot, history.last):
                 return
+        if draws and history.is_whole and self._is_bad_from(*self._first_bad()[:2]):
+            return
         if self.trace.somebody_missing:
             self._check_own()
-        if history.facts.draws:
+        if draws:
             raise ReplayError("it drew random numbers of its own, and with others the values stay finite")
         raise ReplayError("too many steps lie between it and the last copy of its variables")
+
+    def _is_bad_from(self, state: dict[int, Any], call: Call) -> bool:
+        """Whether a call goes bad, run with another state or with other random numbers than it had."""
+        self._run_step(state, call, Trace())
+        self.trace.is_exact = False
+        return self._is_bad()
 
     def _is_bad(self) -> bool:
         return any(value.bad for value in self.outputs) or bool(self.bad_variables())
@@ -136,7 +143,8 @@ class CompiledReplay:
         """The state after a call, run as it was compiled, on copies."""
         interpreter = self._begin(call, state, Trace())
         facts = self.history.facts
-        opened = facts.meets_others or facts.runs_python  # run as compiled, it would wait for others, or run Python
+        # Run as compiled, it would wait for others, run Python, or move on the numbers that the program draws next.
+        opened = facts.meets_others or facts.runs_python or facts.draws
         if facts.takes_data or opened:
             interpreter.opens_calls = opened
             self._call(interpreter, call)
