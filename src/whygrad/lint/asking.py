@@ -5,8 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
-from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 
 from whygrad.backends import api_of, modules_of, words_of
 from whygrad.diagnostics import Diagnostic, Fix, in_words
@@ -23,37 +22,26 @@ def ask(module: Module, framework: str, needs: set[str]) -> list[Diagnostic]:
     with without_collecting():
         facts, others = follow(module.tree, api, module.file if os.path.isabs(module.file) else None)
         needs.update(others)
-        findings = list(_findings(Case(module, facts, api)))
-        found = diagnostics(findings, module.file, Mending(module.file, module.text, framework))
+        case = Case(module, facts, api)
+        findings = [each for check in all_checks() for each in check(case)]
+        found = diagnostics(findings, module.file, partial(_fixes, module, framework))
         return [in_words(each, words) for each in found]
 
 
-class Mending:
-    """The fixes of findings in one text; a rewrite that fails costs its fix, not the finding."""
+def _fixes(module: Module, framework: str, finding: Finding) -> tuple[Fix, ...]:
+    """The fixes of a finding; a rewrite that fails costs its fix, not the finding."""
+    from whygrad.fixes.spelling import spelled
+    from whygrad.lint.fixing import fixes_of
 
-    def __init__(self, file: str, text: str, framework: str) -> None:
-        self._sources = {file: text}
-        self._framework = framework
-
-    def __call__(self, finding: Finding) -> tuple[Fix, ...]:
-        from whygrad.fixes.spelling import spelled
-        from whygrad.lint.fixing import fixes_of
-
-        words, modules = words_of(self._framework), modules_of(self._framework)
-        try:
-            with texts_of(self._sources):
-                return tuple(spelled(fixes_of(finding), words, modules))
-        except Exception:
-            return ()
-
-
-def _findings(case: Case) -> Iterator[Finding]:
-    for check, _ in all_checks():
-        yield from check(case)
+    try:
+        with texts_of({module.file: module.text}):
+            return tuple(spelled(fixes_of(finding), words_of(framework), modules_of(framework)))
+    except Exception:
+        return ()
 
 
 @cache
-def all_checks() -> tuple[tuple[Check, tuple[str, ...]], ...]:
+def all_checks() -> tuple[Check, ...]:
     """Every check; a new file in `rules` needs no second place."""
     for module in pkgutil.walk_packages(rules.__path__, prefix=f"{rules.__name__}."):
         importlib.import_module(module.name)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from whygrad.backends import FRAMEWORKS, api_of
 from whygrad.diagnostics import Diagnostic, Label, Severity
@@ -13,6 +14,7 @@ from whygrad.source import SourceSpan
 from whygrad.source.module import Module
 
 _DEEPEST = 3_000  # frames of Python: an expression nested deeper than its parser allows is not met
+_Parsed = TypeVar("_Parsed")
 
 
 def check_text(file: str, text: str, *, needs: set[str] | None = None) -> list[Diagnostic]:
@@ -20,7 +22,8 @@ def check_text(file: str, text: str, *, needs: set[str] | None = None) -> list[D
 
     Where `file` is an absolute path, files of its project that it imports are read as well, and added to `needs`.
     """
-    module = parse(file, text)
+    with _deep():
+        module = attempt(file, lambda: Module(file, text))
     if isinstance(module, Diagnostic):
         return [module]
     found: list[Diagnostic] = []
@@ -28,17 +31,17 @@ def check_text(file: str, text: str, *, needs: set[str] | None = None) -> list[D
         if any(word in text for word in api_of(framework).mentions):
             from whygrad.lint.asking import ask  # most files of a project may not need it
 
-            with deep():
+            with _deep():
                 found += ask(module, framework, needs if needs is not None else set())
     return found
 
 
-def parse(file: str, text: str) -> Module | Diagnostic:
-    """The parsed text, or what is wrong with it."""
+def attempt(file: str, parse: Callable[[], _Parsed]) -> _Parsed | Diagnostic:
+    """What parsing gives, or what is wrong with the text."""
     try:
-        with deep(), warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what Python has to say about old spellings is not ours to say
-            return Module(file, text)
+            return parse()
     except SyntaxError as error:
         return unreadable(file, error.msg or "it does not parse", error.lineno or 1, error.offset)
     except (ValueError, RecursionError, MemoryError) as error:
@@ -58,7 +61,7 @@ def unreadable(file: str, reason: str, line: int, column: int | None) -> Diagnos
 
 
 @contextmanager
-def deep() -> Iterator[None]:
+def _deep() -> Iterator[None]:
     """Room for code that is nested deeply."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEPEST))

@@ -5,18 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from whygrad.backends import FRAMEWORKS
-from whygrad.diagnostics import Diagnostic, Edit, Fix, FixSafety, Label, Severity
+from whygrad.diagnostics import Diagnostic, Edit, Fix, FixSafety, Label, Severity, Steps
 from whygrad.lint.files.checked import Checked
 from whygrad.run_folder import run_folder
 from whygrad.source import SourceSpan
 
 _FILE: Final = "lint.json"
 _MOST: Final = 200_000  # files
+_Placed = TypeVar("_Placed", Label, Edit)
 
 
 class Cache:
@@ -46,8 +47,9 @@ class Cache:
         if entry is None:
             return None
         try:
-            found = os.stat(file)
-            stamp = [found.st_mtime_ns, found.st_size]
+            stamp = _stamp(file)
+            if stamp is None:
+                return None
             if entry[0] != stamp:
                 if entry[0][1] != stamp[1] or entry[1] != digest(file.read_bytes()):
                     return None
@@ -55,21 +57,18 @@ class Cache:
                 self._changed = True
             if any(_stamp(other) != stamp for other, stamp in entry[4].items()):
                 return None
-            return _checked(entry[2], entry[3], tuple(entry[4]))
+            return Checked(tuple(map(_diagnostic, entry[2])), dict(entry[3]), tuple(entry[4]))
         except (OSError, LookupError, TypeError, ValueError, KeyError):
             return None
 
     def keep(self, file: Path, content: str, checked: Checked) -> None:
         """Remember what was found in a file whose content has this digest."""
-        if self._file is None or len(self._entries) >= _MOST:
+        stamp = _stamp(file)
+        if self._file is None or len(self._entries) >= _MOST or stamp is None:
             return
-        try:
-            found = os.stat(file)
-        except OSError:
-            return
-        rows = [_row(each) for each in checked.diagnostics]
+        rows = [asdict(each) for each in checked.diagnostics]
         needs = {other: _stamp(other) for other in checked.needs}
-        self._entries[str(file)] = [[found.st_mtime_ns, found.st_size], content, rows, checked.sources, needs]
+        self._entries[str(file)] = [stamp, content, rows, checked.sources, needs]
         self._changed = True
 
     def write(self) -> None:
@@ -96,46 +95,13 @@ def digest(data: bytes) -> str:
 def _fingerprint() -> str:
     """Changes with the rules themselves."""
     home = Path(__file__).parents[2]
-    stamps = []
     files = [path for room in ("lint", "source", "diagnostics") for path in sorted((home / room).rglob("*.py"))]
     files += (home.joinpath(*backend.split(".")[1:], "api.py") for backend in FRAMEWORKS.values())
-    for path in files:
-        found = path.stat()
-        stamps.append(f"{path.name}{found.st_mtime_ns}{found.st_size}")
-    return hashlib.sha256("".join(stamps).encode()).hexdigest()
+    return digest("".join(f"{path.name}{_stamp(path)}" for path in files).encode())
 
 
-def _row(diagnostic: Diagnostic) -> dict[str, Any]:
-    return {
-        "code": diagnostic.code,
-        "rule": diagnostic.rule,
-        "severity": int(diagnostic.severity),
-        "message": diagnostic.message,
-        "primary": _label_row(diagnostic.primary),
-        "variables": list(diagnostic.variables),
-        "related": [_label_row(each) for each in diagnostic.related],
-        "notes": list(diagnostic.notes),
-        "help": diagnostic.help,
-        "certain": diagnostic.certain,
-        "fixes": [
-            [fix.title, fix.safety.value, [_label_row(Label(edit.span, edit.text)) for edit in fix.edits]]
-            for fix in diagnostic.fixes
-        ],
-    }
-
-
-def _label_row(label: Label | None) -> list[Any] | None:
-    if label is None:
-        return None
-    span = label.span
-    return [span.file, span.line, span.column, span.end_line, span.end_column, label.text]
-
-
-def _label(row: list[Any] | None) -> Label | None:
-    return None if row is None else Label(SourceSpan(*row[:5]), str(row[5]))
-
-
-def _stamp(file: str) -> list[int] | None:
+def _stamp(file: Path | str) -> list[int] | None:
+    """When a file was changed and how large it is; None where it is not there."""
     try:
         found = os.stat(file)
     except OSError:
@@ -143,27 +109,24 @@ def _stamp(file: str) -> list[int] | None:
     return [found.st_mtime_ns, found.st_size]
 
 
-def _checked(rows: list[Mapping[str, Any]], sources: dict[str, str], needs: tuple[str, ...]) -> Checked:
-    return Checked(tuple(_diagnostic(row) for row in rows), dict(sources), needs)
+def _diagnostic(row: dict[str, Any]) -> Diagnostic:
+    """The diagnostic that `asdict` made a row of; not by `whygrad.graph.dataclass_json`, which takes long to import."""
+    held = {
+        "severity": Severity(row["severity"]),
+        "primary": None if row["primary"] is None else _placed(Label, row["primary"]),
+        "variables": tuple(row["variables"]),
+        "related": tuple(_placed(Label, each) for each in row["related"]),
+        "notes": tuple(row["notes"]),
+        "steps": Steps(**row["steps"]),
+        "fixes": tuple(map(_fix, row["fixes"])),
+    }
+    return Diagnostic(**{**row, **held})
 
 
-def _diagnostic(row: Mapping[str, Any]) -> Diagnostic:
-    related = (_label(each) for each in row["related"])
-    return Diagnostic(
-        code=row["code"],
-        rule=row["rule"],
-        severity=Severity(row["severity"]),
-        message=row["message"],
-        primary=_label(row["primary"]),
-        variables=tuple(row["variables"]),
-        related=tuple(each for each in related if each is not None),
-        notes=tuple(row["notes"]),
-        help=row["help"],
-        certain=row["certain"],
-        fixes=tuple(_fix(*each) for each in row["fixes"]),
-    )
+def _fix(row: dict[str, Any]) -> Fix:
+    edits = tuple(_placed(Edit, each) for each in row["edits"])
+    return Fix(title=row["title"], edits=edits, safety=FixSafety(row["safety"]))
 
 
-def _fix(title: str, safety: str, edits: list[list[Any]]) -> Fix:
-    made = tuple(Edit(SourceSpan(*row[:5]), str(row[5])) for row in edits)
-    return Fix(title=title, edits=made, safety=FixSafety(safety))
+def _placed(kind: type[_Placed], row: dict[str, Any]) -> _Placed:
+    return kind(SourceSpan(**row["span"]), row["text"])

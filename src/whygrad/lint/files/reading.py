@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import re
 import tokenize
-import warnings
 from dataclasses import dataclass, field, replace
+from types import CodeType
 from typing import Final
 
 from whygrad.diagnostics import Diagnostic, Edit, Fix, Label
-from whygrad.lint.engine import unreadable
+from whygrad.lint.engine import attempt, unreadable
 from whygrad.source import SourceSpan, cell_name
 from whygrad.source.editing import EditError, edited
 
@@ -68,7 +69,7 @@ class Source:
                 code = edited(self.sources[cell], [(each.span, each.text) for each in placed if each.span.file == cell])
             except EditError:
                 return None
-            if not _parses(_without_magics(code)):
+            if isinstance(_compiled(cell, code), Diagnostic):
                 return None
         return replace(fix, edits=placed)
 
@@ -128,37 +129,19 @@ def _notebook(file: str, data: bytes) -> Source | Diagnostic:
         sources[name] = code
         count = plain.count("\n") + 1
         found.append(Cell(name, line, count))
-        texts.append(plain if _parses(plain) else "\n" * (count - 1))
+        texts.append("\n" * (count - 1) if isinstance(_compiled(name, code), Diagnostic) else plain)
         line += count
     return Source(file, "\n".join(texts), tuple(found), sources)
 
 
 def broken_cells(source: Source) -> list[Diagnostic]:
     """The cells of a notebook that are no Python; the others are checked all the same."""
-    found = []
-    for cell in source.cells:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                compile(_without_magics(source.sources[cell.file]), cell.file, "exec", _TOP_LEVEL_AWAIT)
-        except SyntaxError as error:
-            found.append(unreadable(cell.file, error.msg or "it does not parse", error.lineno or 1, error.offset))
-        except (ValueError, RecursionError, MemoryError) as error:
-            found.append(unreadable(cell.file, str(error), 1, None))
-    return found
+    tried = (_compiled(cell.file, source.sources[cell.file]) for cell in source.cells)
+    return [each for each in tried if isinstance(each, Diagnostic)]
 
 
-_TOP_LEVEL_AWAIT: Final = 0x2000
-
-
-def _parses(text: str) -> bool:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(text, "<cell>", "exec", _TOP_LEVEL_AWAIT)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+def _compiled(cell: str, code: str) -> CodeType | Diagnostic:
+    return attempt(cell, lambda: compile(_without_magics(code), cell, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT))
 
 
 def _code(cell: dict[str, object]) -> str:

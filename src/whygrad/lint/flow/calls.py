@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from whygrad.backends.api import Does, Role
@@ -10,6 +11,7 @@ from whygrad.lint.flow.facts import Use
 from whygrad.lint.flow.imports import FILE
 from whygrad.lint.flow.machine import DEEPEST
 from whygrad.lint.flow.methods import Methods
+from whygrad.lint.flow.operations import common_dtype, dtype_of
 from whygrad.lint.values.reach import DATA
 from whygrad.lint.values.reach import flat as parts
 from whygrad.lint.values.value import (
@@ -29,22 +31,21 @@ from whygrad.lint.values.value import (
     Table,
     Tape,
     Value,
+    argument,
 )
 
 MOST_ELSEWHERE: Final = 2_000  # expressions of functions of other files that are looked at
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ReturnFlow:
     """What the function that is followed has returned so far."""
 
-    __slots__ = ("given", "klass", "self_", "values", "yields")
-
-    def __init__(self) -> None:
-        self.values: list[Value] = []
-        self.given: tuple[Value, ...] = ()
-        self.yields: list[Value] = []
-        self.klass: Klass | None = None
-        self.self_: Value | None = None
+    klass: Klass | None
+    self_: Value | None
+    given: tuple[Value, ...]
+    values: list[Value] = field(default_factory=list)
+    yields: list[Value] = field(default_factory=list)
 
 
 class Calls(Methods):
@@ -66,32 +67,24 @@ class Calls(Methods):
             case Method():
                 return self.call_method(callee, arguments, words, where)
             case Node(does=Does.EITHER) if len(callee.inputs) <= 6:
-                results = [self.call(each, arguments, words, where) for each in callee.inputs]
-                joined: Value | None = None
-                for each in results:
-                    joined = self.join(joined, each)
-                return joined or self.unknown(where)
+                return self.any_of([self.call(each, arguments, words, where) for each in callee.inputs], where)
         return self._call_unknown(callee, arguments, words, where)
 
     def _call_unknown(self, callee: Value, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Value:
+        given = (*arguments, *words.values())
         results = [
             self.call(each, [self.unknown(where) for _ in each.node.args.args], {}, where)
-            for each in (*arguments, *words.values())
+            for each in given
             if isinstance(each, Function) and each.node not in self.place.calls
         ]
-        made = self.node(Kind.UNKNOWN, where, None, (*arguments, *words.values(), *results))
+        made = self.node(Kind.UNKNOWN, where, None, (*given, *results))
         made.callee, made.words = callee, words
-        self.escape((*arguments, *words.values()))
+        for part in (each for value in given for each in parts(value)):  # may be built, called or asked there
+            if isinstance(part, Object):
+                part.built = part.called = True
+            elif isinstance(part, Tape):
+                part.kept = True
         return made
-
-    def escape(self, values: tuple[Value, ...]) -> None:
-        """What an unknown function is given may be built, called or asked there."""
-        for value in values:
-            for each in parts(value):
-                if isinstance(each, Object):
-                    each.built = each.called = True
-                elif isinstance(each, Tape):
-                    each.kept = True
 
     def _call_function(
         self, function: Function, arguments: list[Value], words: dict[str, Value], where: ast.Call
@@ -107,9 +100,7 @@ class Calls(Methods):
         began = self.steps
         scope = Scope(function.scope)
         self._bind(function, scope, arguments, words, where)
-        flow = ReturnFlow()
-        flow.klass, flow.self_ = function.owner, function.self_
-        flow.given = (*arguments, *words.values())
+        flow = ReturnFlow(function.owner, function.self_, (*arguments, *words.values()))
         traced = node if function.compiled and place.traced is None else place.traced
         branch = place.branch and traced is place.traced
         inner = Place(place.loops, (*place.calls, node), traced, branch, (*place.sites, where))
@@ -132,10 +123,7 @@ class Calls(Methods):
             return Items(flow.yields, where, complete=False)
         if function.custom:
             return self._custom(flow, where)
-        result: Value | None = None
-        for each in flow.values:
-            result = each if result is None else self.join(result, each)
-        return Literal(None, where) if result is None else result
+        return self.any_of(flow.values, where) if flow.values else Literal(None, where)
 
     def _custom(self, flow: ReturnFlow, where: ast.Call) -> Value:
         """A function with a gradient of its own passes on to its arguments whatever that gives."""
@@ -149,7 +137,7 @@ class Calls(Methods):
         self, function: Function, scope: Scope, arguments: list[Value], words: dict[str, Value], where: ast.Call
     ) -> None:
         args = function.node.args
-        given = list(arguments) if function.self_ is None else [function.self_, *arguments]
+        given = arguments if function.self_ is None else [function.self_, *arguments]
         names = [*args.posonlyargs, *args.args]
         defaults: dict[str, ast.expr] = dict(
             zip((arg.arg for arg in reversed(names)), reversed(args.defaults), strict=False)
@@ -165,13 +153,12 @@ class Calls(Methods):
                 scope.names[arg.arg] = given[position]
             elif arg.arg in words:
                 scope.names[arg.arg] = words[arg.arg]
-            elif arg.arg in defaults and not spread and "**" not in words and isinstance(where, ast.Call):
+            elif arg.arg in defaults and not spread and "**" not in words:
                 scope.names[arg.arg] = self._default(function, defaults[arg.arg])
             else:
                 scope.names[arg.arg] = self.unknown(arg, name=arg.arg)
         if args.vararg is not None:
-            rest = list(given[len(names) :])
-            scope.names[args.vararg.arg] = Items(rest, where, complete=not spread)
+            scope.names[args.vararg.arg] = Items(given[len(names) :], where, complete=not spread)
         if args.kwarg is not None:
             known = {arg.arg for arg in (*names, *args.kwonlyargs)}
             scope.names[args.kwarg.arg] = Table({name: v for name, v in words.items() if name not in known}, where)
@@ -189,30 +176,26 @@ class Calls(Methods):
         if dotted.startswith("builtins."):
             return self._call_builtin(dotted[9:], arguments, words, where)
         result = self._made_by(dotted, arguments, words, where)
-        self.facts.uses.append(Use(dotted, where.func, self.place, where, arguments, words, result))
+        self.facts.uses.append(Use(dotted, where.func, self.place, where, arguments, words))
         return result
 
     def _made_by(self, dotted: str, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Value:
         role = self.role_of(dotted)
         match role:
             case Role.TAPE:
-                tape = Tape(
-                    where,
-                    persistent=_flag(words.get("persistent"), arguments[:1], False),
-                    watches=None,
-                    place=self.place,
-                )
-                tape.watches = _flag(words.get("watch_accessed_variables"), arguments[1:2], True)
+                persistent = _flag(argument(arguments, words, "persistent", 0), default=False)
+                watches = _flag(argument(arguments, words, "watch_accessed_variables", 1), default=True)
+                tape = Tape(where, self.place, persistent, watches)
                 self.facts.tapes.append(tape)
                 return tape
             case Role.VARIABLE | Role.NETWORK_VARIABLE:
-                return self.new_variable(role, dotted, arguments, words, where)
+                return self._made_variable(role, arguments, words, where)
             case Role.COMPILED | Role.CUSTOM_GRADIENT:
-                return self._decorated(role, dotted, arguments)
+                first = arguments[0] if arguments else Known(dotted)  # the decorator that makes one
+                return self.compiled(first, role) if isinstance(first, Function) else first
             case Role.INPUT:
-                return self.node(
-                    Kind.TENSOR, where, Does.CONSTANT, (), self.dtype_named(words.get("dtype", Literal("")))
-                )
+                dtype = self.dtype_named(words.get("dtype", Literal("")))
+                return self.node(Kind.TENSOR, where, Does.CONSTANT, (), dtype)
             case None:
                 pass
             case _:
@@ -223,7 +206,7 @@ class Calls(Methods):
         if dotted.endswith(("models.clone_model", "models.load_model", "saving.load_model")):
             return self.make(Role.NETWORK, dotted, [], {}, where)
         if dotted.startswith("np."):
-            return self._array(last, arguments, words, where)
+            return self.node(Kind.ARRAY, where, self.api.functions.get(last), (*arguments, *words.values()))
         if dotted.startswith(self.api.spaces) and not dotted.startswith(self.api.others):
             does = self.api.functions.get(dotted) or self.api.functions.get(last)
             if does is None:
@@ -233,40 +216,18 @@ class Calls(Methods):
             return self.compute(does, arguments, words, where)
         return self._call_unknown(Known(dotted), arguments, words, where)
 
-    def _array(self, last: str, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Value:
-        made = self.node(Kind.ARRAY, where, self.api.functions.get(last), tuple(arguments))
-        inside = tuple(words.values())
-        made.inputs += inside
-        return made
-
-    def _decorated(self, role: Role, dotted: str, arguments: list[Value]) -> Value:
-        """A compiled function, or the decorator that makes one."""
-        if arguments and isinstance(arguments[0], Function):
-            return self.compiled(arguments[0], role)
-        if arguments and isinstance(arguments[0], Object):
-            return arguments[0]
-        return arguments[0] if arguments else Known(dotted)
-
     def compiled(self, function: Function, role: Role) -> Function:
-        made = Function(function.node, function.scope)
-        made.self_, made.owner = function.self_, function.owner
-        made.compiled = function.compiled or role is Role.COMPILED
-        made.custom = function.custom or role is Role.CUSTOM_GRADIENT
-        return made
+        compiled, custom = role is Role.COMPILED, role is Role.CUSTOM_GRADIENT
+        return replace(function, compiled=function.compiled or compiled, custom=function.custom or custom)
 
-    def new_variable(
-        self, role: Role, dotted: str, arguments: list[Value], words: dict[str, Value], where: ast.Call
-    ) -> Node:
-        initial = words.get("initial_value", words.get("initializer", arguments[0] if arguments else None))
-        made = self.node(Kind.VARIABLE, where, None, ())
+    def _made_variable(self, role: Role, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Node:
+        initial = words.get("initial_value", argument(arguments, words, "initializer", 0))
+        made = self.new_variable(words, where)
         made.of, made.name = initial, PLAIN if role is Role.VARIABLE else ""
-        dtype = self.dtype_named(words["dtype"]) if "dtype" in words else None
-        if dtype is None and initial is not None and "dtype" not in words and role is Role.VARIABLE:
-            dtype = _dtype_of(initial)
-        made.dtype = dtype
-        flag = words.get("trainable", Literal(True))
-        made.trainable = flag.value is True if isinstance(flag, Literal) else None
-        self.facts.variables.append(made)
+        if "dtype" in words:
+            made.dtype = self.dtype_named(words["dtype"])
+        elif initial is not None and role is Role.VARIABLE:
+            made.dtype = common_dtype(None if _is_array(each) else dtype_of(each) for each in parts(initial))
         return made
 
     # names of Python
@@ -340,25 +301,14 @@ class Calls(Methods):
         else:
             made = Items([Items([self.element(each, where) for each in arguments])], where, complete=False)
         made.form = "zip"
-        self.zips[id(made)] = arguments
         return made
 
 
-def _flag(word: Value | None, positional: list[Value], default: bool) -> bool | None:
-    value = word if word is not None else positional[0] if positional else Literal(default)
+def _flag(value: Value | None, *, default: bool) -> bool | None:
+    if value is None:
+        return default
     return value.value if isinstance(value, Literal) and isinstance(value.value, bool) else None
 
 
-def _dtype_of(value: Value) -> str | None:
-    found: set[str | None] = set()
-    for each in parts(value):
-        if isinstance(each, Literal):
-            known = "int" if isinstance(each.value, int) else "float" if isinstance(each.value, float) else None
-            found.add(known)
-        elif isinstance(each, Node):
-            found.add(each.dtype if each.kind is not Kind.ARRAY else None)
-        else:
-            found.add(None)
-    if "float" in found:
-        return "float"
-    return "int" if found == {"int"} else None
+def _is_array(value: Value) -> bool:
+    return isinstance(value, Node) and value.kind is Kind.ARRAY

@@ -10,6 +10,7 @@ from whygrad.backends.api import Does
 from whygrad.lint.flow.calls import Calls
 from whygrad.lint.flow.machine import BUDGET, SpentError
 from whygrad.lint.flow.operations import OPERATORS
+from whygrad.lint.values.questions import group_owner
 from whygrad.lint.values.value import Function, Items, Kind, Known, Literal, Method, Node, Object, Scope, Table, Value
 
 _PYTHON: Final = (
@@ -36,9 +37,14 @@ class Expressions(Calls):
             return found
         if node.id in _BUILTINS:
             return Known(f"builtins.{node.id}", node)
-        made = self.unknown(node, name=node.id)
-        made.under, made.time = frozenset(), 0  # it was there before
+        made = self.foreign(node.id, node)
         self.module.names[node.id] = made
+        return made
+
+    def foreign(self, name: str, node: ast.expr | ast.stmt) -> Node:
+        """Something unknown that was there before."""
+        made = self.unknown(node, name=name)
+        made.under, made.time = frozenset(), 0
         return made
 
     def _constant(self, node: ast.Constant) -> Value:
@@ -61,8 +67,7 @@ class Expressions(Calls):
                 if isinstance(given, Items) and given.complete:
                     arguments += given.items
                 else:
-                    rest = self.unknown(argument, (given,), "*")
-                    arguments.append(rest)
+                    arguments.append(self.unknown(argument, (given,), "*"))
             else:
                 arguments.append(self.evaluate(argument))
         words: dict[str, Value] = {}
@@ -85,7 +90,7 @@ class Expressions(Calls):
     ) -> Value | None:
         """A method of something unknown, where its name says enough."""
         owner = callee.parent
-        if name in ("apply_gradients",) and owner is not None:
+        if name == "apply_gradients" and owner is not None:
             return self._applied(owner, arguments, words, node)
         if name in self.api.escapes and isinstance(owner, Node):
             return self.node(Kind.ARRAY, node, Does.TO_ARRAY, (owner,))
@@ -119,11 +124,7 @@ class Expressions(Calls):
         return self.node(self.mixed(operands), node, Does.COMPARE, operands, "int")
 
     def _boolean(self, node: ast.BoolOp) -> Value:
-        values = [self.evaluate(each) for each in node.values]
-        found: Value | None = None
-        for each in values:
-            found = self.join(found, each)
-        return found or self.unknown(node)
+        return self.any_of([self.evaluate(each) for each in node.values], node)
 
     def _choice(self, node: ast.IfExp) -> Value:
         test = self.evaluate(node.test)
@@ -146,13 +147,12 @@ class Expressions(Calls):
     def _dictionary(self, node: ast.Dict) -> Value:
         items: dict[object, Value] = {}
         for key, value in zip(node.keys, node.values, strict=True):
-            name = self.evaluate(key) if key is not None else None
+            name = plain_key(self.evaluate(key)) if key is not None else None
             held = self.evaluate(value)
             if key is None and isinstance(held, Table):
                 items |= held.items
             else:
-                plain = isinstance(name, Literal) and isinstance(name.value, (str, int))
-                items[name.value if plain and isinstance(name, Literal) else None] = held
+                items[name] = held
         return Table(items, node)
 
     def _subscript(self, node: ast.Subscript) -> Value:
@@ -164,8 +164,7 @@ class Expressions(Calls):
             if isinstance(owner, Items):
                 return self._sliced(owner, node)
             if isinstance(owner, Node) and owner.kind is not Kind.UNKNOWN:
-                kind = Kind.TENSOR if owner.kind is Kind.VARIABLE else owner.kind
-                return self.node(kind, node, Does.MOVE, (owner,), owner.dtype)
+                return self.node(self.mixed((owner,)), node, Does.MOVE, (owner,), owner.dtype)
             return self.unknown(node, (owner,))
         return self.item(owner, self.evaluate(node.slice), node)
 
@@ -174,7 +173,7 @@ class Expressions(Calls):
         assert isinstance(bounds, ast.Slice)
         lower, upper = _integer(bounds.lower), _integer(bounds.upper)
         known = (bounds.lower is None or lower is not None) and (bounds.upper is None or upper is not None)
-        whole = any(isinstance(each, Node) and each.group is not None for each in owner.items)
+        whole = any(group_owner(each) for each in owner.items)
         if owner.complete and known and bounds.step is None and not whole:
             return Items(owner.items[lower:upper], node)
         return self.some_of(owner, node)
@@ -193,10 +192,7 @@ class Expressions(Calls):
 
     def _mapping(self, node: ast.DictComp) -> Value:
         items, _ = self._turns(node.generators, node.value)
-        held: Value | None = None
-        for each in items:
-            held = self.join(held, each)
-        return Table({None: held or self.unknown(node)}, node)
+        return Table({None: self.any_of(items, node)}, node)
 
     def _turns(self, generators: list[ast.comprehension], element: ast.expr) -> tuple[list[Value], bool]:
         """What a comprehension gives, entry by entry where its list is known."""
@@ -211,7 +207,8 @@ class Expressions(Calls):
         try:
             with self.inside(self.looping(first)):
                 for entry in entries:
-                    self.bind_target(first.target, self._filtered(entry, first), None)
+                    taken = self.not_all(entry, entry.where) if first.ifs else entry
+                    self.bind_target(first.target, taken, None)
                     for test in first.ifs:
                         self.evaluate(test)
                     if rest:
@@ -223,11 +220,6 @@ class Expressions(Calls):
         finally:
             self.scope = before
         return found, complete
-
-    def _filtered(self, entry: Value, generator: ast.comprehension) -> Value:
-        if generator.ifs and isinstance(entry, Node) and entry.group is not None:
-            return self.one_of(entry, entry.where)
-        return entry
 
     def bind_target(self, target: ast.expr, value: Value, statement: ast.stmt | None) -> None:
         raise NotImplementedError
@@ -256,6 +248,11 @@ class Expressions(Calls):
 def is_plain(test: ast.expr) -> bool:
     """Whether a test is of a local name or a constant: attributes may be set in a branch that was not taken last."""
     return not any(isinstance(each, (ast.Attribute, ast.Subscript, ast.Call)) for each in ast.walk(test))
+
+
+def plain_key(value: Value) -> str | int | None:
+    """The constant that a key is; None where it is another."""
+    return value.value if isinstance(value, Literal) and isinstance(value.value, (str, int)) else None
 
 
 def _integer(node: ast.expr | None) -> int | None:

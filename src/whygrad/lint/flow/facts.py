@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from whygrad.lint.values.value import Function, Group, Items, Node, Object, Place, Tape, Value
+from whygrad.lint.values.value import Function, Group, Items, Node, Object, Place, Tape, Value, argument
 
 
 @dataclass(slots=True, eq=False)
@@ -20,8 +20,6 @@ class Request:
     time: int
     method: str = "gradient"
     inside: bool = False  # while the tape is open
-    written: Value | None = None  # the sources as they are written
-    result: Value | None = None
 
     @property
     def is_lenient(self) -> bool:
@@ -37,7 +35,6 @@ class Update:
     pairs: list[tuple[Value, Value]] | None  # None: they are not known
     where: ast.Call
     place: Place
-    time: int
 
 
 @dataclass(slots=True, eq=False)
@@ -47,10 +44,9 @@ class Write:
     variable: Node
     value: Value | None
     method: str
-    where: ast.AST
+    where: ast.Call
     place: Place
     time: int
-    tapes: frozenset[Tape]
 
 
 @dataclass(slots=True, eq=False)
@@ -75,9 +71,18 @@ class Use:
     call: ast.Call | None = None
     arguments: list[Value] = field(default_factory=list)
     words: dict[str, Value] = field(default_factory=dict)
-    result: Value | None = None
     owner: Value | None = None  # whose method it is
     method: str = ""
+
+    @property
+    def name(self) -> str:
+        """`log` for `tf.math.log`."""
+        return self.dotted.rpartition(".")[2]
+
+    @property
+    def loss(self) -> Value | None:
+        """Of a call of `compile`: the loss that it names."""
+        return argument(self.arguments, self.words, "loss", 1)
 
 
 @dataclass(slots=True, eq=False)
@@ -141,6 +146,3 @@ class Facts:
     lists: list[Items] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
     aliases: list[ast.Assign] = field(default_factory=list)  # one name for what has another
-    dropped: list[tuple[Value, ast.Expr]] = field(default_factory=list)  # results that nobody takes
-    returned: set[int] = field(default_factory=set)
-    spent: bool = False  # the file was too much to follow to its end

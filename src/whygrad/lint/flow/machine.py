@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
 from whygrad.backends.api import Api, Does
 from whygrad.lint.flow.facts import Facts
+from whygrad.lint.values.questions import is_none, options
 from whygrad.lint.values.value import Function, Items, Kind, Klass, Literal, Node, Object, Place, Scope, Tape, Value
 
 BUDGET: Final = 60_000  # expressions looked at; a file of 2,000 lines has about 20,000
@@ -59,16 +60,7 @@ class Machine:
         dtype: str | None = None,
     ) -> Node:
         self.time += 1
-        made = Node(
-            kind,
-            where,
-            does=does,
-            inputs=inputs,
-            under=self.recording,
-            dtype=dtype,
-            place=self.place,
-            time=self.time,
-        )
+        made = Node(kind, where, does, inputs, dtype, self.recording, self.place, self.time)
         self.facts.nodes.append(made)
         return made
 
@@ -94,22 +86,28 @@ class Machine:
 
     def join(self, one: Value | None, other: Value | None) -> Value:
         """Either of two values, as a branch decides."""
-        if one is None or one is other or _is_none(one):
+        if one is None or one is other or is_none(one):
             return other if other is not None else self.unknown()
-        if other is None or _is_none(other):
+        if other is None or is_none(other):
             return one
         if isinstance(one, Items) and isinstance(other, Items) and len(one.items) == len(other.items):
             items = [self.join(a, b) for a, b in zip(one.items, other.items, strict=True)]
             return Items(items, one.where, complete=one.complete and other.complete)
         if isinstance(one, Literal) and isinstance(other, Literal) and one.value == other.value:
             return one
-        options = (*_options(one), *_options(other))
-        kinds = {each.kind if isinstance(each, Node) else _kind(each) for each in options}
-        made = Node(kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN, one.where, does=Does.EITHER, inputs=options[:12])
-        dtypes = {each.dtype if isinstance(each, Node) else None for each in options}
-        made.dtype = dtypes.pop() if len(dtypes) == 1 else None
-        made.time = self.time
-        return made
+        found = (*options(one), *options(other))
+        kinds = {each.kind if isinstance(each, Node) else _kind(each) for each in found}
+        dtypes = {each.dtype if isinstance(each, Node) else None for each in found}
+        kind = kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN
+        dtype = dtypes.pop() if len(dtypes) == 1 else None
+        return Node(kind, one.where, Does.EITHER, found[:12], dtype, time=self.time)
+
+    def any_of(self, values: Iterable[Value], where: ast.AST | None) -> Value:
+        """One of several values; unknown where there are none."""
+        found: Value | None = None
+        for each in values:
+            found = each if found is None else self.join(found, each)
+        return found if found is not None else self.unknown(where)
 
     # what is around
 
@@ -122,24 +120,22 @@ class Machine:
             self.place = before
 
     def looping(self, loop: ast.AST) -> Place:
-        place = self.place
-        return replace(place, loops=(*place.loops, loop))
+        return replace(self.place, loops=(*self.place.loops, loop))
 
     def branching(self) -> Place:
-        place = self.place
-        return place if place.branch else replace(place, branch=True)
+        return replace(self.place, branch=True)
+
+    @contextmanager
+    def recorded_by(self, tape: Tape) -> Iterator[None]:
+        self.tapes.append(tape)
+        self.refresh()
+        yield
+        self.tapes.remove(tape)
+        self.refresh()
 
     def refresh(self) -> None:
         """Which tapes record from now on."""
         self.recording = frozenset(tape for tape in self.tapes if not tape.paused)
-
-
-def _is_none(value: Value) -> bool:
-    return isinstance(value, Literal) and value.value is None
-
-
-def _options(value: Value) -> tuple[Value, ...]:
-    return value.inputs if isinstance(value, Node) and value.does is Does.EITHER else (value,)
 
 
 def _kind(value: Value) -> Kind:

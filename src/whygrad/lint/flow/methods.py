@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Final
 
 from whygrad.backends.api import Does, Role
 from whygrad.lint.flow.facts import Request, Training, Update, Use, Write
-from whygrad.lint.flow.objects import CALLABLE, HOLDERS, LISTS, Objects
+from whygrad.lint.flow.objects import CALLABLE, HOLDERS, LISTS, Objects, ends
+from whygrad.lint.values.questions import group_owner
 from whygrad.lint.values.reach import flat as parts
 from whygrad.lint.values.value import (
     Function,
@@ -39,7 +41,6 @@ _CONSTANT_ATTRIBUTES: Final = ("shape", "dtype", "name", "ndim", "device", "path
 class Methods(Objects):
     """What is called by a dot."""
 
-    zips: dict[int, list[Value]]
     compilations: dict[int, Use]
     added_losses: dict[int, list[Value]]
 
@@ -59,10 +60,7 @@ class Methods(Objects):
                 found = [self.attribute(each, name, where) for each in owner.inputs]
                 return Items([each for one in found for each in parts(one)], where, complete=False)
             case Node(does=Does.EITHER) if any(isinstance(each, (Object, Tape)) for each in owner.inputs):
-                joined: Value | None = None
-                for each in owner.inputs:
-                    joined = self.join(joined, self.attribute(each, name, where))
-                return joined or self.unknown(where)
+                return self.any_of((self.attribute(each, name, where) for each in owner.inputs), where)
             case Node():
                 return self._of_node(owner, name, where)
             case Table() if name not in ("items", "values", "keys", "get", "update", "setdefault", "pop", "copy"):
@@ -128,7 +126,7 @@ class Methods(Objects):
             return self.node(Kind.TENSOR, where, Does.MOVE, (owner,))
         if name in ("astype", "mean", "sum", "max", "min", "std", "var", "reshape", "copy", "ravel", "flatten"):
             does = {"std": Does.DEVIATION, "sum": Does.SUM, "mean": Does.REDUCE}.get(name, Does.MOVE)
-            return self.node(owner.kind if owner.kind is not Kind.VARIABLE else Kind.TENSOR, where, does, (owner,))
+            return self.node(self.mixed((owner,)), where, does, (owner,))
         if owner.kind is Kind.ARRAY:
             return self.node(Kind.ARRAY, where, None, (owner, *given))
         return self.unknown(where, (owner, *given))
@@ -138,9 +136,9 @@ class Methods(Objects):
     ) -> Value:
         value = arguments[-1] if arguments else words.get("value")
         self.time += 1
-        self.facts.writes.append(Write(owner, value, name, where, self.place, self.time, self.recording))
+        self.facts.writes.append(Write(owner, value, name, where, self.place, self.time))
         if name in ("assign_sub", "assign_add") and value is not None and owner.trainable is not False:
-            self.facts.updates.append(Update(None, [(value, owner)], where, self.place, self.time))
+            self.facts.updates.append(Update(None, [(value, owner)], where, self.place))
         inputs = (owner,) if value is None else (owner, value)
         return self.node(Kind.TENSOR, where, Does.WRITTEN, inputs)
 
@@ -151,7 +149,7 @@ class Methods(Objects):
             self.time += 1
             for each in parts(arguments[0]):
                 tape.watched.append((each, self.time))
-            self.facts.uses.append(Use("tape.watch", where, self.place, where, arguments, words, None, tape, name))
+            self.facts.uses.append(Use("tape.watch", where, self.place, where, arguments, words, tape, name))
         elif name == "stop_recording":
             return Method(tape, "paused", where)
         elif name in _ASKS:
@@ -165,35 +163,32 @@ class Methods(Objects):
             return self.unknown(where)
         self.time += 1
         sources = list(parts(written))
-        request = Request(target, sources, tape, where, self.place, self.time, name, tape in self.tapes, written)
+        request = Request(target, sources, tape, where, self.place, self.time, name, tape in self.tapes)
         self.facts.requests.append(request)
         tape.requests.append(request)
-        request.result = self._gradients(written, target, where)
-        return request.result
+        return self._gradients(written, target, where)
 
     def _gradients(self, source: Value, target: Value, where: ast.Call) -> Value:
         """Gradients in the form of what they are asked of."""
         if isinstance(source, Items):
-            made = Items([self._gradients(each, target, where) for each in source.items], where)
-            made.complete = source.complete
-            return made
+            items = [self._gradients(each, target, where) for each in source.items]
+            return Items(items, where, complete=source.complete)
         if isinstance(source, Table):
             return Table({key: self._gradients(each, target, where) for key, each in source.items.items()}, where)
-        made_node = self.node(Kind.TENSOR, where, Does.GRADIENTS, (target, source), "float")
-        made_node.of = source
+        made = self.node(Kind.TENSOR, where, Does.GRADIENTS, (target, source), "float")
+        made.of = source
         if isinstance(source, Node) and source.kind is Kind.UNKNOWN:
-            made_node.kind = Kind.UNKNOWN  # it may be a list
-        return made_node
+            made.kind = Kind.UNKNOWN  # it may be a list
+        return made
 
     def _of_super(
         self, base: Super, name: str, arguments: list[Value], words: dict[str, Value], where: ast.Call
     ) -> Value:
         owner = base.self_
         if name == "__init__" and isinstance(owner, Object) and owner.role is Role.NETWORK:
-            ends = (*arguments[:2], *(words[w] for w in ("inputs", "outputs") if w in words))
-            if len(ends) == 2:
-                owner.outputs, owner.built = (ends[0], ends[1]), True
-            return Literal(None, where)
+            found = ends(arguments, words)
+            if found is not None:
+                owner.outputs, owner.built = found, True
         if name in ("__init__", "build", "__setattr__"):
             return Literal(None, where)
         if isinstance(owner, Object):
@@ -203,7 +198,7 @@ class Methods(Objects):
     def _of_object(
         self, owner: Object, name: str, arguments: list[Value], words: dict[str, Value], where: ast.Call
     ) -> Value:
-        use = Use(owner.dotted, where.func, self.place, where, arguments, words, None, owner, name)
+        use = Use(owner.dotted, where.func, self.place, where, arguments, words, owner, name)
         self.facts.uses.append(use)
         given = (*arguments, *words.values())
         if name in _PREDICTS and owner.role in CALLABLE:
@@ -212,13 +207,12 @@ class Methods(Objects):
             return made
         if name in _TRAINS and owner.role in CALLABLE:
             return self._trained(owner, use, where)
-        if name == "apply_gradients" or name == "apply":
+        if name in ("apply_gradients", "apply"):
             return self._applied(owner, arguments, words, where)
         if name == "compile":
             self.compilations[id(owner)] = use
         elif name == "add_weight":
-            made = self._added_weight(owner, arguments, words, where)
-            return made
+            return self._added_weight(owner, words, where)
         elif name == "add_loss" and arguments:
             self.added_losses.setdefault(id(owner), []).append(arguments[0])
         elif name == "add" and owner.members is not None and arguments:
@@ -228,10 +222,11 @@ class Methods(Objects):
             first = owner.members[0]
             owner.built = owner.built or isinstance(first, Node) or "input_shape" in getattr(first, "words", {})
             owner.built = owner.built or (isinstance(first, Object) and first.role is Role.INPUT)
-        elif name == "build":
-            for each in owner.contents():
-                if isinstance(each, Object):
-                    each.built = True
+        elif name in ("build", "set_weights", "load_weights"):
+            for held in owner.objects():
+                held.built = True
+            if name != "build":
+                return Literal(None, where)
         elif name == "update_state" and owner.role is Role.METRIC:
             owner.state = self.node(Kind.TENSOR, where, Does.STATE, tuple(arguments))
         elif name == "result" and owner.role is Role.METRIC:
@@ -242,16 +237,11 @@ class Methods(Objects):
         elif name in ("stack", "concat", "read", "gather") and owner.role is Role.ARRAY_OF_TENSORS:
             return self.node(Kind.TENSOR, where, Does.MOVE, (self.child(owner, "rest", where), *(owner.members or ())))
         elif name == "minimize":
-            return self._minimized(owner, arguments, words, where)
-        elif name in ("get_weights",):
+            return self._minimized(arguments, words, where)
+        elif name == "get_weights":
             made = self.node(Kind.ARRAY, where, Does.TO_ARRAY, ())
             made.callee = owner
             return Items([made], where, complete=False)
-        elif name in ("set_weights", "load_weights"):
-            for each in owner.contents():
-                if isinstance(each, Object):
-                    each.built = True
-            return Literal(None, where)
         elif name == "get_layer" and owner.members is not None:
             wanted = words.get("name", arguments[0] if arguments else None)
             for each in owner.members:
@@ -260,21 +250,25 @@ class Methods(Objects):
                     return each
         elif name == "summary":
             return Literal(None, where)
-        made_node = self.unknown(where, given)
+        made = self.unknown(where, given)
         if owner.role in HOLDERS and owner.klass is not None and name not in ("compute_loss", "add_metric"):
-            made_node.callee = owner  # a method from a file that was not read may call the network
+            made.callee = owner  # a method from a file that was not read may call the network
         if owner.role is None or name in ("compute_loss", "compiled_loss", "loss"):
-            made_node.callee = owner
-        return made_node
+            made.callee = owner
+        return made
 
-    def _added_weight(self, owner: Object, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Node:
+    def new_variable(self, words: dict[str, Value], where: ast.Call) -> Node:
         made = self.node(Kind.VARIABLE, where)
-        made.parent, made.name = owner, "add_weight"
         flag = words.get("trainable", Literal(True))
         made.trainable = flag.value is True if isinstance(flag, Literal) else None
+        self.facts.variables.append(made)
+        return made
+
+    def _added_weight(self, owner: Object, words: dict[str, Value], where: ast.Call) -> Node:
+        made = self.new_variable(words, where)
+        made.parent, made.name = owner, "add_weight"
         made.dtype = self.dtype_named(words["dtype"]) if "dtype" in words else "float"
         owner.attributes[f"<weight {len(owner.attributes)}>"] = made
-        self.facts.variables.append(made)
         return made
 
     def _applied(self, owner: Value, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Value:
@@ -284,28 +278,21 @@ class Methods(Objects):
         if isinstance(given, Items) and given.items:
             rows = [each.items for each in given.items if isinstance(each, Items) and len(each.items) == 2]
             pairs = [(row[0], row[1]) for row in rows] if len(rows) == len(given.items) else None
-        if (
-            len(arguments) > 1
-            and isinstance(given, Items)
-            and isinstance(arguments[1], Items)
-            and len(given.items) == len(arguments[1].items)
-        ):
-            pairs = list(zip(given.items, arguments[1].items, strict=True))
-        self.facts.updates.append(Update(owner, pairs, where, self.place, self.time))
+        variables = arguments[1] if len(arguments) > 1 else None
+        if isinstance(given, Items) and isinstance(variables, Items) and len(given.items) == len(variables.items):
+            pairs = list(zip(given.items, variables.items, strict=True))
+        self.facts.updates.append(Update(owner, pairs, where, self.place))
         return Literal(None, where)
 
-    def _minimized(self, owner: Object, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Value:
+    def _minimized(self, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Value:
         """`minimize` opens a tape of its own around the function that it is given."""
         loss = arguments[0] if arguments else words.get("loss")
         sources = arguments[1] if len(arguments) > 1 else words.get("var_list")
         if not isinstance(loss, Function):
             return Literal(None, where)
-        tape = Tape(where, persistent=True, watches=True, place=self.place)
-        self.tapes.append(tape)
-        self.refresh()
-        target = self.call(loss, [], {}, where)
-        self.tapes.pop()
-        self.refresh()
+        tape = Tape(where, self.place)
+        with self.recorded_by(tape):
+            target = self.call(loss, [], {}, where)
         if sources is not None and not isinstance(sources, Function):
             listed = list(parts(sources))
             self.facts.requests.append(Request(target, listed, tape, where, self.place, self.time, "minimize"))
@@ -320,42 +307,33 @@ class Methods(Objects):
         if isinstance(step, Function):
             self.call(step.bound(owner), [self.unknown(where)], {}, where)
             return self.unknown(where)
-        tape = Tape(where, persistent=True, watches=True, place=self.place)
-        self.tapes.append(tape)
-        self.refresh()
-        held = [id(each) for each in owner.contents() if isinstance(each, Object)]
-        earlier = [self.added_losses.pop(each, None) for each in held]
-        data = use.arguments[0] if use.arguments and isinstance(use.arguments[0], Node) else self.unknown(where)
-        output = self.call(owner, [data], {"training": Literal(True)}, where)
-        training.output = output
-        target = self._compiled_loss(compiled, output, where)
-        added = [loss for each in held for loss in self.added_losses.get(each, ())]
-        if any(earlier) and not added:
-            target = None  # they were added when the network was put together, and are not followed again
-        if added and target is not None:
-            target = self.node(Kind.TENSOR, where, Does.ADD, (target, *added))
-        self.tapes.pop()
-        self.refresh()
-        tape.closed = True
-        for each in owner.contents():
-            if isinstance(each, Object):
-                each.built = True
+        tape = Tape(where, self.place)
+        with self.recorded_by(tape):
+            held = [id(each) for each in owner.objects()]
+            earlier = [self.added_losses.pop(each, None) for each in held]
+            data = use.arguments[0] if use.arguments and isinstance(use.arguments[0], Node) else self.unknown(where)
+            training.output = output = self.call(owner, [data], {"training": Literal(True)}, where)
+            target = self._compiled_loss(compiled, output, where)
+            added = [loss for each in held for loss in self.added_losses.get(each, ())]
+            if any(earlier) and not added:
+                target = None  # they were added when the network was put together, and are not followed again
+            if added and target is not None:
+                target = self.node(Kind.TENSOR, where, Does.ADD, (target, *added))
+        for each in owner.objects():
+            each.built = True
         if target is not None:
-            sources = list(parts(self.variables_of(owner, "trainable", where, built=True)))
+            sources = self.variables_of(Group(owner, "trainable", built=True), where).items
             self.facts.requests.append(Request(target, sources, tape, where, self.place, self.time, "fit"))
         return self.unknown(where)
 
     def _compiled_loss(self, compiled: Use | None, output: Value, where: ast.Call) -> Value | None:
-        if compiled is None:
-            return None
-        loss = compiled.words.get("loss", compiled.arguments[1] if len(compiled.arguments) > 1 else None)
+        loss = None if compiled is None else compiled.loss
         if isinstance(loss, (Items, Table)) and all(isinstance(each, Literal) for each in parts(loss)):
             return self.node(Kind.TENSOR, where, Does.SMOOTH, tuple(parts(output)), "float")
         if isinstance(loss, Literal) and isinstance(loss.value, str):
             return self.node(Kind.TENSOR, where, Does.SMOOTH, (output,), "float")
         if isinstance(loss, (Function, Object, Known)) and not isinstance(output, (Items, Table)):
-            made = self.call(loss, [self.unknown(where, name="y_true"), output], {}, where)
-            return made if made is not None else None
+            return self.call(loss, [self.unknown(where, name="y_true"), output], {}, where)
         return None
 
     # lists
@@ -407,7 +385,7 @@ class Methods(Objects):
                 and -len(owner.items) <= key.value < len(owner.items)
             ):
                 found = owner.items[key.value]
-                if isinstance(found, Node) and (found.group is not None or _of_group(found)):
+                if isinstance(found, Node) and (group_owner(found) or group_owner(found.of)):
                     return self.one_of(found, where)
                 return found
             return self.element(owner, where)
@@ -423,9 +401,7 @@ class Methods(Objects):
                 return made
             return self.unknown(where, (owner, key))
         if isinstance(owner, Node):
-            kind = Kind.TENSOR if owner.kind is Kind.VARIABLE else owner.kind
-            made_node = self.node(kind, where, Does.GATHER, (owner, key), owner.dtype)
-            return made_node
+            return self.node(self.mixed((owner,)), where, Does.GATHER, (owner, key), owner.dtype)
         if isinstance(owner, Object) and owner.members is not None:
             return self.item(Items(owner.members), key, where)
         return self.unknown(where, (owner, key))
@@ -433,26 +409,19 @@ class Methods(Objects):
     def one_of(self, entry: Node, where: ast.AST | None) -> Node:
         """One variable, or one gradient, of those that an entry stands for."""
         made = self.node(entry.kind, where, entry.does if entry.group is None else None, entry.inputs)
-        made.of, made.group, made.callee, made.dtype = entry.of, entry.group, entry.callee, entry.dtype
-        if made.group is not None:
-            made.group = Group(made.group.owner, made.group.which, made.group.built, some=True)
+        made.of, made.callee, made.dtype = entry.of, entry.callee, entry.dtype
+        made.group = None if entry.group is None else replace(entry.group, some=True)
         made.trainable, made.under = entry.trainable, entry.under
         return made
 
     def element(self, value: Value, where: ast.AST | None) -> Value:
         """What a loop over the value gives."""
         if isinstance(value, Items):
-            if len(value.items) == 1:
-                return value.items[0]
-            found: Value | None = None
-            for each in value.items:
-                found = self.join(found, each)
-            return found if found is not None else self.unknown(where)
+            return self.any_of(value.items, where)
         if isinstance(value, Table):
             return self.unknown(where)
         if isinstance(value, Node) and value.kind is not Kind.UNKNOWN:
-            kind = Kind.TENSOR if value.kind is Kind.VARIABLE else value.kind
-            made = self.node(kind, where, Does.MOVE, (value,), value.dtype)
+            made = self.node(self.mixed((value,)), where, Does.MOVE, (value,), value.dtype)
             made.of = value.of
             made.under = value.under | made.under  # it may be a list of tensors, which is taken apart without an op
             return made
@@ -466,11 +435,8 @@ class Methods(Objects):
         """A list of which some may be left out."""
         if not isinstance(value, Items):
             return value
-        items: list[Value] = []
-        for each in value.items:
-            items.append(self.one_of(each, where) if isinstance(each, Node) and each.group is not None else each)
-        return Items(items, where, complete=False)
+        return Items([self.not_all(each, where) for each in value.items], where, complete=False)
 
-
-def _of_group(node: Node) -> bool:
-    return isinstance(node.of, Node) and node.of.group is not None
+    def not_all(self, entry: Value, where: ast.AST | None) -> Value:
+        """An entry of a list of which some are left out; it stands for one variable where it stood for all."""
+        return self.one_of(entry, where) if isinstance(entry, Node) and entry.group is not None else entry

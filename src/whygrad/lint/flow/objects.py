@@ -8,9 +8,11 @@ from typing import Final
 from whygrad.backends.api import Does, Role
 from whygrad.lint.flow.facts import Holding, Late, Reading, Use
 from whygrad.lint.flow.operations import Operations
+from whygrad.lint.values.questions import is_weightless
 from whygrad.lint.values.reach import flat as parts
 from whygrad.lint.values.value import (
     Function,
+    Group,
     Items,
     Kind,
     Klass,
@@ -48,34 +50,25 @@ class Objects(Operations):
             return role
         home, _, name = dotted.rpartition(".")
         family = self.api.families.get(home)
-        if family is Role.DATASET or (family is Role.NETWORK and name[:1].isupper()):
-            return family
         if name.isupper() and family in (Role.LOSS, Role.METRIC):  # `MSE` is a function
             return None
-        return family if name[:1].isupper() else None
-
-    def role_of_class(self, klass: Klass) -> Role | None:
-        base = klass.framework_base
-        return None if base is None else self.role_of(base)
+        return family if family is Role.DATASET or name[:1].isupper() else None
 
     def make(self, role: Role, dotted: str, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Value:
         """An object of a class of the framework."""
-        made = Object(role, where, dotted=dotted, place=self.place)
-        made.arguments, made.words, made.time = arguments, words, self.time
+        made = Object(role, where, arguments, words, self.place, dotted)
         if role is Role.SEQUENTIAL:
-            given = words.get("layers", arguments[0] if arguments else Items([]))
+            given = made.given("layers", 0) or Items([])
             made.members = list(given.items) if isinstance(given, Items) and given.complete else None
-            made.members = [] if not arguments and "layers" not in words else made.members
             made.built = made.members is None or any(_declares_input(each) for each in made.members)
             for each in parts(given) if made.built else ():
                 if isinstance(each, Object) and each.klass is None:
                     each.built = True
-        elif role is Role.NETWORK:
-            ends = (*arguments[:2], *(words[w] for w in ("inputs", "outputs") if w in words))
-            made.outputs = (ends[0], ends[1]) if len(ends) == 2 and not dotted.startswith(self.api.finished) else None
-            made.members = _layers_between(*made.outputs) if made.outputs is not None else None
+        elif role is Role.NETWORK and not dotted.startswith(self.api.finished):
+            made.outputs = ends(arguments, words)
+            made.members = _layers_up_to(made.outputs)
         elif role in (Role.LAYER, Role.LAMBDA):
-            made.built = self.is_weightless(made)
+            made.built = is_weightless(made, self.api)
         for member in made.members or ():
             for each in parts(member):
                 if isinstance(each, Object):
@@ -83,23 +76,17 @@ class Objects(Operations):
         self.facts.objects.append(made)
         return made
 
-    def is_weightless(self, layer: Object) -> bool:
-        return layer.klass is None and layer.short in self.api.weightless
-
     def instance(self, klass: Klass, arguments: list[Value], words: dict[str, Value], where: ast.AST) -> Object:
         """An instance of the user's class; its `__init__` is followed."""
-        made = Object(self.role_of_class(klass), where, place=self.place)
-        made.klass, made.time = klass, self.time
-        made.arguments, made.words = arguments, words
-        made.built = made.role not in HOLDERS or made.role is Role.MODULE
+        role = None if klass.framework_base is None else self.role_of(klass.framework_base)
+        made = Object(role, where, arguments, words, self.place, klass=klass, built=role not in CALLABLE)
         self.facts.objects.append(made)
         init = klass.find("__init__")
         if isinstance(init, Function) and isinstance(where, ast.Call):
             self.call(init.bound(made), arguments, words, where)
-        elif made.role in (Role.NETWORK,) and (arguments or words) and init is None:
-            ends = (*arguments[:2], *(words[w] for w in ("inputs", "outputs") if w in words))
-            made.outputs = (ends[0], ends[1]) if len(ends) == 2 else None
-            made.members = _layers_between(*made.outputs) if made.outputs is not None else None
+        elif role is Role.NETWORK and (arguments or words) and init is None:
+            made.outputs = ends(arguments, words)
+            made.members = _layers_up_to(made.outputs)
             made.built = True
         return made
 
@@ -125,7 +112,7 @@ class Objects(Operations):
                 return self._replay(made, arguments, where)
             case Role.LAMBDA:
                 made.called = made.built = True
-                function = made.words.get("function", made.arguments[0] if made.arguments else None)
+                function = made.given("function", 0)
                 if isinstance(function, (Function, Known)):
                     return self.call(function, arguments, {}, where)
                 return self.unknown(where, tuple(arguments))
@@ -133,7 +120,7 @@ class Objects(Operations):
                 return self._layer(made, arguments, words, where)
             case Role.LOSS:
                 result = self.node(Kind.TENSOR, where, Does.SMOOTH, (*arguments, *words.values()), "float")
-                use = Use(made.dotted, where, self.place, where, arguments, words, result, made, "__call__")
+                use = Use(made.dotted, where, self.place, where, arguments, words, made, "__call__")
                 self.facts.uses.append(use)
                 return result
             case Role.METRIC:
@@ -145,8 +132,7 @@ class Objects(Operations):
 
     def _layer(self, made: Object, arguments: list[Value], words: dict[str, Value], where: ast.Call) -> Value:
         made.called = made.built = True
-        result = self.node(Kind.TENSOR, where, Does.LAYER, tuple(arguments), "float")
-        result.callee, result.words = made, self._told(words)
+        result = self._opaque(made, arguments, words, where)
         activation = made.words.get("activation")
         if activation is None and made.short == "Activation" and made.arguments:
             activation = made.arguments[0]
@@ -184,11 +170,10 @@ class Objects(Operations):
     def _replay(self, made: Object, arguments: list[Value], where: ast.Call) -> Value:
         """The graph of a functional network, computed anew for what it is called with."""
         assert made.outputs is not None
-        copies: dict[int, Value] = {}
-        ends = list(parts(made.outputs[0]))
+        inputs = list(parts(made.outputs[0]))
         given = [each for value in arguments[:1] for each in parts(value)]
-        for end, value in zip(ends, given if len(given) == len(ends) else given * len(ends), strict=False):
-            copies[id(end)] = value
+        given = given if len(given) == len(inputs) else given * len(inputs)
+        copies = {id(each): value for each, value in zip(inputs, given, strict=False)}
         return self._copied(made.outputs[1], copies, where, 0)
 
     def _copied(self, value: Value, copies: dict[int, Value], where: ast.Call, depth: int) -> Value:
@@ -214,8 +199,7 @@ class Objects(Operations):
         klass = made.klass
         assert klass is not None
         has_call = made.role in CALLABLE or made.role is Role.LOSS
-        function = klass.find("call") if has_call else klass.find("__call__")
-        function = function if function is not None else klass.find("__call__")
+        function = (klass.find("call") if has_call else None) or klass.find("__call__")
         if made.inside:
             return self._opaque(made, arguments, words, where)
         made.inside = True
@@ -245,13 +229,11 @@ class Objects(Operations):
             return made.attributes[name]
         member = made.klass.find(name) if made.klass is not None else None
         if isinstance(member, Function):
-            decorators = getattr(member.node, "decorator_list", [])
-            if any(isinstance(each, ast.Name) and each.id == "property" for each in decorators):
+            decorators = [each.id for each in getattr(member.node, "decorator_list", ()) if isinstance(each, ast.Name)]
+            if "property" in decorators:
                 call = ast.Call(func=where, args=[], keywords=[])
                 return self.call(member.bound(made), [], {}, ast.copy_location(call, where))
-            if any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in decorators):
-                return member
-            return member.bound(made)
+            return member if "staticmethod" in decorators else member.bound(made)
         if member is not None:
             return member
         if made.role in HOLDERS or (made.role is None and made.klass is not None and _has_unknown_base(made.klass)):
@@ -277,11 +259,9 @@ class Objects(Operations):
         return None
 
     def read_variables(self, owner: Value, which: str, where: ast.AST) -> Items:
-        built = self.is_built(owner)
-        found = self.variables_of(owner, which, where, built=built)
-        group = found.items[0].group if isinstance(found.items[0], Node) else None
-        if group is not None:
-            self.facts.readings.append(Reading(group, where, self.place, self.time))
+        group = Group(owner, which, self.is_built(owner))
+        found = self.variables_of(group, where)
+        self.facts.readings.append(Reading(group, where, self.place, self.time))
         return found
 
     def is_built(self, owner: Value) -> bool:
@@ -314,8 +294,7 @@ class Objects(Operations):
 
     def _copies(self, owner: Object) -> bool:
         """Whether an object takes copies of the lists that it is given, to keep track of what is in them."""
-        home = (owner.klass.framework_base or "") if owner.klass is not None else owner.dotted
-        return owner.role in CALLABLE and home.startswith(self.api.networks)
+        return owner.role in CALLABLE and owner.home.startswith(self.api.networks)
 
     def tracked(self, value: Value, where: ast.AST) -> Value:
         """The copy of a list or dictionary that a network keeps; anything else is itself."""
@@ -339,9 +318,8 @@ class Objects(Operations):
     def super_attribute(self, base: Super, name: str, where: ast.expr) -> Value:
         if base.klass is not None:
             for each in base.klass.ancestors():
-                if isinstance(each.members.get(name), Function):
-                    member = each.members[name]
-                    assert isinstance(member, Function)
+                member = each.members.get(name)
+                if isinstance(member, Function):
                     return member.bound(base.self_)
         return Method(base, name, where)
 
@@ -355,8 +333,7 @@ _METHODS_OF_ALL: Final = frozenset(("add_weight", "add_loss", "fit", "compile", 
 
 def _has_unknown_base(klass: Klass) -> bool:
     """Whether a class, or one above it, comes from a file that was not read."""
-    bases = [base for each in (klass, *klass.ancestors()) for base in each.bases]
-    return any(not isinstance(base, Klass) for base in bases)
+    return any(not isinstance(base, Klass) for base in klass.all_bases())
 
 
 def _declares_input(value: Value) -> bool:
@@ -365,11 +342,19 @@ def _declares_input(value: Value) -> bool:
     return isinstance(value, Node)
 
 
-def _layers_between(inputs: Value, outputs: Value) -> list[Value]:
+def ends(arguments: list[Value], words: dict[str, Value]) -> tuple[Value, Value] | None:
+    """The inputs and outputs that a functional network is made from; None where it is made otherwise."""
+    found = (*arguments[:2], *(words[word] for word in ("inputs", "outputs") if word in words))
+    return (found[0], found[1]) if len(found) == 2 else None
+
+
+def _layers_up_to(outputs: tuple[Value, Value] | None) -> list[Value] | None:
     """The layers that a functional network goes through."""
+    if outputs is None:
+        return None
     found: dict[int, Value] = {}
     seen: set[int] = set()
-    waiting = list(parts(outputs))
+    waiting = list(parts(outputs[1]))
     while waiting:
         value = waiting.pop()
         if id(value) in seen or not isinstance(value, Node):

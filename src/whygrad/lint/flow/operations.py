@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import operator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
 from whygrad.backends.api import Does
 from whygrad.lint.flow.machine import Machine
 from whygrad.lint.values.reach import flat as parts
+from whygrad.lint.values.reach import nodes_in
 from whygrad.lint.values.value import Function, Group, Items, Kind, Known, Literal, Node, Object, Value
 
 OPERATORS: Final[dict[type[ast.AST], Does]] = {
@@ -23,7 +26,7 @@ OPERATORS: Final[dict[type[ast.AST], Does]] = {
     ast.BitAnd: Does.COMPARE,
     ast.BitOr: Does.COMPARE,
 }
-WHOLE: Final = (Does.COMPARE, Does.INDEX, Does.SHAPE)  # what gives integers or truth values
+_WHOLE: Final = (Does.COMPARE, Does.INDEX, Does.SHAPE)  # what gives integers or truth values
 _SAME_DTYPE: Final = (
     *(Does.MOVE, Does.SUM, Does.REDUCE, Does.ABS, Does.SQUARE, Does.NEGATE, Does.MAXIMUM, Does.MINIMUM, Does.ADD),
     *(Does.SUBTRACT, Does.MULTIPLY, Does.GATHER, Does.CLIP, Does.STOP, Does.SIGN, Does.SELECT),
@@ -35,17 +38,11 @@ class Operations(Machine):
 
     def operate(self, does: Does, operands: tuple[Value, ...], where: ast.expr) -> Value:
         """An operator between two values."""
-        left = operands[0]
-        if does is Does.ADD and isinstance(left, Items) and isinstance(operands[-1], Items):
-            right = operands[-1]
+        left, right = operands[0], operands[-1]
+        if does is Does.ADD and isinstance(left, Items) and isinstance(right, Items):
             return Items([*left.items, *right.items], where, complete=left.complete and right.complete)
-        if (
-            does is Does.ADD
-            and isinstance(left, Items)
-            and isinstance(operands[-1], Node)
-            and operands[-1].kind is Kind.UNKNOWN
-        ):
-            return Items([*left.items, operands[-1]], where, complete=False)
+        if does is Does.ADD and isinstance(left, Items) and isinstance(right, Node) and right.kind is Kind.UNKNOWN:
+            return Items([*left.items, right], where, complete=False)
         if does is Does.MULTIPLY and len(operands) == 2 and any(isinstance(each, Items) for each in operands):
             return self._repeat(operands, where)
         if all(isinstance(each, Literal) for each in operands):
@@ -56,19 +53,18 @@ class Operations(Machine):
         items, times = operands if isinstance(operands[0], Items) else operands[::-1]
         if not isinstance(items, Items):
             return self.unknown(where, operands)
-        known = isinstance(times, Literal) and isinstance(times.value, int) and 0 < times.value < 9
-        count = times.value if known and isinstance(times, Literal) and isinstance(times.value, int) else 1
-        made = Items(items.items * count, where, complete=items.complete and known)
+        count = times.value if isinstance(times, Literal) and isinstance(times.value, int) else 0
+        known = 0 < count < 9
+        made = Items(items.items * (count if known else 1), where, complete=items.complete and known)
         made.repeated = bool(items.items)
         self.facts.lists.append(made)
         return made
 
     def mixed(self, operands: tuple[Value, ...]) -> Kind:
         """The kind of what is computed from these: a tensor where one of them is."""
-        kinds = {each.kind for value in operands for each in parts(value) if isinstance(each, Node)}
-        for kind in (Kind.TENSOR, Kind.VARIABLE):
-            if kind in kinds:
-                return Kind.TENSOR
+        kinds = {each.kind for each in nodes_in(operands)}
+        if kinds & {Kind.TENSOR, Kind.VARIABLE}:
+            return Kind.TENSOR
         if Kind.UNKNOWN in kinds or any(isinstance(each, (Object, Known)) for each in operands):
             return Kind.UNKNOWN
         return Kind.ARRAY if Kind.ARRAY in kinds else Kind.NUMBER
@@ -115,17 +111,15 @@ class Operations(Machine):
         if not arguments:
             return self.unknown(where)
         if not isinstance(arguments[0], Items):
-            made = self.node(Kind.TENSOR, where, Does.CLIP_GRADIENTS, tuple(arguments))
-            if isinstance(arguments[0], Node):
-                made.of = arguments[0].of
-            return made
-        clipped: list[Value] = []
-        for each in arguments[0].items:
-            one = self.node(Kind.TENSOR, where, Does.CLIP_GRADIENTS, (each,))
-            one.of = each.of if isinstance(each, Node) else None
-            clipped.append(one)
+            return self._clipped_one(tuple(arguments), where)
+        clipped: list[Value] = [self._clipped_one((each,), where) for each in arguments[0].items]
         norm = self.node(Kind.TENSOR, where, Does.NORM, tuple(arguments[0].items))
         return Items([Items(clipped, where, complete=arguments[0].complete), norm], where)
+
+    def _clipped_one(self, inputs: tuple[Value, ...], where: ast.Call) -> Node:
+        made = self.node(Kind.TENSOR, where, Does.CLIP_GRADIENTS, inputs)
+        made.of = inputs[0].of if isinstance(inputs[0], Node) else None
+        return made
 
     def _dtype(self, does: Does, arguments: list[Value], words: dict[str, Value]) -> str | None:
         named = words.get("dtype")
@@ -133,10 +127,12 @@ class Operations(Machine):
             named = next((each for each in arguments[1:] if self.dtype_named(each) is not None), None)
         if named is not None:
             return self.dtype_named(named)
-        if does in WHOLE:
-            return "int" if not (does is Does.SHAPE and arguments and _is_like(arguments[0])) else None
+        if does is Does.SHAPE and arguments:
+            return "int" if isinstance(arguments[0], Node) and arguments[0].dtype == "int" else None
+        if does in _WHOLE:
+            return "int"
         if does is Does.CONSTANT:
-            return _literal_dtype(arguments)
+            return common_dtype(map(dtype_of, parts(arguments[0]))) if arguments else None
         if does in _SAME_DTYPE:
             return _arithmetic_dtype(does, tuple(arguments))
         return "float" if does is not Does.CAST else None
@@ -150,11 +146,11 @@ class Operations(Machine):
             return "int"
         return "float" if name in self.api.floats else None
 
-    def variables_of(self, owner: Value, which: str, where: ast.AST, *, built: bool) -> Items:
+    def variables_of(self, group: Group, where: ast.AST) -> Items:
         """The list of an object's variables, as one entry that stands for them all."""
         made = self.node(Kind.VARIABLE, where)
-        made.group = Group(owner, which, built)
-        made.trainable = which == "trainable" or None
+        made.group = group
+        made.trainable = group.which == "trainable" or None
         return Items([made], where)
 
 
@@ -163,27 +159,21 @@ _SETTINGS: Final = frozenset(
 )
 
 
-def _is_like(value: Value) -> bool:
-    return not isinstance(value, Node) or value.dtype != "int"
-
-
 def _depends(inputs: tuple[Value, ...]) -> bool:
-    nodes = [each for value in inputs for each in parts(value) if isinstance(each, Node)]
-    return any(each.kind is not Kind.NUMBER or each.inputs for each in nodes)
+    return any(each.kind is not Kind.NUMBER or each.inputs for each in nodes_in(inputs))
 
 
-def _literal_dtype(arguments: list[Value]) -> str | None:
-    if not arguments:
-        return None
-    found = {_of_literal(each) for each in parts(arguments[0])}
+def common_dtype(dtypes: Iterable[str | None]) -> str | None:
+    """The dtype of what is computed from values of these."""
+    found = set(dtypes)
     if "float" in found:
         return "float"
     return "int" if found == {"int"} else None
 
 
-def _of_literal(value: Value) -> str | None:
+def dtype_of(value: Value) -> str | None:
     if isinstance(value, Literal):
-        return "int" if isinstance(value.value, (bool, int)) else "float" if isinstance(value.value, float) else None
+        return "int" if isinstance(value.value, int) else "float" if isinstance(value.value, float) else None
     return value.dtype if isinstance(value, Node) else None
 
 
@@ -194,10 +184,8 @@ def _arithmetic_dtype(does: Does, operands: tuple[Value, ...]) -> str | None:
         operands = operands[:1]
     if does is Does.SELECT:
         operands = operands[1:]
-    found = {_of_literal(each) for value in operands for each in parts(value)}
-    if "float" in found:
-        return "float"
-    return "int" if found == {"int"} and does is not Does.DIVIDE else None
+    found = common_dtype(dtype_of(each) for value in operands for each in parts(value))
+    return None if found == "int" and does is Does.DIVIDE else found
 
 
 def _folded(does: Does, operands: tuple[Value, ...], where: ast.expr) -> Value:
@@ -207,16 +195,18 @@ def _folded(does: Does, operands: tuple[Value, ...], where: ast.expr) -> Value:
         match does, values:
             case Does.NEGATE, [int() | float() as one]:
                 return Literal(-one, where)
-            case Does.ADD, [int() | float() as one, int() | float() as other]:
-                return Literal(one + other, where)
-            case Does.SUBTRACT, [int() | float() as one, int() | float() as other]:
-                return Literal(one - other, where)
-            case Does.MULTIPLY, [int() | float() as one, int() | float() as other]:
-                return Literal(one * other, where)
-            case Does.DIVIDE, [int() | float() as one, int() | float() as other]:
-                return Literal(one / other, where)
             case Does.POWER, [int() | float() as one, int() | float() as other] if abs(other) < 64 and abs(one) < 1e9:
                 return Literal(one**other, where)
+            case _, [int() | float() as one, int() | float() as other] if does in _FOLDED:
+                return Literal(_FOLDED[does](one, other), where)
     except (ArithmeticError, ValueError):
         pass
     return Literal(..., where)
+
+
+_FOLDED: Final[dict[Does, Callable[[float, float], float]]] = {
+    Does.ADD: operator.add,
+    Does.SUBTRACT: operator.sub,
+    Does.MULTIPLY: operator.mul,
+    Does.DIVIDE: operator.truediv,
+}

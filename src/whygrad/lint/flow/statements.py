@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from whygrad.backends.api import Api, Does, Role
-from whygrad.lint.flow.expressions import UNROLLED, Expressions, is_plain
+from whygrad.lint.flow.expressions import UNROLLED, Expressions, is_plain, plain_key
 from whygrad.lint.flow.facts import Rebinding
 from whygrad.lint.flow.imports import Imports
 from whygrad.lint.flow.operations import OPERATORS
@@ -37,7 +37,6 @@ class Statements(Expressions):
         super().__init__(api)
         self.imports = imports
         self.frames = []
-        self.zips = {}
         self.compilations = {}
         self.added_losses = {}
 
@@ -49,8 +48,7 @@ class Statements(Expressions):
         return False
 
     def _expression(self, node: ast.Expr) -> bool:
-        value = self.evaluate(node.value)
-        self.facts.dropped.append((value, node))
+        self.evaluate(node.value)
         return False
 
     def _assign(self, node: ast.Assign) -> bool:
@@ -75,7 +73,8 @@ class Statements(Expressions):
             return False
         if isinstance(old, Items) and isinstance(node.op, ast.Mult):
             self.facts.multiplied.append((old, node))
-        made = self.operate(OPERATORS.get(type(node.op), Does.SMOOTH), (old, value), _as_expression(node))
+        place = ast.copy_location(ast.Constant(None), node)  # of the expression that the statement computes
+        made = self.operate(OPERATORS.get(type(node.op), Does.SMOOTH), (old, value), place)
         self.bind_target(node.target, made, node)
         return False
 
@@ -109,13 +108,12 @@ class Statements(Expressions):
         if isinstance(owner, (Items, Table)) and statement is not None:
             value = self.joined(owner, value, statement)
         if isinstance(owner, Table):
-            plain = isinstance(key, Literal) and isinstance(key.value, (str, int))
-            owner.items[key.value if plain and isinstance(key, Literal) else None] = value
+            owner.items[plain_key(key)] = value
         elif isinstance(owner, Items):
-            known = isinstance(key, Literal) and isinstance(key.value, int) and -1 < key.value < len(owner.items)
-            if known and isinstance(key, Literal) and isinstance(key.value, int):
-                self._note_rebinding("", owner.items[key.value], value, statement)
-                owner.items[key.value] = value
+            position = plain_key(key)
+            if isinstance(position, int) and -1 < position < len(owner.items):
+                self._note_rebinding("", owner.items[position], value, statement)
+                owner.items[position] = value
             else:
                 owner.items = [self.join(each, value) for each in owner.items] or [value]
                 owner.complete = False
@@ -123,17 +121,11 @@ class Statements(Expressions):
             owner.inputs = (*owner.inputs, value)
 
     def _unpack(self, targets: list[ast.expr], value: Value, statement: ast.stmt | None) -> None:
-        items = value.items if isinstance(value, Items) and value.complete else None
-        if (
-            items is not None
-            and len(items) == len(targets)
-            and not any(isinstance(each, ast.Starred) for each in targets)
-        ):
-            for target, each in zip(targets, items, strict=True):
-                self.bind_target(target, each, statement)
-            return
+        items = value.items if isinstance(value, Items) and value.complete else []
+        known = len(items) == len(targets) and not any(isinstance(each, ast.Starred) for each in targets)
         for position, target in enumerate(targets):
-            self.bind_target(target, self._part(value, position, target), statement)
+            part = items[position] if known else self._part(value, position, target)
+            self.bind_target(target, part, statement)
 
     def _part(self, value: Value, position: int, target: ast.expr) -> Value:
         if isinstance(value, Items):
@@ -189,25 +181,26 @@ class Statements(Expressions):
             and 1 < len(given.items) <= UNROLLED
             and any(isinstance(each, (Object, Function, Klass)) for item in given.items for each in _row(item))
         ):
-            entries = given.items
-        self._loop(node, [lambda entry=entry: self.bind_target(node.target, entry, node) for entry in entries])  # type: ignore[misc]
-        return self.run_block(node.orelse) if node.orelse else False
+            entries = list(given.items)
+        self._loop(node, entries)
+        return self.run_block(node.orelse)
 
     def _while(self, node: ast.While) -> bool:
         self.evaluate(node.test)
-        self._loop(node, [lambda: None])
+        self._loop(node, [Literal(True)])  # one turn, which binds nothing
         return False
 
-    def _loop(self, node: ast.For | ast.AsyncFor | ast.While, turns: list[Callable[[], None]]) -> None:
+    def _loop(self, node: ast.For | ast.AsyncFor | ast.While, entries: list[Value]) -> None:
         before = dict(self.scope.names)
         with self.inside(self.looping(node)):
-            for begin in turns:
-                begin()
+            for entry in entries:
+                if not isinstance(node, ast.While):
+                    self.bind_target(node.target, entry, node)
                 self.run_block(node.body)
         after = self.scope.names
         for name, old in before.items():
             new = after.get(name)
-            if new is not old and len(turns) == 1 and not isinstance(new, (Items, Table)):
+            if new is not old and len(entries) == 1 and not isinstance(new, (Items, Table)):
                 after[name] = self.join(old, new)
 
     def _with(self, node: ast.With | ast.AsyncWith) -> bool:
@@ -217,7 +210,6 @@ class Statements(Expressions):
             value = self.evaluate(item.context_expr)
             if isinstance(value, Tape):
                 opened.append(value)
-                value.opened = True
                 self.tapes.append(value)
             elif isinstance(value, Method) and value.name == "paused" and isinstance(value.owner, Tape):
                 value.owner.paused += 1
@@ -230,7 +222,6 @@ class Statements(Expressions):
             ended = self.run_block(node.body)
         for tape in opened:
             self.tapes.remove(tape)
-            tape.closed = True
         for tape in paused:
             tape.paused -= 1
         self.refresh()
@@ -269,12 +260,9 @@ class Statements(Expressions):
 
     def _class(self, node: ast.ClassDef) -> bool:
         made = Klass(node, [self.evaluate(base) for base in node.bases])
-        made.role = self.role_of_class(made)
         outer, self.scope = self.scope, Scope(self.scope)
-        inner = self.scope
         self.run_block(node.body)
-        self.scope = outer
-        made.members = inner.names
+        made.members, self.scope = self.scope.names, outer
         for member in made.members.values():
             if isinstance(member, Function):
                 member.owner, member.scope = made, outer
@@ -284,15 +272,15 @@ class Statements(Expressions):
 
     def _import(self, node: ast.Import) -> bool:
         for alias in node.names:
-            name = alias.asname or alias.name.split(".")[0]
-            dotted = self.spelled(alias.name if alias.asname else alias.name.split(".")[0])
             root = alias.name.split(".")[0]
+            name = alias.asname or root
+            dotted = self.spelled(alias.name if alias.asname else root)
             if dotted:
                 self.scope.names[name] = Known(dotted, node, root)
                 continue
             plain = alias.asname is not None or "." not in alias.name
             scope = self.imports.scope(alias.name, 0, node) if self.imports is not None and plain else None
-            self.scope.names[name] = self._foreign(alias.name, node) if scope is None else Loaded(scope, node)
+            self.scope.names[name] = self.foreign(alias.name, node) if scope is None else Loaded(scope, node)
         return False
 
     def _import_from(self, node: ast.ImportFrom) -> bool:
@@ -305,7 +293,7 @@ class Statements(Expressions):
             whole = f"{node.module}.{alias.name}"
             dotted = self.spelled(whole) if node.module and not node.level else None
             root = whole.split(".")[0]
-            found: Value = Known(dotted, node, root) if dotted else self._foreign(whole, node)
+            found: Value = Known(dotted, node, root) if dotted else self.foreign(whole, node)
             if isinstance(found, Known) and found.dotted in self.api.gone:
                 found = self.known(found.dotted, node, root)
             self.scope.names[alias.asname or alias.name] = found
@@ -324,11 +312,6 @@ class Statements(Expressions):
         inner = self.imports.scope(f"{node.module}.{alias.name}" if node.module else alias.name, node.level, node)
         return None if inner is None else Loaded(inner, node)
 
-    def _foreign(self, name: str, node: ast.stmt) -> Node:
-        made = self.unknown(node, name=name)
-        made.under, made.time = frozenset(), 0
-        return made
-
     def spelled(self, name: str) -> str | None:
         """A dotted import in the spelling of the tables; None where it is of no framework."""
         for root, short in self.api.roots.items():
@@ -342,8 +325,7 @@ class Statements(Expressions):
         value = self.evaluate(node.value) if node.value is not None else Literal(None, node)
         if self.frames:
             self.frames[-1].values.append(value)
-        for each in [value, *(value.items if isinstance(value, Items) else ())]:
-            self.facts.returned.add(id(each))
+        for each in _row(value):
             if isinstance(each, Tape):
                 each.kept = True
         return True
@@ -375,12 +357,6 @@ class Statements(Expressions):
 
 def _row(value: Value) -> list[Value]:
     return value.items if isinstance(value, Items) else [value]
-
-
-def _as_expression(node: ast.stmt) -> ast.expr:
-    """A statement in the place of the expression that it computes."""
-    made: ast.expr = ast.Constant(None)
-    return ast.copy_location(made, node)
 
 
 def _decided(test: ast.expr) -> bool | None:

@@ -10,11 +10,9 @@ from whygrad.lint.flow.facts import Facts
 from whygrad.lint.flow.imports import Imports
 from whygrad.lint.flow.machine import BUDGET, SpentError
 from whygrad.lint.flow.statements import Statements
-from whygrad.lint.values.value import Function, Object, Scope
+from whygrad.lint.values.value import Function, Scope
 
 _FIRST = ("build", "call", "__call__", "train_step")
-
-
 _OF_OTHERS = 3_000  # expressions of another file that are looked at to learn what its names stand for
 
 
@@ -29,7 +27,7 @@ def follow(tree: ast.Module, api: Api, file: str | None = None) -> tuple[Facts, 
         machine.run_block(tree.body)
         _unreached(machine)
     except (SpentError, RecursionError):
-        machine.facts.spent = True
+        pass  # what was noted by then is noted
     machine.facts.functions = machine.defined
     return machine.facts, () if imports is None else tuple(imports.read)
 
@@ -47,32 +45,20 @@ def _names(api: Api, tree: ast.Module, imports: Imports) -> Scope:
 
 def _unreached(machine: Statements) -> None:
     """Call what nobody called, with arguments that are not known."""
-    instances: dict[ast.AST, Object] = {
-        made.klass.where: made
-        for made in machine.facts.objects
-        if made.klass is not None and made.klass.where is not None
-    }
+    instances = {made.klass.where: made for made in machine.facts.objects if made.klass is not None}
     for klass in machine.classes:
-        assert klass.where is not None
         made = instances.get(klass.where)
         if made is None:
-            call = _call_at(klass.where)
-            made = machine.instance(klass, [machine.unknown(klass.where, name="*")], {}, call)
+            made = machine.instance(klass, [machine.unknown(klass.where, name="*")], {}, _call_at(klass.where))
         members = [each for each in klass.members.values() if isinstance(each, Function)]
         for member in sorted(members, key=_order):
             if member.node not in machine.reached:
                 made.built = made.built or getattr(member.node, "name", "") != "build"  # as it is when it is called
                 machine.call(member.bound(made), [machine.unknown(member.node, name="*")], {}, _call_at(member.node))
-    done = 0
-    while done < len(machine.defined):
-        function = machine.defined[done]
-        done += 1
-        if (
-            function.node not in machine.reached
-            and not isinstance(function.node, ast.Lambda)
-            and function.owner is None
-        ):
-            machine.call(function, [machine.unknown(function.node, name="*")], {}, _call_at(function.node))
+    for function in machine.defined:  # which may grow on the way
+        node = function.node
+        if node not in machine.reached and not isinstance(node, ast.Lambda) and function.owner is None:
+            machine.call(function, [machine.unknown(node, name="*")], {}, _call_at(node))
 
 
 def _order(member: Function) -> int:

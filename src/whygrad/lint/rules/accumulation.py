@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from whygrad.backends.api import Does
 from whygrad.diagnostics import Severity, Word
-from whygrad.lint.flow.facts import Update, Write
+from whygrad.lint.flow.facts import Write
 from whygrad.lint.rules.check import Case, Finding, rules
 from whygrad.lint.values.reach import flat
 from whygrad.lint.values.value import Kind, Literal, Node, Value
@@ -55,15 +55,7 @@ def _leads(node: Node, depth: int = 8) -> bool:
     return any(isinstance(each, Node) and _leads(each, depth - 1) for each in node.inputs)
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
-    """A running sum of gradients: where it grows, and what is added."""
-
-    node: Node
-    way: Way
-
-
-def sums(case: Case) -> Iterator[Sum]:
+def _sums(case: Case) -> Iterator[tuple[Node, Way]]:
     """`total = total + gradient` in a loop, from a total that begins at zero."""
     for node in case.facts.nodes:
         if node.does is not Does.ADD or len(node.inputs) != 2 or node.place is None or not node.place.loops:
@@ -71,7 +63,7 @@ def sums(case: Case) -> Iterator[Sum]:
         for one, other in (node.inputs, node.inputs[::-1]):
             way = way_to_gradient(other)
             if way is not None and _is_zero(one) and isinstance(node.where, (ast.expr, ast.stmt)):
-                yield Sum(node, way)
+                yield node, way
 
 
 def _is_zero(value: Value) -> bool:
@@ -88,32 +80,23 @@ def _is_zero(value: Value) -> bool:
 @rules(accumulation_no_averaging="WL501")
 def not_averaged(case: Case) -> Iterator[Finding]:
     """Sums of gradients that are applied as they are."""
-    for each in sums(case):
-        if each.way.scaled or _is_scaled_loss(each.way.gradient):
-            continue
-        for update in case.facts.updates:
-            if any(_is_plainly(gradient, each.node) for gradient, _ in update.pairs or ()):
-                yield _unaveraged(case, update, each.node.where)
-                break
-    for write, way in _slot_sums(case):
+    totals = [(node, node.where, way) for node, way in _sums(case)]
+    totals += [(write.variable, write.where, way) for write, way in _slot_sums(case)]
+    for total, where, way in totals:
         if way.scaled or _is_scaled_loss(way.gradient):
             continue
         for update in case.facts.updates:
-            if any(_is_plainly(gradient, write.variable) for gradient, _ in update.pairs or ()):
-                yield _unaveraged(case, update, write.where)
+            if any(_is_plainly(gradient, total) for gradient, _ in update.pairs or ()):
+                yield Finding(
+                    rule="accumulation-no-averaging",
+                    message="gradients of several micro-batches are added up and applied without being averaged",
+                    primary=case.label(update.where, "a step as many times too long as there are micro-batches"),
+                    related=(case.label(where, "added up here"),) if where is not None else (),
+                    help="divide by the number of micro-batches, or use `wg.Accumulator`",
+                    severity=Severity.WARNING,
+                    certain=False,
+                )
                 break
-
-
-def _unaveraged(case: Case, update: Update, where: ast.AST | None) -> Finding:
-    return Finding(
-        rule="accumulation-no-averaging",
-        message="gradients of several micro-batches are added up and applied without being averaged",
-        primary=case.label(update.where, "a step as many times too long as there are micro-batches"),
-        related=(case.label(where, "added up here"),) if where is not None else (),
-        help="divide by the number of micro-batches, or use `wg.Accumulator`",
-        severity=Severity.WARNING,
-        certain=False,
-    )
 
 
 def _is_plainly(value: Value, total: Node) -> bool:
@@ -187,24 +170,18 @@ def clipped_too_early(case: Case) -> Iterator[Finding]:
     """Gradients that are clipped before they are added up."""
     if any(node.does is Does.ADD and not node.under and _has_noise(node) for node in case.facts.nodes):
         return  # private training: noise is added to gradients that are bounded one by one, on purpose
-    for each in sums(case):
-        yield from _clipped(case, each.way)
-    for _, way in _slot_sums(case):
-        yield from _clipped(case, way)
+    for _, way in (*_sums(case), *_slot_sums(case)):
+        if way.clipped is not None and isinstance(way.clipped.where, ast.expr):
+            yield Finding(
+                rule="accumulation-clip-per-microbatch",
+                message="the gradients of each micro-batch are clipped before they are added up",
+                primary=case.label(way.clipped.where, "bounds each part, not the update"),
+                help="add up first, and clip the sum",
+                severity=Severity.WARNING,
+            )
 
 
 def _has_noise(node: Node, depth: int = 2) -> bool:
     if node.does is Does.NOISE:
         return True
     return depth > 0 and any(isinstance(each, Node) and _has_noise(each, depth - 1) for each in node.inputs)
-
-
-def _clipped(case: Case, way: Way) -> Iterator[Finding]:
-    if way.clipped is not None and isinstance(way.clipped.where, ast.expr):
-        yield Finding(
-            rule="accumulation-clip-per-microbatch",
-            message="the gradients of each micro-batch are clipped before they are added up",
-            primary=case.label(way.clipped.where, "bounds each part, not the update"),
-            help="add up first, and clip the sum",
-            severity=Severity.WARNING,
-        )

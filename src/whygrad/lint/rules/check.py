@@ -45,17 +45,15 @@ class Case:
     def named(self, value: Value) -> str:
         """What the user calls a value: the expression that gives it, or the name that holds it."""
         where = value.where
-        if where is None or not isinstance(where, ast.expr):
-            return "it" if not isinstance(where, ast.arg) else where.arg
-        holder = self.holder(where)
-        text = holder or ast.unparse(where)
+        if not isinstance(where, ast.expr):
+            return where.arg if isinstance(where, ast.arg) else "it"
+        text = self.holder(where) or ast.unparse(where)
         return text if len(text) <= 60 else f"{text[:57]}..."
 
     def named_at(self, request: ast.Call, source: Value) -> str:
         """The name by which a request asks for a source; its own where it asks for several."""
         written = request.args[1] if len(request.args) > 1 else None
-        plain = isinstance(written, (ast.Name, ast.Attribute))
-        return ast.unparse(written) if plain and written is not None else self.named(source)
+        return ast.unparse(written) if isinstance(written, (ast.Name, ast.Attribute)) else self.named(source)
 
     def holder(self, where: ast.expr) -> str | None:
         """`w` for what `w = make()` makes."""
@@ -69,8 +67,7 @@ class Case:
 
 def is_todays(case: Case, made: Object) -> bool:
     """Whether a layer or network is of today's version of its library."""
-    home = (made.klass.framework_base or "") if made.klass is not None else made.dotted
-    return home.startswith(case.api.networks)
+    return made.home.startswith(case.api.networks)
 
 
 def beside(tape: Tape, place: Place) -> ast.AST | None:
@@ -108,16 +105,15 @@ class Finding:
 
 
 CODES: dict[str, str] = {}
-CHECKS: list[tuple[Check, tuple[str, ...]]] = []
+CHECKS: list[Check] = []
 
 
 def rules(**codes: str) -> Callable[[Check], Check]:
     """Register a check, with the code of each rule that it may speak for: `outside_tape="WL105"`."""
-    named = {name.replace("_", "-"): code for name, code in codes.items()}
 
     def register(check: Check) -> Check:
-        CODES.update(named)
-        CHECKS.append((check, tuple(named)))
+        CODES.update({name.replace("_", "-"): code for name, code in codes.items()})
+        CHECKS.append(check)
         return check
 
     return register

@@ -10,6 +10,7 @@ from whygrad.diagnostics import Severity, Word
 from whygrad.lint.flow.facts import Request
 from whygrad.lint.rules.check import NETWORKS, Case, Finding, is_todays, rules
 from whygrad.lint.rules.untracked import keeps_its_own_list
+from whygrad.lint.values.questions import group_owner, is_weightless
 from whygrad.lint.values.reach import flat
 from whygrad.lint.values.value import Function, Kind, Klass, Node, Object, Value
 
@@ -60,7 +61,7 @@ def _called(made: Object) -> str:
 def _trained(case: Case) -> Iterator[tuple[Request, Object]]:
     """Each network whose own list is all that a gradient is asked of."""
     for request in case.facts.requests:
-        owners = [each.group.owner if isinstance(each, Node) and each.group else None for each in request.sources]
+        owners = [group_owner(each) for each in request.sources]
         for owner in owners:
             if isinstance(owner, Object) and all(isinstance(each, Object) for each in owners) and _is_open(owner):
                 yield request, owner
@@ -68,7 +69,7 @@ def _trained(case: Case) -> Iterator[tuple[Request, Object]]:
 
 def _is_open(owner: Object) -> bool:
     """Whether no class of what an object holds keeps a list of its own."""
-    classes = {each.klass for each in owner.contents() if isinstance(each, Object) and each.klass is not None}
+    classes = {each.klass for each in owner.objects() if each.klass is not None}
     return not any(map(keeps_its_own_list, classes))
 
 
@@ -77,8 +78,7 @@ def _asked(case: Case) -> set[int]:
     values = [each for request in case.facts.requests for each in request.sources]
     values += [each for update in case.facts.updates for _, each in update.pairs or ()]
     found = {id(each) for each in values}
-    owners = {id(each.group.owner): each.group.owner for each in values if isinstance(each, Node) and each.group}
-    for owner in owners.values():
+    for owner in {owner for each in values if (owner := group_owner(each)) is not None}:
         found |= {id(each) for each in _seen(case, owner)}
     return found
 
@@ -124,8 +124,8 @@ def _is_plain(made: Object) -> bool:
     """Whether an object is of a class of the user's that comes from nowhere."""
     if made.role is not None or made.klass is None:
         return False
-    bases = [base for each in (made.klass, *made.klass.ancestors()) for base in each.bases]
-    return all(isinstance(base, Klass) or (isinstance(base, Node) and base.name == "object") for base in bases)
+    bases = (base for base in made.klass.all_bases() if not isinstance(base, Klass))
+    return all(isinstance(base, Node) and base.name == "object" for base in bases)
 
 
 def _learns(case: Case, value: Value) -> bool:
@@ -134,24 +134,20 @@ def _learns(case: Case, value: Value) -> bool:
         return value.kind is Kind.VARIABLE and value.trainable is True and value.dtype != "int" and value.group is None
     if not isinstance(value, Object) or value.role is not Role.LAYER or value.klass is not None:
         return False
-    return value.called and not value.frozen and not _is_weightless(case, value)
-
-
-def _is_weightless(case: Case, layer: Object) -> bool:
-    return layer.klass is None and layer.short in case.api.weightless
+    return value.called and not value.frozen and not is_weightless(value, case.api)
 
 
 @rules(untracked_variable="WL201")
 def in_functions(case: Case) -> Iterator[Finding]:
     """A layer that only the function of a `Lambda` calls: the network never learns of it."""
     for holder in case.facts.objects:
-        function = holder.words.get("function", holder.arguments[0] if holder.arguments else None)
+        function = holder.given("function", 0)
         if holder.role is not Role.LAMBDA or not isinstance(function, Function):
             continue
         inside = set(ast.walk(function.node))
         for layer in _called_inside(case, inside):
             request = next((each for each, _ in _trained(case) if case.reach(each).has(layer)), None)
-            if request is not None and layer.where is not None:
+            if request is not None:
                 name = case.named(layer)
                 yield Finding(
                     rule="untracked-variable",
@@ -183,7 +179,7 @@ def in_lists_that_were_copied(case: Case) -> Iterator[Finding]:
     for late in case.facts.late:
         if id(late.copied) in said:
             continue
-        if isinstance(late.value, Object) and late.value.role in NETWORKS and not _is_weightless(case, late.value):
+        if isinstance(late.value, Object) and late.value.role in NETWORKS and not is_weightless(late.value, case.api):
             said.add(id(late.copied))
             yield Finding(
                 rule="untracked-variable",

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from whygrad.backends.api import Does, Role
 from whygrad.diagnostics import Severity
-from whygrad.lint.flow.facts import Use
 from whygrad.lint.rules.check import Case, Finding, beside, rules
-from whygrad.lint.values.reach import behind, is_data, related
-from whygrad.lint.values.value import Function, Kind, Literal, Node, Object, Value
+from whygrad.lint.values.questions import group_owner, is_none
+from whygrad.lint.values.reach import behind, is_data, is_listed
+from whygrad.lint.values.value import Function, Kind, Node, Object, Value
 
 _LABELS = ("y_true", "labels", "target")
 
@@ -19,28 +19,18 @@ _LABELS = ("y_true", "labels", "target")
 def swapped(case: Case) -> Iterator[Finding]:
     """Labels and predictions that are exchanged."""
     for use in case.facts.uses:
-        name = use.dotted.rpartition(".")[2]
-        if (
-            name not in case.api.labels_first
-            or use.call is None
-            or (use.owner is not None and use.method != "__call__")
-        ):
+        is_loss = not use.name[:1].isupper() if use.owner is None else use.method == "__call__"
+        if use.name not in case.api.labels_first or use.call is None or not is_loss:
             continue
         if len(use.arguments) < 2 or not _is_predicted(use.arguments[0]) or not _is_given(use.arguments[1]):
             continue
-        if use.owner is None and name[:1].isupper():
-            continue
+        first, second = (ast.unparse(use.call.args[position]) for position in (0, 1))
         yield Finding(
             rule="loss-arguments-swapped",
             message="the labels and the predictions of this loss are exchanged",
             primary=case.label(use.call, "the labels come first, then the predictions"),
-            help=f"write `{ast.unparse(use.call.func)}({_text(use, 1)}, {_text(use, 0)}, ...)`, or name the arguments",
+            help=f"write `{ast.unparse(use.call.func)}({second}, {first}, ...)`, or name the arguments",
         )
-
-
-def _text(use: Use, index: int) -> str:
-    assert use.call is not None
-    return ast.unparse(use.call.args[index])
 
 
 def _is_predicted(value: Value) -> bool:
@@ -73,8 +63,7 @@ def no_loss(case: Case) -> Iterator[Finding]:
         network, compiled = training.network, training.compiled
         if compiled is None or "**" in compiled.words or len(compiled.arguments) > 1:
             continue
-        loss = compiled.words.get("loss")
-        if loss is not None and not (isinstance(loss, Literal) and loss.value is None):
+        if not is_none(compiled.words.get("loss")):
             continue
         own = ("train_step", "compute_loss", "compute_gradients")
         if network.klass is not None and any(isinstance(network.klass.find(name), Function) for name in own):
@@ -100,16 +89,12 @@ def training_flag(case: Case) -> Iterator[Finding]:
         found = case.reach(request)
         for node in found.nodes.values():
             layer = node.callee
-            if not isinstance(layer, Object) or layer.short not in case.api.flagged or _is_told(node):
+            if not isinstance(layer, Object) or layer.short not in case.api.flagged:
                 continue
-            asked = any(
-                isinstance(each, Node) and each.group is not None and related(each.group.owner, layer)
-                for each in request.sources
-            )
-            where = node.where
-            if request.tape is not None and node.place is not None:
-                where = beside(request.tape, node.place) or where
-            if asked and isinstance(where, ast.expr) and layer.frozen is False and _is_updated(case, request.sources):
+            if not is_none(node.words.get("training")) or layer.frozen or not is_listed(request.sources, layer):
+                continue
+            where = (beside(request.tape, node.place) if node.place is not None else None) or node.where
+            if isinstance(where, ast.expr) and _is_updated(case, request.sources):
                 yield Finding(
                     rule="training-flag",
                     message=f"`{layer.short}` behaves differently in training, but this call does not say that it is",
@@ -119,28 +104,23 @@ def training_flag(case: Case) -> Iterator[Finding]:
                 )
 
 
-def _is_told(node: Node) -> bool:
-    flag = node.words.get("training")
-    return flag is not None and not (isinstance(flag, Literal) and flag.value is None)
-
-
 def _is_updated(case: Case, sources: list[Value]) -> bool:
-    owners = [each.group.owner for each in sources if isinstance(each, Node) and each.group is not None]
-    for update in case.facts.updates:
-        for _, variable in update.pairs or ():
-            if isinstance(variable, Node) and variable.group is not None and variable.group.owner in owners:
-                return True
-    return False
+    owners = [owner for each in sources if (owner := group_owner(each)) is not None]
+    return any(group_owner(each) in owners for update in case.facts.updates for _, each in update.pairs or ())
 
 
-def _dead(function: ast.AST) -> list[ast.Assign]:
+def _single_name(statement: ast.AST | None) -> str | None:
+    """`x` for `x = ...`; None for what is not bound to one name."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return name
+    return None
+
+
+def _dead(function: ast.AST) -> list[ast.AST]:
     """Assignments to names that nobody reads, other than in such assignments."""
-    assigned = [
-        each
-        for each in ast.walk(function)
-        if isinstance(each, ast.Assign) and len(each.targets) == 1 and isinstance(each.targets[0], ast.Name)
-    ]
-    dead: list[ast.Assign] = []
+    assigned = [each for each in ast.walk(function) if _single_name(each)]
+    dead: list[ast.AST] = []
     while True:
         inside = {id(each) for statement in dead for each in ast.walk(statement)}
         reads = {
@@ -148,7 +128,7 @@ def _dead(function: ast.AST) -> list[ast.Assign]:
             for each in ast.walk(function)
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and id(each) not in inside
         }
-        found = [each for each in assigned if isinstance(each.targets[0], ast.Name) and each.targets[0].id not in reads]
+        found = [each for each in assigned if _single_name(each) not in reads]
         if len(found) == len(dead):
             return dead
         dead = found
@@ -164,14 +144,13 @@ def missing_term(case: Case) -> Iterator[Finding]:
         if request.method == "fit":
             continue
         for source in request.sources:
-            if not isinstance(source, Node) or source.group is None or not isinstance(source.group.owner, Object):
-                continue
-            penalised = [each for each in source.group.owner.contents() if _is_penalised(each)]
+            owner = group_owner(source)
+            penalised = [each for each in owner.objects() if _is_penalised(each)] if isinstance(owner, Object) else []
             if penalised and _is_updated(case, request.sources):
                 yield Finding(
                     rule="missing-loss-term",
                     message="the penalty of a layer is not in the loss",
-                    primary=case.label(penalised[0].where or request.where, "asks for a penalty"),
+                    primary=case.label(penalised[0].where, "asks for a penalty"),
                     related=(case.label(request.where, "this loss does not have it"),),
                     help="add `sum(model.losses)` to the loss",
                     asked=case.span(request.where),
@@ -179,11 +158,9 @@ def missing_term(case: Case) -> Iterator[Finding]:
                 break
 
 
-def _is_penalised(value: Value) -> bool:
-    if not isinstance(value, Object) or value.role is not Role.LAYER:
-        return False
-    words = [held for name, held in value.words.items() if name.endswith("_regularizer")]
-    return any(not (isinstance(each, Literal) and each.value is None) for each in words)
+def _is_penalised(made: Object) -> bool:
+    penalties = (value for name, value in made.words.items() if name.endswith("_regularizer"))
+    return made.role is Role.LAYER and not all(map(is_none, penalties))
 
 
 @rules(sampling_noise_unused="WL302")
@@ -192,19 +169,10 @@ def noise_unused(case: Case) -> Iterator[Finding]:
     for node in case.facts.nodes:
         if node.does is not Does.NOISE or not isinstance(node.where, ast.Call) or node.place is None:
             continue
-        parent = case.module.parents.get(node.where)
-        if (
-            not isinstance(parent, ast.Assign)
-            or len(parent.targets) != 1
-            or not isinstance(parent.targets[0], ast.Name)
-        ):
-            continue
-        function = case.module.scope(node.where)
-        name = parent.targets[0].id
+        parent, function = case.module.parents.get(node.where), case.module.scope(node.where)
+        name = _single_name(parent)
         inside = bool(node.under) or getattr(function, "name", "") in ("call", "train_step")
-        if not inside or name.startswith("_"):
-            continue
-        if parent in _dead(function):
+        if name and inside and not name.startswith("_") and parent in _dead(function):
             yield Finding(
                 rule="sampling-noise-unused",
                 message=f"the random draw `{name}` is never used, so the sample is not random",

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from whygrad.backends.api import Role
 from whygrad.diagnostics import Severity, Word
 from whygrad.lint.rules.check import NETWORKS, Case, Finding, rules
+from whygrad.lint.values.questions import group_owner, is_weightless
 from whygrad.lint.values.value import Literal, Node, Object, Place
+from whygrad.source.module import parameters
 
 
 @rules(variable_recreated="WL203", variable_created_in_tf_function="WL204")
@@ -31,27 +33,20 @@ def made_anew(case: Case) -> Iterator[Finding]:
             )
         elif _loops(place) and _is_updated_in_turn(case, variable):
             yield _recreated(case, variable, "recreated in every iteration of the loop")
-        elif getattr(place.function, "name", "") == "call" and not place.branch and _in_layer(case, place.function):
+        elif _is_in_call(case, place):
             yield _recreated(case, variable, "recreated in every call")
     for made in case.facts.objects:
-        function = made.place.function
         if made.role is Role.METRIC and made.place.traced is not None and not made.place.branch and made.klass is None:
             yield Finding(
                 rule="variable-created-in-tf-function",
                 message=f"a metric is made while `{Word.COMPILED_FUNCTION}` is traced, and makes its variables there",
-                primary=case.label(made.where or ast.Pass(), "every trace would make others, which raises"),
+                primary=case.label(made.where, "every trace would make others, which raises"),
                 help="make the metric once, outside of the compiled function",
             )
         if made.role in (Role.SEQUENTIAL, Role.NETWORK) and _is_trained_in_turn(case, made):
             yield _recreated(case, made, "recreated in every iteration of the loop")
-        if made.klass is not None or made.role is not Role.LAYER or made.short in case.api.weightless:
-            continue
-        if (
-            getattr(function, "name", "") == "call"
-            and not made.place.branch
-            and made.called
-            and _in_layer(case, function)
-        ):
+        is_layer = made.role is Role.LAYER and made.klass is None and not is_weightless(made, case.api)
+        if is_layer and made.called and _is_in_call(case, made.place):
             yield _recreated(case, made, "recreated in every call")
 
 
@@ -64,12 +59,13 @@ def _may_be_made_once(case: Case, variable: Node, place: Place) -> bool:
     function = place.function
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function is not place.traced:
         return place.branch or _is_held(case, variable)  # whoever calls it may do so once
-    guards = list(_guards(case, variable.where, function))
-    arguments = {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)} - {"self", "cls"}
+    arguments = parameters(function) - {"self", "cls"}
     shared = {
         name for each in ast.walk(function) if isinstance(each, (ast.Global, ast.Nonlocal)) for name in each.names
     }
-    return any(guard is None or not _asks_only(guard, arguments - shared) for guard in guards)
+    return any(
+        guard is None or not _asks_only(guard, arguments - shared) for guard in _guards(case, variable.where, function)
+    )
 
 
 def _guards(case: Case, where: ast.expr, function: ast.AST) -> Iterator[ast.expr | None]:
@@ -125,7 +121,7 @@ def _is_updated_in_turn(case: Case, variable: Node) -> bool:
         return False
     for update in case.facts.updates:
         if any(each is variable for _, each in update.pairs or ()) and len(_loops(update.place)) <= len(loops):
-            return not any(held.value is variable for held in case.facts.holdings)
+            return not _is_held(case, variable)
     return False
 
 
@@ -134,27 +130,21 @@ def _is_trained_in_turn(case: Case, made: Object) -> bool:
     depth = len(_loops(made.place))
     if not depth or made.klass is not None or not isinstance(made.where, ast.expr):
         return False
-    asked = [
-        request
-        for request in case.facts.requests
-        for each in request.sources
-        if isinstance(each, Node) and each.group is not None and each.group.owner is made
-    ]
+    asked = [request for request in case.facts.requests if any(group_owner(each) is made for each in request.sources)]
     if not asked or any(len(_loops(request.place)) != depth or request.method == "fit" for request in asked):
         return False
-    return any(
-        isinstance(each, Node) and each.group is not None and each.group.owner is made
-        for update in case.facts.updates
-        for _, each in update.pairs or ()
-    )
+    return any(group_owner(each) is made for update in case.facts.updates for _, each in update.pairs or ())
 
 
 def _loops(place: Place) -> list[ast.AST]:
     return [each for each in place.loops if not isinstance(each, ast.comprehension)]
 
 
-def _in_layer(case: Case, function: ast.AST | None) -> bool:
-    parent = case.module.parents.get(function) if function is not None else None
+def _is_in_call(case: Case, place: Place) -> bool:
+    """Whether something happens in each `call` of a layer or network of the user's."""
+    if getattr(place.function, "name", "") != "call" or place.branch or place.function is None:
+        return False
+    parent = case.module.parents.get(place.function)
     return isinstance(parent, ast.ClassDef) and any(
         made.klass is not None and made.klass.where is parent and made.role in NETWORKS for made in case.facts.objects
     )
@@ -171,14 +161,14 @@ def optimizer_made_anew(case: Case) -> Iterator[Finding]:
             yield Finding(
                 rule="variable-created-in-tf-function",
                 message=f"an optimizer is made while `{Word.COMPILED_FUNCTION}` is traced, and makes its variables there",
-                primary=case.label(optimizer.where or update.where, "every trace makes another one"),
+                primary=case.label(optimizer.where, "every trace makes another one"),
                 help="make the optimizer once, outside of the compiled function",
             )
         elif optimizer.place.loops and update.place.loops == optimizer.place.loops and _has_moments(optimizer):
             yield Finding(
                 rule="optimizer-recreated",
                 message="this optimizer is recreated in every step, so its moments are lost each time",
-                primary=case.label(optimizer.where or update.where, "a new optimizer in every iteration of the loop"),
+                primary=case.label(optimizer.where, "a new optimizer in every iteration of the loop"),
                 related=(case.label(update.where, "used for one update only"),),
                 help="make the optimizer once, before the loop",
             )
@@ -214,5 +204,5 @@ def _changes_it(case: Case, network: Object, loop: ast.AST) -> bool:
 def _has_moments(optimizer: Object) -> bool:
     if optimizer.short != "SGD":
         return True
-    momentum = optimizer.words.get("momentum", optimizer.arguments[1] if len(optimizer.arguments) > 1 else Literal(0))
-    return not (isinstance(momentum, Literal) and not momentum.value)
+    momentum = optimizer.given("momentum", 1)
+    return momentum is not None and not (isinstance(momentum, Literal) and not momentum.value)

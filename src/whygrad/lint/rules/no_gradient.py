@@ -10,8 +10,9 @@ from whygrad.backends.api import Does
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.lint.flow.facts import Request
 from whygrad.lint.rules.check import Case, Finding, beside, rules
+from whygrad.lint.values.questions import group_owner
 from whygrad.lint.values.reach import Cut, Reach, Why, behind, flat, origin, parts_of, reach, related
-from whygrad.lint.values.value import Items, Kind, Literal, Node, Object, Value
+from whygrad.lint.values.value import Kind, Literal, Node, Object, Value
 from whygrad.source import SourceSpan
 
 _SAYS: Final[dict[Why, tuple[str, str, str, str]]] = {  # rule, message, label, help
@@ -119,7 +120,7 @@ def _of_request(case: Case, request: Request) -> Iterator[Finding]:
             continue
         if found.has(part) or found.unknown:
             continue
-        blamed = [cut for cut in found.cuts if _is_behind(cut, part, request)]
+        blamed = [cut for cut in found.cuts if _is_behind(cut, part)]
         blamed = [each for each in blamed if not each.chooses] or blamed
         alone = [each for each in blamed if _is_all_there_is(each, part, request)] or blamed
         # What was computed before the tape may be data on purpose; not so what is cut under its eyes.
@@ -129,7 +130,7 @@ def _of_request(case: Case, request: Request) -> Iterator[Finding]:
             spoken.setdefault(id(first), []).append(_name(case, source, part))
     for cut in found.cuts:  # asking raises, whatever other ways there are
         if cut.why is Why.UNREGISTERED and cut.at.where not in {first.where for _, first in cuts.values()}:
-            asked = [part for _, part in _wanted(request) if _is_behind(cut, part, request)]
+            asked = [part for _, part in _wanted(request) if _is_behind(cut, part)]
             if asked:
                 cuts[id(cut.at)] = cut, cut.at
                 spoken[id(cut.at)] = [_name(case, asked[0], asked[0])]
@@ -143,15 +144,9 @@ def _follow_writes(case: Case, request: Request, found: Reach) -> None:
     """What was written into a variable before the target read it lies behind that variable."""
     for write in case.facts.writes:
         variable = write.variable
-        held = id(variable) in found.nodes or any(variable.parent is each for each in found.callees if variable.parent)
-        if (
-            held
-            and write.value is not None
-            and write.time < request.time
-            and variable.group is None
-            and isinstance(write.where, ast.Call)
-        ):
-            node = Node(Kind.TENSOR, write.where, does=Does.WRITTEN, inputs=(write.value,), place=write.place)
+        held = variable.group is None and (id(variable) in found.nodes or found.calls(variable.parent))
+        if held and write.value is not None and write.time < request.time:
+            node = Node(Kind.TENSOR, write.where, Does.WRITTEN, (write.value,), place=write.place)
             found.cuts.append(Cut(node, Why.WRITTEN))
 
 
@@ -159,21 +154,14 @@ def _wanted(request: Request) -> Iterator[tuple[Value, Value]]:
     """Each source, and each known part of those that stand for a list."""
     for source in request.sources:
         if isinstance(source, Node) and source.group is not None:
-            if source.group.some:
-                continue
-            known = parts_of(source.group)
-            if known:
-                yield from ((source, part) for part in known)
-            else:
-                yield source, source
+            if not source.group.some:
+                yield from ((source, part) for part in parts_of(source.group) or [source])
         elif isinstance(source, Node) and source.does is not Does.EITHER:
             yield source, source
 
 
-def _is_behind(cut: Cut, part: Value, request: Request) -> bool:
-    if cut.at is part:
-        return False
-    return behind(cut.at).has(part)
+def _is_behind(cut: Cut, part: Value) -> bool:
+    return cut.at is not part and behind(cut.at).has(part)
 
 
 def _is_all_there_is(cut: Cut, part: Value, request: Request) -> bool:
@@ -186,21 +174,14 @@ def _is_all_there_is(cut: Cut, part: Value, request: Request) -> bool:
 
 
 def _name(case: Case, source: Value, part: Value) -> str:
-    if isinstance(part, Object) and isinstance(part.words.get("name"), Literal):
-        label = part.words["name"]
-        assert isinstance(label, Literal)
+    label = part.words.get("name") if isinstance(part, Object) else None
+    if isinstance(label, Literal):
         return str(label.value)
-    if isinstance(part, Object):
-        return case.named(source)
-    return case.named(part)
+    return case.named(source if isinstance(part, Object) else part)
 
 
 def _cut(case: Case, request: Request, cut: Cut, first: Node, names: list[str], found: Reach) -> Finding:
-    why = cut.why
-    if why is Why.OP and first.does in (Does.SAMPLE,):
-        why = Why.SAMPLE
-    if why is Why.INTEGER and first.does is Does.SAMPLE:
-        why = Why.SAMPLE
+    why = Why.SAMPLE if cut.why in (Why.OP, Why.INTEGER) and first.does is Does.SAMPLE else cut.why
     rule, message, label, help_ = _SAYS[why]
     shown = tuple(dict.fromkeys(names))
     source = f"`{shown[0]}`" if len(shown) == 1 else f"{len(shown)} variables"
@@ -223,8 +204,7 @@ def _cut(case: Case, request: Request, cut: Cut, first: Node, names: list[str], 
 
 
 def _tape_span(case: Case, request: Request) -> SourceSpan | None:
-    where = None if request.tape is None else request.tape.where
-    return case.span(where) if isinstance(where, ast.expr) else None
+    return None if request.tape is None else case.span(request.tape.where)
 
 
 def _integer(case: Case, request: Request, variable: Node) -> Finding:
@@ -250,7 +230,7 @@ def _unwatched(case: Case, request: Request, found: Reach) -> Iterator[Finding]:
             yield from _variable_unwatched(case, request, source)
         if not isinstance(source, Node) or source.kind is not Kind.TENSOR or source.does is Does.EITHER:
             continue
-        watched = [time for value, time in tape.watched if value is source or _holds(value, source)]
+        watched = [time for value, time in tape.watched if value is source]
         if any(isinstance(value, Node) and value.kind is Kind.UNKNOWN for value, _ in tape.watched):
             continue
         users = [node for node in found.nodes.values() if _uses(node, source) and tape in node.under]
@@ -286,17 +266,12 @@ def _variable_unwatched(case: Case, request: Request, source: Node) -> Iterator[
     fixed = source.trainable is False and source.group is None
     if (not fixed and tape.watches is not False) or tape.watches is None:
         return
+    wanted = group_owner(source)
     for value, _ in tape.watched:
         if value is source or (isinstance(value, Node) and value.kind is Kind.UNKNOWN):
             return
-        groups = isinstance(value, Node) and value.group is not None and source.group is not None
-        if (
-            groups
-            and isinstance(value, Node)
-            and value.group is not None
-            and source.group is not None
-            and related(value.group.owner, source.group.owner)
-        ):
+        owner = group_owner(value)
+        if owner is not None and wanted is not None and related(owner, wanted):
             return
     name = case.named(source)
     reason = "it is not trainable" if fixed else "this tape watches only what `watch` names"
@@ -320,10 +295,6 @@ def _watch_call(case: Case, request: Request, source: Value) -> ast.AST | None:
 def _first_use(case: Case, users: list[Node]) -> tuple[Label, ...]:
     first = min(users, key=lambda node: node.time)
     return (case.label(first.where, "used here"),) if isinstance(first.where, ast.expr) else ()
-
-
-def _holds(value: Value, source: Value) -> bool:
-    return isinstance(value, Items) and any(each is source for each in value.items)
 
 
 def _uses(node: Node, source: Value) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from whygrad.backends.api import Does, Role
 from whygrad.diagnostics import Severity, Word
 from whygrad.lint.rules.check import Case, Finding, rules
-from whygrad.lint.values.reach import flat
+from whygrad.lint.values.reach import flat, nodes_in
 from whygrad.lint.values.value import Literal, Node, Value
 
 _TO_ZERO = (Does.SOFTMAX, Does.SIGMOID, Does.RELU)  # reach zero, in floating point or exactly
@@ -43,8 +43,7 @@ def _of_node(case: Case, node: Node) -> Finding | None:
         case Does.SELECT if len(node.inputs) >= 3:
             return _select(case, node)
         case Does.LOG if node.inputs:
-            value = _plain(node.inputs[0])
-            if _reaches_zero(value):
+            if _reaches_zero(_plain(node.inputs[0])):
                 return _finding(case, node, "nan-log", "the logarithm of a value that reaches zero", _LOG_HELP)
         case Does.SQRT | Does.NORM if node.inputs:
             value = _plain(node.inputs[0])
@@ -85,10 +84,10 @@ def _finding(case: Case, node: Node, rule: str, what: str, help_: str) -> Findin
     )
 
 
-def _plain(value: Value) -> Value:
-    """A value without what only moves it."""
-    for _ in range(20):
-        if isinstance(value, Node) and value.does in (Does.MOVE, Does.GATHER) and value.inputs:
+def _plain(value: Value, without: tuple[Does, ...] = (Does.MOVE, Does.GATHER), most: int = 20) -> Value:
+    """A value without what only moves it, or without other steps of one input."""
+    for _ in range(most):
+        if isinstance(value, Node) and value.does in without and value.inputs:
             value = value.inputs[0]
         else:
             break
@@ -102,23 +101,14 @@ def _reaches_zero(value: Value) -> bool:
         return True
     if value.does is Does.SUBTRACT and len(value.inputs) == 2 and isinstance(value.inputs[0], Literal):
         inner = _plain(value.inputs[1])
-        return (
-            value.inputs[0].value in (1, 1.0) and isinstance(inner, Node) and inner.does in (Does.SIGMOID, Does.SOFTMAX)
-        )
+        share = isinstance(inner, Node) and inner.does in (Does.SIGMOID, Does.SOFTMAX)
+        return share and value.inputs[0].value in (1, 1.0)
     return False
 
 
 def _is_distance_to_itself(value: Value) -> bool:
     """A sum of squares of `x[:, None] - x[None]`."""
-    node = value
-    for _ in range(6):
-        if isinstance(node, Node) and node.does in (Does.SUM, Does.SQUARE, Does.MOVE) and node.inputs:
-            node = node.inputs[0]
-            continue
-        if isinstance(node, Node) and node.does is Does.POWER and node.inputs:
-            node = node.inputs[0]
-            continue
-        break
+    node = _plain(value, (Does.SUM, Does.SQUARE, Does.POWER, Does.MOVE), most=6)
     if not isinstance(node, Node) or node.does is not Does.SUBTRACT or len(node.inputs) != 2:
         return False
     one, other = map(_plain, node.inputs)
@@ -133,14 +123,8 @@ def _is_root(value: Value) -> bool:
 def _is_clipped_at_zero(value: Value) -> bool:
     if not isinstance(value, Node):
         return False
-    if value.does in (Does.RELU,):
-        return True
-    if value.does is Does.CLIP and len(value.inputs) > 1:
-        low = value.inputs[1]
-        return isinstance(low, Literal) and low.value in (0, 0.0)
-    if value.does is Does.MAXIMUM:
-        return any(isinstance(each, Literal) and each.value in (0, 0.0) for each in value.inputs)
-    return False
+    bounds = value.inputs[1:2] if value.does is Does.CLIP else value.inputs if value.does is Does.MAXIMUM else ()
+    return value.does is Does.RELU or any(isinstance(each, Literal) and each.value in (0, 0.0) for each in bounds)
 
 
 def _is_cosine(value: Node) -> bool:
@@ -156,21 +140,17 @@ def _is_cosine(value: Node) -> bool:
             return True
         if node.does is Does.DIVIDE and len(node.inputs) == 2:
             bottom = _plain(node.inputs[1])
-            if isinstance(bottom, Node) and (bottom.does is Does.NORM or _has(bottom, Does.NORM)):
+            parts = (bottom, *bottom.inputs) if isinstance(bottom, Node) else ()
+            if any(isinstance(each, Node) and each.does is Does.NORM for each in parts):
                 return True
-        waiting += [each for value_ in node.inputs for each in flat(value_) if isinstance(each, Node)]
+        waiting += nodes_in(node.inputs)
     return False
-
-
-def _has(node: Node, does: Does) -> bool:
-    return any(isinstance(each, Node) and each.does is does for each in node.inputs)
 
 
 def _select(case: Case, node: Node) -> Finding | None:
     """`where(x > 0, log(x), 0)`: the branch that is not taken is computed all the same."""
     tested = _compared(node.inputs[0])
-    if not tested:
-        return None
+    assert node.where is not None
     for branch in node.inputs[1:3]:
         bad = _unsafe_of(branch, tested)
         if bad is not None and bad.does is not None:
@@ -178,9 +158,7 @@ def _select(case: Case, node: Node) -> Finding | None:
             return Finding(
                 rule="nan-where",
                 message=f"likely a NaN gradient: the {what} in a branch is computed where it is not taken, too",
-                primary=case.label(
-                    node.where or ast.Pass(), "zero times infinity is NaN, also where the other branch wins"
-                ),
+                primary=case.label(node.where, "zero times infinity is NaN, also where the other branch wins"),
                 help=f"make the argument safe first: `{Word.WHERE}(test, x, 1.0)`, and compute the branch from that",
                 inner=case.span(bad.where) if isinstance(bad.where, ast.expr) else None,
                 certain=False,
@@ -222,19 +200,14 @@ def _unsafe_of(branch: Value, tested: list[Value]) -> Node | None:
 
 def _argument(node: Node) -> Value | None:
     match node.does:
-        case Does.LOG | Does.SQRT | Does.RSQRT if node.inputs:
-            return node.inputs[0]
-        case Does.EXP if node.inputs:
+        case Does.LOG | Does.SQRT | Does.RSQRT | Does.EXP if node.inputs:
             return node.inputs[0]
         case Does.DIVIDE if len(node.inputs) == 2:
             return node.inputs[1]
-        case Does.POWER if len(node.inputs) == 2 and _is_small_power(node.inputs[1]):
-            return node.inputs[0]
+        case Does.POWER if len(node.inputs) == 2:
+            power = node.inputs[1].value if isinstance(node.inputs[1], Literal) else None
+            return node.inputs[0] if isinstance(power, (int, float)) and power < 1 else None
     return None
-
-
-def _is_small_power(value: Value) -> bool:
-    return isinstance(value, Literal) and isinstance(value.value, (int, float)) and value.value < 1
 
 
 @rules(nan_optimizer="WL413")
@@ -242,7 +215,7 @@ def optimizer_without_epsilon(case: Case) -> Iterator[Finding]:
     """An optimizer that divides by a root of zero."""
     for made in case.facts.objects:
         epsilon = made.words.get("epsilon") if made.role is Role.OPTIMIZER and made.klass is None else None
-        if isinstance(epsilon, Literal) and epsilon.value in (0, 0.0) and epsilon.value is not False and made.where:
+        if isinstance(epsilon, Literal) and epsilon.value in (0, 0.0) and epsilon.value is not False:
             yield Finding(
                 rule="nan-optimizer",
                 message="likely NaN weights: this optimizer divides by zero where a gradient is zero",

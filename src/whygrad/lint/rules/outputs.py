@@ -18,15 +18,8 @@ _OTHER_RANGES = ("tanh", "relu", "elu", "selu", "gelu", "silu", "swish", "softsi
 def one_unit_softmax(case: Case) -> Iterator[Finding]:
     """A softmax over a single unit, which is always one."""
     for made in case.facts.objects:
-        units = made.words.get("units", made.arguments[0] if made.arguments else None)
-        activation = made.words.get("activation", made.arguments[1] if len(made.arguments) > 1 else None)
-        if (
-            made.role is Role.LAYER
-            and made.short == "Dense"
-            and _is(units, 1)
-            and _is(activation, "softmax")
-            and made.where
-        ):
+        is_dense = made.role is Role.LAYER and made.short == "Dense"
+        if is_dense and _is(made.given("units", 0), 1) and _is(made.given("activation", 1), "softmax"):
             yield Finding(
                 rule="one-unit-softmax",
                 message="a softmax over one unit is always 1, so nothing can be learned through it",
@@ -70,23 +63,13 @@ def misfits(case: Case) -> Iterator[Finding]:
             continue
         told = isinstance(flag, Literal) and flag.value is True
         if told and value.does in (Does.SOFTMAX, Does.SIGMOID):
-            yield _misfit(
-                case,
-                where,
-                value,
-                "this loss expects logits, but is given probabilities",
-                "drop the activation, or `from_logits=True`",
-            )
+            help_ = "drop the activation, or `from_logits=True`"
+            yield _misfit(case, where, value, "logits, but is given probabilities", help_)
         elif not told and (flag is None or (isinstance(flag, Literal) and flag.value is False)):
             if _is_linear(value) or _activation(value) in _OTHER_RANGES:
                 kind = "plain numbers" if _is_linear(value) else f"the output of a `{_activation(value)}`"
-                yield _misfit(
-                    case,
-                    where,
-                    value,
-                    f"this loss expects probabilities, but is given {kind}",
-                    "pass `from_logits=True` and drop the activation, or end in a sigmoid or softmax",
-                )
+                help_ = "pass `from_logits=True` and drop the activation, or end in a sigmoid or softmax"
+                yield _misfit(case, where, value, f"probabilities, but is given {kind}", help_)
             elif value.does is Does.SIGMOID and case.api.entropies[loss] and _units(value) not in (None, 1):
                 yield Finding(
                     rule="sigmoid-for-exclusive-classes",
@@ -101,27 +84,26 @@ def misfits(case: Case) -> Iterator[Finding]:
 def _entropies(case: Case) -> Iterator[tuple[str, Value | None, Value | None, ast.Call]]:
     """Each cross-entropy: its name, what it is told of logits, what it is given, and where."""
     for use in case.facts.uses:
-        name = use.dotted.rpartition(".")[2]
-        if name not in case.api.entropies or use.call is None:
+        if use.name not in case.api.entropies or use.call is None:
             continue
         value = use.arguments[1] if len(use.arguments) > 1 else use.words.get("y_pred")
-        if use.owner is None and not name[:1].isupper():
-            yield name, use.words.get("from_logits"), value, use.call
+        if use.owner is None and not use.name[:1].isupper():
+            yield use.name, use.words.get("from_logits"), value, use.call
         elif isinstance(use.owner, Object) and use.method == "__call__" and not use.owner.arguments:
-            yield name, use.owner.words.get("from_logits"), value, use.call
+            yield use.name, use.owner.words.get("from_logits"), value, use.call
     for training in case.facts.trainings:
         compiled = training.compiled
         if compiled is None or compiled.call is None:
             continue
-        loss = compiled.words.get("loss", compiled.arguments[1] if len(compiled.arguments) > 1 else None)
-        if isinstance(loss, Literal) and isinstance(loss.value, str) and loss.value in case.api.entropies:
-            yield loss.value, None, training.output, compiled.call
+        loss = compiled.loss.value if isinstance(compiled.loss, Literal) else None
+        if isinstance(loss, str) and loss in case.api.entropies:
+            yield loss, None, training.output, compiled.call
 
 
-def _misfit(case: Case, where: ast.Call, value: Node, message: str, help_: str) -> Finding:
+def _misfit(case: Case, where: ast.Call, value: Node, mistake: str, help_: str) -> Finding:
     return Finding(
         rule="not-a-probability",
-        message=message,
+        message=f"this loss expects {mistake}",
         primary=case.label(where, "takes the output for what it is not"),
         related=_made(case, value),
         help=help_,
@@ -153,13 +135,13 @@ def _activation(value: Node) -> object:
     layer = _layer(value)
     if layer is None or layer.short != "Dense" or layer.klass is not None or inner.where is not value.where:
         return None
-    written = layer.words.get("activation", layer.arguments[1] if len(layer.arguments) > 1 else None)
+    written = layer.given("activation", 1)
     return written.value if isinstance(written, Literal) else None
 
 
 def _units(value: Node) -> int | None:
     layer = _layer(value)
-    units = layer.words.get("units", layer.arguments[0] if layer.arguments else None) if layer is not None else None
+    units = layer.given("units", 0) if layer is not None else None
     return units.value if isinstance(units, Literal) and isinstance(units.value, int) else None
 
 
@@ -171,7 +153,7 @@ def linear_stack(case: Case) -> Iterator[Finding]:
             continue
         layers = [each for each in made.members if isinstance(each, Object) and each.role is not Role.INPUT]
         for one, other in itertools.pairwise(layers):
-            if _is_plain_dense(one) and other.short == "Dense" and one.where is not None:
+            if _is_plain_dense(one) and other.short == "Dense":
                 yield Finding(
                     rule="stack-without-activation",
                     message="two dense layers in a row without an activation between them act as one linear layer",
@@ -184,5 +166,5 @@ def linear_stack(case: Case) -> Iterator[Finding]:
 def _is_plain_dense(layer: Object) -> bool:
     if layer.short != "Dense" or layer.klass is not None or "**" in layer.words:
         return False
-    activation = layer.words.get("activation", layer.arguments[1] if len(layer.arguments) > 1 else None)
+    activation = layer.given("activation", 1)
     return activation is None or (isinstance(activation, Literal) and activation.value in (None, "linear"))

@@ -33,7 +33,7 @@ def asked_twice(case: Case) -> Iterator[Finding]:
                 if first.where is not second.where
                 else (),
                 help=f"ask for both in one call, or make the tape with `{Word.TAPE}(persistent=True)`",
-                tape=case.span(tape.where) if tape.where is not None else None,
+                tape=case.span(tape.where),
             )
         elif asked and any(loop not in tape.place.loops for loop in asked[0].place.loops):
             yield Finding(
@@ -144,7 +144,7 @@ def not_in_the_loss(case: Case) -> Iterator[Finding]:
             each for each in request.sources if isinstance(each, Node) and _is_wanted(each) and not used.has(each)
         ]
         names = tuple(dict.fromkeys(case.named(each) for each in missing))
-        if missing and not _has_any(used):
+        if missing and not used.is_learned:
             yield Finding(
                 rule="constant-target",
                 message="the target of this gradient depends on no variable and no watched tensor",
@@ -167,27 +167,18 @@ def _is_written(variable: Node, used: Reach) -> bool:
     whole = variable.inputs[0] if variable.does in (Does.GATHER, Does.MOVE) and variable.inputs else variable
     if id(whole) in used.nodes:
         return True
-    return variable.parent is not None and any(variable.parent is each for each in used.callees)
+    return used.calls(variable.parent)
 
 
 def _is_custom(case: Case) -> bool:
     """Whether the file has gradients of its own, which may lead anywhere."""
+    functions = (each for same_name in case.module.functions.values() for each in same_name)
+    decorators = (each for function in functions for each in getattr(function, "decorator_list", ()))
     return (
         any("custom_gradient" in use.dotted for use in case.facts.uses)
         or "custom_gradient" in case.module.calls
-        or (
-            any(
-                "custom_gradient" in ast.unparse(each)
-                for f in case.module.functions.values()
-                for n in f
-                for each in _decorators(n)
-            )
-        )
+        or any("custom_gradient" in ast.unparse(each) for each in decorators)
     )
-
-
-def _decorators(function: ast.AST) -> list[ast.expr]:
-    return list(getattr(function, "decorator_list", []))
 
 
 def _is_wanted(source: Node) -> bool:
@@ -203,8 +194,3 @@ def _is_wanted(source: Node) -> bool:
 
 def _is_guess(node: Node) -> bool:
     return node.kind is Kind.UNKNOWN and node.does is not Does.EITHER
-
-
-def _has_any(used: object) -> bool:
-    nodes, callees = getattr(used, "nodes", {}), getattr(used, "callees", [])
-    return bool(callees) or any(node.kind is Kind.VARIABLE for node in nodes.values())

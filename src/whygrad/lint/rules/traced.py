@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from whygrad.backends.api import Does
 from whygrad.diagnostics import Severity, Word
 from whygrad.lint.rules.check import Case, Finding, rules
+from whygrad.lint.values.questions import options
 from whygrad.lint.values.value import Function, Kind, Literal, Node, Scope, Value
+from whygrad.source.module import parameters
 
 _CLOCKS = ("random.random", "random.uniform", "random.randint", "random.choice", "random.gauss", "time.time")
 
@@ -36,17 +37,12 @@ def chance_while_tracing(case: Case) -> Iterator[Finding]:
 def number_from_outside(case: Case) -> Iterator[Finding]:
     """A Python number that a loop changes, and that a compiled function reads by its name."""
     for function in _compiled(case):
-        scope = function.scope
-        own = {
-            each.id
-            for each in ast.walk(function.node)
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-        }
-        own |= {each.arg for each in ast.walk(function.node.args) if isinstance(each, ast.arg)}
-        for read in ast.walk(function.node):
-            if not isinstance(read, ast.Name) or not isinstance(read.ctx, ast.Load) or read.id in own:
+        names = [each for each in ast.walk(function.node) if isinstance(each, ast.Name)]
+        own = {each.id for each in names if isinstance(each.ctx, ast.Store)} | parameters(function.node)
+        for read in names:
+            if not isinstance(read.ctx, ast.Load) or read.id in own:
                 continue
-            if not _is_number(scope, read.id) or _is_only_compared(case, read):
+            if not _is_number(function.scope, read.id) or _is_only_compared(case, read):
                 continue
             change = _changed_in_loop(case, function, read.id)
             if change is not None:
@@ -71,11 +67,7 @@ def _compiled(case: Case) -> Iterator[Function]:
 
 def _is_number(scope: Scope, name: str) -> bool:
     value = scope.find(name)
-    return value is not None and all(map(_is_python_number, _options(value)))
-
-
-def _options(value: Value) -> tuple[Value, ...]:
-    return value.inputs if isinstance(value, Node) and value.does is Does.EITHER else (value,)
+    return value is not None and all(map(_is_python_number, options(value)))
 
 
 def _is_python_number(value: Value) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from whygrad.backends.api import Does
 from whygrad.diagnostics import Severity, Word
-from whygrad.lint.flow.facts import Rebinding, Request, Update
+from whygrad.lint.flow.facts import Rebinding, Update
 from whygrad.lint.rules.check import Case, Finding, rules
+from whygrad.lint.values.questions import group_owner
 from whygrad.lint.values.reach import behind, related
 from whygrad.lint.values.value import Kind, Node, Object, Value
 from whygrad.source.forgotten_binding import forgotten_in
@@ -47,13 +48,14 @@ def _pair(case: Case, update: Update, source: Node, variable: Node) -> Iterator[
             return
         same = source.group.owner is variable.group.owner
         if same and {source.group.which, variable.group.which} == {"trainable", "all"}:
+            certain = _has_others(variable.group.owner)
             yield Finding(
                 rule="misrouted-gradient",
                 message="gradients of the trainable variables are paired with all variables, so some may be applied to the wrong ones",
                 primary=case.label(update.where, "the two lists may differ in order and length"),
                 help="use the same list for both: `trainable_variables`",
-                severity=Severity.ERROR if _has_others(case, variable.group.owner) else Severity.WARNING,
-                certain=_has_others(case, variable.group.owner),
+                severity=Severity.ERROR if certain else Severity.WARNING,
+                certain=certain,
             )
         elif _are_different(source.group.owner, variable.group.owner) and not _is_synchronised(case):
             both = isinstance(source.group.owner, Object) and isinstance(variable.group.owner, Object)
@@ -80,9 +82,8 @@ def _root(value: Value) -> Value:
 
 def _is_synchronised(case: Case) -> bool:
     """Whether networks are copied into one another, so that the gradient of one may be meant for another."""
-    return any(use.method == "set_weights" for use in case.facts.uses) or bool(
-        [write for write in case.facts.writes if write.method == "assign"]
-    )
+    copied = any(use.method == "set_weights" for use in case.facts.uses)
+    return copied or any(write.method == "assign" for write in case.facts.writes)
 
 
 def _is_attribute(node: Node) -> bool:
@@ -101,11 +102,9 @@ def _mistaken(case: Case, update: Update, source: Node, variable: Node, *, certa
     )
 
 
-def _has_others(case: Case, owner: Value) -> bool:
+def _has_others(owner: Value) -> bool:
     """Whether a network is known to have variables that are not trained."""
-    if not isinstance(owner, Object):
-        return False
-    held = [each for each in owner.contents() if isinstance(each, Object)]
+    held = owner.objects() if isinstance(owner, Object) else ()
     return any(each.frozen or each.short == "BatchNormalization" for each in held)
 
 
@@ -116,7 +115,7 @@ def asked_of_all(case: Case) -> Iterator[Finding]:
         for source in request.sources:
             if not isinstance(source, Node) or source.group is None or source.group.which != "all":
                 continue
-            if _has_others(case, source.group.owner) and request.tape is not None:
+            if _has_others(source.group.owner) and request.tape is not None:
                 yield Finding(
                     rule="non-trainable-in-list",
                     message=f"`{case.named(source)}` holds variables that are not trained and get no gradient",
@@ -134,31 +133,32 @@ def rebound(case: Case) -> Iterator[Finding]:
             continue
         if isinstance(change.where, (ast.For, ast.With)):
             continue
-        if _is_lost_attribute(change):
-            yield _rebinding(case, change)
-        if not change.place.loops:
+        used = behind(value).nodes
+        if id(change.variable) not in used:
             continue
-        used = behind(value)
-        if id(change.variable) in used.nodes and _is_lost(case, change):
-            yield _rebinding(case, change)
-            continue
-        taken = [node for node in used.nodes.values() if node.does is Does.GRADIENTS]
-        mine = [node for node in taken if node.of is change.variable or _same_group(node.of, change.variable)]
-        if mine and id(change.variable) in used.nodes:
-            yield _rebinding(case, change)
+        taken = [node.of for node in used.values() if node.does is Does.GRADIENTS]
+        is_step = any(each is change.variable or _same_group(each, change.variable) for each in taken)
+        if _is_lost_attribute(change) or (change.place.loops and (is_step or _is_lost(case, change))):
+            name = change.name or ast.unparse(change.where)
+            yield Finding(
+                rule="variable-rebound",
+                message=f"`{name}` is bound to a tensor here, so the variable itself never changes",
+                primary=case.label(change.where, "a new tensor, not an update of the variable"),
+                variables=(name,),
+                help=f"write `{name}.{Word.ASSIGN}(...)` or `{name}.{Word.ASSIGN_SUB}(...)`, which change it in place",
+            )
 
 
 def _is_lost_attribute(change: Rebinding) -> bool:
     """`self.count += 1` in a step, of a variable."""
-    if not isinstance(change.where, ast.AugAssign):
-        return False
     inside = getattr(change.place.function, "name", "__init__") not in ("__init__", "build")
-    return inside and change.name.startswith("self.") and id(change.variable) in behind(change.value).nodes
+    return isinstance(change.where, ast.AugAssign) and inside and change.name.startswith("self.")
 
 
 def _is_lost(case: Case, change: Rebinding) -> bool:
     """Whether nobody reads what the name is bound to; or the next turn needs the variable that it held."""
-    if any(change.where.lineno == line and change.name == name for line, name in _forgotten(case)):
+    forgotten = forgotten_in(case.module).values()
+    if any(change.where.lineno == span.line and change.name == name for span, name in forgotten):
         return True
     asked = [request for request in case.facts.requests if any(each is change.variable for each in request.sources)]
     return any(
@@ -170,28 +170,8 @@ def _is_lost(case: Case, change: Rebinding) -> bool:
     )
 
 
-def _forgotten(case: Case) -> list[tuple[int, str]]:
-    return [(span.line, name) for span, name in forgotten_in(case.module).values()]
-
-
-def _rebinding(case: Case, change: Rebinding) -> Finding:
-    name = change.name or ast.unparse(change.where)
-    return Finding(
-        rule="variable-rebound",
-        message=f"`{name}` is bound to a tensor here, so the variable itself never changes",
-        primary=case.label(change.where, "a new tensor, not an update of the variable"),
-        variables=(name,),
-        help=f"write `{name}.{Word.ASSIGN}(...)` or `{name}.{Word.ASSIGN_SUB}(...)`, which change it in place",
-    )
-
-
 def _same_group(one: Value | None, other: Node) -> bool:
-    return (
-        isinstance(one, Node)
-        and one.group is not None
-        and other.group is not None
-        and (one.group.owner is other.group.owner)
-    )
+    return group_owner(one) is not None and group_owner(one) is group_owner(other)
 
 
 @rules(variable_rebound="WL602")
@@ -214,37 +194,25 @@ def lists_scaled(case: Case) -> Iterator[Finding]:
 def written_in_between(case: Case) -> Iterator[Finding]:
     """A variable that is written after the forward pass read it, under the tape whose gradient is asked of it."""
     for request in case.facts.requests:
-        tape = request.tape
-        if tape is None or request.method == "fit":
+        if request.tape is None or request.method == "fit":
             continue
         found = case.reach(request)
         for write in case.facts.writes:
-            if (
-                write.time > request.time
-                or write.place.calls != request.place.calls
-                or write.variable.group is not None
-            ):
+            variable = write.variable
+            if write.time > request.time or write.place.calls != request.place.calls or variable.group is not None:
                 continue
-            if not any(source is write.variable for source in request.sources):
+            if not any(source is variable for source in request.sources):
                 continue
-            reads = [node.time for node in found.nodes.values() if any(each is write.variable for each in node.inputs)]
-            if reads and max(reads) < write.time and _after_tape_opened(write.time, tape, found.nodes.values()):
-                yield _between(case, request, write.where)
-
-
-def _after_tape_opened(time: int, tape: object, nodes: object) -> bool:
-    return True
-
-
-def _between(case: Case, request: Request, where: ast.AST) -> Finding:
-    return Finding(
-        rule="assign-between-forward-and-gradient",
-        message="a variable is written after the forward pass read it and before its gradient is taken",
-        primary=case.label(where, "the gradient is still that of the old value"),
-        related=(case.label(request.where, "the gradient is asked for here"),),
-        help="take the gradient first, and write the variable after that",
-        asked=case.span(request.where),
-    )
+            reads = [node.time for node in found.nodes.values() if any(each is variable for each in node.inputs)]
+            if reads and max(reads) < write.time:
+                yield Finding(
+                    rule="assign-between-forward-and-gradient",
+                    message="a variable is written after the forward pass read it and before its gradient is taken",
+                    primary=case.label(write.where, "the gradient is still that of the old value"),
+                    related=(case.label(request.where, "the gradient is asked for here"),),
+                    help="take the gradient first, and write the variable after that",
+                    asked=case.span(request.where),
+                )
 
 
 @rules(clip_unused="WL311")
@@ -252,11 +220,8 @@ def clipped_for_nothing(case: Case) -> Iterator[Finding]:
     """Clipped gradients that nobody uses, while the update is given those that were not."""
     seen: set[int] = set()
     for node in case.facts.nodes:
-        if (
-            node.does not in (Does.CLIP_GRADIENTS, Does.CLIP)
-            or not isinstance(node.where, ast.Call)
-            or id(node.where) in seen
-        ):
+        is_clip = node.does in (Does.CLIP_GRADIENTS, Does.CLIP)
+        if not is_clip or not isinstance(node.where, ast.Call) or id(node.where) in seen:
             continue
         seen.add(id(node.where))
         raw = next((each for each in node.inputs if isinstance(each, Node) and each.does is Does.GRADIENTS), None)
@@ -292,13 +257,7 @@ def _is_unused(case: Case, call: ast.Call) -> bool:
 def _is_read_before(case: Case, call: ast.Call, name: str) -> bool:
     """Whether the next turn reads a name before it is bound anew: it is not where each turn begins by binding it."""
     scope = case.module.scope(call)
-    reads = sorted(each.lineno for each in loads(scope, name))
-    stores = sorted(
-        each.lineno
-        for each in ast.walk(scope)
-        if isinstance(each, ast.Name)
-        and each.id == name
-        and isinstance(each.ctx, ast.Store)
-        and each.lineno < call.lineno
-    )
-    return bool(reads) and (not stores or reads[0] < stores[0])
+    reads = [each.lineno for each in loads(scope, name)]
+    named = (each for each in ast.walk(scope) if isinstance(each, ast.Name) and each.id == name)
+    stores = [each.lineno for each in named if isinstance(each.ctx, ast.Store) and each.lineno < call.lineno]
+    return bool(reads) and (not stores or min(reads) < min(stores))

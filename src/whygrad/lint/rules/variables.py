@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from whygrad.backends.api import Role
 from whygrad.diagnostics import Severity
 from whygrad.lint.rules.check import NETWORKS, Case, Finding, rules
+from whygrad.lint.values.questions import is_weightless
 from whygrad.lint.values.reach import flat, related
 from whygrad.lint.values.value import Literal, Node, Object
 
@@ -54,7 +55,7 @@ def aliased(case: Case) -> Iterator[Finding]:
     """One network under two names, or many times in one list, where several were meant."""
     for items in case.facts.lists:
         held = [each for each in items.items if isinstance(each, Object) and each.role in NETWORKS]
-        if items.repeated and held and isinstance(items.where, ast.expr) and not _is_weightless(case, held[0]):
+        if items.repeated and held and isinstance(items.where, ast.expr) and not is_weightless(held[0], case.api):
             yield Finding(
                 rule="aliased-network",
                 message="this list holds one network several times, not several networks",
@@ -77,21 +78,10 @@ def aliased(case: Case) -> Iterator[Finding]:
             )
 
 
-def _is_weightless(case: Case, made: Object) -> bool:
-    return made.klass is None and made.short in case.api.weightless
-
-
 def _holds_network(case: Case, value: ast.expr) -> bool:
     """Whether a name holds a network that was made here."""
-    text = ast.unparse(value)
-    for made in case.facts.objects:
-        if (
-            made.role in (Role.SEQUENTIAL, Role.NETWORK)
-            and isinstance(made.where, ast.expr)
-            and case.holder(made.where) == text
-        ):
-            return True
-    return False
+    networks = (made.where for made in case.facts.objects if made.role in (Role.SEQUENTIAL, Role.NETWORK))
+    return any(isinstance(where, ast.expr) and case.holder(where) == ast.unparse(value) for where in networks)
 
 
 @rules(frozen_by_flag="WL208")
@@ -101,11 +91,8 @@ def frozen_too_late(case: Case) -> Iterator[Finding]:
         if held.attribute != "trainable" or not isinstance(held.value, Literal) or held.value.value is not False:
             continue
         for reading in case.facts.readings:
-            if (
-                reading.time > held.time
-                or reading.group.which != "trainable"
-                or not related(reading.group.owner, held.owner)
-            ):
+            early = reading.time <= held.time and reading.group.which == "trainable"
+            if not early or not related(reading.group.owner, held.owner):
                 continue
             used = any(
                 isinstance(each, Node) and each.where is reading.where and request.time > held.time

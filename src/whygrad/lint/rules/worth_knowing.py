@@ -16,7 +16,7 @@ from whygrad.lint.values.value import Node, Value
 def kept_tapes(case: Case) -> Iterator[Finding]:
     """Persistent tapes of a script that are never deleted: what they recorded stays in memory."""
     for tape in case.facts.tapes:
-        if tape.persistent and not tape.kept and not tape.place.calls and tape.requests and tape.where is not None:
+        if tape.persistent and not tape.kept and not tape.place.calls and tape.requests:
             yield Finding(
                 rule="tape-kept",
                 message="this persistent tape keeps all that it recorded until its name is reassigned",
@@ -48,12 +48,8 @@ def concatenated(case: Case) -> Iterator[Finding]:
     for node in case.facts.nodes:
         if node.does not in (Does.SUM, Does.NORM, Does.REDUCE) or not isinstance(node.where, ast.expr):
             continue
-        joined = node.inputs[0] if node.inputs else None
-        parts = (
-            list(flat(joined.inputs[0]))
-            if isinstance(joined, Node) and joined.does is Does.MOVE and joined.inputs
-            else []
-        )
+        joined = _moved(node.inputs[0]) if node.inputs else None
+        parts = list(flat(joined)) if joined is not None else []
         if parts and all(_is_flat_gradient(each) for each in parts):
             yield Finding(
                 rule="sum-by-concatenation",
@@ -64,8 +60,11 @@ def concatenated(case: Case) -> Iterator[Finding]:
             )
 
 
+def _moved(value: Value) -> Value | None:
+    """What a value is, before it was moved; None where it was not."""
+    return value.inputs[0] if isinstance(value, Node) and value.does is Does.MOVE and value.inputs else None
+
+
 def _is_flat_gradient(value: Value) -> bool:
-    if not isinstance(value, Node) or value.does is not Does.MOVE or not value.inputs:
-        return False
-    inner = value.inputs[0]
+    inner = _moved(value)
     return isinstance(inner, Node) and (inner.does is Does.GRADIENTS or inner.of is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final
@@ -63,19 +63,24 @@ class Reach:
     unknown: bool = False
     guesses: list[Node] = field(default_factory=list)  # unknown values that are used as they are
 
+    @property
+    def is_learned(self) -> bool:
+        """Whether a layer or a variable is met."""
+        return bool(self.callees) or any(node.kind is Kind.VARIABLE for node in self.nodes.values())
+
     def has(self, source: Value) -> bool:
         """Whether a variable, or one of those that an entry stands for, is reached."""
         if isinstance(source, Node) and source.group is not None:
             return self.has_part_of(source.group.owner)
-        if id(source) in self.nodes or any(source is each for each in self.callees):
+        if id(source) in self.nodes or self.calls(source):
             return True
         if isinstance(source, Object):
             return any(related(source, each) for each in self.callees)
-        return (
-            isinstance(source, Node)
-            and source.parent is not None
-            and (any(source.parent is each for each in self.callees))
-        )
+        return isinstance(source, Node) and self.calls(source.parent)
+
+    def calls(self, owner: Value | None) -> bool:
+        """Whether this very object is called on the way."""
+        return any(owner is each for each in self.callees)
 
     def has_part_of(self, owner: Value) -> bool:
         if any(related(owner, each) for each in self.callees):
@@ -114,7 +119,7 @@ def reach(target: Value, tape: Tape | None) -> Reach:
         if value.callee is not None:
             found.callees.append(value.callee)
             found.unknown = found.unknown or is_opaque(value.callee)
-        if value.kind is Kind.VARIABLE and value.of is not None and _is_learned(value.of):
+        if value.kind is Kind.VARIABLE and value.of is not None and behind(value.of).is_learned:
             found.cuts.append(Cut(value, Why.WRITTEN))
         if value.kind is Kind.UNKNOWN and value.does is not Does.EITHER:
             found.unknown = found.unknown or _is_of_a_call(value)
@@ -146,12 +151,6 @@ def _is_of_a_call(node: Node) -> bool:
     return any(isinstance(each, Node) and each.callee is not None for each in _upwards(node))
 
 
-def _is_learned(value: Value) -> bool:
-    """Whether a value was computed by a layer or from a variable."""
-    found = behind(value)
-    return bool(found.callees) or any(node.kind is Kind.VARIABLE for node in found.nodes.values())
-
-
 def is_opaque(value: Value) -> bool:
     """A network that may hold layers which were made elsewhere in the file."""
     if not isinstance(value, Object) or value.klass is not None or value.members is not None:
@@ -163,21 +162,16 @@ def _onward(node: Node, found: Reach) -> tuple[Value, ...]:
     """The inputs that a gradient goes on to."""
     match node.does:
         case Does.GATHER | Does.SELECT:
-            split = 1 if node.does is Does.GATHER else 0
-            chosen = node.inputs[split:] if split else node.inputs[:1]
-            for value in chosen:
-                for each in flat(value):
-                    if isinstance(each, Node):
-                        why = _ENDS.get(each.does, Why.INTEGER) if each.does else Why.INTEGER
-                        found.cuts.append(Cut(each, why, chooses=True))
-            return node.inputs[:1] if split else node.inputs[1:]
+            first, rest = node.inputs[:1], node.inputs[1:]
+            taken, chosen = (first, rest) if node.does is Does.GATHER else (rest, first)
+            for each in nodes_in(chosen):
+                why = _ENDS.get(each.does, Why.INTEGER) if each.does else Why.INTEGER
+                found.cuts.append(Cut(each, why, chooses=True))
+            return taken
         case Does.SHAPE:
             return ()
         case Does.WRITTEN:
-            for value in node.inputs[1:]:
-                for each in flat(value):
-                    if isinstance(each, Node):
-                        found.cuts.append(Cut(node, Why.WRITTEN))
+            found.cuts += (Cut(node, Why.WRITTEN) for _ in nodes_in(node.inputs[1:]))
             return node.inputs[:1]
     return node.inputs
 
@@ -196,6 +190,11 @@ def flat(value: Value) -> Iterator[Value]:
         elif id(each) not in seen:
             seen.add(id(each))
             waiting += reversed(each.items if isinstance(each, Items) else list(each.items.values()))
+
+
+def nodes_in(values: Iterable[Value]) -> list[Node]:
+    """The results of computations among values and in their lists."""
+    return [each for value in values for each in flat(value) if isinstance(each, Node)]
 
 
 def behind(value: Value, *, limit: int = 4000) -> Reach:
@@ -251,30 +250,35 @@ def related(one: Value, other: Value) -> bool:
     return isinstance(other, Object) and any(each is one for each in other.contents())
 
 
+def is_listed(sources: Iterable[Value], made: Object) -> bool:
+    """Whether one of some sources stands for variables that an object has, or is a part of."""
+    owners = (source.group.owner for source in sources if isinstance(source, Node) and source.group is not None)
+    return any(related(owner, made) for owner in owners)
+
+
 def _upwards(value: Value) -> Iterator[Value]:
     """An attribute, whose it is, and so on."""
-    seen = 0
     current: Value | None = value
-    while current is not None and seen < 40:
+    for _ in range(40):
+        if current is None:
+            return
         yield current
-        seen += 1
-        parent = current.parent if isinstance(current, Node) else None
-        current = parent if parent is not None else current.callee if isinstance(current, Node) else None
+        current = (current.parent or current.callee) if isinstance(current, Node) else None
 
 
 def origin(cut: Cut, source: Value) -> Node:
     """Where on the way to a source the trouble of a cut begins: the step from tensor to array, or to integer."""
     current = cut.at
     for _ in range(200):
-        inputs = [each for value in current.inputs for each in flat(value) if isinstance(each, Node)]
-        onward = next((each for each in inputs if _same_trouble(each, cut, current) and _leads(each, source)), None)
+        troubled = (each for each in nodes_in(current.inputs) if _same_trouble(each, cut))
+        onward = next((each for each in troubled if behind(each).has(source)), None)
         if onward is None:
             return current
         current = onward
     return current
 
 
-def _same_trouble(node: Node, cut: Cut, current: Node) -> bool:
+def _same_trouble(node: Node, cut: Cut) -> bool:
     if node.does is Does.EITHER:
         return True
     match cut.why:
@@ -283,13 +287,8 @@ def _same_trouble(node: Node, cut: Cut, current: Node) -> bool:
         case Why.INTEGER | Why.OP:
             return node.dtype == "int" and bool(node.inputs)
         case Why.UNRECORDED:
-            tapes = cut.at.under
-            return node.kind is not Kind.VARIABLE and node.under == tapes and bool(node.inputs or node.callee)
+            return node.kind is not Kind.VARIABLE and node.under == cut.at.under and bool(node.inputs or node.callee)
     return False
-
-
-def _leads(node: Node, source: Value) -> bool:
-    return behind(node).has(source)
 
 
 def parts_of(group: Group) -> list[Value] | None:
@@ -317,10 +316,5 @@ def parts_of(group: Group) -> list[Value] | None:
 
 def _is_strange(made: Object) -> bool:
     assert made.klass is not None
-    from_framework = 0
-    for each in (made.klass, *made.klass.ancestors()):
-        for base in each.bases:
-            if isinstance(base, Node):
-                return True
-            from_framework += 1
-    return from_framework == 0 and made.role is not None
+    bases = list(made.klass.all_bases())
+    return any(isinstance(base, Node) for base in bases) or (not bases and made.role is not None)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
 from whygrad.backends.api import Does, Role
@@ -38,51 +38,33 @@ class Place:
 class Value:
     """Anything; two values are the same only if they are one object."""
 
-    __slots__ = ("where",)
-
-    def __init__(self, where: ast.AST | None = None) -> None:
-        self.where = where
+    __slots__ = ()
+    where: ast.AST | None
 
 
 PLAIN = "a plain variable"  # the name of one that no network keeps track of by itself
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Node(Value):
     """The result of a computation, with what it was computed from."""
 
-    __slots__ = (
-        *("attributes", "callee", "does", "dtype", "group", "inputs", "kind", "name", "of", "parent", "place", "time"),
-        *("trainable", "under", "words"),
-    )
-
-    def __init__(
-        self,
-        kind: Kind,
-        where: ast.AST | None = None,
-        *,
-        does: Does | None = None,
-        inputs: tuple[Value, ...] = (),
-        under: frozenset[Tape] = frozenset(),
-        dtype: str | None = None,
-        place: Place | None = None,
-        time: int = 0,
-    ) -> None:
-        super().__init__(where)
-        self.kind = kind
-        self.does = does
-        self.inputs = inputs
-        self.under = under
-        self.dtype = dtype
-        self.place = place
-        self.time = time
-        self.callee: Value | None = None  # the layer that was called
-        self.group: Group | None = None  # it stands for every variable of this list
-        self.of: Value | None = None  # of a gradient: what it was asked of
-        self.parent: Value | None = None  # of an unknown attribute: whose it is
-        self.name = ""
-        self.trainable: bool | None = True
-        self.attributes: dict[str, Value] | None = None
-        self.words: dict[str, Value] = {}  # keyword arguments of the call
+    kind: Kind
+    where: ast.AST | None = None
+    does: Does | None = None
+    inputs: tuple[Value, ...] = ()
+    dtype: str | None = None
+    under: frozenset[Tape] = frozenset()
+    place: Place | None = None
+    time: int = 0
+    callee: Value | None = None  # the layer that was called
+    group: Group | None = None  # it stands for every variable of this list
+    of: Value | None = None  # of a gradient: what it was asked of
+    parent: Value | None = None  # of an unknown attribute: whose it is
+    name: str = ""
+    trainable: bool | None = True
+    attributes: dict[str, Value] | None = None
+    words: dict[str, Value] = field(default_factory=dict)  # keyword arguments of the call
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,86 +76,68 @@ class Group:
     built: bool  # whether the object had its variables by then; True where that is not known
     some: bool = False  # not all of them
 
-    @property
-    def key(self) -> tuple[int, str]:
-        return id(self.owner), self.which
 
-
+@dataclass(slots=True, eq=False, repr=False)
 class Tape(Value):
     """One opened tape."""
 
-    __slots__ = ("closed", "kept", "opened", "paused", "persistent", "place", "requests", "watched", "watches")
-
-    def __init__(self, where: ast.AST, *, persistent: bool | None, watches: bool | None, place: Place) -> None:
-        super().__init__(where)
-        self.persistent = persistent  # None: it is not known
-        self.watches = watches  # the variables that are read
-        self.watched: list[tuple[Value, int]] = []  # and when
-        self.requests: list[object] = []
-        self.opened = False
-        self.closed = False
-        self.paused = 0
-        self.place = place
-        self.kept = False  # it may be asked elsewhere
+    where: ast.Call
+    place: Place
+    persistent: bool | None = True  # None: it is not known
+    watches: bool | None = True  # the variables that are read
+    watched: list[tuple[Value, int]] = field(default_factory=list)  # and when
+    requests: list[object] = field(default_factory=list)
+    paused: int = 0
+    kept: bool = False  # it may be asked elsewhere
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Literal(Value):
     """A constant of Python, as it is written."""
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: object, where: ast.AST | None = None) -> None:
-        super().__init__(where)
-        self.value = value
+    value: object
+    where: ast.AST | None = None
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Items(Value):
     """A list or tuple. `complete` False: it may hold more, or fewer, than is known."""
 
-    __slots__ = ("complete", "copied", "form", "items", "repeated", "tracked")
-
-    def __init__(self, items: list[Value], where: ast.AST | None = None, *, complete: bool = True) -> None:
-        super().__init__(where)
-        self.items = items
-        self.complete = complete
-        self.form = "list"
-        self.repeated = False  # `[x] * n`
-        self.copied: ast.AST | None = None  # where a network took a copy of it
-        self.tracked = False  # it is such a copy
+    items: list[Value]
+    where: ast.AST | None = None
+    complete: bool = field(default=True, kw_only=True)
+    form: str = "list"
+    repeated: bool = False  # `[x] * n`
+    copied: ast.AST | None = None  # where a network took a copy of it
+    tracked: bool = False  # it is such a copy
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Table(Value):
     """A dictionary whose keys are constants; other keys are None."""
 
-    __slots__ = ("copied", "items", "tracked")
-
-    def __init__(self, items: dict[object, Value], where: ast.AST | None = None) -> None:
-        super().__init__(where)
-        self.items = items
-        self.copied: ast.AST | None = None
-        self.tracked = False
+    items: dict[object, Value]
+    where: ast.AST | None = None
+    copied: ast.AST | None = None
+    tracked: bool = False
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Known(Value):
     """A name of the framework, or of NumPy: a module, a class or a function."""
 
-    __slots__ = ("dotted", "root")
-
-    def __init__(self, dotted: str, where: ast.AST | None = None, root: str = "") -> None:
-        super().__init__(where)
-        self.dotted = dotted
-        self.root = root  # the package that it was reached through
+    dotted: str
+    where: ast.AST | None = None
+    root: str = ""  # the package that it was reached through
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Scope:
     """Names and what they hold."""
 
-    __slots__ = ("names", "outer", "shared")
-
-    def __init__(self, outer: Scope | None = None) -> None:
-        self.names: dict[str, Value] = {}
-        self.outer = outer
-        self.shared: frozenset[str] = frozenset()  # declared global or nonlocal
+    outer: Scope | None = None
+    names: dict[str, Value] = field(default_factory=dict)
+    shared: frozenset[str] = frozenset()  # declared global or nonlocal
 
     def find(self, name: str) -> Value | None:
         scope: Scope | None = self
@@ -196,96 +160,97 @@ class Scope:
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Function(Value):
     """A function of the user's, perhaps bound to an object."""
 
-    __slots__ = ("compiled", "custom", "owner", "scope", "self_")
-
-    def __init__(self, where: FunctionNode, scope: Scope) -> None:
-        super().__init__(where)
-        self.scope = scope
-        self.self_: Value | None = None
-        self.owner: Klass | None = None
-        self.compiled = False
-        self.custom = False  # has a gradient of its own
+    where: FunctionNode
+    scope: Scope
+    self_: Value | None = None
+    owner: Klass | None = None
+    compiled: bool = False
+    custom: bool = False  # has a gradient of its own
 
     @property
     def node(self) -> FunctionNode:
-        assert isinstance(self.where, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         return self.where
 
     def bound(self, to: Value) -> Function:
-        copy = Function(self.node, self.scope)
-        copy.self_, copy.owner, copy.compiled, copy.custom = to, self.owner, self.compiled, self.custom
-        return copy
+        return replace(self, self_=to)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Klass(Value):
     """A class of the user's."""
 
-    __slots__ = ("bases", "members", "name", "role")
+    where: ast.ClassDef
+    bases: list[Value]
+    members: dict[str, Value] = field(default_factory=dict)
 
-    def __init__(self, where: ast.ClassDef, bases: list[Value]) -> None:
-        super().__init__(where)
-        self.name = where.name
-        self.bases = bases
-        self.members: dict[str, Value] = {}
-        self.role: Role | None = None
+    @property
+    def name(self) -> str:
+        return self.where.name
 
     def find(self, name: str) -> Value | None:
-        for each in (self, *self.ancestors()):
+        for each in self.line():
             if name in each.members:
                 return each.members[name]
         return None
 
+    def line(self) -> Iterator[Klass]:
+        """The class itself, and those of the user's that it comes from."""
+        yield self
+        yield from self.ancestors()
+
     def ancestors(self) -> Iterator[Klass]:
         for base in self.bases:
             if isinstance(base, Klass) and base is not self:
-                yield base
-                yield from base.ancestors()
+                yield from base.line()
+
+    def all_bases(self) -> Iterator[Value]:
+        """What the class and its ancestors say that they come from."""
+        return (base for each in self.line() for base in each.bases)
 
     @property
     def framework_base(self) -> str | None:
         """The class of the framework that it comes from."""
-        for each in (self, *self.ancestors()):
-            for base in each.bases:
-                if isinstance(base, Known):
-                    return base.dotted
-        return None
+        return next((base.dotted for base in self.all_bases() if isinstance(base, Known)), None)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Object(Value):
     """Something that a class made: a layer, an optimizer, an instance of the user's class."""
 
-    __slots__ = (
-        *("arguments", "attributes", "built", "called", "dotted", "frozen", "inside", "klass", "members", "name"),
-        *("outputs", "owners", "place", "role", "state", "time", "words"),
-    )
-
-    def __init__(self, role: Role | None, where: ast.AST | None, *, dotted: str = "", place: Place) -> None:
-        super().__init__(where)
-        self.role = role
-        self.dotted = dotted
-        self.klass: Klass | None = None
-        self.arguments: list[Value] = []
-        self.words: dict[str, Value] = {}
-        self.attributes: dict[str, Value] = {}
-        self.members: list[Value] | None = None  # the layers of a network; None: not known
-        self.outputs: tuple[Value, Value] | None = None  # of a functional network: its inputs and outputs
-        self.owners: list[Object] = []
-        self.place = place
-        self.time = 0
-        self.built = True
-        self.called = False
-        self.frozen = False
-        self.inside = False  # it is being called
-        self.state: Value | None = None  # of a metric: what was given to it
-        self.name = ""
+    role: Role | None
+    where: ast.AST
+    arguments: list[Value]
+    words: dict[str, Value]
+    place: Place
+    dotted: str = ""
+    klass: Klass | None = None
+    attributes: dict[str, Value] = field(default_factory=dict)
+    members: list[Value] | None = None  # the layers of a network; None: not known
+    outputs: tuple[Value, Value] | None = None  # of a functional network: its inputs and outputs
+    owners: list[Object] = field(default_factory=list)
+    built: bool = True
+    called: bool = False
+    frozen: bool = False
+    inside: bool = False  # it is being called
+    state: Value | None = None  # of a metric: what was given to it
 
     @property
     def short(self) -> str:
         """`Dense` for `keras.layers.Dense`."""
         return self.dotted.rpartition(".")[2]
+
+    @property
+    def home(self) -> str:
+        """The name of the framework's class that it is of; empty where it is of none."""
+        return self.dotted if self.klass is None else self.klass.framework_base or ""
+
+    def given(self, name: str, position: int) -> Value | None:
+        """What it was made with, by the name of the argument or by its position."""
+        return argument(self.arguments, self.words, name, position)
 
     def contents(self) -> Iterator[Value]:
         """The objects and variables that are reached from it by members and attributes."""
@@ -307,34 +272,37 @@ class Object(Value):
             elif isinstance(value, Node) and value.does is Does.EITHER:
                 waiting += value.inputs
 
+    def objects(self) -> Iterator[Object]:
+        """The object itself, and those that are reached from it."""
+        return (each for each in self.contents() if isinstance(each, Object))
 
+
+@dataclass(slots=True, eq=False, repr=False)
 class Method(Value):
     """A method of an object, a tensor or a list."""
 
-    __slots__ = ("name", "owner")
-
-    def __init__(self, owner: Value, name: str, where: ast.AST | None) -> None:
-        super().__init__(where)
-        self.owner = owner
-        self.name = name
+    owner: Value
+    name: str
+    where: ast.AST | None
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Loaded(Value):
     """A module of the project that was followed."""
 
-    __slots__ = ("scope",)
-
-    def __init__(self, scope: Scope, where: ast.AST | None) -> None:
-        super().__init__(where)
-        self.scope = scope
+    scope: Scope
+    where: ast.AST | None
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Super(Value):
     """`super()` in a method."""
 
-    __slots__ = ("klass", "self_")
+    klass: Klass | None
+    self_: Value
+    where: None = None
 
-    def __init__(self, klass: Klass | None, self_: Value) -> None:
-        super().__init__(None)
-        self.klass = klass
-        self.self_ = self_
+
+def argument(arguments: Sequence[Value], words: Mapping[str, Value], name: str, position: int) -> Value | None:
+    """What a call is given, by the name of the argument or by its position."""
+    return words.get(name, arguments[position] if len(arguments) > position else None)

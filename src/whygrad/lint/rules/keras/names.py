@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from whygrad.backends.api import Gone, Role
 from whygrad.diagnostics import Word
 from whygrad.lint.rules.check import Case, Finding, is_todays, rules
+from whygrad.lint.values.questions import group_owner
 from whygrad.lint.values.reach import flat
-from whygrad.lint.values.value import Items, Node, Object, Tape
+from whygrad.lint.values.value import Items, Object, Tape, Value
 
 _VERSION = re.compile(r"version|hasattr|(?<![a-z])v[12](?![a-z])|tf_?v?[12]", re.I)
 _OF_NETWORKS = (Role.NETWORK, Role.SEQUENTIAL)
@@ -30,19 +31,12 @@ def gone(case: Case) -> Iterator[Finding]:
             yield _finding(case, found, use.where)
         if use.call is not None and use.owner is None:
             yield from _arguments(case, use.dotted, use.call)
-        if (
-            (
-                use.method == "compile"
-                and len(use.arguments) > 2
-                and isinstance(use.owner, Object)
-                and use.call is not None
-            )
-            and isinstance(use.arguments[2], Items)
-            and is_todays(case, use.owner)
-        ):
-            yield _finding(case, _THIRD, use.call.args[2])
-        if use.method == "watch" and isinstance(use.owner, Tape) and use.call is not None:
-            yield from _watched(case, use.call, [each for value in use.arguments for each in flat(value)])
+        if use.call is not None and use.method == "compile" and isinstance(use.owner, Object):
+            third = use.arguments[2] if len(use.arguments) > 2 else None
+            if isinstance(third, Items) and is_todays(case, use.owner):
+                yield _finding(case, _THIRD, use.call.args[2])
+        if use.call is not None and use.method == "watch" and isinstance(use.owner, Tape):
+            yield from _watched(case, use.call, use.arguments)
 
 
 _THIRD = Gone("the third argument of `compile` is no longer the metrics", "name them: `metrics=[...]`")
@@ -76,12 +70,10 @@ def _arguments(case: Case, dotted: str, call: ast.Call) -> Iterator[Finding]:
                 yield _finding(case, found, word.value)
 
 
-def _watched(case: Case, call: ast.Call, watched: list[object]) -> Iterator[Finding]:
+def _watched(case: Case, call: ast.Call, watched: list[Value]) -> Iterator[Finding]:
     if ".value" in ast.unparse(call):
         return
-    for each in watched:
-        group = each.group if isinstance(each, Node) else None
-        owner = group.owner if group is not None else None
+    for owner in (group_owner(each) for value in watched for each in flat(value)):
         if isinstance(owner, Object) and owner.role is not Role.MODULE and is_todays(case, owner):
             yield Finding(
                 rule="keras3-api-change",
@@ -111,8 +103,9 @@ def _asks_for_version(test: ast.expr) -> bool:
 
 def _leaves_without_it(before: ast.stmt, name: str) -> bool:
     """`try: tf.contrib` with `except AttributeError: return`, or `if version < 2: return`."""
+    body: list[ast.stmt] = []
     if isinstance(before, ast.Try) and any(name in ast.unparse(each) for each in before.body):
-        return any(isinstance(each, (ast.Return, ast.Raise)) for handler in before.handlers for each in handler.body)
-    if not isinstance(before, ast.If) or not _asks_for_version(before.test):
-        return False
-    return any(isinstance(each, (ast.Return, ast.Raise)) for each in before.body)
+        body = [each for handler in before.handlers for each in handler.body]
+    elif isinstance(before, ast.If) and _asks_for_version(before.test):
+        body = before.body
+    return any(isinstance(each, (ast.Return, ast.Raise)) for each in body)
