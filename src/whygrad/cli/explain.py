@@ -31,7 +31,7 @@ def command(rule: str) -> None:
     if members:
         click.echo("\n".join(plain_lines(members)))
         return
-    page = page_of(look_up(rule)) if not _is_static(rule) else static_page(rule)
+    page = static_page(rule) if rule[:2].upper() == "WL" else page_of(look_up(rule))
     if sys.stdout.isatty():
         from rich.console import Console
         from rich.markdown import Markdown
@@ -49,10 +49,6 @@ def family_of(word: str) -> tuple[Rule, ...]:
     if find_rule(word) is not None or len(word) < 3:
         return ()
     return tuple(rule for rule in all_rules() if matches(word, rule.code, rule.name))
-
-
-def _is_static(word: str) -> bool:
-    return word[:2].upper() == "WL"
 
 
 def static_page(word: str) -> str:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import click
 from click.shell_completion import CompletionItem
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def rule_words(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -17,16 +22,13 @@ def rule_words(context: click.Context, parameter: click.Parameter, incomplete: s
     return [CompletionItem(word, help=about) for word, about in words.items() if word.startswith(begun)]
 
 
-select_rules = click.option(
-    "--select",
-    multiple=True,
-    metavar="RULES",
-    shell_complete=rule_words,
-    help="Only these rules: codes, names or families (WG1).",
-)
-ignore_rules = click.option(
-    "--ignore", multiple=True, metavar="RULES", shell_complete=rule_words, help="Leave out these rules."
-)
+def rules_option(name: str, *, help: str) -> Callable[[F], F]:
+    """An option that takes rules, and may be given several times."""
+    return click.option(name, multiple=True, metavar="RULES", shell_complete=rule_words, help=help)
+
+
+select_rules = rules_option("--select", help="Only these rules: codes, names or families (WG1).")
+ignore_rules = rules_option("--ignore", help="Leave out these rules.")
 text_or_json = click.option(
     "--output-format",
     type=click.Choice(["text", "json"]),

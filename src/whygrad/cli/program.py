@@ -56,7 +56,7 @@ def load(invocation: Invocation) -> Program:
     A module's parent packages are imported: that is user code already, which may raise anything.
     """
     if invocation.is_module:
-        return _from_spec(_details("_get_module_details", invocation.target))
+        return _found("_get_module_details", invocation.target)
     path = invocation.target
     if invocation.code is not None:
         return _text(invocation.code, "<string>", path)
@@ -65,7 +65,7 @@ def load(invocation: Invocation) -> Program:
     if os.path.isdir(path):
         raise UsageError(f"`{path}` is a directory, not a script", help="name a file in it, or use -m")
     if _is_archive(path):
-        return replace(_from_spec(_details("_get_main_module_details")), argv0=path)
+        return replace(_found("_get_main_module_details"), argv0=path)
     return _script(path)
 
 
@@ -108,14 +108,10 @@ def _text(code: str, name: str, argv0: str) -> Program:
     return Program(compile(code, name, "exec", dont_inherit=True), attributes, argv0)
 
 
-def _details(function: str, *arguments: str) -> tuple[str, ModuleSpec, types.CodeType]:
+def _found(function: str, *arguments: str) -> Program:
     # runpy's public functions take `__main__` away when the code has ended, which breaks threads and atexit handlers;
     # these are what `python -m` itself calls.
     details: tuple[str, ModuleSpec, types.CodeType] = getattr(runpy, function)(*arguments, UsageError)
-    return details
-
-
-def _from_spec(details: tuple[str, ModuleSpec, types.CodeType]) -> Program:
     _, spec, code = details
     attributes = {
         "__loader__": spec.loader,

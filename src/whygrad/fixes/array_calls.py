@@ -8,9 +8,18 @@ from typing import Final
 
 from whygrad.diagnostics import Edit, Fix, FixSafety, Word
 from whygrad.fixes.array_words import DTYPES, FUNCTIONS, LEAVING, METHODS, RETURNING
-from whygrad.fixes.rewriting import argument, expression_at, operand_text, replaced, text_at, with_argument
+from whygrad.fixes.rewriting import (
+    argument,
+    expression_at,
+    on_one_line,
+    operand_text,
+    replaced,
+    text_at,
+    values_given,
+    with_argument,
+)
 from whygrad.source import SourceSpan, source_lines
-from whygrad.source.module import Module, last_name
+from whygrad.source.module import Module, last_name, plain_names, root_of
 
 _FACTS: Final = ("shape", "ndim", "size", "dtype")  # attributes that no gradient goes through
 _LISTS: Final = (ast.List, ast.Tuple, ast.ListComp, ast.Attribute)
@@ -28,7 +37,7 @@ def without_arrays(*left: SourceSpan) -> Iterator[Fix]:
     edits = Translation(module, [node for other, node in found if other is module]).edits()
     if edits:
         shown = first if len(found) == 1 else module.statement(first) or first
-        text = " ".join(text_at(module, shown).split()).removeprefix("return ")
+        text = on_one_line(module, shown).removeprefix("return ")
         yield Fix(title=f"compute `{text}` with {Word.FRAMEWORK} ops", edits=edits, safety=FixSafety.SAFE)
 
 
@@ -83,7 +92,7 @@ class Translation:
 
     def _follow_object(self, scope: ast.AST) -> None:
         """The other methods of an object may read what it keeps."""
-        owner = next((each for each in self._module.ancestors(scope) if isinstance(each, ast.ClassDef)), None)
+        owner = self._module.around(scope, ast.ClassDef)
         for method in () if owner is None else owner.body:
             if isinstance(method, ast.FunctionDef) and method is not scope:
                 self._follow(method)
@@ -129,7 +138,7 @@ class Translation:
         held = self._translate(loop.iter)
         if held:
             scope = self._module.scope(loop.iter)
-            self._names |= {(scope, n.id) for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+            self._names |= {(scope, name) for name in plain_names(loop.target)}
         return held
 
     def _call(self, call: ast.Call) -> None:
@@ -148,10 +157,7 @@ class Translation:
 
     def _array_path(self, function: ast.expr) -> str | None:
         """`linalg.norm` for `np.linalg.norm`; the name itself where it was imported by name."""
-        root = function
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        if not isinstance(root, ast.Name):
+        if not isinstance(root_of(function), ast.Name):
             return None
         head, _, rest = ast.unparse(function).partition(".")
         return None if head not in self._module.arrays else rest or head
@@ -228,16 +234,13 @@ class Translation:
     def _returning(self, call: ast.Call) -> None:
         """What made a constant of a value takes the value itself; a list becomes one tensor."""
         value = call.args[0]
-        listed = isinstance(value, _LISTS) or self._is_list(value)
-        if listed:
+        if isinstance(value, _LISTS) or self._is_list(value):
             self._replace(call.func, f"{Word.TO_DENSE}")
         else:
             self._around(call, value, "", "")
 
     def _is_list(self, value: ast.expr) -> bool:
-        name = ast.unparse(value)
-        bound = [n for n in ast.walk(self._module.scope(value)) if isinstance(n, ast.Assign)]
-        made = [n.value for n in bound if name in {ast.unparse(target) for target in n.targets}]
+        made = values_given(self._module, ast.unparse(value), value)
         return any(isinstance(each, (ast.List, ast.ListComp)) for each in made)
 
     def _around(self, call: ast.Call, value: ast.expr, before: str, after: str) -> None:

@@ -5,49 +5,57 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from whygrad.diagnostics import Edit, Fix, FixSafety
+from whygrad.diagnostics import Fix, FixSafety
 from whygrad.fixes.rewriting import (
+    deleted,
     deleted_lines,
     has_own_lines,
     indent_of,
     indentation_inside,
     inserted_at,
     moved_lines,
+    on_node,
+    on_one_line,
+    on_statement,
     replaced,
     shifted,
+    short_text,
     starts_line,
     text_at,
 )
 from whygrad.source import SourceSpan, source_lines
-from whygrad.source.module import Module, last_name, located
+from whygrad.source.module import Module, last_name, located, plain_names
 
 _NAMES = ("target", "differentiated", "target_of_gradient")
 
 
-def into_block(expression: SourceSpan | None, entered: SourceSpan | None, asked: SourceSpan | None) -> Iterator[Fix]:
+@on_node
+def into_block(
+    module: Module, expression: ast.AST, entered: SourceSpan | None, asked: SourceSpan | None
+) -> Iterator[Fix]:
     """What computes an expression runs inside the `with` block at `entered`; `asked` is where its result is used."""
-    found, there = located(expression), located(entered)
-    if found is None or there is None or found[0] is not there[0]:
-        return
-    module, block = there[0], _block(*there)
-    request = located(asked)
-    if block is None:
+    there, request = located(entered), located(asked)
+    block = None if there is None or there[0] is not module else _block(*there)
+    outside = None if block is None else _outside_of(module, expression, block)
+    if block is None or outside is None:
         return
     asking = None if request is None else request[0].statement(request[1])
-    outside = _outside_of(module, found[1], block)
-    if outside is not None and asking is outside and request is not None:
+    if asking is outside and request is not None:
         yield from _hoisted(module, block, request[1])
-    elif outside is not None:
+    else:
         yield from _enclosed(module, block, outside, asking)
 
 
 def _block(module: Module, node: ast.AST) -> ast.With | None:
     """The `with` statement whose head a node is in, if its body has lines of its own."""
-    around = (node, *module.ancestors(node))
-    block = next((each for each in around if isinstance(each, ast.With)), None)
+    block = _with_around(module, node)
     if block is None or block.body[0].lineno <= _head_end(block) or not starts_line(module, block):
         return None
     return block
+
+
+def _with_around(module: Module, node: ast.AST) -> ast.With | None:
+    return node if isinstance(node, ast.With) else module.around(node, ast.With)
 
 
 def _head_end(block: ast.With) -> int:
@@ -138,9 +146,9 @@ def _copied(module: Module, block: ast.With, before: Sequence[ast.stmt]) -> Iter
     taken, names = list[ast.stmt](), set[str]()
     for statement in before:
         simple = isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign))
-        if not taken or (simple and names & _read(statement)):
+        if not taken or (simple and names & plain_names(statement, ast.Load)):
             taken.append(statement)
-            names |= _bound(statement)
+            names |= plain_names(statement, ast.Store)
     if not all(isinstance(each, (ast.Assign, ast.AnnAssign)) and has_own_lines(module, each) for each in taken):
         return
     text = moved_lines(module, taken, indentation_inside(module, block))
@@ -151,74 +159,53 @@ def _copied(module: Module, block: ast.With, before: Sequence[ast.stmt]) -> Iter
         if block not in module.ancestors(node) and not any(each in module.ancestors(node) for each in taken)
     )
     if not used_elsewhere:
-        edits += [deleted_lines(module, each.lineno, each.end_lineno or each.lineno) for each in taken]
+        edits += [deleted(module, each) for each in taken]
     yield Fix(title=f"compute {_shown(module, taken)} inside the `with` block", edits=tuple(edits))
 
 
-def _read(statement: ast.stmt) -> set[str]:
-    return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-
-
-def _bound(statement: ast.stmt) -> set[str]:
-    return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-
-
 def _shown(module: Module, statements: Sequence[ast.stmt]) -> str:
-    text = " ".join(text_at(module, statements[0]).split())
     more = f" and {len(statements) - 1} more" if len(statements) > 1 else ""
-    return f"`{text if len(text) <= 50 else text[:47] + '...'}`{more}"
+    return f"`{short_text(module, statements[0])}`{more}"
 
 
 def _hoisted(module: Module, block: ast.With, request: ast.AST) -> Iterator[Fix]:
     """The expression in the call itself is computed at the end of the block."""
     if not isinstance(request, ast.Call) or not request.args or not has_own_lines(module, block.body[-1]):
         return
-    used = {node.id for node in ast.walk(module.tree) if isinstance(node, ast.Name)}
+    used = plain_names(module.tree)
     name = next((each for each in _NAMES if each not in used), None)
     target = request.args[0]
     if name is None:
         return
     line = (block.end_lineno or block.lineno) + 1
-    text = f"{indentation_inside(module, block)}{name} = ({text_at(module, target)})"
-    if not any(character in text for character in "\n"):
-        text = f"{indentation_inside(module, block)}{name} = {text_at(module, target)}"
-    edits = (inserted_at(module, line, text), replaced(module, target, name))
+    value = text_at(module, target)
+    text = f"({value})" if "\n" in value else value
+    edits = (
+        inserted_at(module, line, f"{indentation_inside(module, block)}{name} = {text}"),
+        replaced(module, target, name),
+    )
     yield Fix(title=f"compute `{text_at(module, target)}` inside the `with` block", edits=edits, safety=FixSafety.SAFE)
 
 
-def without_block(at: SourceSpan | None) -> Iterator[Fix]:
+@on_node
+def without_block(module: Module, at: ast.AST) -> Iterator[Fix]:
     """The statements of a `with` block stand where the block stood."""
-    found = located(at)
-    block = None if found is None else _block(*found)
-    if found is None or block is None or len(block.items) > 1:
+    block = _block(module, at)
+    if block is None or len(block.items) > 1:
         return
-    module = found[0]
-    edits: tuple[Edit, ...] = (
-        deleted_lines(module, block.lineno, _head_end(block)),
-        *shifted(
-            module,
-            _head_end(block) + 1,
-            block.end_lineno or block.lineno,
-            indentation_inside(module, block),
-            indent_of(module, block),
-        ),
-    )
-    head = " ".join(text_at(module, block.items[0].context_expr).split())
-    yield Fix(title=f"leave out `with {head}`", edits=edits)
+    first, last = _head_end(block) + 1, block.end_lineno or block.lineno
+    inside = shifted(module, first, last, indentation_inside(module, block), indent_of(module, block))
+    head = on_one_line(module, block.items[0].context_expr)
+    yield Fix(title=f"leave out `with {head}`", edits=(deleted_lines(module, block.lineno, first - 1), *inside))
 
 
-def without_statement(at: SourceSpan | None) -> Iterator[Fix]:
+@on_statement
+def without_statement(module: Module, statement: ast.stmt) -> Iterator[Fix]:
     """A statement that is a call, and nothing else, is left out."""
-    found = located(at)
-    statement = None if found is None else found[0].statement(found[1])
-    if found is None or not isinstance(statement, ast.Expr) or not has_own_lines(found[0], statement):
-        return
-    module = found[0]
-    siblings = _siblings(module, statement)
-    alone = len(siblings) == 1
-    first, last = statement.lineno, statement.end_lineno or statement.lineno
-    edit = replaced(module, statement, "pass") if alone else deleted_lines(module, first, last)
-    yield Fix(title=f"leave out `{' '.join(text_at(module, statement).split())}`", edits=(edit,))
+    if isinstance(statement, ast.Expr) and has_own_lines(module, statement):
+        alone = len(_siblings(module, statement)) == 1
+        edit = replaced(module, statement, "pass") if alone else deleted(module, statement)
+        yield Fix(title=f"leave out `{on_one_line(module, statement)}`", edits=(edit,))
 
 
 def call_of_head(at: SourceSpan | None) -> tuple[Module, ast.Call, ast.With] | None:
@@ -227,7 +214,7 @@ def call_of_head(at: SourceSpan | None) -> tuple[Module, ast.Call, ast.With] | N
     if found is None:
         return None
     module, node = found
-    block = next((each for each in (node, *module.ancestors(node)) if isinstance(each, ast.With)), None)
+    block = _with_around(module, node)
     if block is None:
         return None
     calls = [item.context_expr for item in block.items if isinstance(item.context_expr, ast.Call)]

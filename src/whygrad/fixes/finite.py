@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from whygrad.diagnostics import Fix, Word
-from whygrad.fixes.rewriting import replaced, text_at
+from whygrad.fixes.rewriting import call_at, on_node, replaced, short_text, text_at
 from whygrad.source import SourceSpan
 from whygrad.source.module import Module, last_name, located
 
@@ -32,19 +32,16 @@ def logarithm(at: SourceSpan | None, small: str) -> Iterator[Fix]:
 def root(at: SourceSpan | None, small: str, *, negative: bool) -> Iterator[Fix]:
     """`sqrt(x)` becomes `sqrt(x + small)`, or `sqrt(maximum(x, small))` where x is negative."""
     for module, inner in _root_arguments(at):
-        if not negative:
-            yield _kept(module, inner, f"{operand_or_sum(module, inner)} + {small}", "zero")
-        else:
-            yield _kept(module, inner, f"{Word.MAXIMUM}({text_at(module, inner)}, {small})", "zero")
+        floor = f"{Word.MAXIMUM}({text_at(module, inner)}, {small})"
+        yield _kept(module, inner, floor if negative else f"{operand_or_sum(module, inner)} + {small}", "zero")
 
 
 def _root_arguments(at: SourceSpan | None) -> Iterator[tuple[Module, ast.expr]]:
     for module, call in _calls(at, "sqrt", "rsqrt"):
         yield module, call.args[0]
-    found = located(at)
-    match None if found is None else found[1]:
-        case ast.BinOp(left=base, op=ast.Pow(), right=ast.Constant(value=0.5)) if found is not None:
-            yield found[0], base
+    match located(at):
+        case (module, ast.BinOp(left=base, op=ast.Pow(), right=ast.Constant(value=0.5))):
+            yield module, base
 
 
 def operand_or_sum(module: Module, node: ast.expr) -> str:
@@ -55,12 +52,7 @@ def operand_or_sum(module: Module, node: ast.expr) -> str:
 
 
 def _kept(module: Module, node: ast.expr, text: str, what: str) -> Fix:
-    return Fix(title=f"keep `{_short(module, node)}` away from {what}", edits=(replaced(module, node, text),))
-
-
-def _short(module: Module, node: ast.expr) -> str:
-    text = " ".join(text_at(module, node).split())
-    return text if len(text) <= 50 else f"{text[:47]}..."
+    return Fix(title=f"keep `{short_text(module, node)}` away from {what}", edits=(replaced(module, node, text),))
 
 
 def _calls(at: SourceSpan | None, *names: str) -> Iterator[tuple[Module, ast.Call]]:
@@ -76,19 +68,16 @@ def _calls(at: SourceSpan | None, *names: str) -> Iterator[tuple[Module, ast.Cal
         yield module, calls[0]
 
 
-def quotient(at: SourceSpan | None, small: str = "1e-8") -> Iterator[Fix]:
+@on_node
+def quotient(module: Module, at: ast.AST, small: str = "1e-8") -> Iterator[Fix]:
     """`a / b` is zero where b is zero; or b is kept away from zero."""
-    found = located(at)
-    match None if found is None else found[1]:
+    match at:
         case ast.BinOp(left=above, op=ast.Div(), right=below) as node:
             pass
         case ast.Call(func=function, args=[above, below]) as node if last_name(function) in ("divide", "truediv"):
             pass
         case _:
             return
-    if found is None:
-        return
-    module = found[0]
     text = f"{Word.DIVIDE_NO_NAN}({text_at(module, above)}, {text_at(module, below)})"
     yield Fix(title="return zero where the divisor is zero", edits=(replaced(module, node, text),))
     yield _kept(module, below, f"{Word.MAXIMUM}({text_at(module, below)}, {small})", "zero")
@@ -117,7 +106,7 @@ def exponential(at: SourceSpan | None) -> Iterator[Fix]:
             )
             return
         text = f"{Word.MINIMUM}({text_at(module, inner)}, {_EXPONENTS})"
-        yield Fix(title=f"bound the exponent `{_short(module, inner)}`", edits=(replaced(module, inner, text),))
+        yield Fix(title=f"bound the exponent `{short_text(module, inner)}`", edits=(replaced(module, inner, text),))
 
 
 def _divided_by_its_sum(module: Module, call: ast.Call) -> str | None:
@@ -133,12 +122,9 @@ def _divided_by_its_sum(module: Module, call: ast.Call) -> str | None:
     return None
 
 
-def finite_mask(at: SourceSpan | None) -> Iterator[Fix]:
-    """Minus infinity in the function around a span becomes a large negative number."""
-    found = located(at)
-    if found is None:
-        return
-    module = found[0]
+@on_node
+def finite_mask(module: Module, _: ast.AST) -> Iterator[Fix]:
+    """Minus infinity in the file of a span becomes a large negative number."""
     edits = [
         replaced(module, each, _FAR_BELOW)
         for each in ast.walk(module.tree)
@@ -148,18 +134,17 @@ def finite_mask(at: SourceSpan | None) -> Iterator[Fix]:
         yield Fix(title=f"mask with `{_FAR_BELOW}` instead of minus infinity", edits=tuple(edits))
 
 
-def power(at: SourceSpan | None) -> Iterator[Fix]:
+@on_node
+def power(module: Module, at: ast.AST) -> Iterator[Fix]:
     """`x ** p` becomes `maximum(x, 1e-6) ** p`."""
-    found = located(at)
-    match None if found is None else found[1]:
+    match at:
         case ast.BinOp(left=base, op=ast.Pow()):
             pass
         case ast.Call(func=function, args=[base, _]) if last_name(function) in ("pow", "power"):
             pass
         case _:
             return
-    if found is not None:
-        yield _kept(found[0], base, f"{Word.MAXIMUM}({text_at(found[0], base)}, 1e-6)", "zero")
+    yield _kept(module, base, f"{Word.MAXIMUM}({text_at(module, base)}, 1e-6)", "zero")
 
 
 def norm(at: SourceSpan | None) -> Iterator[Fix]:
@@ -188,7 +173,7 @@ def inside_range(at: SourceSpan | None) -> Iterator[Fix]:
     for module, call in _calls(at, "acos", "asin", "arccos", "arcsin", "atanh", "arctanh"):
         inner = call.args[0]
         text = f"{Word.CLIP}({text_at(module, inner)}, -1.0 + 1e-6, 1.0 - 1e-6)"
-        yield Fix(title=f"keep `{_short(module, inner)}` inside the range", edits=(replaced(module, inner, text),))
+        yield Fix(title=f"keep `{short_text(module, inner)}` inside the range", edits=(replaced(module, inner, text),))
 
 
 def empty_mean(at: SourceSpan | None) -> Iterator[Fix]:
@@ -201,17 +186,14 @@ def empty_mean(at: SourceSpan | None) -> Iterator[Fix]:
             yield Fix(title="return zero for the mean of nothing", edits=(replaced(module, call, text),))
 
 
-def safe_where(at: SourceSpan | None, masked_by: SourceSpan | None) -> Iterator[Fix]:
+@on_node
+def safe_where(module: Module, at: ast.AST, masked_by: SourceSpan | None) -> Iterator[Fix]:
     """The input of a function is replaced where its result is not taken."""
-    found, select = located(at), located(masked_by)
-    if found is None or select is None or not isinstance(select[1], ast.Call) or len(select[1].args) != 3:
+    select, inner = call_at(masked_by), _risky(at)
+    if select is None or select[0] is not module or len(select[1].args) != 3 or inner is None:
         return
-    module, call = found[0], select[1]
-    inner = _risky(found[1])
-    if inner is None or found[0] is not select[0]:
-        return
-    condition, taken, other = call.args
-    holds = _side(module, found[1], taken, other)
+    condition, taken, other = select[1].args
+    holds = _side(module, at, taken, other)
     if holds is None:
         return
     kept = f"{text_at(module, inner)}, {Word.ONES_LIKE}({text_at(module, inner)})"
@@ -219,7 +201,7 @@ def safe_where(at: SourceSpan | None, masked_by: SourceSpan | None) -> Iterator[
         kept = f"{Word.ONES_LIKE}({text_at(module, inner)}), {text_at(module, inner)}"
     text = f"{Word.WHERE}({text_at(module, condition)}, {kept})"
     yield Fix(
-        title=f"give `{_short(module, inner)}` a harmless value where the result is not taken",
+        title=f"give `{short_text(module, inner)}` a harmless value where the result is not taken",
         edits=(replaced(module, inner, text),),
     )
 

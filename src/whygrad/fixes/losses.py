@@ -8,39 +8,33 @@ from typing import Final
 
 from whygrad.diagnostics import Edit, Fix, FixSafety, Word
 from whygrad.fixes.rewriting import (
-    argument,
     call_at,
     has_own_lines,
     inserted_after,
+    on_call,
+    on_node,
+    on_statement,
     operand_text,
     replaced,
+    statement_at,
     text_at,
-    with_argument,
+    with_option,
 )
 from whygrad.source import SourceSpan
-from whygrad.source.module import Module, last_name, located
+from whygrad.source.module import Module, last_name, targets_of
 
 
 def in_training_mode(calls: Iterable[SourceSpan | None]) -> Iterator[Fix]:
     """Calls of a network say `training=True`."""
-    edits = list[Edit]()
-    for span in dict.fromkeys(calls):
-        found = call_at(span)
-        if found is None:
-            continue
-        module, call = found
-        flag = argument(call, None, "training")
-        edits.append(with_argument(module, call, "training=True") if flag is None else replaced(module, flag, "True"))
+    found = filter(None, map(call_at, dict.fromkeys(calls)))
+    edits = [with_option(module, call, "training", "True") for module, call in found]
     if edits:
         yield Fix(title="call it with `training=True`", edits=tuple(edits))
 
 
-def exchanged(at: SourceSpan | None) -> Iterator[Fix]:
+@on_call
+def exchanged(module: Module, call: ast.Call) -> Iterator[Fix]:
     """The first two arguments of a call change places."""
-    found = call_at(at)
-    if found is None:
-        return
-    module, call = found
     pair = call.args[:2] if len(call.args) >= 2 else [keyword.value for keyword in call.keywords[:2]]
     if len(pair) == 2 and not any(isinstance(each, ast.Starred) for each in pair):
         one, other = pair
@@ -48,49 +42,40 @@ def exchanged(at: SourceSpan | None) -> Iterator[Fix]:
         yield Fix(title="exchange labels and predictions", edits=edits)
 
 
-def same_shape(at: SourceSpan | None, *, column_first: bool) -> Iterator[Fix]:
+@on_node
+def same_shape(module: Module, at: ast.AST, *, column_first: bool) -> Iterator[Fix]:
     """The side that is a column loses its last axis."""
-    found = located(at)
-    match None if found is None else found[1]:
-        case ast.BinOp(left=left, right=right):
-            sides = (left, right)
-        case ast.Call(args=[left, right, *_]):
-            sides = (left, right)
+    match at:
+        case ast.BinOp(left=left, right=right) | ast.Call(args=[left, right, *_]):
+            column, row = (left, right) if column_first else (right, left)
         case _:
             return
-    if found is None:
-        return
-    module, column = found[0], sides[0 if column_first else 1]
     text = f"{Word.SQUEEZE}({text_at(module, column)}, -1)"
     yield Fix(title="give both sides the same shape", edits=(replaced(module, column, text),))
-    row = sides[1 if column_first else 0]
     text = f"{operand_text(module, row)}[:, None]"
     yield Fix(title="give both sides the same shape", edits=(replaced(module, row, text),))
 
 
 def with_own_terms(asked: SourceSpan | None, called: SourceSpan | None, returned: SourceSpan | None) -> Iterator[Fix]:
     """The terms that a network has collected are added to the loss: where it is bound, or where it is returned."""
-    call = located(called)
-    name = _network(call)
-    request = located(asked)
-    if name is not None and request is not None and isinstance(request[1], ast.Call) and request[1].args:
-        module, target = request[0], request[1].args[0]
-        bound = last_binding(module, request[1], ast.unparse(target))
-        if isinstance(target, ast.Name) and bound is not None and has_own_lines(module, bound):
-            edit = inserted_after(module, bound, f"{target.id} += {Word.ADD_ALL}({name}.losses)")
-            yield Fix(title="add the terms that the network has collected", edits=(edit,))
-    made = located(returned)
-    statement = None if made is None else made[0].statement(made[1])
-    if made is not None and isinstance(statement, ast.Return) and statement.value is not None:
-        text = f"{operand_text(made[0], statement.value)} + sum(self.losses)"
-        edit = replaced(made[0], statement.value, text)
+    network, found = call_at(called), target_of(asked)
+    if network is not None and found is not None and has_own_lines(found[0], found[2]):
+        module, target, bound = found
+        edit = inserted_after(module, bound, f"{target.id} += {Word.ADD_ALL}({ast.unparse(network[1].func)}.losses)")
         yield Fix(title="add the terms that the network has collected", edits=(edit,))
+    match statement_at(returned):
+        case (module, ast.Return(value=ast.expr() as value)):
+            edit = replaced(module, value, f"{operand_text(module, value)} + sum(self.losses)")
+            yield Fix(title="add the terms that the network has collected", edits=(edit,))
 
 
-def _network(call: tuple[Module, ast.AST] | None) -> str | None:
-    if call is None or not isinstance(call[1], ast.Call):
-        return None
-    return ast.unparse(call[1].func)
+def target_of(asked: SourceSpan | None) -> tuple[Module, ast.Name, ast.stmt] | None:
+    """The name of what a request differentiates, and the last statement that gave it its value."""
+    match call_at(asked):
+        case (module, ast.Call(args=[ast.Name() as target, *_]) as request):
+            bound = last_binding(module, request, target.id)
+            return None if bound is None else (module, target, bound)
+    return None
 
 
 def last_binding(module: Module, before: ast.AST, name: str) -> ast.stmt | None:
@@ -102,59 +87,53 @@ def last_binding(module: Module, before: ast.AST, name: str) -> ast.stmt | None:
         if isinstance(node, (ast.Assign, ast.AugAssign))
         and module.scope(node) is scope
         and node.lineno < getattr(before, "lineno", 0)
-        and name in {ast.unparse(t) for t in (node.targets if isinstance(node, ast.Assign) else [node.target])}
+        and name in map(ast.unparse, targets_of(node))
     ]
     return max(found, key=lambda node: node.lineno, default=None)
 
 
 def stacked(asked: SourceSpan | None) -> Iterator[Fix]:
     """What is differentiated is made one tensor at the end of the block before."""
-    request = located(asked)
-    if request is None or not isinstance(request[1], ast.Call) or not request[1].args:
-        return
-    module, target = request[0], request[1].args[0]
-    bound = last_binding(module, request[1], ast.unparse(target))
-    if isinstance(target, ast.Name) and bound is not None:
-        blocks = [each for each in module.ancestors(bound) if isinstance(each, ast.With)]
-        last = blocks[0].body[-1] if blocks else bound
+    found = target_of(asked)
+    if found is not None:
+        module, target, bound = found
+        block = module.around(bound, ast.With)
+        last = bound if block is None else block.body[-1]
         text = f"{target.id} = {target.id}.stack()"
         yield Fix(title=f"stack `{target.id}`", edits=(inserted_after(module, last, text),), safety=FixSafety.SAFE)
 
 
-def compared_with(loss: SourceSpan | None, unused: SourceSpan | None) -> Iterator[Fix]:
+@on_call
+def compared_with(module: Module, call: ast.Call, unused: SourceSpan | None) -> Iterator[Fix]:
     """A loss that compares something with itself compares it with what was computed for it, and not used."""
-    found, result = call_at(loss), located(unused)
-    statement = None if result is None else result[0].statement(result[1])
-    if found is None or len(found[1].args) < 2 or not isinstance(statement, ast.Assign):
+    result = statement_at(unused)
+    if result is None or len(call.args) < 2 or not isinstance(result[1], ast.Assign):
         return
-    one, other, name = found[1].args[0], found[1].args[1], statement.targets[0]
+    one, other, name = call.args[0], call.args[1], result[1].targets[0]
     if isinstance(other, ast.Call) and last_name(other.func) in ("ones_like", "zeros_like") and other.args:
         name = other.args[0]
-    elif result is None or result[0].scope(statement) not in (found[0].scope(found[1]), found[0].tree):
+    elif result[0].scope(result[1]) not in (module.scope(call), module.tree):
         return
     if isinstance(name, ast.Name) and ast.unparse(one) == ast.unparse(other):
-        yield Fix(title=f"compare it with `{name.id}`", edits=(replaced(found[0], other, name.id),))
+        yield Fix(title=f"compare it with `{name.id}`", edits=(replaced(module, other, name.id),))
 
 
 _OPPOSITE: Final = {ast.Eq: "!=", ast.NotEq: "==", ast.Lt: ">=", ast.GtE: "<", ast.Gt: "<=", ast.LtE: ">"}
 _OPPOSITES: Final = {"equal": "not_equal", "not_equal": "equal", "less": "greater_equal", "greater": "less_equal"}
 
 
-def turned_round(made: SourceSpan | None) -> Iterator[Fix]:
+@on_statement
+def turned_round(module: Module, made: ast.stmt) -> Iterator[Fix]:
     """The only comparison in the statement that makes a mask is turned into its opposite."""
-    found = located(made)
-    statement = None if found is None else found[0].statement(found[1])
-    nodes = [] if statement is None else list(ast.walk(statement))
+    nodes = list(ast.walk(made))
     compared = [n for n in nodes if isinstance(n, ast.Compare) and len(n.ops) == 1 and type(n.ops[0]) in _OPPOSITE]
     called = [n.func for n in nodes if isinstance(n, ast.Call) and last_name(n.func) in _OPPOSITES]
-    if found is None or len(compared) + len(called) != 1:
-        return
-    edit = None
+    edits = list[Edit]()
     for compare in compared:
-        left, right = text_at(found[0], compare.left), text_at(found[0], compare.comparators[0])
-        edit = replaced(found[0], compare, f"{left} {_OPPOSITE[type(compare.ops[0])]} {right}")
+        left, right = text_at(module, compare.left), text_at(module, compare.comparators[0])
+        edits.append(replaced(module, compare, f"{left} {_OPPOSITE[type(compare.ops[0])]} {right}"))
     for function in called:
         name = last_name(function)
-        edit = replaced(found[0], function, text_at(found[0], function).removesuffix(name) + _OPPOSITES[name])
-    if edit is not None:
-        yield Fix(title="invert the mask: it keeps nothing", edits=(edit,))
+        edits.append(replaced(module, function, text_at(module, function).removesuffix(name) + _OPPOSITES[name]))
+    if len(edits) == 1:
+        yield Fix(title="invert the mask: it keeps nothing", edits=tuple(edits))

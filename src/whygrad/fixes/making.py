@@ -10,46 +10,43 @@ from whygrad.fixes.losses import last_binding
 from whygrad.fixes.owned import made_in_init
 from whygrad.fixes.rewriting import (
     call_at,
-    deleted_lines,
+    deleted,
     has_own_lines,
     indent_of,
     inserted_at,
     inserted_before,
     moved_lines,
+    on_call,
+    on_one_line,
+    on_statement,
     text_at,
 )
-from whygrad.fixes.updates import names_in, zipped_variables
+from whygrad.fixes.updates import zipped_variables
 from whygrad.source import SourceSpan
-from whygrad.source.module import LOOPS, located, parameters
+from whygrad.source.module import Module, parameters, plain_names
 
 
-def made_once(made: SourceSpan | None) -> Iterator[Fix]:
+@on_statement
+def made_once(module: Module, statement: ast.stmt) -> Iterator[Fix]:
     """A statement in a loop is run before the loop; one in a function, before the function; of a maker, its call."""
-    found = located(made)
-    statement = None if found is None else found[0].statement(found[1])
-    if found is None or statement is None:
-        return
-    module = found[0]
     scope = module.scope(statement)
     if isinstance(statement, ast.Return) and isinstance(scope, ast.FunctionDef):
         calls = module.calls.get(scope.name, [])
         yield from made_once(module.span(calls[0])) if len(calls) == 1 else ()
         return
-    around: list[ast.stmt] = [
-        n for n in module.ancestors(statement) if isinstance(n, LOOPS) and module.scope(n) is scope
-    ]
-    if not around and isinstance(scope, ast.FunctionDef) and not names_in(statement) & _local_names(scope, statement):
+    around: list[ast.stmt] = [*module.loops_around(statement)]
+    names = plain_names(statement)
+    if not around and isinstance(scope, ast.FunctionDef) and not names & _local_names(scope, statement):
         around = [scope]
     if not around or not isinstance(statement, (ast.Assign, ast.Expr)) or not has_own_lines(module, statement):
         return
     outer = around[-1]
-    if outer is not scope and names_in(statement) & _stored(outer, but=statement):
+    if outer is not scope and names & _stored(outer, but=statement):
         return  # it depends on what the loop goes through
-    first, last = statement.lineno, statement.end_lineno or statement.lineno
     line = min([outer.lineno, *(each.lineno for each in getattr(outer, "decorator_list", ()))])
     lines = moved_lines(module, [statement], indent_of(module, outer))
-    edits = (inserted_at(module, line, lines), deleted_lines(module, first, last))
-    text = " ".join(text_at(module, statement).split())
+    edits = (inserted_at(module, line, lines), deleted(module, statement))
+    text = on_one_line(module, statement)
     place = "function" if outer is scope else "loop"
     yield Fix(title=f"run `{text[:50]}` once, before the {place}", edits=edits)
 
@@ -60,27 +57,24 @@ def made_here(made: SourceSpan | None) -> Iterator[Fix]:
     yield from made_once(made)
 
 
-def owner_made_once(at: SourceSpan | None) -> Iterator[Fix]:
+@on_call
+def owner_made_once(module: Module, call: ast.Call) -> Iterator[Fix]:
     """The object whose method is called is made before the loop, or the function, that makes it each time."""
-    found = call_at(at)
-    if found is not None and isinstance(found[1].func, ast.Attribute):
-        bound = last_binding(found[0], found[1], ast.unparse(found[1].func.value))
-        yield from made_once(None if bound is None else found[0].span(bound))
+    if isinstance(call.func, ast.Attribute):
+        bound = last_binding(module, call, ast.unparse(call.func.value))
+        yield from made_once(None if bound is None else module.span(bound))
 
 
-def built_before(at: SourceSpan | None) -> Iterator[Fix]:
+@on_call
+def built_before(module: Module, call: ast.Call) -> Iterator[Fix]:
     """An optimizer that a traced function uses is built before the function is traced."""
-    found = call_at(at)
-    variables = None if found is None else zipped_variables(*found)
-    scope = None if found is None else found[0].scope(found[1])
-    if found is None or variables is None or not isinstance(found[1].func, ast.Attribute):
+    variables, scope = zipped_variables(module, call), module.scope(call)
+    if variables is None or not isinstance(call.func, ast.Attribute) or not isinstance(scope, ast.FunctionDef):
         return
-    owner = found[1].func.value
-    if isinstance(scope, ast.FunctionDef) and not (names_in(owner) | names_in(variables)) & _local_names(
-        scope, variables
-    ):
-        line = f"{text_at(found[0], owner)}.build({text_at(found[0], variables)})"
-        yield Fix(title="build the optimizer before the function", edits=(inserted_before(found[0], scope, line),))
+    owner = call.func.value
+    if not (plain_names(owner) | plain_names(variables)) & _local_names(scope, variables):
+        line = f"{text_at(module, owner)}.build({text_at(module, variables)})"
+        yield Fix(title="build the optimizer before the function", edits=(inserted_before(module, scope, line),))
 
 
 def built_for_all(firsts: Sequence[SourceSpan], later: SourceSpan | None) -> Iterator[Fix]:

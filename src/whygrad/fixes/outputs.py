@@ -7,9 +7,18 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from whygrad.diagnostics import Edit, Fix, Word
-from whygrad.fixes.rewriting import argument, call_at, expression_at, replaced, text_at, with_argument
+from whygrad.fixes.rewriting import (
+    argument,
+    call_at,
+    on_call,
+    on_expression,
+    replaced,
+    text_at,
+    with_argument,
+    with_option,
+)
 from whygrad.source import SourceSpan
-from whygrad.source.module import last_name
+from whygrad.source.module import Module, last_name
 
 _LOSSES: Final = {
     Word.BINARY_CROSS_ENTROPY: "BinaryCrossentropy",
@@ -43,11 +52,8 @@ def output_changed(
         yield Fix(title=", ".join(title for title, _ in parts), edits=tuple(e for _, edits in parts for e in edits))
 
 
-def _activated(layer: SourceSpan | None, activation: str) -> Iterator[Edit]:
-    found = call_at(layer)
-    if found is None:
-        return
-    module, call = found
+@on_call
+def _activated(module: Module, call: ast.Call, activation: str) -> Iterator[Edit]:
     known = argument(call, 0 if last_name(call.func) == "Activation" else 1, "activation")
     if known is not None:
         yield replaced(module, known, f'"{activation}"' if activation else "None")
@@ -57,22 +63,20 @@ def _activated(layer: SourceSpan | None, activation: str) -> Iterator[Edit]:
         yield replaced(module, call, text_at(module, call.args[0]))
 
 
-def _argued(made: SourceSpan | None, position: int | None, name: str, value: str) -> Iterator[Edit]:
+@on_call
+def _argued(module: Module, call: ast.Call, position: int | None, name: str, value: str) -> Iterator[Edit]:
     """An argument of a call, changed or added."""
-    found = call_at(made)
-    if found is not None:
-        known = argument(found[1], position, name)
-        yield replaced(found[0], known, value) if known else with_argument(found[0], found[1], f"{name}={value}")
+    yield with_option(module, call, name, value, position)
 
 
-def _named(loss: SourceSpan | None, word: Word) -> Iterator[Edit]:
+@on_expression
+def _named(module: Module, loss: ast.expr, word: Word) -> Iterator[Edit]:
     """The loss by another name: a text, or the class of a loss."""
-    found = expression_at(loss)
-    match None if found is None else found[1]:
-        case ast.Constant(value=str()) as text if found is not None:
-            yield replaced(found[0], text, f'"{word}"')
-        case ast.Call(func=ast.Attribute(value=home, attr=name) as function) if name in _LOSSES.values() and found:
-            yield replaced(found[0], function, f"{text_at(found[0], home)}.{_LOSSES[word]}")
+    match loss:
+        case ast.Constant(value=str()):
+            yield replaced(module, loss, f'"{word}"')
+        case ast.Call(func=ast.Attribute(value=home, attr=name) as function) if name in _LOSSES.values():
+            yield replaced(module, function, f"{text_at(module, home)}.{_LOSSES[word]}")
 
 
 def rate_changed(made: SourceSpan | None, rate: float) -> Iterator[Fix]:
@@ -84,10 +88,10 @@ def rate_changed(made: SourceSpan | None, rate: float) -> Iterator[Fix]:
 
 def last_step_only(layers: Iterable[SourceSpan | None]) -> Iterator[Fix]:
     """The recurrent layer that is nearest to the output gives its last step alone."""
-    for found in map(call_at, layers):
-        flag = None if found is None else argument(found[1], None, "return_sequences")
-        if found is not None and flag is not None:
-            yield Fix(title="keep only the last step", edits=(replaced(found[0], flag, "False"),))
+    for module, call in filter(None, map(call_at, layers)):
+        flag = argument(call, None, "return_sequences")
+        if flag is not None:
+            yield Fix(title="keep only the last step", edits=(replaced(module, flag, "False"),))
             return
 
 
@@ -105,9 +109,9 @@ def layer_given(made: SourceSpan | None, position: int | None, name: str, value:
         yield Fix(title=f"give it `{name}={value}`", edits=edits)
 
 
-def text_changed(at: SourceSpan | None, old: str, new: str) -> Iterator[Fix]:
+@on_expression
+def text_changed(module: Module, at: ast.expr, old: str, new: str) -> Iterator[Fix]:
     """A text, such as the name of a metric, in an expression."""
-    found = expression_at(at)
-    nodes = [] if found is None else [n for n in ast.walk(found[1]) if isinstance(n, ast.Constant) and n.value == old]
-    if found is not None and nodes:
-        yield Fix(title=f"use `{new}`", edits=tuple(replaced(found[0], each, f'"{new}"') for each in nodes))
+    nodes = [n for n in ast.walk(at) if isinstance(n, ast.Constant) and n.value == old]
+    if nodes:
+        yield Fix(title=f"use `{new}`", edits=tuple(replaced(module, each, f'"{new}"') for each in nodes))

@@ -9,40 +9,38 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Fix
 from whygrad.fixes.rewriting import (
     INDENT,
-    call_at,
-    deleted_lines,
+    deleted,
     has_own_lines,
     inserted_after,
     inserted_before,
+    on_call,
+    on_statement,
     replaced,
     text_at,
 )
-from whygrad.source import SourceSpan
-from whygrad.source.module import Module, last_name, loads, located, parameters
+from whygrad.source.module import Module, last_name, loads, parameters, plain_names
 
 
-def recomputed(at: SourceSpan | None) -> Iterator[Fix]:
+@on_statement
+def recomputed(module: Module, statement: ast.stmt) -> Iterator[Fix]:
     """`self.x = f(self.w)`, which runs once, becomes a property: it is computed whenever it is read."""
-    found = located(at)
-    statement = None if found is None else found[0].statement(found[1])
-    if found is None or statement is None:
-        return
-    module, method, owner = found[0], found[0].scope(statement), _class_of(found[0], statement)
+    method, owner = module.scope(statement), module.around(statement, ast.ClassDef)
     match statement:
         case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=value):
-            stores = [n for n in ast.walk(owner or statement) if isinstance(n, ast.stmt) and _stores(n, name)]
+            assigned = [n for n in ast.walk(owner or statement) if isinstance(n, ast.Assign)]
+            stores = [n for n in assigned if [ast.unparse(each) for each in n.targets] == [f"self.{name}"]]
         case _:
             return
-    given = (parameters(method) - {"self"}) & _names(value)
-    same = {ast.unparse(getattr(each, "value", each)) for each in stores} == {ast.unparse(value)}
+    given = (parameters(method) - {"self"}) & plain_names(value)
+    same = {ast.unparse(each.value) for each in stores} == {ast.unparse(value)}
     if owner is None or given or not same or not all(has_own_lines(module, each) for each in stores):
         return
     own = [n for n in ast.walk(method) if isinstance(n, ast.Name) and n not in set(ast.walk(value))]
-    kept = {n.id for n in own if isinstance(n.ctx, ast.Store)} & _names(value)
+    kept = {n.id for n in own if isinstance(n.ctx, ast.Store)} & plain_names(value)
     text = text_at(module, value)
     for each in kept:
         text = re.sub(rf"(?<![\w.]){each}\b", f"self.{each}", text)
-    edits = [deleted_lines(module, each.lineno, each.end_lineno or each.lineno) for each in stores]
+    edits = [deleted(module, each) for each in stores]
     edits += [replaced(module, n, f"self.{n.id}") for n in own if n.id in kept]
     head = f"@property\ndef {name}(self):\n{INDENT}return {text}\n"
     if isinstance(method, ast.FunctionDef) and len(method.body) > 1:
@@ -51,43 +49,39 @@ def recomputed(at: SourceSpan | None) -> Iterator[Fix]:
         )
 
 
-def made_in_init(at: SourceSpan | None) -> Iterator[Fix]:
+@on_call
+def made_in_init(module: Module, call: ast.Call) -> Iterator[Fix]:
     """A layer that a method makes in every call is made where its owner is."""
-    found = call_at(at)
-    if found is None:
-        return
-    module, call = found
-    method, owner, statement = module.scope(call), _class_of(module, call), module.statement(call)
+    method, owner, statement = module.scope(call), module.around(call, ast.ClassDef), module.statement(call)
     methods = [] if owner is None else [each for each in owner.body if isinstance(each, ast.FunctionDef)]
     init = next((each for each in methods if each.name == "__init__"), None)
     if owner is None or init is None or method is init or statement is None or method not in methods:
         return
-    local = {n.id for n in ast.walk(method) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    bound = isinstance(statement, ast.Assign) and statement.value is call and isinstance(statement.targets[0], ast.Name)
-    name = (
-        ast.unparse(statement.targets[0])
-        if bound and isinstance(statement, ast.Assign)
-        else last_name(call.func).lower()
-    )
-    if _names(call) & (local | parameters(method)) - {"self"} or f"self.{name}" in text_at(module, owner):
+    local = plain_names(method, ast.Store) | parameters(method)
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name), *_], value=value) if value is call:
+            bound = True
+        case _:
+            bound, name = False, last_name(call.func).lower()
+    if plain_names(call) & local - {"self"} or f"self.{name}" in text_at(module, owner):
         return
     edits = [inserted_after(module, init.body[-1], f"self.{name} = {text_at(module, call)}")]
     if bound and has_own_lines(module, statement):
-        edits.append(deleted_lines(module, statement.lineno, statement.end_lineno or statement.lineno))
+        edits.append(deleted(module, statement))
         edits += [replaced(module, n, f"self.{name}") for n in loads(method, name)]
     else:
         edits.append(replaced(module, call, f"self.{name}"))
     yield Fix(title=f"make `{last_name(call.func)}` once, in `__init__`", edits=tuple(edits))
 
 
-def result_used(at: SourceSpan | None) -> Iterator[Fix]:
+@on_call
+def result_used(module: Module, call: ast.Call) -> Iterator[Fix]:
     """What a call gives is handed on to the statement that took the input of the call once more."""
-    found = call_at(at)
-    statement = None if found is None else found[0].statement(found[1])
-    if found is None or statement is None or not found[1].args or not isinstance(found[1].args[0], ast.Name):
+    statement = module.statement(call)
+    if not call.args or not isinstance(call.args[0], ast.Name):
         return
-    module, given = found[0], found[1].args[0].id
-    if isinstance(statement, ast.Expr) and statement.value is found[1]:
+    given = call.args[0].id
+    if isinstance(statement, ast.Expr) and statement.value is call:
         edit = replaced(module, statement, f"{given} = {text_at(module, statement)}")
         yield Fix(title=f"keep what `{text_at(module, statement)}` gives", edits=(edit,))
     elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
@@ -99,18 +93,3 @@ def result_used(at: SourceSpan | None) -> Iterator[Fix]:
         if first and not any(end < n.lineno <= taken for n in loads(scope, name)):
             edits = tuple(replaced(module, n, name) for n in handed)
             yield Fix(title=f"pass `{name}` on in place of `{given}`", edits=edits)
-
-
-def _class_of(module: Module, node: ast.AST) -> ast.ClassDef | None:
-    return next((each for each in module.ancestors(node) if isinstance(each, ast.ClassDef)), None)
-
-
-def _stores(node: ast.AST, name: str) -> bool:
-    match node:
-        case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=found)]):
-            return found == name
-    return False
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}

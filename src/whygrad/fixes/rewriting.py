@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Concatenate, ParamSpec, TypeVar
 
 from whygrad.diagnostics import Edit
 from whygrad.source import SourceSpan, source_lines
 from whygrad.source.module import Module, located
+
+N = TypeVar("N")
+P = ParamSpec("P")
+T = TypeVar("T")
+OnNode = Callable[Concatenate[Module, N, P], Iterator[T]]
+OnSpan = Callable[Concatenate[SourceSpan | None, P], Iterator[T]]
 
 _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant, ast.List, ast.Dict, ast.Set, ast.ListComp)
 INDENT = "    "
@@ -21,6 +29,16 @@ def text_at(module: Module, node: ast.expr | ast.stmt) -> str:
     if len(lines) == 1:
         return lines[0][node.col_offset : node.end_col_offset]
     return "\n".join((lines[0][node.col_offset :], *lines[1:-1], lines[-1][: node.end_col_offset]))
+
+
+def on_one_line(module: Module, node: ast.expr | ast.stmt) -> str:
+    return " ".join(text_at(module, node).split())
+
+
+def short_text(module: Module, node: ast.expr | ast.stmt) -> str:
+    """On one line, and the beginning only of what is long."""
+    text = on_one_line(module, node)
+    return text if len(text) <= 50 else f"{text[:47]}..."
 
 
 def operand_text(module: Module, node: ast.expr) -> str:
@@ -52,14 +70,15 @@ def in_parentheses(module: Module, node: ast.expr, text: str) -> str:
 
 def indent_of(module: Module, statement: ast.stmt) -> str:
     """The blanks before a statement; empty where something else stands before it on its line."""
-    line = source_lines(module.file)[statement.lineno - 1]
-    before = line[: statement.col_offset]
-    return before if not before.strip() else ""
+    return _before(module, statement) if starts_line(module, statement) else ""
 
 
 def starts_line(module: Module, statement: ast.stmt) -> bool:
-    line = source_lines(module.file)[statement.lineno - 1]
-    return not line[: statement.col_offset].strip()
+    return not _before(module, statement).strip()
+
+
+def _before(module: Module, statement: ast.stmt) -> str:
+    return source_lines(module.file)[statement.lineno - 1][: statement.col_offset]
 
 
 def has_own_lines(module: Module, statement: ast.stmt) -> bool:
@@ -100,6 +119,11 @@ def deleted_lines(module: Module, first: int, last: int) -> Edit:
     if last < count:
         return Edit(SourceSpan(module.file, first, 0, last + 1, 0), "")
     return Edit(SourceSpan(module.file, first, 0, last, len(source_lines(module.file)[last - 1])), "")
+
+
+def deleted(module: Module, statement: ast.stmt) -> Edit:
+    """The lines of a statement taken away."""
+    return deleted_lines(module, statement.lineno, statement.end_lineno or statement.lineno)
 
 
 def indentation_inside(module: Module, block: ast.With | ast.For) -> str:
@@ -171,8 +195,45 @@ def call_at(span: SourceSpan | None) -> tuple[Module, ast.Call] | None:
     return None if found is None or not isinstance(found[1], ast.Call) else (found[0], found[1])
 
 
+def statement_at(span: SourceSpan | None) -> tuple[Module, ast.stmt] | None:
+    """The statement at a span or around it, and the file it is in."""
+    found = located(span)
+    statement = None if found is None else found[0].statement(found[1])
+    return None if found is None or statement is None else (found[0], statement)
+
+
+def _on(find: Callable[[SourceSpan | None], tuple[Module, N] | None]) -> Callable[[OnNode[N, P, T]], OnSpan[P, T]]:
+    """Makes of a rewrite of something in a file one of what is found at a span; nothing where it is not there."""
+
+    def decorate(rewrite: OnNode[N, P, T]) -> OnSpan[P, T]:
+        @functools.wraps(rewrite)
+        def at(span: SourceSpan | None, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+            found = find(span)
+            if found is not None:
+                yield from rewrite(*found, *args, **kwargs)
+
+        return at
+
+    return decorate
+
+
+on_node, on_expression, on_call, on_statement = _on(located), _on(expression_at), _on(call_at), _on(statement_at)
+
+
 def argument(call: ast.Call, position: int | None, *names: str) -> ast.expr | None:
     """An argument of a call by its position or one of its names."""
     if position is not None and len(call.args) > position and not any(isinstance(a, ast.Starred) for a in call.args):
         return call.args[position]
     return next((keyword.value for keyword in call.keywords if keyword.arg in names), None)
+
+
+def with_option(module: Module, call: ast.Call, name: str, value: str, position: int | None = None) -> Edit:
+    """An argument of a call, changed or added."""
+    known = argument(call, position, name)
+    return with_argument(module, call, f"{name}={value}") if known is None else replaced(module, known, value)
+
+
+def values_given(module: Module, name: str, near: ast.AST) -> list[ast.expr]:
+    """What assignments in the function around a node give to a name."""
+    bound = [node for node in ast.walk(module.scope(near)) if isinstance(node, ast.Assign)]
+    return [node.value for node in bound if name in map(ast.unparse, node.targets)]

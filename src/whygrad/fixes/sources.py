@@ -8,20 +8,19 @@ from typing import Final
 
 from whygrad.diagnostics import Edit, Fix, FixSafety, Word
 from whygrad.fixes.losses import last_binding
-from whygrad.fixes.rewriting import argument, call_at, operand_text, replaced, text_at
+from whygrad.fixes.rewriting import argument, on_call, operand_text, replaced, text_at
 from whygrad.source import SourceSpan
-from whygrad.source.module import last_name
+from whygrad.source.module import Module, last_name
 
 _PIXELS: Final = "axis=[-3, -2], keepdims=True"  # the height and the width of pictures
 
 
-def right_source(asked: SourceSpan | None) -> Iterator[Fix]:
+@on_call
+def right_source(module: Module, call: ast.Call) -> Iterator[Fix]:
     """The variable itself and not a piece or a copy of it; the tensor that was used and not one computed again."""
-    found = call_at(asked)
-    source = None if found is None else argument(found[1], 1, "sources")
-    if found is None or source is None:
+    source = argument(call, 1, "sources")
+    if source is None:
         return
-    module, call = found
     if isinstance(source, ast.Subscript) and text_at(module, call).endswith(")"):
         end = SourceSpan(module.file, call.end_lineno or 0, call.end_col_offset, call.end_lineno, call.end_col_offset)
         edits = (
@@ -42,12 +41,11 @@ def right_source(asked: SourceSpan | None) -> Iterator[Fix]:
         yield Fix(title=f"compute the loss from `{source.id}`", edits=same, safety=FixSafety.SAFE)
 
 
-def with_gradient(at: SourceSpan | None) -> Iterator[Fix]:
+@on_call
+def with_gradient(module: Module, call: ast.Call) -> Iterator[Fix]:
     """An op that has no gradient, in arithmetic that has one, or in a kind of it that does."""
-    found = call_at(at)
-    if found is None or not found[1].args:
+    if not call.args:
         return
-    module, call = found
     first, second = (text_at(module, call.args[0]), argument(call, 1, "contrast_factor", "saturation_factor", "size"))
     match last_name(call.func), second:
         case "adjust_contrast", ast.expr():

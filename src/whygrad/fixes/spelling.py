@@ -39,7 +39,7 @@ def _spelled_in(file: str, edits: list[Edit], words: Words, modules: Modules) ->
     if module is None:
         return None
     spelling = _Spelling(module, modules)
-    needed = [word for word in words if _is_in(f"{word}", edits)]
+    needed = [word for word in words if any(f"{word}" in edit.text for edit in edits)]
     if all(word in modules.others or "." not in words[word] for word in needed) and spelling.prefers_others(
         words, needed
     ):
@@ -49,10 +49,6 @@ def _spelled_in(file: str, edits: list[Edit], words: Words, modules: Modules) ->
         return None
     known = {**words, **{word: text for word, text in own.items() if text is not None}}
     return [*spelling.imports(), *(replace(edit, text=worded(edit.text, known)) for edit in edits)]
-
-
-def _is_in(mark: str, edits: list[Edit]) -> bool:
-    return any(mark in edit.text for edit in edits)
 
 
 class _Spelling:

@@ -9,17 +9,18 @@ from typing import Final
 from whygrad.diagnostics import Edit, Fix, Word
 from whygrad.fixes.rewriting import (
     argument,
-    call_at,
     has_own_lines,
     inserted_after,
     inserted_before,
+    on_call,
+    on_node,
     operand_text,
     replaced,
     text_at,
 )
 from whygrad.fixes.variables import in_place
 from whygrad.source import SourceSpan
-from whygrad.source.module import LOOPS, Module, last_name, located
+from whygrad.source.module import Module, last_name, targets_of
 
 _WRITES: Final = {"assign": "{new} = ", "assign_add": "{new} = {old} + ", "assign_sub": "{new} = {old} - "}
 _SCATTERS: Final = {"scatter_nd_update": Word.SCATTER_UPDATE, "scatter_nd_add": Word.SCATTER_ADD}
@@ -28,14 +29,13 @@ _DRAWS: Final = {"normal": Word.RANDOM_NORMAL, "uniform": Word.RANDOM_UNIFORM, "
 _OPTIONS: Final = (("loc", "low"), ("scale", "high"))
 
 
-def in_variable(at: SourceSpan | None, name: str) -> Iterator[Fix]:
+@on_node
+def in_variable(module: Module, _: ast.AST, name: str) -> Iterator[Fix]:
     """A Python number that changes is held by a variable: made where it is first set, and assigned to."""
-    found = located(at)
-    if found is None:
-        return
-    module, key = found[0], _key(name)
+    key = _key(name)
     nodes = sorted((n for n in ast.walk(module.tree) if hasattr(n, "lineno")), key=lambda n: n.lineno)
-    sets = [n for n in nodes if isinstance(n, (ast.Assign, ast.AugAssign)) and key in map(_key, _targets(n))]
+    assigned = [n for n in nodes if isinstance(n, (ast.Assign, ast.AugAssign))]
+    sets = [n for n in assigned if key in {_key(ast.unparse(each)) for each in targets_of(n)}]
     given = [v for n in nodes for v in _given(n, key)] if not any(_begins(module, each) for each in sets) else []
     first = given[0] if given else sets[0].value if sets and isinstance(sets[0], ast.Assign) else None
     texts = {each: in_place(module, each) for each in (sets if given else sets[1:])}
@@ -56,10 +56,6 @@ def _key(name: str) -> str:
     return name if "[" in name else name.rpartition(".")[2]
 
 
-def _targets(statement: ast.Assign | ast.AugAssign) -> list[str]:
-    return [ast.unparse(t) for t in (statement.targets if isinstance(statement, ast.Assign) else [statement.target])]
-
-
 def _given(node: ast.AST, key: str) -> Iterator[ast.expr]:
     """The value under a key of a dictionary, or of an argument of that name."""
     match node:
@@ -71,17 +67,16 @@ def _given(node: ast.AST, key: str) -> Iterator[ast.expr]:
 
 def _begins(module: Module, statement: ast.Assign | ast.AugAssign) -> bool:
     """Whether a statement sets something for the first time: a plain name, or an attribute where its object is made."""
-    names = _targets(statement)
-    return names[0].isidentifier() or getattr(module.scope(statement), "name", "") == "__init__"
+    is_name = isinstance(targets_of(statement)[0], ast.Name)
+    return is_name or getattr(module.scope(statement), "name", "") == "__init__"
 
 
-def drawn_anew(at: SourceSpan | None) -> Iterator[Fix]:
+@on_call
+def drawn_anew(module: Module, call: ast.Call) -> Iterator[Fix]:
     """Random numbers of NumPy or Python are drawn by the framework, in every step."""
-    found = call_at(at)
-    word = None if found is None else _DRAWS.get(last_name(found[1].func))
-    if found is None or word is None:
+    word = _DRAWS.get(last_name(call.func))
+    if word is None:
         return
-    module, call = found
     plain = last_name(call.func) == "random"
     size = argument(call, 0 if plain else 2, "size")
     shape = "()" if size is None else text_at(module, size)
@@ -95,29 +90,27 @@ def drawn_anew(at: SourceSpan | None) -> Iterator[Fix]:
     yield Fix(title="draw with the framework, in every step", edits=(replaced(module, node, f"{word}({text})"),))
 
 
-def unwrapped(at: SourceSpan | None) -> Iterator[Fix]:
+@on_call
+def unwrapped(module: Module, call: ast.Call) -> Iterator[Fix]:
     """`Variable(x)` becomes `x`."""
-    found = call_at(at)
-    if found is not None and last_name(found[1].func).lower() == "variable" and found[1].args:
-        text = operand_text(found[0], found[1].args[0])
-        yield Fix(title=f"use `{text}` itself", edits=(replaced(found[0], found[1], text),))
+    if last_name(call.func).lower() == "variable" and call.args:
+        text = operand_text(module, call.args[0])
+        yield Fix(title=f"use `{text}` itself", edits=(replaced(module, call, text),))
 
 
-def carried(written: SourceSpan | None) -> Iterator[Fix]:
+@on_call
+def carried(module: Module, written: ast.Call) -> Iterator[Fix]:
     """What is written into a variable and read back in the same function is carried on as a tensor, and kept too."""
-    found = call_at(written)
-    if found is None or not isinstance(found[1].func, ast.Attribute):
+    if not isinstance(written.func, ast.Attribute):
         return
-    module, held = found[0], found[1].func.value
+    held = written.func.value
     scope, owner = module.scope(held), ast.unparse(held)
     inside = [n for n in ast.walk(scope) if isinstance(n, (ast.expr, ast.stmt)) and module.scope(n) is scope]
     writes = [call for n in inside if (call := _write(n, owner)) is not None]
     statements = [each for call in writes if (each := module.statement(call)) and has_own_lines(module, each)]
-    if found[1] not in writes or len(statements) < len(writes):
+    if written not in writes or len(statements) < len(writes):
         return
-    loop = [each for each in module.ancestors(writes[0]) if isinstance(each, LOOPS) and module.scope(each) is scope][
-        -1:
-    ]
+    loop = module.loops_around(writes[0])[-1:]  # the outermost
     start = loop[0] if loop else statements[0]
     bound = isinstance(scope, ast.Module) and owner.isidentifier()
     new = owner if bound else f"new_{last_name(held)}"

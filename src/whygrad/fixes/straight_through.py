@@ -9,56 +9,50 @@ from typing import Final
 from whygrad.diagnostics import Fix, Word
 from whygrad.fixes.rewriting import (
     argument,
-    call_at,
-    deleted_lines,
-    expression_at,
+    deleted,
     has_own_lines,
     in_parentheses,
+    on_call,
+    on_expression,
+    on_node,
     operand_text,
     replaced,
     text_at,
-    with_argument,
+    values_given,
+    with_option,
 )
-from whygrad.source import SourceSpan
-from whygrad.source.module import Module, last_name, located
+from whygrad.source.module import Module, last_name, loads
 
 _INDEX: Final = ("argmax", "argmin")
 _CASTS: Final = ("cast", "astype", "saturate_cast", "convert_image_dtype")
 
 
-def rounded(at: SourceSpan | None) -> Iterator[Fix]:
+@on_call
+def rounded(module: Module, call: ast.Call) -> Iterator[Fix]:
     """`round(x)` becomes `x + stop_gradient(round(x) - x)`; and else `x` itself."""
-    found = call_at(at)
-    if found is None or not found[1].args:
-        return
-    module, call = found
-    value = call.args[0]
-    if not isinstance(value, ast.Starred):
-        yield _through(module, call, operand_text(module, value), text_at(module, call))
-        yield Fix(
-            title=f"keep `{text_at(module, value)}` as it is",
-            edits=(replaced(module, call, operand_text(module, value)),),
-        )
+    if call.args and not isinstance(call.args[0], ast.Starred):
+        value, soft = call.args[0], operand_text(module, call.args[0])
+        yield _through(module, call, soft)
+        yield Fix(title=f"keep `{text_at(module, value)}` as it is", edits=(replaced(module, call, soft),))
 
 
-def uncast(at: SourceSpan | None) -> Iterator[Fix]:
+@on_call
+def uncast(module: Module, call: ast.Call) -> Iterator[Fix]:
     """A cast to a type without a gradient: the way there and back is passed straight through, or left out."""
-    found = call_at(at)
-    if found is None or last_name(found[1].func) not in _CASTS:
+    if last_name(call.func) not in _CASTS:
         return
-    module, call = found
     value = getattr(call.func, "value", None) if last_name(call.func) == "astype" else call.args[0]
     if not isinstance(value, ast.expr):
         return
     back = _enclosing_cast(module, call)
     soft = operand_text(module, value)
     if back is not None:
-        yield _through(module, back, soft, text_at(module, back))
+        yield _through(module, back, soft)
     yield Fix(title=f"keep `{text_at(module, value)}` in floating point", edits=(replaced(module, call, soft),))
 
 
-def _through(module: Module, node: ast.expr, soft: str, hard: str) -> Fix:
-    text = f"{soft} + {Word.STOP_GRADIENT}({hard} - {soft})"
+def _through(module: Module, node: ast.expr, soft: str) -> Fix:
+    text = f"{soft} + {Word.STOP_GRADIENT}({text_at(module, node)} - {soft})"
     return Fix(
         title="keep the value and pass the gradient straight through",
         edits=(replaced(module, node, in_parentheses(module, node, text)),),
@@ -67,58 +61,56 @@ def _through(module: Module, node: ast.expr, soft: str, hard: str) -> Fix:
 
 def _enclosing_cast(module: Module, node: ast.expr) -> ast.Call | None:
     """The call that makes numbers of a truth value or a whole number, here or where its name is used."""
-    parent = module.parents.get(node)
-    if isinstance(parent, ast.Call) and parent.args[:1] == [node] and last_name(parent.func) == "cast":
-        return parent
-    if isinstance(parent, ast.Call) and parent.args[:1] == [node] and last_name(parent.func) == "where":
-        return parent if len(parent.args) == 3 and all(isinstance(a, ast.Constant) for a in parent.args[1:]) else None
-    if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
-        name, scope = parent.targets[0].id, module.scope(node)
-        uses = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
-        around = [module.parents.get(use) for use in uses]
-        casts = [
-            each
-            for use, each in zip(uses, around, strict=True)
-            if isinstance(each, ast.Call) and each.args[:1] == [use] and last_name(each.func) == "cast"
-        ]
-        return casts[0] if len(casts) == 1 else None
+    cast, choice = _call_around(module, node, "cast"), _call_around(module, node, "where")
+    if cast is not None:
+        return cast
+    if choice is not None:
+        return choice if len(choice.args) == 3 and all(isinstance(a, ast.Constant) for a in choice.args[1:]) else None
+    match module.parents.get(node):
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            uses = loads(module.scope(node), name)
+            casts = [call for use in uses if (call := _call_around(module, use, "cast")) is not None]
+            return casts[0] if len(casts) == 1 else None
     return None
 
 
-def compared(at: SourceSpan | None) -> Iterator[Fix]:
+def _call_around(module: Module, node: ast.expr, name: str) -> ast.Call | None:
+    """The call of a function whose first argument a node is."""
+    parent = module.parents.get(node)
+    taken = isinstance(parent, ast.Call) and parent.args[:1] == [node] and last_name(parent.func) == name
+    return parent if taken and isinstance(parent, ast.Call) else None
+
+
+@on_expression
+def compared(module: Module, node: ast.expr) -> Iterator[Fix]:
     """`cast(a > b)` gets the gradient of `sigmoid(a - b)`."""
-    found = expression_at(at)
-    if found is None:
-        return
-    module, node = found
     sides, hard = _sides(module, node), _enclosing_cast(module, node)
     if sides is None or hard is None:
         return
     soft = f"{Word.SIGMOID}({sides[0]} - {sides[1]})"
-    yield _through(module, hard, soft, text_at(module, hard))
+    yield _through(module, hard, soft)
     yield Fix(title="use a soft step in place of the comparison", edits=(replaced(module, hard, soft),))
 
 
 def _sides(module: Module, node: ast.AST) -> tuple[str, str] | None:
     """The larger side of a comparison, and the smaller, where it is true."""
     match node:
-        case ast.Compare(left=left, ops=[ast.Gt() | ast.GtE()], comparators=[right]):
-            return operand_text(module, left), operand_text(module, right)
-        case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE()], comparators=[right]):
-            return operand_text(module, right), operand_text(module, left)
-        case ast.Call(func=function, args=[left, right]) if last_name(function) in ("greater", "greater_equal"):
-            return operand_text(module, left), operand_text(module, right)
-        case ast.Call(func=function, args=[left, right]) if last_name(function) in ("less", "less_equal"):
-            return operand_text(module, right), operand_text(module, left)
-    return None
+        case ast.Compare(left=large, ops=[ast.Gt() | ast.GtE()], comparators=[small]):
+            pass
+        case ast.Compare(left=small, ops=[ast.Lt() | ast.LtE()], comparators=[large]):
+            pass
+        case ast.Call(func=function, args=[large, small]) if last_name(function) in ("greater", "greater_equal"):
+            pass
+        case ast.Call(func=function, args=[small, large]) if last_name(function) in ("less", "less_equal"):
+            pass
+        case _:
+            return None
+    return operand_text(module, large), operand_text(module, small)
 
 
-def positions(at: SourceSpan | None) -> Iterator[Fix]:
+@on_call
+def positions(module: Module, call: ast.Call) -> Iterator[Fix]:
     """`one_hot(argmax(x))` gets the gradient of the softmax; `cast(argmax(x))` becomes the mean position under it."""
-    found = call_at(at)
-    if found is None:
-        return
-    module, call = found
     hard = call if last_name(call.func) == "one_hot" else None
     index = call if last_name(call.func) in _INDEX else _index_in(module, call)
     if index is None or not index.args or last_name(index.func) == "argmin":
@@ -130,7 +122,7 @@ def positions(at: SourceSpan | None) -> Iterator[Fix]:
         soft = f"{Word.SOFTMAX}({text_at(module, scores)})"
         if isinstance(scores, ast.Call) and last_name(scores.func) == "softmax":
             soft = text_at(module, scores)
-        yield _through(module, hard, soft, text_at(module, hard))
+        yield _through(module, hard, soft)
         return
     cast = _enclosing_cast(module, index)
     if cast is not None and last_axis:
@@ -144,36 +136,25 @@ def _index_in(module: Module, call: ast.Call) -> ast.Call | None:
     """The search for a position that a call is given, on the spot or by a name."""
     value = call.args[0] if call.args else None
     if isinstance(value, ast.Name):
-        scope = module.scope(call)
-        made = [
-            node.value
-            for node in ast.walk(scope)
-            if isinstance(node, ast.Assign) and any(ast.unparse(t) == value.id for t in node.targets)
-        ]
+        made = values_given(module, value.id, call)
         value = made[0] if len(made) == 1 else None
     return value if isinstance(value, ast.Call) and last_name(value.func) in _INDEX else None
 
 
 def _taken_by(module: Module, node: ast.expr, name: str) -> ast.Call | None:
     """The call of a function that takes the value of a node, on the spot or by a name."""
-    parent = module.parents.get(node)
-    if isinstance(parent, ast.Call) and parent.args[:1] == [node] and last_name(parent.func) == name:
-        return parent
-    if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
-        held = parent.targets[0].id
-        for call in module.calls.get(name, ()):
-            if call.args and isinstance(call.args[0], ast.Name) and call.args[0].id == held:
-                return call
-    return None
+    match module.parents.get(node):
+        case ast.Assign(targets=[ast.Name(id=held), *_]):
+            for call in module.calls.get(name, ()):
+                if call.args and isinstance(call.args[0], ast.Name) and call.args[0].id == held:
+                    return call
+    return _call_around(module, node, name)
 
 
-def unstopped(at: SourceSpan | None) -> Iterator[Fix]:
+@on_call
+def unstopped(module: Module, call: ast.Call) -> Iterator[Fix]:
     """`stop_gradient(x)` becomes `x`."""
-    found = call_at(at)
-    if found is None or len(found[1].args) != 1 or found[1].keywords:
-        return
-    module, call = found
-    if last_name(call.func) != "stop_gradient":
+    if len(call.args) != 1 or call.keywords or last_name(call.func) != "stop_gradient":
         return
     value = call.args[0]
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub):  # the correction of a straight-through estimator
@@ -181,52 +162,36 @@ def unstopped(at: SourceSpan | None) -> Iterator[Fix]:
     edit, statement = replaced(module, call, operand_text(module, value)), module.parents.get(call)
     match statement:
         case ast.Assign(targets=[only]) if ast.unparse(only) == ast.unparse(value) and has_own_lines(module, statement):
-            edit = deleted_lines(module, statement.lineno, statement.end_lineno or statement.lineno)
+            edit = deleted(module, statement)
     yield Fix(title=f"let the gradient pass to `{text_at(module, value)}`", edits=(edit,))
 
 
-def lone_softmax(at: SourceSpan | None, axis: int | None = None) -> Iterator[Fix]:
+@on_node
+def lone_softmax(module: Module, node: ast.AST, axis: int | None = None) -> Iterator[Fix]:
     """A softmax over one unit, by name or by call, becomes a sigmoid, or is taken over the axis that has choices."""
-    found = located(at)
-    statement = None if found is None else found[0].statement(found[1])
-    if found is None or statement is None:
-        return
-    module = found[0]
     if axis is not None:
-        if isinstance(found[1], ast.Call) and last_name(found[1].func) == "softmax":
-            known = argument(found[1], 1, "axis")
-            text = f"{axis}" if known else f"axis={axis}"
-            edit = replaced(module, known, text) if known else with_argument(module, found[1], text)
+        if isinstance(node, ast.Call) and last_name(node.func) == "softmax":
+            edit = with_option(module, node, "axis", f"{axis}", position=1)
             yield Fix(title=f"take the softmax over axis {axis}", edits=(edit,))
         return
-    layers = [
-        c
-        for c in module.calls.get("Dense", ())
-        if c.args and isinstance(c.args[0], ast.Constant) and c.args[0].value == 1
-    ]
-    for call in layers:
-        name = argument(call, 1, "activation")
-        if isinstance(name, ast.Constant) and name.value == "softmax":
-            yield Fix(title="use a sigmoid for one unit", edits=(replaced(module, name, '"sigmoid"'),))
-    node = found[1]
+    for call in module.calls.get("Dense", ()):
+        match call.args[:1], argument(call, 1, "activation"):
+            case [ast.Constant(value=1)], ast.Constant(value="softmax") as name:
+                yield Fix(title="use a sigmoid for one unit", edits=(replaced(module, name, '"sigmoid"'),))
     if isinstance(node, ast.Call) and last_name(node.func) == "softmax" and node.args:
         text = f"{Word.SIGMOID}({text_at(module, node.args[0])})"
         yield Fix(title="use a sigmoid for one unit", edits=(replaced(module, node, text),))
 
 
-def drawn(at: SourceSpan | None) -> Iterator[Fix]:
+@on_expression
+def drawn(module: Module, node: ast.expr) -> Iterator[Fix]:
     """A bit that is drawn by comparing noise with a probability gets the gradient of the probability."""
-    found = expression_at(at)
-    if found is None:
-        return
-    module, node = found
     sides, hard = _sides(module, node), _enclosing_cast(module, node)
     if sides is not None and hard is not None and _is_noise(module, node, sides[1]):
-        yield _through(module, hard, sides[0], text_at(module, hard))
+        yield _through(module, hard, sides[0])
 
 
 def _is_noise(module: Module, at: ast.AST, text: str) -> bool:
     """Whether an expression, or what its name was last given, draws random numbers."""
-    bound = [n for n in ast.walk(module.scope(at)) if isinstance(n, ast.Assign)]
-    made = [ast.unparse(n.value) for n in bound if text in {ast.unparse(target) for target in n.targets}]
-    return any(word in each for each in (text, *made[-1:]) for word in ("random", "uniform"))
+    made = map(ast.unparse, values_given(module, text, at)[-1:])
+    return any(word in each for each in (text, *made) for word in ("random", "uniform"))

@@ -10,32 +10,34 @@ from whygrad.fixes.rewriting import (
     INDENT,
     argument,
     call_at,
-    deleted_lines,
-    expression_at,
+    deleted,
     has_own_lines,
     indent_of,
     inserted_after,
     inserted_at,
     inserted_before,
     moved_lines,
+    on_call,
+    on_expression,
+    on_node,
+    on_one_line,
+    on_statement,
     operand_text,
     replaced,
+    statement_at,
     text_at,
-    with_argument,
+    with_option,
 )
 from whygrad.source import SourceSpan
-from whygrad.source.module import Module, last_name, located
+from whygrad.source.module import Module, last_name, plain_names
 
 _ALL_TO_TRAINABLE = {"variables": "trainable_variables", "weights": "trainable_weights"}
 
 
-def trainable_only(asked: SourceSpan | None) -> Iterator[Fix]:
+@on_node
+def trainable_only(module: Module, asked: ast.AST) -> Iterator[Fix]:
     """The lists of all variables of the object that a request, or an update, names are those of trainable ones."""
-    found = located(asked)
-    if found is None:
-        return
-    module, node = found
-    named = {ast.unparse(each.value) for each in _lists(node)}
+    named = {ast.unparse(each.value) for each in _lists(asked)}
     edits = tuple(
         _renamed(module, each, _ALL_TO_TRAINABLE[each.attr])
         for each in _lists(module.tree)
@@ -56,23 +58,22 @@ def _renamed(module: Module, attribute: ast.Attribute, name: str) -> Edit:
     return Edit(SourceSpan(span.file, span.last_line, end - len(attribute.attr), span.last_line, end), name)
 
 
-def paired_with(applied: SourceSpan | None, asked: SourceSpan | None) -> Iterator[Fix]:
+@on_call
+def paired_with(module: Module, update: ast.Call, asked: SourceSpan | None) -> Iterator[Fix]:
     """The gradients are zipped with the list that was asked for; or that list is asked for which they are zipped with.
 
     The latter where both stand in a loop and only the list of the update goes with it.
     """
-    found, request = call_at(applied), call_at(asked)
+    request, wrong = call_at(asked), zipped_variables(module, update)
     sources = None if request is None else argument(request[1], 1, "sources")
-    if found is None or request is None or sources is None or found[0] is not request[0]:
+    if request is None or sources is None or module is not request[0]:
         return
-    module = found[0]
-    wrong = zipped_variables(module, found[1])
     if wrong is None or ast.unparse(wrong) == ast.unparse(sources):
         return
     zipped, meant = text_at(module, wrong), text_at(module, sources)
-    if names_in(wrong) & _loopnames_in(module, request[1]) - names_in(sources):
+    if plain_names(wrong) & _loopnames_in(module, request[1]) - plain_names(sources):
         yield Fix(title=f"ask for the gradients of `{zipped}`", edits=(replaced(module, sources, zipped),))
-    elif not names_in(wrong) & _loopnames_in(module, found[1]):  # else one gradient goes to several networks
+    elif not plain_names(wrong) & _loopnames_in(module, update):  # else one gradient goes to several networks
         yield Fix(title=f"zip the gradients with `{meant}`", edits=(replaced(module, wrong, meant),))
 
 
@@ -80,48 +81,42 @@ def zipped_variables(module: Module, update: ast.Call) -> ast.expr | None:
     """The variables that an update, or the loop that it is in, zips with gradients."""
     around = [each.iter for each in module.ancestors(update) if isinstance(each, ast.For)]
     for node in (update, *around):
-        zips = [
-            n for n in ast.walk(node) if isinstance(n, ast.Call) and last_name(n.func) == "zip" and len(n.args) == 2
-        ]
-        if len(zips) == 1:
-            first, second = zips[0].args
-            return first if any("grad" in name for name in names_in(second)) else second
+        pair = _zipped_in(node)
+        if pair is not None:
+            first, second = pair
+            return first if any("grad" in name for name in plain_names(second)) else second
     return None
 
 
-def names_in(node: ast.AST) -> set[str]:
-    """The plain names in an expression or a statement."""
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+def _zipped_in(node: ast.AST) -> list[ast.expr] | None:
+    """The two lists of the only `zip` of two in a node."""
+    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call) and last_name(n.func) == "zip" and len(n.args) == 2]
+    return calls[0].args if len(calls) == 1 else None
 
 
 def _loopnames_in(module: Module, node: ast.AST) -> set[str]:
     """What the loops around a node run through."""
-    return {name for each in module.ancestors(node) if isinstance(each, ast.For) for name in names_in(each.target)}
+    return {name for each in module.ancestors(node) if isinstance(each, ast.For) for name in plain_names(each.target)}
 
 
-def dense(asked: SourceSpan | None) -> Iterator[Fix]:
+@on_call
+def dense(module: Module, call: ast.Call) -> Iterator[Fix]:
     """The gradients of a request are dense tensors."""
-    found = call_at(asked)
-    sources = None if found is None else argument(found[1], 1, "sources")
-    if found is None or sources is None:
+    sources = argument(call, 1, "sources")
+    if sources is None:
         return
-    module, call = found
     text = text_at(module, call)
     single = isinstance(sources, ast.Name) and not sources.id.endswith("s")
     new = f"{Word.TO_DENSE}({text})" if single else f"[{Word.TO_DENSE}(gradient) for gradient in {text}]"
     yield Fix(title="make the gradients dense", edits=(replaced(module, call, new),), safety=FixSafety.SAFE)
 
 
-def averaged(applied: SourceSpan | None, count: int) -> Iterator[Fix]:
+@on_call
+def averaged(module: Module, call: ast.Call, count: int) -> Iterator[Fix]:
     """The sums that are applied are divided by the number of gradients in them."""
-    found = call_at(applied)
-    if found is None:
-        return
-    module, call = found
-    zips = [n for n in ast.walk(call) if isinstance(n, ast.Call) and last_name(n.func) == "zip" and len(n.args) == 2]
-    number = _name_of_number(module, count) or str(count)
-    if len(zips) == 1:
-        sums = zips[0].args[0]
+    pair, number = _zipped_in(call), _name_of_number(module, count) or str(count)
+    if pair is not None:
+        sums = pair[0]
         text = f"[gradient / {number} for gradient in {text_at(module, sums)}]"
         yield Fix(title=f"divide the sums by {number}", edits=(replaced(module, sums, text),))
 
@@ -140,27 +135,22 @@ def _name_of_number(module: Module, count: int) -> str | None:
     return names[0] if len(names) == 1 else None
 
 
-def undivided(at: SourceSpan | None) -> Iterator[Fix]:
+@on_expression
+def undivided(module: Module, at: ast.expr) -> Iterator[Fix]:
     """`x / n` becomes `x`."""
-    found = expression_at(at)
-    match None if found is None else found[1]:
-        case ast.BinOp(left=left, op=ast.Div()) as node if found is not None:
-            text = operand_text(found[0], left)
-            yield Fix(
-                title=f"divide once: leave out `/ {text_at(found[0], node.right)}`",
-                edits=(replaced(found[0], node, text),),
-            )
+    match at:
+        case ast.BinOp(left=left, op=ast.Div(), right=right):
+            found = text_at(module, right)
+            edit = replaced(module, at, operand_text(module, left))
+            yield Fix(title=f"divide once: leave out `/ {found}`", edits=(edit,))
 
 
-def set_back(applied: SourceSpan | None, summed: SourceSpan | None) -> Iterator[Fix]:
+@on_node
+def set_back(module: Module, applied: ast.AST, summed: SourceSpan | None) -> Iterator[Fix]:
     """What gradients were added up in is set back to zero after the update."""
-    found, addition = located(applied), located(summed)
-    if found is None:
-        return
-    module = found[0]
-    update = module.statement(found[1])
+    update, addition = module.statement(applied), statement_at(summed)
     known = addition is not None and addition[0] is module
-    adding = module.statement(addition[1]) if known and addition is not None else _adding(module, found[1])
+    adding = addition[1] if known and addition is not None else _adding(module, applied)
     outer = None if update is None else module.parents.get(update)
     while isinstance(outer, ast.For) and adding not in list(ast.walk(outer)):  # a loop that applies them one by one
         update, outer = outer, module.parents.get(outer)
@@ -175,9 +165,8 @@ def _adding(module: Module, applied: ast.AST) -> ast.stmt | None:
     """The statement that adds to the elements of a list which an update names."""
     text = ast.unparse(applied)
     for call in module.calls.get("assign_add", ()):
-        loop = next((n for n in module.ancestors(call) if isinstance(n, ast.For)), None)
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-        held = _zipped(loop, owner.id) if isinstance(owner, ast.Name) else None
+        held = _zipped(module.around(call, ast.For), owner.id) if isinstance(owner, ast.Name) else None
         if held is not None and held in text:
             return module.statement(call)
     return None
@@ -186,8 +175,7 @@ def _adding(module: Module, applied: ast.AST) -> ast.stmt | None:
 def _reset(module: Module, adding: ast.stmt | None) -> str | None:
     match adding:
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=one), attr="assign_add"))):
-            loop = next((n for n in module.ancestors(adding) if isinstance(n, ast.For)), None)
-            held = _zipped(loop, one)
+            held = _zipped(module.around(adding, ast.For), one)
             return None if held is None else f"for {one} in {held}:\n    {one}.{Word.ASSIGN}({Word.ZEROS_LIKE}({one}))"
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Subscript(value=held_in), attr="assign_add"))):
             name = text_at(module, held_in)
@@ -209,116 +197,96 @@ def _zipped(loop: ast.AST | None, name: str) -> str | None:
     return None
 
 
-def after(written: SourceSpan | None, asked: SourceSpan | None) -> Iterator[Fix]:
+@on_statement
+def after(module: Module, write: ast.stmt, asked: SourceSpan | None) -> Iterator[Fix]:
     """A statement that writes runs after the one that asks for gradients."""
-    found, request = located(written), located(asked)
-    if found is None or request is None or found[0] is not request[0]:
+    request = statement_at(asked)
+    if request is None or module is not request[0]:
         return
-    module = found[0]
-    write, asking = module.statement(found[1]), module.statement(request[1])
-    siblings = getattr(module.parents.get(asking) if asking is not None else None, "body", [])
-    mine = next((each for each in (write, *(module.ancestors(write) if write else ())) if each in siblings), None)
-    if mine is None and write is not None:  # a function that is called before
+    asking = request[1]
+    siblings = getattr(module.parents.get(asking), "body", [])
+    mine = next((each for each in (write, *module.ancestors(write)) if each in siblings), None)
+    if mine is None:  # a function that is called before
         calls = module.calls.get(getattr(module.scope(write), "name", ""), [])
         mine = next((each for each in map(module.statement, calls) if each in siblings), None)
-    if not isinstance(mine, ast.stmt) or asking is None or mine.lineno >= asking.lineno:
+    if not isinstance(mine, ast.stmt) or mine.lineno >= asking.lineno:
         return
     if not has_own_lines(module, mine) or not has_own_lines(module, asking):
         return
     line = (asking.end_lineno or asking.lineno) + 1
     edits = (
-        deleted_lines(module, mine.lineno, mine.end_lineno or mine.lineno),
+        deleted(module, mine),
         inserted_at(module, line, moved_lines(module, [mine], indent_of(module, asking))),
     )
     yield Fix(title="take the gradient before anything is written", edits=edits)
 
 
-def repeated_before(original: SourceSpan | None, at: SourceSpan | None) -> Iterator[Fix]:
+@on_statement
+def repeated_before(module: Module, statement: ast.stmt, at: SourceSpan | None) -> Iterator[Fix]:
     """A statement, such as one that compiles a model, is run once more before another."""
-    found, place = located(original), located(at)
-    if found is None or place is None or found[0] is not place[0]:
-        return
-    module = found[0]
-    statement, before = module.statement(found[1]), module.statement(place[1])
-    if isinstance(statement, ast.Expr) and before is not None and has_own_lines(module, before):
-        edit = inserted_before(module, before, text_at(module, statement))
-        yield Fix(title=f"run `{' '.join(text_at(module, statement).split())[:50]}` again", edits=(edit,))
+    place = statement_at(at)
+    if place is not None and place[0] is module and isinstance(statement, ast.Expr) and has_own_lines(*place):
+        edit = inserted_before(*place, text_at(module, statement))
+        yield Fix(title=f"run `{on_one_line(module, statement)[:50]}` again", edits=(edit,))
 
 
-def flag_set(at: SourceSpan | None, owner: str) -> Iterator[Fix]:
+@on_call
+def flag_set(module: Module, call: ast.Call, owner: str) -> Iterator[Fix]:
     """A model is trainable while a statement runs."""
-    found = located(at)
-    statement = None if found is None else found[0].statement(found[1])
-    call = None if found is None or not isinstance(found[1], ast.Call) else found[1]
-    if found is None or statement is None or call is None or not isinstance(call.func, ast.Attribute):
-        return
-    name = text_at(found[0], call.func.value)
-    if has_own_lines(found[0], statement):
-        before = inserted_before(found[0], statement, f"{name}.trainable = True")
-        after = inserted_after(found[0], statement, f"{name}.trainable = False")
+    statement = module.statement(call)
+    if isinstance(call.func, ast.Attribute) and statement is not None and has_own_lines(module, statement):
+        name = text_at(module, call.func.value)
+        before = inserted_before(module, statement, f"{name}.trainable = True")
+        after = inserted_after(module, statement, f"{name}.trainable = False")
         yield Fix(title=f"make `{owner}` trainable while it is trained itself", edits=(before, after))
 
 
-def frozen_by_layers(at: SourceSpan | None) -> Iterator[Fix]:
+@on_statement
+def frozen_by_layers(module: Module, statement: ast.stmt) -> Iterator[Fix]:
     """`model.trainable = False` is said of each of its layers, so that one of them may be thawed."""
-    found = located(at)
-    statement = None if found is None else found[0].statement(found[1])
     match statement:
-        case ast.Assign(targets=[ast.Attribute(value=owner, attr="trainable")], value=ast.Constant(value=False)) if (
-            found
-        ):
-            line = f"for layer in {text_at(found[0], owner)}.layers:"
-            text = f"{line}\n{indent_of(found[0], statement)}{INDENT}layer.trainable = False"
-            yield Fix(title="freeze the layers one by one", edits=(replaced(found[0], statement, text),))
+        case ast.Assign(targets=[ast.Attribute(value=owner, attr="trainable")], value=ast.Constant(value=False)):
+            line = f"for layer in {text_at(module, owner)}.layers:"
+            text = f"{line}\n{indent_of(module, statement)}{INDENT}layer.trainable = False"
+            yield Fix(title="freeze the layers one by one", edits=(replaced(module, statement, text),))
 
 
-def read_when_used(read: SourceSpan | None) -> Iterator[Fix]:
+@on_expression
+def read_when_used(module: Module, read: ast.expr) -> Iterator[Fix]:
     """A list that was read too early is read where it is used."""
-    found = expression_at(read)
-    statement = None if found is None else found[0].statement(found[1])
-    if found is None or not isinstance(statement, ast.Assign) or statement.value is not found[1]:
+    statement = module.statement(read)
+    if not isinstance(statement, ast.Assign) or statement.value is not read:
         return
-    module, target = found[0], statement.targets[0]
+    target = statement.targets[0]
     if len(statement.targets) > 1 or not isinstance(target, ast.Name) or not has_own_lines(module, statement):
         return
     uses = [n for n in ast.walk(module.tree) if isinstance(n, ast.Name) and n.id == target.id and n is not target]
     if uses and all(isinstance(use.ctx, ast.Load) for use in uses):
-        text = operand_text(module, found[1])
-        edits = [deleted_lines(module, statement.lineno, statement.end_lineno or statement.lineno)]
+        text = operand_text(module, read)
+        edits = [deleted(module, statement)]
         edits += (replaced(module, use, text) for use in uses)
         yield Fix(title=f"read `{text}` where it is used", edits=tuple(edits), safety=FixSafety.SAFE)
 
 
-def lists_read_when_used(applied: SourceSpan | None) -> Iterator[Fix]:
+@on_node
+def lists_read_when_used(module: Module, applied: ast.AST) -> Iterator[Fix]:
     """The lists of variables that an update names, and that were read before, are read there."""
-    found = located(applied)
-    if found is None:
-        return
-    module = found[0]
     for node in ast.walk(module.tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(attr=attribute) as value):
-                if name in names_in(found[1]) and "variables" in attribute:
+                if name in plain_names(applied) and "variables" in attribute:
                     yield from read_when_used(module.span(value))
 
 
-def option_changed(made: SourceSpan | None, option: str, value: str) -> Iterator[Fix]:
+@on_call
+def option_changed(module: Module, call: ast.Call, option: str, value: str) -> Iterator[Fix]:
     """An argument of a call by its name, changed or added."""
-    found = call_at(made)
-    if found is None:
-        return
-    module, call = found
-    known = argument(call, None, option)
-    edit = with_argument(module, call, f"{option}={value}") if known is None else replaced(module, known, value)
-    yield Fix(title=f"give it `{option}={value}`", edits=(edit,))
+    yield Fix(title=f"give it `{option}={value}`", edits=(with_option(module, call, option, value),))
 
 
-def attribute_renamed(at: SourceSpan | None, old: str, new: str) -> Iterator[Fix]:
+@on_statement
+def attribute_renamed(module: Module, statement: ast.stmt, old: str, new: str) -> Iterator[Fix]:
     """`optimizer.lr` becomes `optimizer.learning_rate`."""
-    found = located(at)
-    statement = None if found is None else found[0].statement(found[1])
-    if found is None or statement is None:
-        return
     nodes = [n for n in ast.walk(statement) if isinstance(n, ast.Attribute) and n.attr == old]
     if nodes:
-        yield Fix(title=f"write `{new}`", edits=tuple(_renamed(found[0], node, new) for node in nodes))
+        yield Fix(title=f"write `{new}`", edits=tuple(_renamed(module, node, new) for node in nodes))

@@ -10,28 +10,25 @@ from whygrad.diagnostics import Edit, Fix, FixSafety, Word
 from whygrad.fixes.rewriting import (
     INDENT,
     argument,
-    call_at,
     has_own_lines,
     indent_of,
     inserted_before,
+    on_call,
+    on_statement,
     replaced,
     text_at,
     with_argument,
 )
 from whygrad.source import SourceSpan
-from whygrad.source.module import Module, last_name, located, module_of
+from whygrad.source.module import Module, last_name, module_of
 
 _IN_PLACE: Final = {ast.Sub: Word.ASSIGN_SUB, ast.Add: Word.ASSIGN_ADD}
 
 
-def assigned_in_place(at: SourceSpan | None) -> Iterator[Fix]:
+@on_statement
+def assigned_in_place(module: Module, statement: ast.stmt) -> Iterator[Fix]:
     """`w = w - step` becomes `w.assign(w - step)`; so do `w -= step`, and lists of new values."""
-    found = located(at)
-    statement = None if found is None else found[0].statement(found[1])
-    if found is None or statement is None or not has_own_lines(found[0], statement):
-        return
-    module = found[0]
-    text = in_place(module, statement)
+    text = in_place(module, statement) if has_own_lines(module, statement) else None
     if text is not None:
         title = "change the variable in place" if "for " not in text else "change the variables in place"
         yield Fix(title=title, edits=(replaced(module, statement, text),), safety=FixSafety.SAFE)
@@ -72,12 +69,9 @@ def floating(made: Iterable[SourceSpan | None]) -> Iterator[Fix]:
             yield Fix(title=f"make {what}", edits=tuple(each[-1] for each in places))
 
 
-def _floating(made: SourceSpan | None) -> Iterator[Edit]:
+@on_call
+def _floating(module: Module, call: ast.Call) -> Iterator[Edit]:
     """The edit that makes a variable a floating-point one; and another way, where there is one."""
-    found = call_at(made)
-    if found is None:
-        return
-    module, call = found
     dtype = argument(call, None, "dtype")
     value = argument(call, 0, "initial_value", "initializer")
     if isinstance(dtype, ast.Constant):
@@ -92,13 +86,10 @@ def _floating(made: SourceSpan | None) -> Iterator[Edit]:
             yield replaced(module, value, f"{Word.CAST}({text_at(module, value)}, {Word.FLOAT32})")
 
 
-def tracked(made: SourceSpan | None) -> Iterator[Fix]:
+@on_call
+def tracked(module: Module, call: ast.Call) -> Iterator[Fix]:
     """A variable of a class that its framework keeps no track of is made as one that it does."""
-    found = call_at(made)
-    if found is None:
-        return
-    module, call = found
-    owner = next((each for each in module.ancestors(call) if isinstance(each, ast.ClassDef)), None)
+    owner = module.around(call, ast.ClassDef)
     if owner is None:
         return
     edits = list[Edit]()
@@ -117,12 +108,8 @@ def _tracked(module: Module, call: ast.Call) -> Iterator[Edit]:
     yield replaced(module, call.func, f"{Word.NETWORK_VARIABLE}")
     for keyword in call.keywords:
         if keyword.arg == "initial_value":
-            yield Edit(_keyword_name(module, keyword), "initializer")
-
-
-def _keyword_name(module: Module, keyword: ast.keyword) -> SourceSpan:
-    end = keyword.col_offset + len(keyword.arg or "")
-    return SourceSpan(module.file, keyword.lineno, keyword.col_offset, keyword.lineno, end)
+            line, start = keyword.lineno, keyword.col_offset
+            yield Edit(SourceSpan(module.file, line, start, line, start + len(keyword.arg)), "initializer")
 
 
 def _rebased(module: Module, owner: ast.ClassDef) -> list[Edit]:
@@ -155,11 +142,9 @@ def rebased(file: str, owner: str, word: Word) -> Iterator[Fix]:
         yield Fix(title=f"derive `{owner}` from `{word}`", edits=edits)
 
 
-def thawed(made: SourceSpan | None) -> Iterator[Fix]:
+@on_call
+def thawed(module: Module, call: ast.Call) -> Iterator[Fix]:
     """A variable that was made with `trainable=False` is made without."""
-    found = located(made)
-    if found is None or not isinstance(found[1], ast.Call):
-        return
-    flag = argument(found[1], None, "trainable")
+    flag = argument(call, None, "trainable")
     if isinstance(flag, ast.Constant) and flag.value is False:
-        yield Fix(title="make it trainable", edits=(replaced(found[0], flag, "True"),))
+        yield Fix(title="make it trainable", edits=(replaced(module, flag, "True"),))

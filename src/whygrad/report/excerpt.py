@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from whygrad.diagnostics import Diagnostic, Label
@@ -53,16 +53,11 @@ def excerpts(diagnostic: Diagnostic) -> tuple[Excerpt, ...]:
     return tuple(excerpt for group in by_file.values() for excerpt in _of_one_file(group))
 
 
-def _of_one_file(labels: Iterable[_Marked]) -> Iterator[Excerpt]:
-    readable: list[_Marked] = []
-    gone: list[_Marked] = []
-    for label, primary in labels:
-        has_source = source_line(label.span.file, label.span.line) is not None
-        (readable if has_source else gone).append((label, primary))
+def _of_one_file(labels: Sequence[_Marked]) -> Iterator[Excerpt]:
+    readable = [each for each in labels if source_line(each[0].span.file, each[0].span.line) is not None]
     if readable:
         yield Excerpt(readable[0][0].span, tuple(_lines(readable)))
-    for label, _ in gone:
-        yield Excerpt(label.span, text=label.text)
+    yield from (Excerpt(each[0].span, text=each[0].text) for each in labels if each not in readable)
 
 
 def _lines(labels: list[_Marked]) -> Iterator[ExcerptLine | None]:

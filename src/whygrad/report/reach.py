@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
+from itertools import takewhile
 from typing import NamedTuple
 
 from whygrad.report.remarks import place
@@ -124,9 +125,5 @@ def _group(members: list[str]) -> str:
     if len(Counter(members)) == 1:
         return f"{members[0]} ({len(members)})"
     folders = [name.split("/")[:-1] for name in members]
-    shared = []
-    for parts in zip(*folders, strict=False):
-        if len(set(parts)) > 1:
-            break
-        shared.append(parts[0])
+    shared = [parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, zip(*folders, strict=False))]
     return f"{'/'.join([*shared, '*'])} ({len(members)})"

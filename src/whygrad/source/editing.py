@@ -8,6 +8,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from whygrad.source.text import SourceSpan
 
@@ -36,8 +37,7 @@ class FileText:
 
 def read_source(file: str) -> FileText:
     """A file with the encoding that it declares; OSError, SyntaxError or UnicodeError where it cannot be had."""
-    with open(file, "rb") as opened:
-        data = opened.read()
+    data = Path(file).read_bytes()
     encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     return FileText(data.decode(encoding), encoding)
 
@@ -48,7 +48,7 @@ def edited(text: str, edits: Iterable[tuple[SourceSpan, str]]) -> str:
     A new line ends as most lines of the text do. Insertions at one place keep their order.
     """
     starts = _starts(text)
-    placed = sorted(((*_range(starts, text, span), new) for span, new in edits), key=lambda each: each[:2])
+    placed = sorted(((*_range(starts, span), new) for span, new in edits), key=lambda each: each[:2])
     end_of_line = _line_end(text)
     pieces, position = list[str](), 0
     for start, end, new in placed:
@@ -71,17 +71,16 @@ def _starts(text: str) -> list[int]:
     return found
 
 
-def _range(starts: list[int], text: str, span: SourceSpan) -> tuple[int, int]:
-    end_line = span.line if span.end_line is None else span.end_line
+def _range(starts: list[int], span: SourceSpan) -> tuple[int, int]:
     if span.column is None or span.end_column is None:
         raise EditError("an edit needs the columns of its place")
-    start, end = _offset(starts, text, span.line, span.column), _offset(starts, text, end_line, span.end_column)
+    start, end = _offset(starts, span.line, span.column), _offset(starts, span.last_line, span.end_column)
     if end < start:
         raise EditError("an edit ends before it begins")
     return start, end
 
 
-def _offset(starts: list[int], text: str, line: int, column: int) -> int:
+def _offset(starts: list[int], line: int, column: int) -> int:
     """The line after the last one is the end of the text."""
     if not 1 <= line <= len(starts):
         raise EditError(f"an edit lies at line {line} of a text that has {len(starts) - 1}")

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from functools import lru_cache
 
-from whygrad.source.module import FUNCTIONS, LOOPS, Module, loads, module_of, parameters
+from whygrad.source.module import FUNCTIONS, LOOPS, Module, loads, module_of, parameters, plain_names
 from whygrad.source.text import SourceSpan
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -64,7 +64,7 @@ def _home(module: Module, statement: ast.stmt, scope: ast.AST, name: str) -> ast
     while node is not scope:
         node = module.parents[node]
         if isinstance(node, LOOPS):
-            return node if isinstance(node, ast.For) and name in _names(node.target) else None
+            return node if isinstance(node, ast.For) and name in plain_names(node.target) else None
     return scope if isinstance(scope, FUNCTIONS) and name in parameters(scope) else None
 
 
@@ -80,32 +80,19 @@ def _is_of_another(module: Module, load: ast.Name, name: str, statement: ast.stm
             return not later and _position(load) < _position(statement)
         later = later or (isinstance(parent, FUNCTIONS) and parent not in above)
         node = parent
-    return not later and _position(load) < _position(around) and not _is_in_loop(module, around)
+    return not later and _position(load) < _position(around) and not module.loops_around(around)
 
 
 def _binds_by_itself(node: ast.AST, child: ast.AST, name: str) -> bool:
     """A loop, comprehension or function further in or elsewhere that has the name for itself."""
     if isinstance(node, ast.For):
-        inside = (each for statement in node.body for each in ast.walk(statement))
-        return name in _names(node.target) and child in node.body and not any(_is_store(n, name) for n in inside)
+        is_bound = any(name in plain_names(each, ast.Store) for each in node.body)
+        return name in plain_names(node.target) and child in node.body and not is_bound
     if isinstance(node, _COMPREHENSIONS):
-        return any(name in _names(each.target) for each in node.generators)
+        return any(name in plain_names(each.target) for each in node.generators)
     if isinstance(node, FUNCTIONS):
-        return name in parameters(node) or any(_is_store(each, name) for each in ast.walk(node))
+        return name in parameters(node) | plain_names(node, ast.Store)
     return False
-
-
-def _is_in_loop(module: Module, node: ast.AST) -> bool:
-    scope = module.scope(node)
-    return any(isinstance(each, LOOPS) and module.scope(each) is scope for each in module.ancestors(node))
-
-
-def _is_store(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
-
-
-def _names(target: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
 
 
 def _position(node: ast.AST) -> tuple[int, int]:

@@ -6,7 +6,9 @@ import ast
 import contextlib
 import functools
 import gc
+import itertools
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from whygrad.source.text import SourceSpan, characters, file_text
 
@@ -14,6 +16,7 @@ _PRINTING = ("print", "info", "debug", "warning")
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
+K = TypeVar("K", bound=ast.AST)
 
 
 def module_of(file: str) -> Module | None:
@@ -78,17 +81,26 @@ class Module:
 
     def statement(self, node: ast.AST) -> ast.stmt | None:
         """The statement that a node is, or is in."""
-        return next((each for each in (node, *self.ancestors(node)) if isinstance(each, ast.stmt)), None)
+        return node if isinstance(node, ast.stmt) else self.around(node, ast.stmt)
 
     def scope(self, node: ast.AST) -> ast.AST:
         """The function (or module) a node belongs to."""
-        return next((each for each in self.ancestors(node) if isinstance(each, FUNCTIONS)), self.tree)
+        return self.around(node, *FUNCTIONS) or self.tree
+
+    def around(self, node: ast.AST, *kinds: type[K]) -> K | None:
+        """The innermost of such kinds that a node stands in."""
+        return next((each for each in self.ancestors(node) if isinstance(each, kinds)), None)
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """What a node stands in, innermost first."""
         while (parent := self.parents.get(node)) is not None:
             yield parent
             node = parent
+
+    def loops_around(self, node: ast.AST) -> list[ast.For | ast.AsyncFor | ast.While]:
+        """The loops of its own function that a node stands in, innermost first."""
+        inside = itertools.takewhile(lambda each: not isinstance(each, FUNCTIONS), self.ancestors(node))
+        return [each for each in inside if isinstance(each, LOOPS)]
 
     def before(self, node: ast.AST) -> Iterator[ast.stmt]:
         """The statements that stand before a place in the blocks around it, innermost block first."""
@@ -159,6 +171,25 @@ def loads(scope: ast.AST, name: str) -> Iterator[ast.Name]:
     for node in ast.walk(scope):
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
             yield node
+
+
+def plain_names(node: ast.AST, context: type[ast.expr_context] = ast.expr_context) -> set[str]:
+    """The names below a node, whatever they belong to; of a context, those that are read, or bound."""
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, context)}
+
+
+def targets_of(node: ast.AST) -> list[ast.expr]:
+    """What an assignment or a loop gives its value to."""
+    if isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.NamedExpr, ast.For, ast.AsyncFor)):
+        return [node.target]
+    return node.targets if isinstance(node, ast.Assign) else []
+
+
+def root_of(function: ast.expr) -> ast.expr:
+    """`np` for `np.linalg.norm`."""
+    while isinstance(function, ast.Attribute):
+        function = function.value
+    return function
 
 
 def last_name(function: ast.expr) -> str:

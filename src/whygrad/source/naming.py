@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from whygrad.source.module import last_name, located, module_of
+from whygrad.source.module import last_name, located, module_of, targets_of
 from whygrad.source.text import SourceSpan
 
 
@@ -24,7 +24,7 @@ def alias_assignment(file: str, first: str, second: str) -> SourceSpan | None:
     for node in ast.walk(module.tree):
         if not isinstance(node, ast.Assign) or ast.unparse(node.value) != second:
             continue
-        if any(ast.unparse(target) == first for target in node.targets):
+        if first in map(ast.unparse, node.targets):
             return module.span(node)
     return None
 
@@ -49,8 +49,8 @@ def rebinds_itself(span: SourceSpan | None) -> bool:
         return True
     if not isinstance(statement, ast.Assign):
         return False
-    used = {ast.unparse(each) for each in ast.walk(statement.value) if isinstance(each, (ast.Name, ast.Attribute))}
-    used |= {ast.unparse(each) for each in ast.walk(statement.value) if isinstance(each, ast.Subscript)}
+    named = (ast.Name, ast.Attribute, ast.Subscript)
+    used = {ast.unparse(each) for each in ast.walk(statement.value) if isinstance(each, named)}
     return any(ast.unparse(target) in used for target in statement.targets)
 
 
@@ -90,9 +90,8 @@ def line_that_makes(file: str, name: str, *, function: int | None = None, owner:
     found = None
     for node in ast.walk(scope) if scope is not None else ():
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and _makes(node.value):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if name in {ast.unparse(part) for target in targets for part in getattr(target, "elts", [target])}:
-                found = node.lineno
+            parts = [part for target in targets_of(node) for part in getattr(target, "elts", [target])]
+            found = node.lineno if name in map(ast.unparse, parts) else found
     return found
 
 

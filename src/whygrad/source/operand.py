@@ -10,8 +10,7 @@ from whygrad.source.text import SourceSpan
 
 def factor_text(span: SourceSpan | None, position: int) -> str | None:
     """The text of the first or second factor of the product at a span; None where the expression is none."""
-    found = located(span)
-    match None if found is None else found[1]:
-        case ast.BinOp(left=left, op=ast.Mult() | ast.MatMult(), right=right) if position < 2:
+    match located(span):
+        case (_, ast.BinOp(left=left, op=ast.Mult() | ast.MatMult(), right=right)) if position < 2:
             return ast.unparse((left, right)[position])
     return None

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from whygrad.source.arguments import argument_span
-from whygrad.source.module import Module, last_name, located, parameters
+from whygrad.source.module import Module, last_name, located, parameters, plain_names, root_of, targets_of
 from whygrad.source.text import SourceSpan
 
 _MOST_HOPS: Final = 12
@@ -32,12 +33,8 @@ def hops(span: SourceSpan | None, path: Path = ()) -> list[Hop]:
     found = located(span)
     if found is None or not isinstance(found[1], ast.expr):
         return []
-    trail = list[Hop]()
-    for name, statement in _back(found[0], found[1], path):
-        trail.append(Hop(name, found[0].span(statement)))
-        if len(trail) >= _MOST_HOPS:
-            break
-    return trail
+    steps = islice(_back(found[0], found[1], path), _MOST_HOPS)
+    return [Hop(name, found[0].span(statement)) for name, statement in steps]
 
 
 def compared_data(loss: SourceSpan | None) -> tuple[SourceSpan | None, SourceSpan | None]:
@@ -73,7 +70,7 @@ def is_made_of(data: list[Hop], others: list[Hop]) -> bool:
     """Whether the statements that made some data read others by their latest name."""
     for hop in data:
         found = located(hop.made)
-        names = () if found is None else (n.id for n in ast.walk(found[1]) if isinstance(n, ast.Name))
+        names = () if found is None else plain_names(found[1])
         if others and others[0].name in (hop.name, *names):
             return True
     return False
@@ -137,9 +134,8 @@ def _carrier(node: ast.expr, path: Path) -> tuple[ast.Name, Path] | None:
 
 def _is_library(node: ast.expr) -> bool:
     """`np`, `tf.math`, `rng`: what methods are taken from that make new values of their arguments."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name) and node.id in _LIBRARIES
+    root = root_of(node)
+    return isinstance(root, ast.Name) and root.id in _LIBRARIES
 
 
 def _binding(module: Module, name: str, at: ast.expr) -> ast.stmt | None:
@@ -162,19 +158,15 @@ def _statements(module: Module, scope: ast.AST) -> Iterator[ast.stmt]:
 
 
 def targets(statement: ast.stmt) -> set[str]:
-    given: list[ast.expr] = []
-    if isinstance(statement, ast.Assign):
-        given = statement.targets
-    elif isinstance(statement, (ast.For, ast.AsyncFor)):
-        given = [statement.target]
-    return {node.id for each in given for node in ast.walk(each) if isinstance(node, ast.Name)}
+    given = targets_of(statement) if isinstance(statement, (ast.Assign, ast.For, ast.AsyncFor)) else []
+    return {name for each in given for name in plain_names(each)}
 
 
 def _place_in(target: ast.expr, name: str) -> Path:
     """Where a name stands among the targets of an assignment."""
     if isinstance(target, (ast.Tuple, ast.List)):
         for position, each in enumerate(target.elts):
-            if any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(each)):
+            if name in plain_names(each):
                 return (position, *_place_in(each, name))
     return ()
 

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whygrad.source.module import Function, Module, in_one_function, last_name, located, parameters
+from whygrad.source.module import Function, Module, in_one_function, last_name, located, parameters, root_of, targets_of
 from whygrad.source.text import SourceSpan
 
 MAX_STATEMENTS = 400
@@ -67,18 +67,13 @@ def code_tells(left: SourceSpan, came: SourceSpan) -> bool:
 
 def _exit_by(module: Module, call: ast.Call) -> str | None:
     function = call.func
-    if isinstance(function, ast.Name):
-        if function.id in module.arrays:
-            return f"{function.id}()"
-        return f"{function.id}()" if function.id in _ESCAPE_BUILTINS else None
-    if isinstance(function, ast.Attribute):
-        root: ast.expr = function
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        if isinstance(root, ast.Name) and root.id in module.arrays:
-            return f"{ast.unparse(function)}()"
-        if function.attr in _ESCAPE_METHODS:
-            return f".{function.attr}()"
+    if isinstance(function, ast.Name) and function.id in _ESCAPE_BUILTINS:
+        return f"{function.id}()"
+    root = root_of(function)
+    if isinstance(root, ast.Name) and root.id in module.arrays:
+        return f"{ast.unparse(function)}()"
+    if isinstance(function, ast.Attribute) and function.attr in _ESCAPE_METHODS:
+        return f".{function.attr}()"
     return None
 
 
@@ -172,12 +167,8 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _bound_names(statement: ast.stmt) -> set[str]:
-    targets: list[ast.expr] = []
-    if isinstance(statement, ast.Assign):
-        targets = statement.targets
-    elif isinstance(statement, (ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor)):
-        targets = [statement.target]
-    elif isinstance(statement, (ast.With, ast.AsyncWith)):
+    targets = targets_of(statement)
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
         targets = [item.optional_vars for item in statement.items if item.optional_vars is not None]
     elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         function = statement.value.func  # `items.append(x)` changes `items`

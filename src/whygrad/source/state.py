@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from whygrad.source.module import FUNCTIONS, LOOPS, Module, loads, located, parameters
+from whygrad.source.module import FUNCTIONS, LOOPS, Module, loads, located, parameters, plain_names, targets_of
 from whygrad.source.text import SourceSpan
 
 
@@ -52,11 +52,15 @@ def _shared_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
 
 def _other_reads(module: Module, function: ast.AST, name: str, change: ast.AugAssign) -> Iterator[ast.expr]:
     """Where the function uses the name; the change itself and printing do not count."""
-    for node in ast.walk(function):
-        if not isinstance(node, (ast.Name, ast.Attribute)) or not isinstance(node.ctx, ast.Load):
-            continue
-        if ast.unparse(node) == name and not _is_printed(module, node) and module.statement(node) is not change:
+    for node in _reads(function, name):
+        if not _is_printed(module, node) and module.statement(node) is not change:
             yield node
+
+
+def _reads(function: ast.AST, name: str) -> Iterator[ast.expr]:
+    """Where a function reads a name, a dotted one or an element."""
+    named = (n for n in ast.walk(function) if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)))
+    return (node for node in named if isinstance(node.ctx, ast.Load) and ast.unparse(node) == name)
 
 
 def _is_printed(module: Module, node: ast.AST) -> bool:
@@ -67,7 +71,7 @@ def _is_printed(module: Module, node: ast.AST) -> bool:
 def changed_outside(span: SourceSpan, name: str) -> Mutation | None:
     """Where a name that the function around a span uses is changed by a loop, or a function, outside of it."""
     found = _function_around(span)
-    if found is None or name in _own_names(found[1]):
+    if found is None or name in parameters(found[1]) | plain_names(found[1], ast.Store):
         return None
     module, function = found
     read = next((load for load in loads(function, name) if not _is_printed(module, load)), None)
@@ -81,17 +85,9 @@ def changed_outside(span: SourceSpan, name: str) -> Mutation | None:
     return None
 
 
-def _own_names(function: ast.AST) -> set[str]:
-    stored = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return parameters(function) | stored
-
-
 def _changes(statement: ast.AST, name: str) -> TypeGuard[ast.Assign | ast.AugAssign | ast.For]:
-    if isinstance(statement, ast.Assign):
-        return any(isinstance(n, ast.Name) and n.id == name for target in statement.targets for n in ast.walk(target))
-    if isinstance(statement, (ast.AugAssign, ast.For)):
-        return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(statement.target))
-    return False
+    is_change = isinstance(statement, (ast.Assign, ast.AugAssign, ast.For))
+    return is_change and any(name in plain_names(target) for target in targets_of(statement))
 
 
 def _happens_again(module: Module, statement: ast.stmt, function: ast.AST, name: str) -> bool:
@@ -101,9 +97,7 @@ def _happens_again(module: Module, statement: ast.stmt, function: ast.AST, name:
         return True
     if function not in set(ast.walk(around)):
         return False
-    loop = next(
-        (each for each in (statement, *module.ancestors(statement)) if isinstance(each, (*LOOPS, *FUNCTIONS))), None
-    )
+    loop = statement if isinstance(statement, LOOPS) else module.around(statement, *LOOPS, *FUNCTIONS)
     # A function made in the loop is traced anew each time.
     return isinstance(loop, LOOPS) and function not in set(ast.walk(loop))
 
@@ -138,14 +132,7 @@ def uses_of(span: SourceSpan, name: str) -> SourceSpan | None:
     if found is None:
         return None
     module, function = found
-    reads = (
-        node
-        for node in ast.walk(function)
-        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
-        and isinstance(node.ctx, ast.Load)
-        and ast.unparse(node) == name
-    )
-    used = [node for node in reads if not _is_printed(module, node) and not _is_told(module, node)]
+    used = [node for node in _reads(function, name) if not _is_printed(module, node) and not _is_told(module, node)]
     return min((module.span(node) for node in used), default=None)
 
 
@@ -189,14 +176,7 @@ def is_guard(span: SourceSpan, name: str) -> bool:
     if found is None:
         return False
     module, function = found
-    reads = [
-        node
-        for node in ast.walk(function)
-        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
-        and isinstance(node.ctx, ast.Load)
-        and ast.unparse(node) == name
-    ]
-    guards = [next((each for each in module.ancestors(node) if isinstance(each, ast.stmt)), None) for node in reads]
+    guards = [module.statement(node) for node in _reads(function, name)]
     return bool(guards) and all(
         isinstance(guard, ast.If) and not guard.orelse and _is_done_once(function, guard, name) for guard in guards
     )

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from whygrad.bounded import decompress
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from whygrad.store.rows import Array
 
 _MAX_NUMBERS: Final = 2**27  # in one block, 64 times what is written into one
 

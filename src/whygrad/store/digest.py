@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from whygrad.graph.series import CHANNELS
 from whygrad.store.block import sealed, unsealed
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from whygrad.store.rows import Array
 
 COLUMNS: Final = ("lowest", "highest", "nonfinite")  # of the gradient's norm; the steps at which it was not finite
 _NORM, _NONFINITE = CHANNELS.index("norm"), CHANNELS.index("nonfinite")

@@ -90,7 +90,7 @@ def gradient_states(recording: Recording) -> dict[str, GradientState]:
     with texts_of(recording.sources):
         for request in recording.requests:
             for source in request.sources:
-                state = _state(request, source)
+                state = _state(source)
                 for name in _names(recording, request, source):
                     found[name] = max(found.get(name, state), state, key=_ORDER.index)
     return found
@@ -104,7 +104,7 @@ def _names(recording: Recording, request: Request, source: Source) -> set[str]:
     return {name_of(recording, request, source), *(() if variable is None else (variable.name,))}
 
 
-def _state(request: Request, source: Source) -> GradientState:
+def _state(source: Source) -> GradientState:
     if source.outcome in (Outcome.MISSING, Outcome.FAILED):
         return GradientState.NONE
     if source.outcome is Outcome.NONFINITE:

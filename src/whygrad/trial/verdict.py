@@ -88,22 +88,18 @@ def _against_ending(before: Sighting, after: Sighting) -> Iterator[str]:
 
 def _against_gradients(before: Sighting, after: Sighting, finding: Diagnostic) -> Iterator[str]:
     states = {name: after.gradients[name] for name in finding.variables if name in after.gradients}
-    lost = {name: state for name, state in states.items() if not _was_good(before, name)}
+    was = before.gradients.get
+    lost = {name: state for name, state in states.items() if was(name) is not GradientState.GOOD}
     none_is_good = bool(states) and GradientState.GOOD not in states.values()
-    zero_is_bad, was = not finding.code.startswith(_NONFINITE), before.gradients.get  # zero is finite
+    zero_is_bad = not finding.code.startswith(_NONFINITE)  # zero is finite
     for name, state in lost.items():
         if state is GradientState.NONE:
             yield f"`{name}` still gets no gradient"
         elif state is GradientState.NONFINITE or (none_is_good and zero_is_bad and was(name) in _NOTHING):
             yield f"`{name}` still gets a gradient that is {state.value}"
     for name, state in after.gradients.items():
-        known = before.gradients.get(name)
-        if name not in finding.variables and known is GradientState.GOOD and state in _BAD:
+        if name not in finding.variables and was(name) is GradientState.GOOD and state in _BAD:
             yield f"`{name}` has lost its gradient"
-
-
-def _was_good(before: Sighting, name: str) -> bool:
-    return before.gradients.get(name) is GradientState.GOOD
 
 
 def _against_loss(after: Sighting) -> Iterator[str]:
@@ -132,9 +128,8 @@ def _evidence(before: Sighting, after: Sighting, finding: Diagnostic, *, quiet: 
 
 
 def _endings(before: Sighting, after: Sighting) -> str:
-    same = before.ending == after.ending
     steps = f" ({_steps(after.steps)})" if after.steps else ""
-    if same:
+    if before.ending == after.ending:
         return f"the program {after.ending.shown} as before{steps}"
     return f"the program {after.ending.shown}{steps}; before, it {before.ending.shown}"
 

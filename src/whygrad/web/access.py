@@ -24,12 +24,8 @@ HEADERS: Final[Mapping[str, str]] = {
 
 
 def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    address = _address(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
 
 
 EVERYONE: Final = "*"  # another program decides who may ask
@@ -54,7 +50,7 @@ class Access:
         if is_loopback(name):
             return is_loopback(self.host) or bool(self.token)
         if self.host in ("0.0.0.0", "::"):
-            return bool(self.token) and _is_address(name)
+            return bool(self.token) and _address(name) is not None
         return name == self.host.lower()
 
     def admits(self, given: str | None) -> bool:
@@ -79,9 +75,8 @@ def _host_name(header: str) -> str:
     return text.rpartition(":")[0] if ":" in text else text
 
 
-def _is_address(name: str) -> bool:
+def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        ipaddress.ip_address(name)
+        return ipaddress.ip_address(name)
     except ValueError:
-        return False
-    return True
+        return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -136,7 +137,7 @@ def answer(library: Library, path: str, query: Values) -> tuple[int, Any]:
             return 400, {"error": f"`{lacking[0]}` is missing"}
         if any(len(value) > _LONGEST for value in values.values()):
             return 400, {"error": "a value is too long"}
-        return answered(lambda values=values, route=route: route.answer(library, values))  # type: ignore[misc]
+        return answered(partial(route.answer, library, values))
     return 404, {"error": f"there is no `{path[:100]}`"}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from whygrad.store.rows import Array
 
 
 def kept(values: Array, points: int) -> Array:

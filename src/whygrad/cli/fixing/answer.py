@@ -45,7 +45,7 @@ class TextAnswer:
         diff = _colored(attempt.diff) if wants_color(sys.stdout) else attempt.diff
         write_report(sys.stdout, "\n".join(lines) + "\n\n" + diff)
 
-    def end(self, last: Sighting, written: tuple[str, ...], *, writes: bool) -> None:
+    def end(self, last: Sighting, written: tuple[str, ...]) -> None:
         for file in written:
             _note(f"{file} was changed")
         if last.loud:
@@ -79,7 +79,7 @@ class JsonAnswer:
             }
         )
 
-    def end(self, last: Sighting, written: tuple[str, ...], *, writes: bool) -> None:
+    def end(self, last: Sighting, written: tuple[str, ...]) -> None:
         self._data["written"] = list(written)
         self._data["left"] = [diagnostic_data(each) for each in last.loud]
         print(json.dumps(self._data, indent=2))

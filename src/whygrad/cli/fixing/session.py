@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from whygrad.backends import require_framework
@@ -39,7 +38,7 @@ def execute(plan: Plan) -> int:
     try:
         require_framework()
         _check(plan)
-        with _folder(plan) as folder:
+        with scratch_copy(os.getcwd()) if plan.scratch else nullcontext() as folder:
             return _Fixing(plan, folder).go()
     except UsageError as error:
         return complain(error)
@@ -55,15 +54,6 @@ def _check(plan: Plan) -> None:
         raise UsageError("--interactive needs a terminal to ask in", help="--apply writes all that was verified")
 
 
-@contextmanager
-def _folder(plan: Plan) -> Iterator[str | None]:
-    if not plan.scratch:
-        yield None
-        return
-    with scratch_copy(os.getcwd()) as folder:
-        yield folder
-
-
 class _Fixing:
     """The state of one search: what was accepted, and what the program with it shows."""
 
@@ -77,15 +67,15 @@ class _Fixing:
         self._last = Sighting()
 
     def go(self) -> int:
-        order, writes = self._order, self._plan.apply or self._plan.interactive
+        order = self._order
         self._answer.begin(order, scratch=self._plan.scratch)
         self._last = first = self._runs(order, f"running {order.script}")
         self._order = replace(order, steps=order.steps or first.enough)
         self._answer.first(first)
         for attempt in search(first, self._run, self._accept):
             self._answer.show(attempt)
-        written = write(self._changes) if writes else ()
-        self._answer.end(self._last, written, writes=writes)
+        written = write(self._changes) if self._plan.apply or self._plan.interactive else ()
+        self._answer.end(self._last, written)
         return int(bool(self._last.loud))
 
     def _run(self, changes: Changes) -> Sighting:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from whygrad.cli.options import ignore_rules, rule_words
+from whygrad.cli.options import ignore_rules, rules_option
 from whygrad.config import OUTPUT_FORMATS, Config, find_config
 from whygrad.errors import UsageError
 
@@ -30,20 +31,8 @@ Examples:
 )
 @click.option("--output-format", type=click.Choice(OUTPUT_FORMATS), help="Form of the report. [default: text]")
 @click.option("--output-file", metavar="FILE", help="Write the report to FILE, not to the terminal.")
-@click.option(
-    "--select",
-    multiple=True,
-    metavar="RULES",
-    shell_complete=rule_words,
-    help="Only these rules: codes, names or families (WL1).",
-)
-@click.option(
-    "--extend-select",
-    multiple=True,
-    metavar="RULES",
-    shell_complete=rule_words,
-    help="Add these rules to those selected.",
-)
+@rules_option("--select", help="Only these rules: codes, names or families (WL1).")
+@rules_option("--extend-select", help="Add these rules to those selected.")
 @ignore_rules
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out files and folders with such a name.")
 @click.option("--stdin-filename", metavar="FILE", help="Check standard input, as if it were FILE.")
@@ -85,7 +74,8 @@ def command(
 
     Exits with 1 where there is an error or a warning.
     """
-    from whygrad.cli.linting.report import Wanted, deliver
+    from whygrad.cli.linting.report import Wanted, deliver, mend
+    from whygrad.diagnostics import Severity
     from whygrad.lint.files.discovery import find_files
 
     first = Path(stdin_filename or (paths[0] if paths else ".")).resolve()
@@ -101,21 +91,19 @@ def command(
         quiet=quiet,
     )
 
+    excluded = (*exclude, *config.exclude)
+    files = partial(find_files, paths, excluded, respect_gitignore=not no_gitignore)
+
     def once() -> int:
-        report = _checked(
-            paths, (*exclude, *config.exclude), stdin_filename, wanted.admit, no_gitignore, no_cache, jobs
-        )
+        report = _checked(stdin_filename, files, wanted.admit, no_cache, jobs)
         deliver(report, wanted)
-        return CLEAN if exit_zero or not _is_loud(report.diagnostics) else FOUND
+        return CLEAN if exit_zero or (report.worst or Severity.NOTE) < Severity.WARNING else FOUND
 
     if stdin_filename is not None and (fix or diff or watch):
         option = "--fix" if fix else "--diff" if diff else "--watch"
         raise UsageError(f"`{option}` works on files, not on standard input", help="name the files")
     if fix or diff:
-        from whygrad.cli.linting.report import mend
-
-        files = find_files(paths, (*exclude, *config.exclude), respect_gitignore=not no_gitignore)
-        changed = mend(files, wanted, unsafe=unsafe_fixes, write=fix and not diff)
+        changed = mend(files(), wanted, unsafe=unsafe_fixes, write=fix and not diff)
         if diff:
             return FOUND if changed and not exit_zero else CLEAN
     elif unsafe_fixes:
@@ -124,25 +112,21 @@ def command(
         return once()
     from whygrad.lint.files.watching import on_change
 
-    on_change(paths, (*exclude, *config.exclude), once)
+    on_change(paths, excluded, once)
     return CLEAN
 
 
 def _checked(
-    paths: Sequence[str],
-    exclude: Sequence[str],
     stdin_filename: str | None,
-    admit: object,
-    no_gitignore: bool,
+    files: Callable[[], Sequence[Path]],
+    admit: Callable[[Path, Diagnostic], bool],
     no_cache: bool,
     jobs: int | None,
 ) -> Report:
     from whygrad.lint.files.cache import Cache, default_folder
-    from whygrad.lint.files.discovery import find_files
     from whygrad.lint.files.project import check_files
     from whygrad.report import Report
 
-    assert callable(admit)
     if stdin_filename is not None:
         from whygrad.lint.files.checking import check_bytes
 
@@ -150,8 +134,7 @@ def _checked(
         checked = {Path(stdin_filename): check_bytes(stdin_filename, data)}
         texts = {stdin_filename: data.decode("utf-8", "replace")}
     else:
-        files = find_files(paths, exclude, respect_gitignore=not no_gitignore)
-        checked = check_files(files, Cache(None if no_cache else default_folder()), jobs=jobs)
+        checked = check_files(files(), Cache(None if no_cache else default_folder()), jobs=jobs)
         texts = {}
     found: dict[object, Diagnostic] = {}  # what several files show of a third is said once
     for file, each in checked.items():
@@ -160,12 +143,6 @@ def _checked(
                 found.setdefault((diagnostic.code, diagnostic.primary), diagnostic)
         texts |= each.sources
     return Report(diagnostics=tuple(found.values()), run={"files": len(checked)}, sources=texts)
-
-
-def _is_loud(found: Sequence[Diagnostic]) -> bool:
-    from whygrad.diagnostics import Severity
-
-    return any(each.severity >= Severity.WARNING for each in found)
 
 
 def selection_of(select: Sequence[str], extend: Sequence[str], ignore: Sequence[str]) -> Selection:
@@ -178,9 +155,7 @@ def selection_of(select: Sequence[str], extend: Sequence[str], ignore: Sequence[
     from whygrad.rules import all_rules
 
     known = [*static_rules().items(), *((rule.code, rule.name) for rule in all_rules())]
-    words = [word for text in (*select, *(extend if select else ())) for word in text.replace(",", " ").split()]
-    without = [word for text in ignore for word in text.replace(",", " ").split()]
-    checked = parse_selection(words, without, [(code, name) for code, name in known])
+    checked = parse_selection((*select, *(extend if select else ())), ignore, known)
     return Selection(tuple(map(_static, checked.select)), tuple(map(_static, checked.ignore)))
 
 

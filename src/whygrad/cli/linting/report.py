@@ -6,16 +6,21 @@ import difflib
 import os
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from whygrad.cli.output import FILE_WIDTH, claim
 from whygrad.diagnostics import Diagnostic, FixSafety, Selection, Severity
 from whygrad.lint.files.discovery import is_excluded
 from whygrad.report import Report, render, terminal_width, wants_color, write_report
+from whygrad.report.summary import summary
 from whygrad.source import shown_file
+
+if TYPE_CHECKING:
+    from whygrad.report.sarif import RuleInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +71,11 @@ def deliver(report: Report, wanted: Wanted) -> None:
     """Write the report: to a file, or to standard output."""
     if wanted.quiet and wanted.format == "text" and (report.worst or Severity.NOTE) < Severity.WARNING:
         return
-    rules = _described() if wanted.format == "sarif" else ()
+    rules: Iterable[RuleInfo] = ()
+    if wanted.format == "sarif":
+        from whygrad.lint.pages import static_pages
+
+        rules = static_pages()
     if wanted.file is not None:
         with open(claim(wanted.file), "w", encoding="utf-8") as file:
             file.write(_text(report, wanted, False, FILE_WIDTH, rules) + "\n")
@@ -77,16 +86,14 @@ def deliver(report: Report, wanted: Wanted) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def _text(report: Report, wanted: Wanted, color: bool, width: int, rules: tuple[object, ...]) -> str:
+def _text(report: Report, wanted: Wanted, color: bool, width: int, rules: Iterable[RuleInfo]) -> str:
     if wanted.statistics and wanted.format == "text":
         return _statistics(report)
     if wanted.format == "text" and not report.run["files"]:
         return "whygrad: no Python file and no notebook to check"
     if wanted.format == "text" and not report.diagnostics:
-        from whygrad.report.summary import summary
-
         return summary(report)  # one line needs no library for drawing
-    text = render(report, wanted.format, color=color, width=width, rules=rules)  # type: ignore[arg-type]
+    text = render(report, wanted.format, color=color, width=width, rules=rules)
     return text + _fixable(report.diagnostics) if wanted.format == "text" else text
 
 
@@ -102,15 +109,6 @@ def _fixable(found: Sequence[Diagnostic]) -> str:
 
 
 def _statistics(report: Report) -> str:
-    from whygrad.report.summary import summary
-
     counted = Counter((each.code, each.rule, each.severity.label) for each in report.diagnostics)
     rows = [f"{count:6}  {code}  {rule} ({severity})" for (code, rule, severity), count in counted.most_common()]
     return "\n".join([*rows, summary(report)])
-
-
-def _described() -> tuple[object, ...]:
-    """The rules of lint, with the pages of their twins."""
-    from whygrad.lint.pages import static_pages
-
-    return static_pages()

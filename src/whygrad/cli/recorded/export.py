@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
@@ -35,15 +34,15 @@ def command(run: str, folder: str | None, **places: str | None) -> None:
     """Export a run to one HTML page, TensorBoard, Weights & Biases, MLflow, CSV or Parquet."""
     from whygrad.store import find_run
 
-    wanted = [(_FORMS[form], place) for form, place in places.items() if place is not None]
+    wanted = {form: place for form, place in places.items() if place is not None}
     if not wanted:
         raise UsageError(
             "no place to export to", help="pass --html FILE, --tensorboard DIR, --wandb, --mlflow, --csv or --parquet"
         )
     found = find_run(run, folder)
-    for write, place in wanted:
+    for form, place in wanted.items():
         try:
-            written = write(found, place)
+            written = _export(form, found, place)
         except OSError as error:
             reason = error.strerror or str(error)
             raise UsageError(f"cannot write to `{place}`: {reason}", help="choose another place") from None
@@ -53,50 +52,28 @@ def command(run: str, folder: str | None, **places: str | None) -> None:
         click.echo(f"warning: {text}", err=True)
 
 
-def _html(run: Run, file: str) -> list[Path]:
-    from whygrad.web.export import run_page
+def _export(form: str, run: Run, place: str) -> list[Path]:
+    """Write a run in one form: the files. Each form has its own library, which is imported for it only."""
+    match form:
+        case "html":
+            from whygrad.web.export import run_page
 
-    Path(file).write_text(run_page(run), encoding="utf-8")
-    return [Path(file)]
+            Path(place).write_text(run_page(run), encoding="utf-8")
+            return [Path(place)]
+        case "tensorboard":
+            from whygrad.cli.doctor import quietly
+            from whygrad.integrations.tensorboard import export_tensorboard
 
+            with quietly():
+                return [export_tensorboard(run, place)]
+        case "wandb":
+            from whygrad.integrations.wandb import export_wandb
 
-def _tensorboard(run: Run, folder: str) -> list[Path]:
-    from whygrad.cli.doctor import quietly
-    from whygrad.integrations.tensorboard import export_tensorboard
+            return [export_wandb(run, place)]
+        case "mlflow":
+            from whygrad.integrations.mlflow import export_mlflow
 
-    with quietly():
-        return [export_tensorboard(run, folder)]
+            return [export_mlflow(run, place)]
+    from whygrad.integrations.tables import export_csv, export_parquet
 
-
-def _csv(run: Run, folder: str) -> list[Path]:
-    from whygrad.integrations.tables import export_csv
-
-    return export_csv(run, folder)
-
-
-def _parquet(run: Run, folder: str) -> list[Path]:
-    from whygrad.integrations.tables import export_parquet
-
-    return export_parquet(run, folder)
-
-
-def _wandb(run: Run, folder: str) -> list[Path]:
-    from whygrad.integrations.wandb import export_wandb
-
-    return [export_wandb(run, folder)]
-
-
-def _mlflow(run: Run, folder: str) -> list[Path]:
-    from whygrad.integrations.mlflow import export_mlflow
-
-    return [export_mlflow(run, folder)]
-
-
-_FORMS: Final[Mapping[str, Callable[[Run, str], list[Path]]]] = {
-    "html": _html,
-    "tensorboard": _tensorboard,
-    "wandb": _wandb,
-    "mlflow": _mlflow,
-    "csv": _csv,
-    "parquet": _parquet,
-}
+    return export_csv(run, place) if form == "csv" else export_parquet(run, place)

@@ -152,8 +152,7 @@ def _heading(run: Run) -> Iterator[Any]:
 
     header, facts = header_of(run), run.facts()
     place = facts.get("environment", {})
-    title = Text.assemble((run.id, "bold"), f"  {header.status}", f"  {header.title}" if header.title else "")
-    yield title
+    yield Text.assemble((run.id, "bold"), f"  {header.status}", f"  {header.title}" if header.title else "")
     started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(header.started))
     yield f"started {started}, {duration(header.seconds)}, python {' '.join(place.get('argv', []))}".rstrip()
     packages = ", ".join(f"{name} {version}" for name, version in place.get("packages", {}).items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from whygrad.diagnostics import Diagnostic
@@ -87,19 +88,7 @@ def _nonfinite(recording: Recording, event: Nonfinite) -> dict[str, Any]:
 
 
 def _values(facts: ValueFacts) -> dict[str, Any]:
-    found: dict[str, Any] = plain(
-        {
-            "dtype": facts.dtype,
-            "shape": list(facts.shape),
-            "low": facts.low,
-            "high": facts.high,
-            "zeros": facts.zeros,
-            "negatives": facts.negatives,
-            "nans": facts.nans,
-            "infs": facts.infs,
-            "size": facts.size,
-        }
-    )
+    found: dict[str, Any] = plain({**asdict(facts), "size": facts.size})
     return found
 
 

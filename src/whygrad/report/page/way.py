@@ -60,7 +60,7 @@ def way_of(request: Request, source: Source, *, folded: bool = True) -> Way:
     truncated = len(ops) > _MOST_OPS
     ops = ops[:_MOST_OPS]
     drawing = _Drawing(request, source, ops, between, starts)
-    boxes, arrows = drawing.folded() if folded else drawing.plain()
+    boxes, arrows = drawing.folded() if folded else drawing.drawn(lambda _: None)
     return Way(tuple(boxes), tuple(arrows), connected, truncated)
 
 
@@ -85,14 +85,11 @@ class _Drawing:
         self._states = {op.id: self._state(op) for op in ops}
         self._edges = self._all_edges()
 
-    def plain(self) -> tuple[list[Box], list[Arrow]]:
-        return self._drawn(lambda op: None)
-
     def folded(self) -> tuple[list[Box], list[Arrow]]:
         """By the user's expression; where that is still too much, by layer; then what is long and uneventful."""
-        boxes, arrows = self._drawn(lambda op: (op.where, op.layers))
+        boxes, arrows = self.drawn(lambda op: (op.where, op.layers))
         if len(boxes) > _MOST_BOXES:
-            boxes, arrows = self._drawn(lambda op: op.layers[:1] or (op.where,))
+            boxes, arrows = self.drawn(lambda op: op.layers[:1] or (op.where,))
         return _without_stretches(boxes, arrows)
 
     def _state(self, op: Op) -> tuple[State, Reason | None]:
@@ -137,7 +134,7 @@ class _Drawing:
                         found.append((op.id, user.id, arrives and self._closed(user, position) is None))
         return found
 
-    def _drawn(self, key: Callable[[Op], Key]) -> tuple[list[Box], list[Arrow]]:
+    def drawn(self, key: Callable[[Op], Key]) -> tuple[list[Box], list[Arrow]]:
         """Connected ops of one key and one state become one box."""
         keys = {op.id: self._key(op, key) for op in self._ops}
         groups = {op.id: op.id for op in self._ops}
@@ -238,7 +235,3 @@ def _stretches(boxes: list[Box], after: dict[int, list[int]], before: dict[int, 
         seen.update(stretch)
         if len(stretch) > _LONG_STRETCH:
             yield stretch
-
-
-def cuts_of(way: Way) -> Iterable[Box]:
-    return (box for box in way.boxes if box.state in ("cut", "zero"))

@@ -11,7 +11,7 @@ from whygrad.graph.questions.escape import with_escapes
 from whygrad.graph.questions.query import Reason
 from whygrad.report.html import excerpt_at
 from whygrad.report.page.layout import BOX, lay_out
-from whygrad.report.page.way import Box, Way, cuts_of, way_of
+from whygrad.report.page.way import Box, Way, way_of
 from whygrad.report.remarks import place
 from whygrad.source import source_text, texts_of
 
@@ -72,12 +72,12 @@ class Ways:
             "place": None if request.where is None else place(request.where),
             "times": request.times,
             "sources": [
-                {"source": i, "name": self._name(request, each), "outcome": each.outcome.value, "norm": _norm(each)}
+                {"source": i, "name": self._name(each), "outcome": each.outcome.value, "norm": _norm(each)}
                 for i, each in enumerate(request.sources)
             ],
         }
 
-    def _name(self, request: Request, source: Source) -> str:
+    def _name(self, source: Source) -> str:
         variable = None if source.variable is None else self._recording.variables.get(source.variable)
         if variable is not None:
             return variable.name
@@ -86,14 +86,14 @@ class Ways:
     def _drawing(self, request: Request, source: Source, way: Way, loss: str) -> dict[str, Any]:
         layout = lay_out(len(way.boxes), [(arrow.start, arrow.end) for arrow in way.arrows])
         return {
-            "variable": self._name(request, source),
+            "variable": self._name(source),
             "outcome": source.outcome.value,
             "loss": loss,
             "connected": way.connected,
             "truncated": way.truncated or request.graph.truncated,
             "box": BOX,
             "size": layout.size,
-            "verdict": self._verdict(request, source, way, loss),
+            "verdict": self._verdict(source, way, loss),
             "boxes": [
                 self._box(request, source, box, loss) | {"x": x, "y": y}
                 for box, (x, y) in zip(way.boxes, layout.places, strict=True)
@@ -104,9 +104,9 @@ class Ways:
             ],
         }
 
-    def _verdict(self, request: Request, source: Source, way: Way, target: str) -> str:
-        name, loss = f"`{self._name(request, source)}`", f"`{target}`"
-        cut = next(iter(cuts_of(way)), None)
+    def _verdict(self, source: Source, way: Way, target: str) -> str:
+        name, loss = f"`{self._name(source)}`", f"`{target}`"
+        cut = next((box for box in way.boxes if box.state in ("cut", "zero")), None)
         if not way.connected:
             return f"{loss} does not depend on {name}: no path leads from one to the other"
         if source.outcome.value == "present":
@@ -119,7 +119,7 @@ class Ways:
     def _box(self, request: Request, source: Source, box: Box, loss: str) -> dict[str, Any]:
         first = box.ops[0]
         where = next((op.where for op in box.ops if op.where is not None), None)
-        title = self._name(request, source) if box.state == "start" else _title(box)
+        title = self._name(source) if box.state == "start" else _title(box)
         return {
             "state": box.state,
             "title": loss if box.state == "loss" else title,

@@ -58,12 +58,12 @@ def variable_view(library: Library, run: Run, name: str, track: str | None, poin
         "silent_units": series.dead_units,
         "units": series.units,
         "steps": len(steps),
-        "glance": dict(
-            zip(
-                ("median", "largest", "last", "update_ratio", "zeros"),
-                numbers(np.array([glance.median, glance.largest, glance.last, glance.update_ratio, glance.zeros])),
-                strict=True,
-            )
+        "glance": _by_name(
+            median=glance.median,
+            largest=glance.largest,
+            last=glance.last,
+            update_ratio=glance.update_ratio,
+            zeros=glance.zeros,
         ),
         "curves": {key: thinned(steps, values, points) for key, values in curves.items() if np.isfinite(values).any()},
         "nonfinite_steps": bad[:_MOST_STEPS].tolist(),
@@ -72,6 +72,10 @@ def variable_view(library: Library, run: Run, name: str, track: str | None, poin
         "writers": [] if ledger is None else _writers(ledger, name),
         "ways": _ways(library, run, name),
     }
+
+
+def _by_name(**values: float) -> dict[str, float | None]:
+    return dict(zip(values, numbers(list(values.values())), strict=True))
 
 
 def _writers(ledger: Any, name: str) -> list[dict[str, Any]]:
@@ -123,13 +127,7 @@ def _pair(left: Run, right: Run) -> dict[str, Any]:
             "step": None if entry.step is None else entry.step + 1,
             "channel": entry.channel,
             "steps": entry.steps,
-            **dict(
-                zip(
-                    ("left", "right", "ratio"),
-                    numbers(np.array([entry.left, entry.right, entry.last_ratio])),
-                    strict=True,
-                )
-            ),
+            **_by_name(left=entry.left, right=entry.right, ratio=entry.last_ratio),
         }
         for entry in found.entries
     ]

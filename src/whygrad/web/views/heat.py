@@ -9,9 +9,8 @@ import numpy as np
 
 from whygrad.graph.series import CHANNELS
 from whygrad.store import Rows, Run, Track
+from whygrad.store.rows import Array
 from whygrad.web.thinning import numbers
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 _READ_WHOLE: Final = 1_000_000  # numbers, up to which every step is looked at; beyond it the digests of blocks are
 _NORM, _NONFINITE = CHANNELS.index("norm"), CHANNELS.index("nonfinite")

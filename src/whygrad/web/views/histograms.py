@@ -6,7 +6,8 @@ from typing import Any
 
 from whygrad.graph.histogram import KINDS, NONFINITE, SAMPLE, buckets_of
 from whygrad.store import Run
-from whygrad.web.thinning import Array, numbers
+from whygrad.store.rows import Array
+from whygrad.web.thinning import numbers
 
 
 def histograms_view(run: Run, name: str, track: str | None, most: int) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -22,7 +23,7 @@ _TREND: Final = 32  # points of the small curve in the list
 
 def runs_view(library: Library) -> dict[str, Any]:
     """All runs, newest first; one that cannot be read is there with the reason, and hides no other."""
-    entries = [library.kept(run, "entry", lambda run=run: _entry(run)) for run in library.runs()]  # type: ignore[misc]
+    entries = [library.kept(run, "entry", partial(_entry, run)) for run in library.runs()]
     fresh = [_running(library, entry) for entry in entries]
     return {
         "folders": [str(place) for place in library.places],
