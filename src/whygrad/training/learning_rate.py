@@ -101,22 +101,18 @@ def suggest_learning_rate(
 
 
 def _batches(model: Any, data: tuple[Any, ...], size: int) -> Callable[[int], Any]:
+    advice = "write `suggest_learning_rate(model, x, y)`"
     arrays = [np.asarray(each) for each in data]
     for each, array in zip(data, arrays, strict=True):
         if not array.ndim or not array.size or array.dtype.kind not in "biuf":
-            raise UsageError(
-                f"the data must be arrays of examples, got {given(each)}",
-                help="write `suggest_learning_rate(model, x, y)`",
-            )
+            raise UsageError(f"the data must be arrays of examples, got {given(each)}", help=advice)
     if len({len(array) for array in arrays}) != 1:
         sizes = ", ".join(str(len(array)) for array in arrays) or "none"
-        raise UsageError(
-            f"the data must be arrays with as many examples each, got {sizes}",
-            help="write `suggest_learning_rate(model, x, y)`",
-        )
+        raise UsageError(f"the data must be arrays with as many examples each, got {sizes}", help=advice)
     count = max(1, len(arrays[0]) // size)
 
     def train(number: int) -> Any:
+        model.reset_metrics()  # the loss that comes back is a mean over the batches since
         start = number % count * size
         try:
             return model.train_on_batch(*(each[start : start + size] for each in arrays), return_dict=True)["loss"]
@@ -126,11 +122,7 @@ def _batches(model: Any, data: tuple[Any, ...], size: int) -> Callable[[int], An
                 help="`model.train_on_batch(x, y)` must work with it",
             ) from error
 
-    def train_alone(number: int) -> Any:
-        model.reset_metrics()  # the loss that comes back is a mean over the batches since
-        return train(number)
-
-    return train_alone
+    return train
 
 
 def _counters(model: Any) -> list[Any]:

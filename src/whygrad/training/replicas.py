@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -44,8 +44,7 @@ def current_replica() -> Replica | None:
 
 def replicas_of(variables: Iterable[Any]) -> int:
     """On how many replicas these variables are trained together."""
-    strategies = (_strategy(compat.native(variable)) for variable in variables)
-    return max((each.num_replicas_in_sync for each in strategies if each is not None), default=1)
+    return max((each.num_replicas_in_sync for each in _strategies(variables)), default=1)
 
 
 def copies_of(variable: Any) -> tuple[Any, ...]:
@@ -119,8 +118,8 @@ def summed_over_workers(value: Any, variables: Iterable[Any], *, of_the_first: b
 
     To be called across replicas, by all workers at the same time: each waits for the others.
     """
-    strategies = (_strategy(compat.native(variable)) for variable in variables)
-    strategy = next((each for each in strategies if isinstance(each, tf.distribute.MultiWorkerMirroredStrategy)), None)
+    several = tf.distribute.MultiWorkerMirroredStrategy
+    strategy = next((each for each in _strategies(variables) if isinstance(each, several)), None)
     if strategy is None or this_worker() is None:
         return value
     own = tf.convert_to_tensor(value)
@@ -134,12 +133,8 @@ def summed_over_workers(value: Any, variables: Iterable[Any], *, of_the_first: b
 
 def scope_of(variables: Iterable[Any]) -> contextlib.AbstractContextManager[Any]:
     """Where new variables must be made to be on the devices of the given ones."""
-    for variable in variables:
-        strategy = _strategy(compat.native(variable))
-        if strategy is not None and not tf.distribute.has_strategy():
-            scope: contextlib.AbstractContextManager[Any] = strategy.scope()
-            return scope
-    return contextlib.nullcontext()
+    strategy = None if tf.distribute.has_strategy() else next(_strategies(variables), None)
+    return contextlib.nullcontext() if strategy is None else strategy.scope()
 
 
 def copy_of(variable: Any, role: str, value: Any = None) -> Any:
@@ -153,17 +148,16 @@ def write(variable: Any, value: Callable[..., Any], *others: Any) -> None:
     """Set a variable to a function of itself and other variables, on every device that holds it."""
     own = compat.native(variable)
     rest = tuple(compat.native(other) for other in others)
-    strategy = _strategy(own)
 
     def change(target: Any, *sources: Any) -> None:
         target.assign(tf.cast(value(target, *sources), target.dtype))
 
-    if strategy is None or tf.distribute.in_cross_replica_context() is False:
-        change(own, *rest)
-    elif own.synchronization is tf.VariableSynchronization.ON_READ:
-        own.assign(tf.cast(value(own, *rest), own.dtype))
-    else:
+    strategy: Any = getattr(own, "distribute_strategy", None)
+    across = strategy is not None and tf.distribute.in_cross_replica_context()
+    if across and own.synchronization is not tf.VariableSynchronization.ON_READ:
         strategy.extended.update(own, change, args=rest, group=True)
+    else:
+        change(own, *rest)
 
 
 def mixed(old: Any, new: Any, share: Any) -> Any:
@@ -174,5 +168,7 @@ def mixed(old: Any, new: Any, share: Any) -> Any:
     return old + (tf.cast(new, old.dtype) - old) * tf.cast(share, old.dtype)
 
 
-def _strategy(variable: Any) -> Any:
-    return getattr(variable, "distribute_strategy", None)
+def _strategies(variables: Iterable[Any]) -> Iterator[Any]:
+    """Those of the variables that have one."""
+    found = (getattr(compat.native(variable), "distribute_strategy", None) for variable in variables)
+    return (each for each in found if each is not None)

@@ -39,13 +39,14 @@ def is_variable(thing: Any) -> bool:
     return hasattr(thing, "assign") and hasattr(thing, "shape") and not isinstance(thing, type)
 
 
-def check_variable(thing: Any, error: type[WhygradError] = UsageError) -> None:
+def check_variable(
+    thing: Any,
+    error: type[WhygradError] = UsageError,
+    help: str = "pass variables, such as `model.trainable_variables`; gradients come first",
+) -> None:
     """Raise unless this is a variable."""
     if not is_variable(thing):
-        raise error(
-            f"expected a variable, got {given(thing)}",
-            help="pass variables, such as `model.trainable_variables`; gradients come first",
-        )
+        raise error(f"expected a variable, got {given(thing)}", help=help)
 
 
 def variable_list(variables: Any, error: type[WhygradError] = UsageError) -> list[Any]:
@@ -65,6 +66,15 @@ def gradient_list(gradients: Any, error: type[WhygradError] = UsageError) -> lis
         if each is not None and not hasattr(each, "shape"):
             raise error(f"expected a gradient, got {given(each)}", help=advice)
     return found
+
+
+def check_lengths(gradients: list[Any], variables: list[Any]) -> None:
+    """Raise unless there is one gradient for each variable."""
+    if len(gradients) != len(variables):
+        raise UsageError(
+            f"{len(gradients)} gradients do not match {len(variables)} variables",
+            help="pass the variables that the gradients were asked for, in the same order",
+        )
 
 
 def fits(gradient: Any, variable: Any) -> bool:
@@ -102,9 +112,8 @@ def top_level(paths: Sequence[str]) -> list[str]:
 
 def current_rate(source: Any) -> Any:
     """The learning rate that a number, an optimizer or its schedule stands for now, as a float64 tensor."""
-    if isinstance(source, str | type) or not (
-        hasattr(source, "learning_rate") or callable(source) or _is_number(source)
-    ):
+    is_rate = isinstance(source, int | float) or hasattr(source, "dtype") or callable(source)
+    if isinstance(source, str | type) or not (is_rate or hasattr(source, "learning_rate")):
         raise UsageError(
             f"`learning_rate` must be a number or an optimizer, got {given(source)}", help="pass the optimizer itself"
         )
@@ -113,7 +122,3 @@ def current_rate(source: Any) -> Any:
         iterations = getattr(source, "iterations", None)
         rate = rate() if iterations is None else rate(iterations)
     return tf.cast(tf.convert_to_tensor(compat.native(rate)), tf.float64)
-
-
-def _is_number(thing: Any) -> bool:
-    return isinstance(thing, int | float) or hasattr(thing, "dtype")

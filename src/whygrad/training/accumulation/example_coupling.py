@@ -10,6 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.keras.inspection import path_of
 from whygrad.backends.tensorflow.keras.recorded_calls import Call
 from whygrad.training.accumulation.agreement import Coupling, tolerance_of
 
@@ -24,23 +25,25 @@ def couplings(calls: Sequence[Call], sizes: Sequence[int], restore: Callable[[],
 
 
 def _coupling(call: Call, sizes: Sequence[int], restore: Callable[[], None]) -> Coupling | None:
-    name = str(getattr(call.target, "path", None) or getattr(call.target, "name", type(call.target).__name__))
+    name = path_of(call.target)
     try:
         _recover_training(call)
         if not call.is_loss and _is_random(call):
             return Coupling(name=name, kind="random", reason=_RANDOM, difference=None)
-        parts = [_again(call, start, end, sum(sizes), restore) for start, end in _ranges(sizes)]
+        parts = [_again(call, start, end, sum(sizes), restore) for start, end in ranges(sizes)]
     except Exception:  # a layer that cannot be called on its own: nothing is known, so nothing is said
         return None
     finally:
         restore()
     tolerance = tolerance_of(tensor.dtype for tensor in tf.nest.flatten(call.output) if tf.is_tensor(tensor))
     if call.is_loss:
-        return _loss_coupling(name, call, parts, sizes, tolerance)
-    difference = max(_differences(call.output, parts, sizes), default=0.0)
+        kind, reason, difference = "loss", _LOSS, _loss_difference(call, parts, sizes)
+    else:
+        kind, reason = "examples", _EXAMPLES
+        difference = max(_differences(call.output, parts, sizes), default=0.0)
     if difference <= tolerance:
         return None
-    return Coupling(name=name, kind="examples", reason=_EXAMPLES, difference=difference)
+    return Coupling(name=name, kind=kind, reason=reason, difference=difference)
 
 
 def _recover_training(call: Call) -> None:
@@ -54,7 +57,8 @@ def _recover_training(call: Call) -> None:
     call.kwargs = {**call.kwargs, "training": not same}
 
 
-def _ranges(sizes: Sequence[int]) -> list[tuple[int, int]]:
+def ranges(sizes: Sequence[int]) -> list[tuple[int, int]]:
+    """Where the parts of a batch begin and end."""
     return [(end - size, end) for end, size in zip(accumulate(sizes), sizes, strict=True)]
 
 
@@ -99,15 +103,10 @@ def _differences(whole: Any, parts: Sequence[Any], sizes: Sequence[int]) -> Iter
             yield float(tf.math.divide_no_nan(difference, tf.norm(tf.cast(output, tf.float64))))
 
 
-def _loss_coupling(
-    name: str, call: Call, parts: Sequence[Any], sizes: Sequence[int], tolerance: float
-) -> Coupling | None:
+def _loss_difference(call: Call, parts: Sequence[Any], sizes: Sequence[int]) -> float:
     values = [float(tf.reduce_sum(part)) for part in parts]
     value = float(tf.reduce_sum(call.output))
     mask = compat.mask_of(call.args[1]) if len(call.args) > 1 else None
-    weights = list(sizes) if mask is None else [int(tf.math.count_nonzero(mask[a:b])) for a, b in _ranges(sizes)]
+    weights = list(sizes) if mask is None else [int(tf.math.count_nonzero(mask[a:b])) for a, b in ranges(sizes)]
     mean = sum(part * weight for part, weight in zip(values, weights, strict=True)) / max(sum(weights), 1)
-    difference = min(abs(mean - value), abs(sum(values) - value)) / max(abs(value), 1e-12)
-    if difference <= tolerance:
-        return None
-    return Coupling(name=name, kind="loss", reason=_LOSS, difference=difference)
+    return min(abs(mean - value), abs(sum(values) - value)) / max(abs(value), 1e-12)

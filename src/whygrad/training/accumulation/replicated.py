@@ -31,8 +31,7 @@ def on_every_replica(close: Callable[[Sequence[int]], None]) -> Callable[[Sequen
     """The same, called across replicas: each of them does it with its own part."""
 
     def close_all(without: Sequence[int]) -> None:
-        strategy = tf.distribute.get_strategy()
-        strategy.extended.call_for_each_replica(lambda: close(without))
+        tf.distribute.get_strategy().extended.call_for_each_replica(lambda: close(without))
 
     return close_all
 

@@ -9,7 +9,7 @@ from typing import Any
 from whygrad.backends.tensorflow import compat
 from whygrad.errors import AccumulationError, VariableDriftError
 from whygrad.training.accumulation.variable_origin import origin
-from whygrad.training.variables import check_variable, fits, gradient_list, name_of, shape_of, variable_list
+from whygrad.training.variables import fits, gradient_list, name_of, shape_of, variable_list
 
 _DRIFT_HELP = (
     "add the same variables for every micro-batch of a window (None as gradient counts as zero), "
@@ -73,7 +73,6 @@ def check_pairs(given_gradients: Any, given_variables: Any) -> tuple[list[Any], 
 
 
 def _check_pair(gradient: Any, variable: Any, seen: set[int]) -> None:
-    check_variable(variable, AccumulationError)
     key = id(compat.native(variable))
     if key in seen:
         raise AccumulationError(

@@ -6,7 +6,6 @@ import gc
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import accumulate
 from typing import Any
 
 import tensorflow as tf
@@ -15,7 +14,7 @@ from whygrad.arguments import check_callable, check_choice, check_number, given
 from whygrad.backends.tensorflow.keras.recorded_calls import recorded_calls
 from whygrad.errors import AccumulationError
 from whygrad.training.accumulation.agreement import AccumulationCheck, Coupling, VariableAgreement, tolerance_of
-from whygrad.training.accumulation.example_coupling import couplings
+from whygrad.training.accumulation.example_coupling import couplings, ranges
 from whygrad.training.accumulation.gradient_of_step import Outcome, run_step
 from whygrad.training.variables import name_of
 
@@ -103,7 +102,7 @@ def _split(batch: Any, splits: int | Sequence[int]) -> tuple[list[Any], list[int
             lambda leaf: leaf[start:end] if getattr(leaf, "shape", ()) and leaf.shape[0] == total else leaf, batch
         )
 
-    return [part(end - size, end) for end, size in zip(accumulate(sizes), sizes, strict=True)], sizes
+    return [part(start, end) for start, end in ranges(sizes)], sizes
 
 
 class _Snapshot:

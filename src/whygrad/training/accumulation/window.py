@@ -99,19 +99,17 @@ class Window(tf.Module):  # type: ignore[misc]
 
     def add(self, gradients: Sequence[Any], variables: Sequence[Any], share: Share) -> None:
         """Count one more micro-batch; `prepare` must have been called with the same arguments."""
+        pairs = list(zip(self._positions(variables), gradients, strict=True))
         with tf.control_dependencies([] if share.weight is None else [share.weight]):  # a bad weight stops all of it
-            self._add(gradients, self._positions(variables), share)
-
-    def _add(self, gradients: Sequence[Any], positions: Sequence[int], share: Share) -> None:
-        factor = self._weigh(share)
-        for position, gradient in zip(positions, gradients, strict=True):
-            if gradient is not None:
-                self.buffers[position].add(gradient, factor)
-        self.microbatches.assign_add(1, read_value=False)
-        absent = [p for p, gradient in zip(positions, gradients, strict=True) if gradient is None]
-        if absent:
-            counts = tf.scatter_nd([[p] for p in absent], tf.ones([len(absent)], tf.int64), [len(self.buffers)])
-            self.missing.assign_add(counts, read_value=False)
+            factor = self._weigh(share)
+            for position, gradient in pairs:
+                if gradient is not None:
+                    self.buffers[position].add(gradient, factor)
+            self.microbatches.assign_add(1, read_value=False)
+            absent = [position for position, gradient in pairs if gradient is None]
+            if absent:
+                counts = tf.scatter_nd([[p] for p in absent], tf.ones([len(absent)], tf.int64), [len(self.buffers)])
+                self.missing.assign_add(counts, read_value=False)
 
     def skip(self) -> None:
         """Count a micro-batch that is left out."""

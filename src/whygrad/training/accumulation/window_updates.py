@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -12,7 +12,7 @@ from whygrad.backends.tensorflow.measure.graph_building import choose
 from whygrad.errors import AccumulationError
 from whygrad.training.accumulation.arguments import Settings
 from whygrad.training.accumulation.microbatch_weight import share_of
-from whygrad.training.accumulation.replicated import for_optimizer
+from whygrad.training.accumulation.replicated import for_optimizer, on_every_replica
 from whygrad.training.accumulation.variable_set import check_known, check_pairs
 from whygrad.training.accumulation.window import Window
 
@@ -78,19 +78,16 @@ class WindowUpdates:
             self.drop()
 
     def _update_if_full(self) -> None:
+        def update(close: Callable[[Sequence[int]], None]) -> None:
+            full = self.window.first_replica(self.window.microbatches) >= self.settings.steps
+            choose(full, lambda: self.window.close(self.absent, close), lambda: None)
+
         if self.strategy is None:
-            full = self.window.microbatches >= self.settings.steps
-            choose(full, lambda: self.window.close(self.absent, self._close), lambda: None)
+            update(self._close)
             return
         # A cond in a replica may not hold the merge_call that an optimizer's update is: ask, then go back.
-        tf.distribute.get_replica_context().merge_call(self._update_replicas)
-
-    def _update_replicas(self, strategy: Any) -> None:
-        def close(without: Sequence[int]) -> None:
-            strategy.extended.call_for_each_replica(lambda: self._close(without))
-
-        full = self.window.first_replica(self.window.microbatches) >= self.settings.steps
-        choose(full, lambda: self.window.close(self.absent, close), lambda: None)
+        context = tf.distribute.get_replica_context()
+        context.merge_call(lambda strategy: update(on_every_replica(self._close)))
 
     def _flush_replicas(self, absent: tuple[int, ...]) -> None:
         strategy = self.strategy

@@ -161,12 +161,10 @@ def _numbers(array: Any) -> Any:
     """In double precision; None for what is no number."""
     if array.dtype.kind == "c":
         return array.astype(np.complex128)
-    if array.dtype.kind in "biuf" or array.dtype.kind == "V":  # V: bfloat16 and the float8 kinds
-        try:
-            return array.astype(np.float64)
-        except (TypeError, ValueError):
-            return None
-    return None
+    try:
+        return array.astype(np.float64) if array.dtype.kind in "biufV" else None  # V: bfloat16 and the float8 kinds
+    except (TypeError, ValueError):
+        return None
 
 
 def _norm(array: Any) -> float | None:
@@ -184,12 +182,10 @@ def _bad(array: Any) -> int:
 
 def _cells(row: VariableChange) -> tuple[str, ...]:
     shape = "×".join(map(str, row.shape)) or "scalar"
-    share = "" if row.changed_share is None else f"{row.changed_share:.0%}"
-    relative = "" if row.relative is None else f"{row.relative:.3g}"
     remark = "" if row.change is Change.CHANGED else str(row.change)
     if row.nonfinite:
         remark = f"{remark} {row.nonfinite} not finite".strip()
-    numbers = (row.before, row.after, row.distance)
-    texts = ("" if value is None else f"{value:.4g}" for value in numbers)
-    largest = "" if row.largest is None else f"{row.largest:.3g}"
-    return (row.name, shape, *texts, relative, largest, share, remark)
+    numbers = [(size, ".4g") for size in (row.before, row.after, row.distance)]
+    numbers += [(row.relative, ".3g"), (row.largest, ".3g"), (row.changed_share, ".0%")]
+    texts = ("" if number is None else format(number, form) for number, form in numbers)
+    return (row.name, shape, *texts, remark)

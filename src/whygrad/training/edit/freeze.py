@@ -144,7 +144,5 @@ def _layers(model: Any, pattern: Pattern | None) -> list[Any]:
 
 def _copy(pairs: list[tuple[Any, Any]], *, back: bool) -> None:
     for variable, copy in pairs:
-        if back:
-            write(variable, lambda _, value: value, copy)
-        else:
-            write(copy, lambda _, value: value, variable)
+        target, source = (variable, copy) if back else (copy, variable)
+        write(target, lambda _, value: value, source)

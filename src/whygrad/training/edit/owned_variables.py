@@ -47,20 +47,17 @@ def trainable_of(owner: Any) -> list[Any]:
 def _of(owner: Any) -> Iterator[Any]:
     if is_variable(owner):
         yield owner
-    elif isinstance(owner, Mapping):
-        for item in owner.values():
-            yield from _of(item)
-    elif isinstance(owner, (list, tuple, set)):
-        for item in owner:
+    elif isinstance(owner, (Mapping, list, tuple, set)):
+        for item in owner.values() if isinstance(owner, Mapping) else owner:
             yield from _of(item)
     elif hasattr(type(owner), "variables") and not isinstance(owner, type):
-        held = owner.variables if hasattr(owner, "apply_gradients") else listed(owner, "variables")
-        yield from held() if callable(held) and not isinstance(held, list) else held
+        is_optimizer = hasattr(owner, "apply_gradients")
+        yield from compat.state_of_optimizer(owner) if is_optimizer else listed(owner, "variables")
         yield from getattr(owner, "metrics_variables", ())
         if hasattr(owner, "train_step"):
             own = getattr(owner, "optimizer", None)
             yield from () if own is None else _of(own)
-        elif hasattr(owner, "apply_gradients"):
+        elif is_optimizer:
             yield from _hidden(owner, 3)
     else:
         raise UsageError(

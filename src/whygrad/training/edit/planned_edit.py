@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
@@ -50,14 +51,12 @@ class FitCallback(compat.CallbackWithoutLogs):
     def on_batch_end(self, batch: int, logs: Logs = None) -> None: ...
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Held:
     """Variables that an edit writes to but that are not its own: a checkpoint of the edit leaves them out."""
 
-    __slots__ = ("owner", "variables")
-
-    def __init__(self, variables: Iterable[Any], owner: Any = None) -> None:
-        self.variables = tuple(variables)
-        self.owner = owner
+    variables: Sequence[Any]
+    owner: Any = None
 
     @property
     def optimizer(self) -> Any:

@@ -58,20 +58,17 @@ class Reset(PlannedEdit):
 
     def _act(self, now: Any, times: Any) -> None:
         if self._when is None:
-            self._reset()
+            self.reset()
             return
         if callable(self._when):
             asked = tf.cast(tf.convert_to_tensor(self._when(now)), tf.int32)
             due = summed_over_workers(asked, self._held.variables, of_the_first=True)
         else:
             due = tf.logical_and(now >= self._when, now - times < self._when)
-        choose(tf.cast(due, tf.bool), self._reset, lambda: None)
+        choose(tf.cast(due, tf.bool), self.reset, lambda: None)
 
     def reset(self) -> None:
         """Reset now, whatever the condition."""
-        self._reset()
-
-    def _reset(self) -> None:
         for i, variable in enumerate(self._held.variables):
             if self._to is None:
                 write(variable, lambda _, start: start, self.values[i])

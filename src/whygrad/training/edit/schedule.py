@@ -7,12 +7,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from whygrad.arguments import check_callable, check_number, check_whole, given
+from whygrad.arguments import check_callable, check_number, check_whole
 from whygrad.backends.tensorflow.log.ledger.writer import writing_as
-from whygrad.errors import UsageError
 from whygrad.training.edit.planned_edit import Logs, PlannedEdit
 from whygrad.training.replicas import across_replicas, write
-from whygrad.training.variables import is_variable
+from whygrad.training.variables import check_variable
 
 
 class Schedule(PlannedEdit):
@@ -25,11 +24,8 @@ class Schedule(PlannedEdit):
     def __init__(
         self, variable: Any, function: Callable[[Any], Any], *, every: int = 1, name: str | None = None
     ) -> None:
-        if not is_variable(variable):
-            raise UsageError(
-                f"expected a variable, got {given(variable)}",
-                help="keep the number in a tf.Variable: a Python number is baked into a compiled step",
-            )
+        advice = "keep the number in a tf.Variable: a Python number is baked into a compiled step"
+        check_variable(variable, help=advice)
         check_callable("function", function, help="it takes the step and returns a value: `lambda step: 0.9 ** step`")
         super().__init__([variable], every=every, name=name)
         self._function = function

@@ -25,7 +25,6 @@ class Transaction:
         self._owners = owners
         self._variables: list[Any] = []
         self._before: list[tuple[Any, Any]] = []  # (one device's variable, its value)
-        self._known: set[int] = set()
         self._born: list[tuple[Any, Any]] = []
         self._checked: list[Any] = []
         self._asked = False
@@ -50,7 +49,6 @@ class Transaction:
             )
         self._variables = variables_of(*self._owners)
         for variable in chain.from_iterable(map(copies_of, self._variables)):
-            self._known.add(id(variable))
             self._before.append((variable, tf.identity(variable.read_value())))
 
     def created(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
@@ -77,28 +75,17 @@ class Transaction:
 
     def _since(self) -> Iterator[tuple[Any, Any]]:
         """Variables that came into being inside, with what they began as."""
-        born = {id(variable): value for variable, value in self._born}
+        known = {id(variable) for variable, _ in [*self._before, *self._born]}
         yield from self._born
         for owner in self._owners:
             optimizer = owner if hasattr(owner, "apply_gradients") else getattr(owner, "optimizer", None)
             if optimizer is not None and hasattr(optimizer, "apply_gradients"):
-                yield from self._new_slots(optimizer, born)
-
-    def _new_slots(self, optimizer: Any, born: dict[int, Any]) -> Iterator[tuple[Any, Any]]:
-        """Slots made while a function was traced: their first values were never seen here."""
-        inner = compat.innermost(optimizer)
-        for variable in compat.trainables_of(inner):
-            slots = [part for slot in compat.slots_of(inner, variable) for part in copies_of(slot)]
-            if all(id(slot) in self._known or id(slot) in born for slot in slots):
-                continue
-            for slot, first in zip(slots, first_values(inner, variable), strict=False):
-                if id(slot) not in self._known and id(slot) not in born:
-                    yield slot, tf.broadcast_to(tf.cast(first, slot.dtype), tf.shape(slot))
+                yield from _new_slots(optimizer, known)
 
     def spoiled(self) -> str:
         """What is not finite now and was before; empty where all is well."""
         for tensor in self._checked:
-            if not bool(_is_finite(tf.convert_to_tensor(tensor))):
+            if not bool(_is_finite(tensor)):
                 return "a checked value is not finite"
         for variable, value in [*self._before, *self._since()]:
             if not bool(_is_finite(variable)) and bool(_is_finite(value)):
@@ -115,7 +102,7 @@ class Transaction:
 
     def _finish_in_graph(self) -> None:
         """The same decision as part of the graph; `rolled_back` is known when it runs."""
-        bad = [tf.logical_not(_is_finite(tf.convert_to_tensor(tensor))) for tensor in self._checked]
+        bad = [tf.logical_not(_is_finite(tensor)) for tensor in self._checked]
         bad += [tf.logical_and(tf.logical_not(_is_finite(v)), _is_finite(before)) for v, before in self._before]
         self.rolled_back = tf.reduce_any(tf.stack(bad)) if bad else tf.constant(False)
         if self._asked:
@@ -156,6 +143,18 @@ def transaction(*owners: Any, nonfinite: str = "restore") -> Iterator[Transactio
         raise
     if nonfinite == "raise" and guard.rolled_back is True and guard.reason != "asked to":
         raise NonfiniteError(f"{guard.reason}; every variable was restored")
+
+
+def _new_slots(optimizer: Any, known: set[int]) -> Iterator[tuple[Any, Any]]:
+    """Slots made while a function was traced: their first values were never seen here."""
+    inner = compat.innermost(optimizer)
+    for variable in compat.trainables_of(inner):
+        slots = [part for slot in compat.slots_of(inner, variable) for part in copies_of(slot)]
+        if known.issuperset(map(id, slots)):
+            continue
+        for slot, first in zip(slots, first_values(inner, variable), strict=False):
+            if id(slot) not in known:
+                yield slot, tf.broadcast_to(tf.cast(first, slot.dtype), tf.shape(slot))
 
 
 def _is_finite(value: Any) -> Any:

@@ -83,16 +83,15 @@ class Function:
 
     def _call(self, arrays: Sequence[Any]) -> list[Any]:
         tensors = self._tensors(arrays)
-        held = [None if variable is None else tf.identity(variable.read_value()) for variable in self.variables]
+        pairs = [(v, tensor) for v, tensor in zip(self.variables, tensors, strict=True) if v is not None]
+        held = [tf.identity(variable.read_value()) for variable, _ in pairs]
         try:
-            for variable, tensor in zip(self.variables, tensors, strict=True):
-                if variable is not None:
-                    variable.assign(tensor)
+            for variable, tensor in pairs:
+                variable.assign(tensor)
             return _floating(self._function(*self._arguments(tensors)))
         finally:
-            for variable, value in zip(self.variables, held, strict=True):
-                if variable is not None:
-                    variable.assign(value)
+            for (variable, _), value in zip(pairs, held, strict=True):
+                variable.assign(value)
 
     def _tensors(self, arrays: Sequence[Any]) -> list[Any]:
         return [tf.constant(array, dtype) for array, dtype in zip(arrays, self.dtypes, strict=True)]

@@ -38,7 +38,7 @@ class Guards:
             compat.build(optimizer, variables)
             guarding = self._of[optimizer] = Guarding(GuardSettings(on_nonfinite=self.mode or "skip", patience=None))
             guarding.build(optimizer, variables)
-        self._inside.update(inner for inner in _held_by(optimizer))
+        self._inside.update(_held_by(optimizer))
         self._threads.busy = True
         try:
             guarding.step(optimizer, gradients, variables, apply)

@@ -62,7 +62,7 @@ def guard(
     check_optimizer(optimizer, name)
     refuse_coordinated("a guard", UsageError)
     wrapper = wrapper_class(GuardedOptimizer, optimizer)(optimizer, name=name, **asdict(settings))
-    wrapper.guarding.restore(restore)
+    wrapper.guarding.eager_state.watch(restore)
     return wrapper
 
 

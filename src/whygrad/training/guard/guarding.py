@@ -62,10 +62,6 @@ class Guarding:
         self._places: dict[int, int] = {}  # of the variables in the record
         self.unrestored: tuple[str, ...] = ()  # what a bad step has changed all the same
 
-    def restore(self, given: Iterable[Any] | Any) -> None:
-        """Variables that the forward pass writes, for eager steps."""
-        self.eager_state.watch(given)
-
     def build(self, optimizer: Any, variables: Sequence[Any]) -> None:
         """Once the variables are known."""
         if self.record is None:

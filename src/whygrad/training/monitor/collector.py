@@ -11,12 +11,11 @@ import numpy as np
 
 from whygrad.graph.series import CHANNELS
 from whygrad.store import Rows, RunWriter, Track
+from whygrad.store.rows import Array
 from whygrad.training.monitor.replica_trouble import ReplicaTrouble
 from whygrad.training.monitor.row_layout import RowLayout
 from whygrad.training.monitor.step_histograms import unpacked
 from whygrad.training.monitor.step_recorder import StepRecorder
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 _SECONDS: Final = 0.5  # between two lines of a terminal
 

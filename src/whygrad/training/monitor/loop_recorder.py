@@ -19,7 +19,6 @@ from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable
 from whygrad.backends.tensorflow.measure.step_means import Means
 from whygrad.diagnostics import Diagnostic
-from whygrad.errors import UsageError
 from whygrad.store import Rows, RunWriter
 from whygrad.training.monitor.ring import Ring, halves, whole
 from whygrad.training.monitor.row_layout import RowLayout, Section, facts_of
@@ -27,7 +26,7 @@ from whygrad.training.monitor.step_probe import Application, AskedGradient, curr
 from whygrad.training.monitor.step_row import application_row, weight_norms
 from whygrad.training.replicas import across_replicas, current_replica
 from whygrad.training.run_diagnosis import store_diagnosis, store_ledger
-from whygrad.training.variables import current_rate, gradient_list, variable_list
+from whygrad.training.variables import check_lengths, current_rate, gradient_list, variable_list
 
 _STEP: Final = ("step, high part", "step, low part")  # of the step's number, which float32 cannot hold whole
 _RING_ROWS: Final = 512
@@ -72,11 +71,7 @@ class LoopRecorder:
             track: what to call this optimizer, where a loop has several.
         """
         gradients, variables = gradient_list(gradients), variable_list(variables)
-        if len(gradients) != len(variables):
-            raise UsageError(
-                f"{len(gradients)} gradients do not match {len(variables)} variables",
-                help="pass the variables that the gradients were asked for, in the same order",
-            )
+        check_lengths(gradients, variables)
         applied = None if applied is None else gradient_list(applied)
         check_text("track", track)
         if learning_rate is not None:

@@ -20,6 +20,7 @@ from whygrad.store import Run, RunWriter
 from whygrad.training.guard.guard import ModelGuard
 from whygrad.training.monitor.collector import Collector, Executions, ProgressLine
 from whygrad.training.monitor.monitored_function import MonitoredFunction, monitored
+from whygrad.training.monitor.step_recorder import StepSettings
 from whygrad.training.replicas import is_coordinated, this_worker
 from whygrad.training.run_diagnosis import DEFAULT, Thresholds, store_diagnosis, store_ledger
 
@@ -81,8 +82,8 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         check_type("thresholds", thresholds, Thresholds, help="leave it out, or pass a `Thresholds(...)`")
         self.name = name
         self._folder = folder
-        self._every, self._closely_every, self._per_replica = every, closely_every, per_replica
-        self._histograms = _HISTOGRAMS_EVERY if histograms is True else histograms or None
+        counted = _HISTOGRAMS_EVERY if histograms is True else histograms or None
+        self._settings = StepSettings(every, closely_every, counted, per_replica)
         self._progress = ProgressLine() if progress else None
         self._thresholds = thresholds
         self._writer: RunWriter | None = None
@@ -125,13 +126,7 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         self._writer = self._open_run(model)
         self._executions = Executions()
         self._since_drain = 0
-        self._function = monitored(
-            model,
-            every=self._every,
-            closely_every=self._closely_every,
-            histograms=self._histograms,
-            per_replica=self._per_replica,
-        )
+        self._function = monitored(model, self._settings)
         self._collector = Collector(self._function.recorder, self._executions, self._writer, self._steps_done)
         self._function.install(partial(self._hooks.safely, self._after_execution), self._on_failure)
         self._writer.add_source(self._collector.drain)
@@ -140,7 +135,7 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         path = None if self._writer is None else self._writer.path
         if path is not None:
             return RunWriter.resume(path, frameworks=DISTRIBUTIONS)
-        facts: dict[str, Any] = {"model": str(getattr(model, "name", "")), "every": self._every}
+        facts: dict[str, Any] = {"model": str(getattr(model, "name", "")), "every": self._settings.every}
         worker = this_worker()
         if worker is not None:
             facts["worker"] = asdict(worker)
@@ -151,7 +146,7 @@ class Monitor(compat.CallbackWithoutLogs, tf.keras.callbacks.Callback):  # type:
         batches = compat.steps_per_execution(self.model)
         self._executions.add(batches, begun, seconds)
         self._since_drain += batches
-        if self._since_drain * 2 >= self._collector.room * self._every:
+        if self._since_drain * 2 >= self._collector.room * self._settings.every:
             self._since_drain = 0
             self._collector.drain()
         if self._progress is not None:

@@ -7,32 +7,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from whygrad.backends.tensorflow import compat
-from whygrad.training.monitor.step_recorder import StepRecorder
+from whygrad.training.monitor.step_recorder import StepRecorder, StepSettings
 
 _KEPT: Final = "whygrad_monitored"  # attribute of the function whose place is taken: both last until `compile`
 
 
-def monitored(
-    model: Any, *, every: int, closely_every: int, histograms: int | None = None, per_replica: bool = False
-) -> MonitoredFunction:
+def monitored(model: Any, settings: StepSettings) -> MonitoredFunction:
     """The monitored step of a model; that of an earlier `fit`, traced as it is, where the model would keep its own."""
     original = _innermost(model.train_function)[1]
-    settings = (every, closely_every, histograms, per_replica, model.optimizer)
+    made_for = (settings, model.optimizer)
     kept = getattr(original, "__dict__", {}).get(_KEPT)
-    if isinstance(kept, MonitoredFunction) and kept.model is model and kept.settings == settings:
+    if isinstance(kept, MonitoredFunction) and kept.model is model and kept.made_for == made_for:
         kept.recorder.restart()
         return kept
-    recorder = StepRecorder(
-        model,
-        every=every,
-        closely_every=closely_every,
-        histograms=histograms,
-        compiled=bool(model.jit_compile) and not model.run_eagerly,
-        rows_at_once=compat.steps_per_execution(model),
-        per_replica=per_replica,
-    )
-    return MonitoredFunction(model, recorder, original, settings)
+    return MonitoredFunction(model, StepRecorder(model, settings), original, made_for)
 
 
 def _innermost(function: Any) -> tuple[Any, Any]:
@@ -46,10 +34,10 @@ def _innermost(function: Any) -> tuple[Any, Any]:
 class MonitoredFunction:
     """Called by `fit` for each execution of one or several steps."""
 
-    def __init__(self, model: Any, recorder: StepRecorder, original: Any, settings: object) -> None:
+    def __init__(self, model: Any, recorder: StepRecorder, original: Any, made_for: object) -> None:
         self.model = model
         self.recorder = recorder
-        self.settings = settings
+        self.made_for = made_for
         self._history: Any = None  # of the `fit` that a Monitor is on
         self._original = original
         self._step = recorder.wrap(model.train_step)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
-import numpy as np
+from typing import Final
 
 from whygrad.store import RunWriter
+from whygrad.store.rows import Array
 from whygrad.training.monitor.row_layout import RowLayout
 from whygrad.training.replicas import this_worker
 
 EVENT: Final = "not finite"
 _MOST: Final = 64  # events
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class ReplicaTrouble:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import tensorflow as tf
 
 from whygrad.backends.tensorflow.measure.gradient_part import Tensor
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable
+from whygrad.store.rows import Array
 
 PREFIX: Final = 2  # numbers before a row: which step it is of, in two parts that even float32 holds exactly
 _SPLIT: Final = 1 << 20
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def halves(number: Tensor) -> Tensor:

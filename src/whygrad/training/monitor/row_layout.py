@@ -11,13 +11,11 @@ import numpy as np
 from whygrad.backends.tensorflow import compat
 from whygrad.graph.series import CHANNELS, VariableInfo
 from whygrad.store import Rows, Track
-from whygrad.store.rows import joined
+from whygrad.store.rows import Array, joined
 from whygrad.training.monitor.step_row import SCALARS
 from whygrad.training.variables import distinct, name_of, shown_name, top_level
 
 HOST_SCALARS: Final = ("time", "duration", "batch")  # known outside the graph only
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True, slots=True)

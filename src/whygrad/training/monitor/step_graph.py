@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from whygrad.backends.tensorflow.log.op_table import kind_of
+from whygrad.backends.tensorflow.log.trace_log import from_traceback
 from whygrad.graph import Flow, Graph, Op, OpId, Tensor, TensorId
-from whygrad.source import SourceSpan
-from whygrad.source.position import CodeOwner, file_owner
 
 _MOST_OPS: Final = 20_000
 
@@ -32,15 +31,7 @@ def graph_of(function_graph: Any) -> Graph:
                 inputs=inputs,
                 outputs=tuple(numbers[id(tensor)] for tensor in operation.outputs),
                 flows=(Flow.CARRIED,) * len(inputs),
-                where=_where(operation),
+                where=from_traceback(operation),
             )
         )
     return Graph(tuple(ops), tensors, truncated=len(operations) > _MOST_OPS)
-
-
-def _where(operation: Any) -> SourceSpan | None:
-    """The line of user code that the op comes from."""
-    for frame in reversed(operation.traceback or ()):
-        if file_owner(frame.filename) is CodeOwner.USER:
-            return SourceSpan(frame.filename, frame.lineno)
-    return None

@@ -13,8 +13,9 @@ from whygrad.backends.tensorflow.measure.gradient_part import Part, Tensor
 from whygrad.backends.tensorflow.measure.histograms import histograms
 from whygrad.backends.tensorflow.measure.step_means import Means
 from whygrad.graph.histogram import KINDS, WIDTH
+from whygrad.store.rows import Array
 from whygrad.training.monitor.ring import Ring
-from whygrad.training.monitor.row_layout import Array, RowLayout
+from whygrad.training.monitor.row_layout import RowLayout
 from whygrad.training.monitor.step_probe import Application
 from whygrad.training.monitor.step_row import present_of
 

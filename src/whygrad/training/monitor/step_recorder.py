@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 import tensorflow as tf
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.backends.tensorflow.measure.gradient_part import Tensor
 from whygrad.backends.tensorflow.measure.graph_building import unconverted
@@ -26,7 +28,6 @@ from whygrad.training.monitor.step_probe import Application, StepProbe, current_
 from whygrad.training.monitor.step_row import (
     SCALARS,
     application_row,
-    clipped_norms,
     gradient_table,
     mean_outputs,
     present_of,
@@ -41,38 +42,34 @@ _LEAST_ROWS: Final = 16
 _MOST_ROWS: Final = 512
 
 
+@dataclass(frozen=True, slots=True)
+class StepSettings:
+    """What is recorded of a step on several replicas is the summed gradient; `per_replica`: and that of each, too."""
+
+    every: int  # one step in so many is recorded
+    closely_every: int  # of those, one in so many looks at big variables closely
+    histograms: int | None  # and one in so many counts how the elements are spread; None: none does
+    per_replica: bool
+
+
 class StepRecorder:
-    """Wraps the training step of one model. A failure of ours leaves the step as it was.
+    """Wraps the training step of one model. A failure of ours leaves the step as it was."""
 
-    One step in `every` is recorded, and of those one in `closely_every` looks at big variables closely, and one in
-    `histograms` counts how the elements are spread; None: none does. Of a step on several replicas the numbers are
-    those of the summed gradient; `per_replica`: and of the gradients of each, too.
-    """
-
-    def __init__(
-        self,
-        model: Any,
-        *,
-        every: int,
-        closely_every: int,
-        histograms: int | None,
-        compiled: bool,
-        rows_at_once: int,
-        per_replica: bool = False,
-    ) -> None:
-        self.every = every
-        self._per_replica = per_replica
-        self._closely_every = closely_every
+    def __init__(self, model: Any, settings: StepSettings) -> None:
+        compiled = bool(model.jit_compile) and not model.run_eagerly
+        self.every = settings.every
+        self._settings = settings
+        self._rows_at_once = compat.steps_per_execution(model)
         self.rings: dict[RowLayout, Ring] = {}
         self.units: dict[RowLayout, UnitWatch] = {}
-        self.histograms = None if histograms is None else StepHistograms(histograms, rows_at_once)
+        often = settings.histograms
+        self.histograms = None if often is None else StepHistograms(often, self._rows_at_once)
         self.graph: Graph | None = None  # of the step, as it was first traced
         self.counter = hidden_variable(0, dtype=tf.int64, name="steps")
         self._one = hidden_variable(1.0, dtype=tf.float32, name="one") if compiled else None
         self._compiled = compiled
         self._model = model
         self._names = OptimizerNames(model)
-        self._rows_at_once = rows_at_once
         self._probe: StepProbe | None = None
         self._graph: Any = None
         self._number: Any = None  # tensors of the step that is being traced
@@ -119,11 +116,8 @@ class StepRecorder:
         if self._compiled:
             return
         means, variables = self._means(application), present_of(application, application.variables)
-        if self.every == 1:
-            application.weight_norms = weight_norms(variables, means)
-            return
-        application.weight_norms = tf.cond(
-            self._is_turn(), lambda: weight_norms(variables, means), lambda: means.unknown(len(variables))
+        application.weight_norms = self._in_turn(
+            lambda: weight_norms(variables, means), lambda: means.unknown(len(variables))
         )
 
     def clipped(self, application: Application) -> None:
@@ -136,7 +130,7 @@ class StepRecorder:
         if application.clipped_elsewhere and self._compiled:
             self._clipped[id(application)] = None
         elif application.clipped_elsewhere and len(application.clipped) == present:
-            norms = clipped_norms(application, self._means(application))
+            norms = self._means(application).norms(application.clipped)
             self._clipped[id(application)] = self._kept(norms, present)
 
     def reduced(self, application: Application) -> None:
@@ -167,7 +161,8 @@ class StepRecorder:
         self._graph = current_graph()
         self._number = tf.identity(self.counter)
         self._turn = self._number // self.every
-        self._closely = True if self._closely_every == 1 else self._turn % self._closely_every == 0
+        rarely = self._settings.closely_every
+        self._closely = True if rarely == 1 else self._turn % rarely == 0
         self._one_now = None if self._one is None else tf.convert_to_tensor(self._one)
         self._clipped, self._rows, self._tables, self._complete = {}, {}, {}, False
         self._probe = StepProbe(self, replica)
@@ -211,10 +206,7 @@ class StepRecorder:
                     self.histograms.write(layout, pairs, self._number, self._turn)
                 return tf.constant(True)
 
-            if self.every == 1:
-                write()
-            else:
-                tf.cond(self._is_turn(), write, lambda: tf.constant(False))
+            self._in_turn(write, lambda: tf.constant(False))
         self.counter.assign_add(1)
 
     def _shares(self, layout: RowLayout, applications: list[Application], rows: list[Tensor]) -> list[Tensor]:
@@ -224,7 +216,7 @@ class StepRecorder:
         assert self._probe is not None
         means = [self._means(application) for application in applications]
         shares = [shares_of(each, self._probe.asked, len(layout.replicas)) for each in applications]
-        pairs = list(zip(shares, means, strict=True)) if self._per_replica else []
+        pairs = list(zip(shares, means, strict=True)) if self._settings.per_replica else []
         apart = [tf.cast(replica_row(share, each), layout.dtype) for few, each in pairs for share in few]
         norms = [
             row[len(SCALARS) + len(section.present) : len(SCALARS) + 2 * len(section.present)]
@@ -246,8 +238,9 @@ class StepRecorder:
                 watch = self.units[layout] = UnitWatch({name: int(g.shape[0]) for name, g in found.items()})
             watch.write(self._number, list(found.values()))
 
-    def _is_turn(self) -> Tensor:
-        return self._number % self.every == 0
+    def _in_turn(self, take: Callable[[], Tensor], leave: Callable[[], Tensor]) -> Tensor:
+        """What is taken at one step in `every`."""
+        return take() if self.every == 1 else tf.cond(self._number % self.every == 0, take, leave)
 
     def _means(self, application: Application) -> Means:
         wide = any(variable.dtype == tf.float64 for variable in application.variables)
@@ -292,7 +285,7 @@ class StepRecorder:
         numbers = () if replica is None else tuple(range(replica.number, replica.number + replica.here))
         apart = tuple(
             Section(of_replica(section.optimizer, number), section.present)
-            for section in (sections if self._per_replica else ())
+            for section in (sections if self._settings.per_replica else ())
             for number in numbers
         )
         return RowLayout(tuple(metrics), sections, "float64" if wide else "float32", numbers, apart)

@@ -77,12 +77,6 @@ def _parted(things: Sequence[Any]) -> tuple[list[int], list[int], list[int]]:
     return small, big, sorted(range(len(order)), key=order.__getitem__)
 
 
-def clipped_norms(application: Application, means: Means) -> Tensor:
-    """[n]: the norms of clipped gradients, in the graph where they were clipped."""
-    assert application.clipped is not None
-    return means.norms(application.clipped)
-
-
 def gradient_table(gradients: Sequence[Any], means: Means) -> Tensor:
     """[6, n]: what is known of gradients alone."""
     return _measured([means.part(gradient) for gradient in gradients], [], means)[0]

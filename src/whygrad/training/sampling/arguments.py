@@ -130,6 +130,13 @@ def check_axis(tensor: Tensor, axis: int, name: str) -> None:
         raise ParameterError(f"`{name}` has no categories: its shape is {tensor.shape}", help="pass at least one")
 
 
+def categories(value: TensorLike, axis: int, name: str) -> tuple[Tensor, Tensor]:
+    """The value as a tensor with a category for each entry along the axis, and the same in float32 at least."""
+    tensor = floating(value, name)
+    check_axis(tensor, axis, name)
+    return tensor, widened(tensor)
+
+
 def check_broadcasts(tensor: Tensor, other: Tensor, name: str, other_name: str) -> None:
     """Raise if two shapes are known not to go together."""
     if not (tensor.shape.is_fully_defined() and other.shape.is_fully_defined()):

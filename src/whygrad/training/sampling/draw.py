@@ -30,9 +30,7 @@ def draw_categorical(
 
     The logits need not be normalised. `log_prob` has the shape of the indices.
     """
-    logits = arguments.floating(logits, "logits")
-    arguments.check_axis(logits, -1, "logits")
-    wide = arguments.widened(logits)
+    logits, wide = arguments.categories(logits, -1, "logits")
     size = tf.shape(wide)[-1] if wide.shape[-1] is None else wide.shape[-1]
     sample_shape = arguments.check_sample_shape(sample_shape)
     index = _indices(wide, size, sample_shape, seed)

@@ -81,9 +81,7 @@ def implicit_dirichlet(
 
     Made of gamma samples in logarithms, so small concentrations give corners of the simplex, never NaN.
     """
-    concentration = arguments.floating(concentration, "concentration")
-    arguments.check_axis(concentration, -1, "concentration")
-    wide = arguments.widened(concentration)
+    concentration, wide = arguments.categories(concentration, -1, "concentration")
     arguments.check_positive(wide, "concentration", help=_HELP)
     drawn = tf.nn.softmax(_log_gamma(_spread_out(wide, sample_shape), seed, compilable))
     return arguments.narrowed(drawn, concentration.dtype)

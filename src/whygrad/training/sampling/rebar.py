@@ -33,9 +33,8 @@ def rebar(
     Variance: lower than the score function's as far as `loss` at soft samples predicts its value at hard ones.
     """
     check_callable("loss", loss, help="it takes samples and returns one cost for each", error=ParameterError)
-    logits = arguments.floating(logits, "logits")
-    arguments.check_axis(logits, -1, "logits")
-    log_p = tf.maximum(tf.nn.log_softmax(arguments.widened(logits)), _LEAST)
+    logits, wide = arguments.categories(logits, -1, "logits")
+    log_p = tf.maximum(tf.nn.log_softmax(wide), _LEAST)
     first, second = noise.split(seed, 2)
     shape = noise.shape_of(log_p)
     free = log_p + noise.gumbel(shape, log_p.dtype, first)

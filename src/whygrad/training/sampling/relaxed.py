@@ -30,9 +30,7 @@ def gumbel_softmax(
     `logits` need not be normalised. `hard=True` gives an exact one-hot vector with the soft sample's gradient. The
     temperature may be a tensor: see `TemperatureSchedule`. Half precision is computed in float32.
     """
-    logits = arguments.floating(logits, "logits")
-    arguments.check_axis(logits, axis, "logits")
-    wide = arguments.widened(logits)
+    logits, wide = arguments.categories(logits, axis, "logits")
     noisy = wide + noise.gumbel(noise.shape_of(wide), wide.dtype, seed)
     soft = tf.nn.softmax(arguments.cooled(noisy, temperature), axis)
     return arguments.narrowed(onehot_like(noisy, soft, axis) if hard else soft, logits.dtype)

@@ -114,9 +114,7 @@ def straight_through_top_k(logits: TensorLike, k: int, *, temperature: TensorLik
 
 def _softened(logits: TensorLike, temperature: TensorLike, axis: int) -> tuple[Tensor, Tensor, Tensor]:
     """The logits as a tensor, the same in float32 at least, and their softmax at a temperature."""
-    logits = arguments.floating(logits, "logits")
-    arguments.check_axis(logits, axis, "logits")
-    wide = arguments.widened(logits)
+    logits, wide = arguments.categories(logits, axis, "logits")
     return logits, wide, tf.nn.softmax(arguments.cooled(wide, temperature), axis)
 
 

@@ -17,6 +17,7 @@ from whygrad.backends.tensorflow.measure.statistics import Columns, measure, nor
 from whygrad.errors import UsageError
 from whygrad.training.summary.table import Summary
 from whygrad.training.variables import (
+    check_lengths,
     check_variable,
     current_rate,
     distinct,
@@ -54,9 +55,10 @@ def summarize(gradients: Any, variables: Any = None, by: By = "variable", *, lea
     rows = tuple(dict.fromkeys(labels))
     members = [rows.index(each) for each in labels]
     present = [i for i, gradient in enumerate(grads) if gradient is not None]
-    folded = _fold(columns, members, present, len(rows))
+    fold = _Fold(members, present, len(rows))
+    folded = _folded(columns, fold)
     if learning_rate is not None:
-        folded["update_ratio"] = _update_ratio(learning_rate, holders, members, present, len(rows), folded["norm"])
+        folded["update_ratio"] = _update_ratio(learning_rate, [holders[i] for i in present], fold, folded["norm"])
     return Summary(
         label=label,
         names=rows,
@@ -76,14 +78,9 @@ def _aligned(gradients: Any, variables: Any) -> tuple[list[Any], list[Any], list
         return list(gradients.values()), [None] * len(gradients), [str(key) for key in gradients]
     if variables is None and _is_pairs(gradients):
         gradients, variables = zip(*gradients, strict=True) if gradients else ((), ())
-    grads = list(tf.nest.flatten(gradients))
-    grads = gradient_list(grads)
+    grads = gradient_list(tf.nest.flatten(gradients))
     holders = [None] * len(grads) if variables is None else _holders(variables)
-    if len(grads) != len(holders):
-        raise UsageError(
-            f"{len(grads)} gradients do not match {len(holders)} variables",
-            help="pass the variables that the gradients were asked for, in the same order",
-        )
+    check_lengths(grads, holders)
     for gradient, holder in zip(grads, holders, strict=True):
         if is_variable(holder) and not fits(gradient, holder):
             raise UsageError(
@@ -115,8 +112,6 @@ def _is_pairs(gradients: Any) -> bool:
 
 
 def _name(holder: Any, position: int) -> str:
-    if holder is None:
-        return f"gradient {position}"
     if isinstance(holder, str):
         return holder
     return shown_name(holder) if hasattr(holder, "name") else f"gradient {position}"
@@ -159,9 +154,8 @@ def _match(pattern: str | re.Pattern[str], name: str) -> str:
     return found.group(1) if found.groups() and found.group(1) is not None else found.group(0)
 
 
-def _fold(columns: Columns, members: list[int], present: list[int], rows: int) -> dict[str, Tensor]:
+def _folded(columns: Columns, fold: _Fold) -> dict[str, Tensor]:
     """Per-gradient statistics as those of the rows and, last, of the total."""
-    fold = _Fold(members, present, rows)
     picked: dict[str, Any] = {
         field.name: None if (column := getattr(columns, field.name)) is None else tf.gather(column, fold.present)
         for field in fields(Columns)
@@ -223,10 +217,8 @@ class _Fold:
         return tf.concat([column, column], 0)
 
 
-def _update_ratio(
-    learning_rate: Any, holders: list[Any], members: list[int], present: list[int], rows: int, norm: Tensor
-) -> Tensor:
-    if any(isinstance(holders[i], str) or holders[i] is None for i in present):
+def _update_ratio(learning_rate: Any, holders: list[Any], fold: _Fold, norm: Tensor) -> Tensor:
+    if any(isinstance(holder, str) or holder is None for holder in holders):
         raise UsageError("`learning_rate` needs the variables", help="pass `summarize(gradients, variables, ...)`")
-    weights = norms([compat.native(holders[i]) for i in present])
-    return current_rate(learning_rate) * norm / _Fold(members, present, rows).length(weights)
+    weights = norms([compat.native(holder) for holder in holders])
+    return current_rate(learning_rate) * norm / fold.length(weights)

@@ -64,7 +64,7 @@ class Summary:
     @property
     def total(self) -> dict[str, Any]:
         """All gradients together."""
-        return self._row(TOTAL, len(self.names), sum(self.variables), sum(self.missing))
+        return self._row(len(self.names), sum(self.variables), sum(self.missing))
 
     def __len__(self) -> int:
         return len(self.names)
@@ -76,7 +76,7 @@ class Summary:
         if name not in self.names:
             raise UnknownNameError(name, self.names, self.label)
         i = self.names.index(name)
-        return self._row(name, i, self.variables[i], self.missing[i])
+        return self._row(i, self.variables[i], self.missing[i])
 
     def sort(self, by: str = "norm", *, descending: bool = True) -> Summary:
         """The same rows by one column, largest first unless `descending=False`; those without a number come last."""
@@ -106,7 +106,7 @@ class Summary:
     def _rows(self) -> dict[str, dict[str, Any]]:
         return {name: self[name] for name in self}
 
-    def _row(self, name: str, i: int, variables: int, missing: int) -> dict[str, Any]:
+    def _row(self, i: int, variables: int, missing: int) -> dict[str, Any]:
         empty = variables > 0 and missing == variables
         values = {
             key: None if empty else _scalar(column[i]) if not self.is_symbolic else column[i]

@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.training.sampling.comparison.gradients import Estimates
+from whygrad.training.sampling.comparison.gradients import Array, Estimates
 from whygrad.training.sampling.comparison.result import Bias, Interval, Row
-
-Array = np.ndarray[Any, np.dtype[np.float64]]
 
 # A squared bias of this many times its noise is clear: with one parameter, by chance once in ten thousand times.
 _CLEAR = 10.0
