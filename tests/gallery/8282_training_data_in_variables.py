@@ -30,12 +30,12 @@ class Physics(keras.Model):
             loss = tf.reduce_mean((self(x) - y) ** 2) + inner
         gradients = tape.gradient(loss, self.trainable_variables)
         self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
-        return {"loss": loss}
+        return {"total": loss}
 
 
 x = np.random.rand(16, 2).astype("float32")
 points = np.random.rand(32, 2)
 model = Physics(points, points[:, :1])
 model.compile(keras.optimizers.Adam(0.01))
-losses = model.fit(x, x[:, :1], epochs=5, verbose=0).history["loss"]
+losses = model.fit(x, x[:, :1], epochs=5, verbose=0).history["total"]
 assert losses[-1] < losses[0]
