@@ -26,6 +26,10 @@ with tf.GradientTape() as tape:
 
 def metric(value):
     return value.numpy() + 1
+
+def forget(x):
+    net(x)
+    unused = other(x)
 """
 
 
@@ -126,6 +130,14 @@ def test_a_network_computes_where_it_was_called(tmp_path: Path) -> None:
     p.g._ops = [replace(op, where=made) if op.layers else op for op in p.g._ops]
 
     assert p.links(called={"dense": (p.script["scaled = w * 3.0"],)}) == [(".numpy()", 5)]
+
+
+@pytest.mark.parametrize("thrown_away", ["net(x)", "other(x)"])
+def test_what_nobody_keeps_does_not_leave_where_its_network_was_called(thrown_away: str, tmp_path: Path) -> None:
+    p = Program(tmp_path, layers=("dense",))
+    p.g._ops = [replace(op, where=p.script[thrown_away]) if op.layers else op for op in p.g._ops]
+
+    assert p.links(called={"dense": (p.script["scaled = w * 3.0"],)}) == []
 
 
 def test_what_the_loss_depends_on_by_ops_needs_no_link(tmp_path: Path) -> None:

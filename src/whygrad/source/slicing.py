@@ -9,7 +9,18 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whygrad.source.module import Function, Module, in_one_function, last_name, located, parameters, root_of, targets_of
+from whygrad.source.module import (
+    FUNCTIONS,
+    Function,
+    Module,
+    in_one_function,
+    last_name,
+    loads,
+    located,
+    parameters,
+    root_of,
+    targets_of,
+)
 from whygrad.source.text import SourceSpan
 
 MAX_STATEMENTS = 400
@@ -53,6 +64,21 @@ def exits(span: SourceSpan) -> list[Exit]:
                 lines = frozenset(_direct_lines(module, node))
                 found.append(Exit(module.span(node), how, lines, module.span(statement)))
     return sorted(found, key=lambda each: (each.span.line, -(each.span.column or 0)))
+
+
+def is_thrown_away(span: SourceSpan) -> bool:
+    """Whether nothing keeps the value of an expression: it is a whole statement, or nobody reads its name."""
+    found = located(span)
+    if found is None:
+        return False
+    module, node = found
+    match module.statement(node):
+        case ast.Expr(value=value):
+            return value is node
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) as statement if value is node:
+            scope = module.scope(statement)
+            return isinstance(scope, FUNCTIONS) and not any(loads(scope, name))
+    return False
 
 
 def code_tells(left: SourceSpan, came: SourceSpan) -> bool:
