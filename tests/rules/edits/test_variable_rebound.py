@@ -53,10 +53,10 @@ def test_fires_when_an_attribute_of_a_layer_is_rebound() -> None:
     assert found.primary.span == at(4)
 
 
-def rebound_at(step: int, *, last: int, asked: bool = True) -> list[str]:
+def rebound_at(step: int, *, last: int, asked: bool = True, trainable: bool = True) -> list[str]:
     """An attribute is rebound at one step; an optimizer updates the variable until another."""
     g = GraphBuilder()
-    kernel, used = g.variable("kernel"), g.variable("used")
+    kernel, used = g.variable("kernel", trainable=trainable), g.variable("used")
     g.event(AttributeSet(owner="net", attribute="kernel", given=Given.TENSOR, held=kernel.id, where=at(4), step=step))
     loss = g.op(OpKind.SMOOTH, (kernel, used))
     g.request(loss, [kernel, used] if asked else [used])
@@ -72,6 +72,10 @@ def test_fires_when_a_variable_that_was_trained_is_updated_no_more() -> None:
 
 def test_silent_when_the_variable_is_put_back_and_trained_on() -> None:
     assert rebound_at(5, last=9) == []
+
+
+def test_fires_when_a_count_that_nobody_trains_is_rebound() -> None:
+    assert rebound_at(0, last=0, asked=False, trainable=False) == ["WG602"]
 
 
 def test_silent_when_nobody_asks_for_the_gradient_of_the_variable() -> None:

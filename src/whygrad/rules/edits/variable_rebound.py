@@ -78,9 +78,10 @@ def variable_rebound(recording: Recording) -> Iterator[Finding]:
 
 
 def _replaced(recording: Recording) -> Iterator[Finding]:
-    """`self.kernel = f(self.kernel)`, of a variable that somebody wants to train."""
+    """`self.kernel = f(self.kernel)`, of a variable that somebody wants to train, or that keeps count."""
     wanted = {source.variable for request in recording.requests for source in request.sources}
     wanted |= {pair.variable for update in recording.updates for pair in update.pairs}
+    wanted |= {number for number, variable in recording.variables.items() if not variable.trainable}
     found: dict[SourceSpan | None, list[tuple[str, VariableId]]] = {}
     for event in recording.events_of(AttributeSet):
         held = event.held
