@@ -267,10 +267,12 @@ class Requests:
         self._look_for_zeros(entry, gradients)
 
     def _target_of(self, ticket: Ticket) -> object:
-        """Where the user's code made what is differentiated; None: it is not known, as of a second replica."""
+        """Where the target was made; None: not known, as of a second replica. A trace may be made again by others."""
         maker = self._recorder.observed.maker_in(ticket.tf_graph)
-        made = _made_at(maker(ticket.entry.targets[0])) if ticket.entry.targets else None
-        return None if made is None or made[0] is None else made
+        op = maker(ticket.entry.targets[0]) if ticket.entry.targets else None
+        if op is None or op.place is None:
+            return None
+        return _made_at(op) if ticket.tf_graph is None else op.place
 
     def _replace(self, known: RequestEntry, ticket: Ticket) -> None:
         """Take this step's graph for the first one's: its products were looked at."""
