@@ -66,7 +66,7 @@ def exits(span: SourceSpan) -> list[Exit]:
     return sorted(found, key=lambda each: (each.span.line, -(each.span.column or 0)))
 
 
-def is_thrown_away(span: SourceSpan) -> bool:
+def nobody_keeps(span: SourceSpan) -> bool:
     """Whether nothing keeps the value of an expression: it is a whole statement, or nobody reads its name."""
     found = located(span)
     if found is None:

@@ -11,7 +11,7 @@ from whygrad.graph.questions.query import Index, index_of
 from whygrad.graph.questions.terms import terms_of
 from whygrad.graph.recording import ABSENT, Recording, Request, Source
 from whygrad.source import SourceSpan
-from whygrad.source.slicing import code_tells, exits, feeding_lines, is_thrown_away
+from whygrad.source.slicing import code_tells, exits, feeding_lines, nobody_keeps
 
 _Line = tuple[str, int]
 _SOON = 2  # moments after which a value that came in is not taken for the one that just left
@@ -174,7 +174,7 @@ class _Search:
         A network computes where it was called, wherever its layers are shown. What is thrown away goes nowhere.
         """
         made = [op for op in self.graph.ops if op.where is not None and not self.ahead.isdisjoint(op.outputs)]
-        gone = {where for where in dict.fromkeys(op.where for op in made) if where is None or is_thrown_away(where)}
+        gone = {where for where in dict.fromkeys(op.where for op in made) if where is None or nobody_keeps(where)}
         made = [op for op in made if op.where not in gone]
         under_tape = [op for op in made if self.request.tape in op.tapes]
         lines = dict[_Line, TensorId]()

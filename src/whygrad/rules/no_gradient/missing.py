@@ -168,7 +168,7 @@ def gives_nothing(request: Request) -> bool:
     asked = [source for source in request.sources if source.variable is not None]
     if request.graph.truncated or not (len(asked) > 1 or _is_made_outside(request)):
         return False
-    return not any(is_reached(request, source) for source in request.sources)
+    return not any(is_reached(request, source) for source in (asked if len(asked) > 1 else request.sources))
 
 
 def _is_made_outside(request: Request) -> bool:
