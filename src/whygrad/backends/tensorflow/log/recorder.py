@@ -245,11 +245,15 @@ class Recorder:
         entry = self.variables.meet_handle(handle, frame)
         if entry is not None:
             self.ledger.note(entry, name, self.ledger.place, frame, self.layers, graph)
+            if graph is None:
+                self.variables.wrote(entry)
 
     def _note_write(self, handle: int, record: OpRecord, inputs: Any, frame: FrameType, graph: Any) -> None:
         entry = self.variables.meet_handle(handle, frame)
         if entry is not None:
             entry.last_write = record.place
+            if graph is None:
+                self.variables.wrote(entry)
             self.ledger.note(entry, record.type, record.place, frame, self.layers, graph)
         if entry is not None and is_users_own(frame):
             entry.writes += 1

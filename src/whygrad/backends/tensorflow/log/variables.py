@@ -34,6 +34,7 @@ class VariableEntry:
     from_data: bool = False
     writes: int = 0
     last_write: Position | SourceSpan | None = None
+    written_at: int = 0  # the book's count of writes at the last one outside of compiled functions
     noted: bool = False  # its making was seen; other objects around the same handle are not new variables
     keras: weakref.ref[Any] | None = None  # the Keras variable around it
 
@@ -53,6 +54,7 @@ class VariableBook:
     def __init__(self) -> None:
         self.entries: dict[int, VariableEntry] = {}
         self.copies: dict[int, int] = {}  # the handle of a copy on another device -> that of the first
+        self.writes = 0  # outside of compiled functions, by anybody
 
     def add(self, variable: Any, created: Position | SourceSpan | None, now: int = 0) -> VariableEntry | None:
         """Note a variable; None where it has no handle yet."""
@@ -72,6 +74,11 @@ class VariableBook:
                 made_at=now,
             )
         return entry
+
+    def wrote(self, entry: VariableEntry) -> None:
+        """Code outside of compiled functions wrote to a variable."""
+        self.writes += 1
+        entry.written_at = self.writes
 
     def _number(self, variable: Any) -> int | None:
         """The id of the handle; of the first copy where a strategy keeps one on each device."""

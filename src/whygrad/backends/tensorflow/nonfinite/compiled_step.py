@@ -110,6 +110,8 @@ class CompiledSteps:
                 raise ReplayError("it is made in the update, and no update of these variables was seen")
             made = answer.in_update
             born = None if made is None else describe(self.watched, answer.trace, made)
+            if born is not None and born.stage is Stage.ENTERED:  # a variable that the update takes, such as its rate
+                return born
             if born is not None and self.updates.is_before(update, born):
                 return replace(born, rows=(), batch=None)  # gradients have no examples
             return self.updates.bad_update(update, answer.left_bad, born)

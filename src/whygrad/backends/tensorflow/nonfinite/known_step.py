@@ -41,6 +41,7 @@ class KnownStep:
         self._numbers = recorder.traced.has_values(history.graph)
         self._labels = recorder.labels.tensors
         self._takes_data = history.facts.takes_data
+        self._changed: dict[int, Any] = {}  # by other code, before the call that is about to be made
         self._looked_at = [i for i, result in enumerate(history.graph.outputs) if _is_small_float(result)]
 
     def takes(self, arguments: tuple[Any, ...], hooks: Hooks) -> bool:
@@ -54,9 +55,15 @@ class KnownStep:
             and compat.runs_eagerly()
             and self._labels.keys().isdisjoint([compat.tensor_id(arguments[i]) for i in history.data_at])
         )
-        if passes and self._takes_data and history.is_whole:
-            hooks.safely(self._histories.keep_batch, history)
+        if passes:
+            hooks.safely(self._look_ahead, arguments)
         return passes
+
+    def _look_ahead(self, arguments: tuple[Any, ...]) -> None:
+        history, histories = self.history, self._histories
+        if self._takes_data and history.is_whole:
+            histories.keep_batch(history)
+        self._changed = histories.changed_by_others(history, arguments)
 
     def ran(self, arguments: tuple[Any, ...], results: Any) -> None:
         """The call is over."""
@@ -66,9 +73,7 @@ class KnownStep:
         history.calls += 1
         history.died = False
         self._histories.latest = history
-        call = history.last = Call(arguments)
-        if history.is_whole:
-            self._histories.keep(history, call)
+        self._histories.keep(history, Call(arguments, changed=self._changed))
         recorder.ledger.ran_again(self._runs)
         if self._numbers:
             recorder.traced.ran((history.graph,))

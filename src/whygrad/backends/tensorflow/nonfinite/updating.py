@@ -12,7 +12,7 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.updates import UpdateEntry, Updates
 from whygrad.backends.tensorflow.log.variables import VariableBook
-from whygrad.backends.tensorflow.measure.finite import is_finite, tensor_of
+from whygrad.backends.tensorflow.measure.finite import facts_of_values, is_finite, tensor_of
 from whygrad.backends.tensorflow.nonfinite.discoveries import Discoveries
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
@@ -191,6 +191,9 @@ class UpdateWatch:
             epsilon=float(epsilon) if isinstance(epsilon, (int, float)) else None,
             dtype=self.variables.entries[bad[0]].dtype,
         )
+        rate = self._bad_rate(optimizer, facts)
+        if rate is not None:
+            return rate
         if born is None or born.op is None:
             born = self.born.get(bad[0])
         if born is None and any(pair.variable in bad and pair.is_changed for pair in update.pairs):
@@ -200,6 +203,21 @@ class UpdateWatch:
         if born is None or born.where is None or _is_within(born.where, facts.where):
             born = Nonfinite(stage=Stage.BORN, where=facts.where)  # the framework's own code, which has no line to show
         return replace(born, stage=Stage.UPDATE, update=facts, variables=tuple(map(VariableId, bad)))
+
+    def _bad_rate(self, optimizer: Any, update: UpdateFacts) -> Nonfinite | None:
+        """The rate of an optimizer, where it is a variable that is not finite: every weight it moves is bad by that."""
+        rate = getattr(optimizer, "learning_rate", None)
+        entry = None if rate is None else self.variables.of(rate)
+        if entry is None or is_finite(tensor_of(rate)):
+            return None
+        return Nonfinite(
+            stage=Stage.ENTERED,
+            where=span(entry.created),
+            value=facts_of_values(tensor_of(rate)),
+            variables=(VariableId(entry.id),),
+            used_at=update.where,
+            written_at=span(entry.last_write),
+        )
 
     def is_before(self, update: UpdateEntry, born: Nonfinite) -> bool:
         """Whether the user's own code made a bad value of gradients that an update was then given, or wrote by hand."""

@@ -79,7 +79,7 @@ class CompiledReplay:
         assert history.last is not None
         draws = history.facts.draws
         for _ in range(TRIES if draws else 1):
-            if self._is_bad_from(history.snapshot, history.last):
+            if self._is_bad_from({**history.snapshot, **history.changed}, history.last):
                 return
         if draws and history.is_whole and self._is_bad_from(*self._first_bad()[:2]):
             return
@@ -126,8 +126,9 @@ class CompiledReplay:
         """The state before the first bad call of the history, the call, and how many calls went before it."""
         history = self.history
         assert history.snapshot is not None
-        state = dict(history.snapshot)
+        state = history.snapshot
         for ahead, call in enumerate(history.recent[:-1]):
+            state = {**state, **call.changed}
             try:
                 after = self._repeat(state, call)
             except ReplayError:
@@ -137,7 +138,7 @@ class CompiledReplay:
             if not self.histories.bad_variables(after) <= history.bad_from_start:
                 return state, call, ahead
             state = after
-        return state, history.recent[-1], len(history.recent) - 1
+        return {**state, **history.recent[-1].changed}, history.recent[-1], len(history.recent) - 1
 
     def _repeat(self, state: dict[int, Any], call: Call) -> dict[int, Any]:
         """The state after a call, run as it was compiled, on copies."""

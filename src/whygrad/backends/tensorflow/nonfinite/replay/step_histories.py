@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 import weakref
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping
 from itertools import chain
 from math import prod
 from typing import Any, Final
@@ -32,6 +32,8 @@ MAX_RECENT: Final = 512  # calls
 MAX_RECENT_BYTES: Final = 64 * 2**20
 UNSEEN_BATCH: Final = MAX_RECENT_BYTES // 16  # what a batch counts that cannot be looked into
 SMALL_RESULT: Final = 4096  # elements; a loss, a few metrics
+SMALL_VARIABLE: Final = 4096  # bytes; a rate, a temperature, a vector of weights of a loss
+FEW_WRITTEN: Final = 8  # variables; where more are written between two calls, an optimizer outside moves them all
 COPIED_A_SECOND: Final = 4e9  # bytes
 
 ScaledLosses = MutableMapping[Any, dict[int, int]]  # of each graph: scaled loss -> loss
@@ -135,14 +137,16 @@ class StepHistories:
             (i, each) for i, each in handles if compat.tensor_id(each) not in own and compat.is_variable_handle(each)
         ]
         history.variables_at = tuple((i, compat.dtype_of_handle(handle)) for i, handle in handles)
-        total = sum(compat.bytes_of_handle(handle) for _, handle in handles)
-        history.too_large = total > MAX_BYTES and not self._every_call
+        sizes = [compat.bytes_of_handle(handle) for _, handle in handles]
+        history.small_variables = {
+            compat.tensor_id(handle): place
+            for (_, handle), place, size in zip(handles, history.variables_at, sizes, strict=True)
+            if size <= SMALL_VARIABLE
+        }
+        history.too_large = sum(sizes) > MAX_BYTES and not self._every_call
 
     def _take(self, history: StepHistory, arguments: tuple[Any, ...], now: float) -> None:
-        values = {}
-        for position, kind in history.variables_at:
-            handle = arguments[position]
-            values[compat.tensor_id(handle)] = compat.run_op("ReadVariableOp", 1, [handle], ("dtype", kind))[0]
+        values = _values_of(history.variables_at, arguments)
         bad = self.bad_variables(values)
         if history.snapshot is None:
             history.bad_from_start = bad
@@ -152,6 +156,7 @@ class StepHistories:
             return
         self.look_for_movement(history, values)
         history.snapshot, history.snapshot_at = values, history.calls
+        history.changed, history.writes_seen = {}, self._variables.writes
         history.recent, history.recent_bytes, history.is_whole = [], 0, True
         self._append(history, arguments)
         # The step will copy what it writes to, for the old values are kept.
@@ -174,14 +179,31 @@ class StepHistories:
         return frozenset(n for n, entry in trained if (entry is None or entry.trainable) and not is_finite(values[n]))
 
     def _append(self, history: StepHistory, arguments: tuple[Any, ...]) -> None:
-        call = history.last = Call(arguments)
+        call = Call(arguments, changed=self.changed_by_others(history, arguments))
         if history.facts.runs_python:
             self._recorder.python_gave = call.python_gave
-        if history.is_whole:
-            self.keep(history, call)
+        self.keep(history, call)
+
+    def changed_by_others(self, history: StepHistory, arguments: tuple[Any, ...]) -> dict[int, Any]:
+        """Small variables that other code has written since the last call of a step, as they are before the next."""
+        since, history.writes_seen = history.writes_seen, self._variables.writes
+        if since == history.writes_seen:
+            return {}
+        entries = self._variables.entries
+        places = [
+            place
+            for number, place in history.small_variables.items()
+            if number in entries and entries[number].written_at > since
+        ]
+        changed = _values_of(places, arguments) if len(places) <= FEW_WRITTEN else {}
+        history.changed.update(changed)
+        return changed
 
     def keep(self, history: StepHistory, call: Call) -> None:
         """Keep a call for a replay, unless there are too many."""
+        history.last = call
+        if not history.is_whole:
+            return
         arguments, size = call.arguments, history.data_bytes
         history.recent_bytes += sum([bytes_of(arguments[i]) for i in history.data_at]) if size is None else size
         one = len(history.recent) == 0
@@ -221,9 +243,20 @@ class StepHistories:
         if self.went_bad(history) is False:
             history.harmless |= bad
             return
-        history.bad_calls += 1
+        if history.last_bad == history.calls:  # another result of the same call
+            return
+        history.bad_calls, history.last_bad = history.bad_calls + 1, history.calls
         if history.first_bad == 0:
             history.first_bad = history.calls
+
+
+def _values_of(places: Iterable[tuple[int, int]], arguments: tuple[Any, ...]) -> dict[int, Any]:
+    """The variables at these positions (each with its dtype) of the arguments, by their handles."""
+    handles = ((arguments[position], kind) for position, kind in places)
+    return {
+        compat.tensor_id(handle): compat.run_op("ReadVariableOp", 1, [handle], ("dtype", kind))[0]
+        for handle, kind in handles
+    }
 
 
 def _is_fine(result: Any) -> bool:

@@ -25,6 +25,7 @@ class Call:
     arguments: tuple[Any, ...]
     batches: list[tuple[Any, ...]] | None = None  # what it took from data sets, where that is known
     python_gave: dict[str, list[Any]] = field(default_factory=dict)  # by ops that run Python
+    changed: dict[int, Any] = field(default_factory=dict)  # variables that other code wrote since the call before
 
 
 @dataclass(slots=True)
@@ -39,6 +40,7 @@ class StepHistory:
     died: bool = False  # in the last call
     bad_calls: int = 0
     first_bad: int = 0
+    last_bad: int = 0
     inquiries: int = 0
     snapshot_at: int = 0  # the number of the call that the snapshot was taken before
     snapshot: dict[int, Any] | None = None  # handle -> value, before the first of the recent calls
@@ -56,6 +58,9 @@ class StepHistory:
     data_at: tuple[int, ...] = ()  # positions of the arguments that are not variables
     data_bytes: int | None = None  # of all these, where every call has as many
     variables_at: tuple[tuple[int, int], ...] = ()  # positions and dtypes of those that are, and that it uses
+    small_variables: dict[int, tuple[int, int]] = field(default_factory=dict)  # handle -> position and dtype
+    changed: dict[int, Any] = field(default_factory=dict)  # since the snapshot, by other code: the latest values
+    writes_seen: int = 0  # by other code, before the last call
 
     @property
     def written_variables(self) -> set[int]:
