@@ -55,6 +55,10 @@ class Write:
         """Whether it wrote at this step; of an irregular stretch, whether it may have."""
         return any(step in stretch for stretch in self.steps)
 
+    def began_by(self, step: int) -> bool:
+        """Whether some of these writes came before the end of this step."""
+        return any(stretch.first <= step for stretch in self.steps)
+
     def updates_after(self, step: int) -> bool:
         """Whether these are an optimizer's, and some of them came after this step."""
         return self.kind is WriterKind.OPTIMIZER and any(stretch.last > step for stretch in self.steps)

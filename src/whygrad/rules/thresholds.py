@@ -35,6 +35,9 @@ AMPLIFIED: Final = 1e4
 # A magnitude. A result of this size explains an overflow after it; ordinary activations and losses do not reach it.
 HUGE_RESULT: Final = 1e8
 
+# The largest finite number of float16.
+LARGEST_HALF: Final = 65504.0
+
 # A magnitude. Products of two such inputs, summed over a large layer, come near the end of float32 at 3.4e38.
 HUGE_INPUT: Final = 1e15
 

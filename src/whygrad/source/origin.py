@@ -37,6 +37,30 @@ def hops(span: SourceSpan | None, path: Path = ()) -> list[Hop]:
     return [Hop(name, found[0].span(statement)) for name, statement in steps]
 
 
+def numbers_in(span: SourceSpan | None) -> dict[str, float]:
+    """The numbers that are written in an expression, or stand behind a name in it, each as it is written there."""
+    found = located(span)
+    if found is None:
+        return {}
+    numbers = {}
+    for node in ast.walk(found[1]):
+        bound = _binding(found[0], node.id, node) if isinstance(node, ast.Name) else None
+        value = _number(bound.value if isinstance(bound, ast.Assign) else node)
+        if value is not None:
+            numbers[ast.unparse(node)] = value
+    return numbers
+
+
+def _number(node: ast.AST) -> float | None:
+    match node:
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return float(value)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            size = _number(operand)
+            return None if size is None else -size
+    return None
+
+
 def compared_data(loss: SourceSpan | None) -> tuple[SourceSpan | None, SourceSpan | None]:
     """Of the call of a loss: the expressions of what the model was given, and of the targets."""
     return _given_to_model(argument_span(loss, "y_pred", 1)), argument_span(loss, "y_true", 0)

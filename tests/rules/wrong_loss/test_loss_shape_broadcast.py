@@ -62,6 +62,17 @@ def test_silent_when_both_sides_are_trained() -> None:
     assert codes(g.finish(loss=g.op(OpKind.REDUCE, (pairs,)))) == []
 
 
+def test_fires_when_the_target_is_a_network_that_is_not_trained_here() -> None:
+    g = GraphBuilder()
+    with g.outside():
+        target = g.op(OpKind.CONTRACT, (g.variable("old"),), shape=(8, 1))
+    trained = g.variable("w")
+    answer = g.op(OpKind.CONTRACT, (trained,), shape=(8,))
+    pairs = g.op(OpKind.ELEMENTWISE, (target, answer), action=Action.SUBTRACT, where=at(5))
+
+    assert codes(g.finish(loss=g.op(OpKind.REDUCE, (pairs,)), sources=[trained])) == ["WG703"]
+
+
 def test_silent_when_the_pairs_go_into_a_product() -> None:
     g = GraphBuilder()
     attended = g.op(OpKind.CONTRACT, (difference(g, (8, 1), (8,)),))

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+from whygrad.graph.objects import AttributeSet
 from whygrad.graph.questions.progress import LEAST_STEPS, last_loss, losses
 from whygrad.graph.recording import Recording, Request, Source, Update
 
@@ -23,6 +24,11 @@ _LARGEST: Final = 10.0  # a learning rate that somebody would choose
 _VANISHED: Final = 1e-3  # of the largest rate: steps that are shorter leave everything as it is
 _NEARLY_ALL: Final = 0.75  # of the steps: a schedule that leaves so many without a rate was meant for fewer
 _MOMENTUM: Final = 10.0  # how much longer momentum makes the steps of the usual size
+
+
+def is_set_in_vain(recording: Recording) -> bool:
+    """Whether the program changes the rate of an optimizer by a name that nothing reads."""
+    return any(event.attribute == "lr" and not event.known for event in recording.events_of(AttributeSet))
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,6 +179,8 @@ def _is_frozen(recording: Recording, pair: Pairing, late: set[VariableId]) -> bo
     variable = recording.variables.get(pair.variable)
     if variable is None or variable.trainable or not variable.is_floating or pair.missing:
         return False
+    if pair.gradient_of is not None and pair.variable not in pair.gradient_of:  # it is given what is meant for another
+        return False
     return pair.frozen or pair.variable in late
 
 
@@ -191,7 +193,10 @@ def _frozen_too_late(recording: Recording) -> set[VariableId]:
     return {
         write.variable
         for write in recording.ledger
-        if write.compiled and write.variable in set_at and write.updates_after(set_at[write.variable])
+        if write.compiled
+        and write.variable in set_at
+        and write.began_by(set_at[write.variable])
+        and write.updates_after(set_at[write.variable])
     } - told
 
 

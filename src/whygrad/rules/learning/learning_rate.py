@@ -11,7 +11,7 @@ from whygrad.fixes.outputs import rate_changed
 from whygrad.graph import Recording, Request
 from whygrad.graph.nonfinite import Nonfinite
 from whygrad.graph.questions.progress import last_loss, losses, request_of
-from whygrad.graph.questions.rates import Rate, has_vanished, is_too_large, is_too_small, rate_of
+from whygrad.graph.questions.rates import Rate, has_vanished, is_set_in_vain, is_too_large, is_too_small, rate_of
 from whygrad.graph.questions.stall import Stall
 from whygrad.rules.learning.saying import stalled_by, trained_variables
 from whygrad.rules.nonfinite.birth import births
@@ -59,7 +59,7 @@ def learning_rate(recording: Recording) -> Iterator[Finding]:
     The rate is read at the first update, that of a schedule over all steps, the weights when they are first seen. Optimizers that take the mean of several
     calls are not judged. `whygrad.suggest_learning_rate` tries rates out, and says which range lowers the loss.
     """
-    if not recording.updates:
+    if not recording.updates or is_set_in_vain(recording):
         return
     lost = any(True for _ in recording.events_of(Nonfinite))
     if lost and not any(True for _ in births(recording, "exploding-gradient")):  # by an op that is to blame: said there

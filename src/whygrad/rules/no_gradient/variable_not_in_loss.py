@@ -114,7 +114,8 @@ def _reads(loose: Unconnected, sources: tuple[Source, ...]) -> tuple[str, ...]:
     """Whether the variable was used at all."""
     reads, users = reads_of(loose.request, sources), index_of(loose.request.graph).users
     if not reads:
-        return ("never read before this gradient was computed",)
+        known = " in the last steps" if loose.request.graph.truncated else ""
+        return (f"never read{known} before this gradient was computed",)
     kinds = {user.kind for op in reads for tensor in op.outputs for user, _ in users.get(tensor, ())}
     if kinds == {OpKind.SHAPE}:
         return ("only its shape was used, never its value",)

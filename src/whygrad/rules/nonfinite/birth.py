@@ -13,8 +13,9 @@ from whygrad.graph.nonfinite import FailingOp, Feeder, Nonfinite, Occurrence, St
 from whygrad.graph.questions.feeding import is_deviation, is_norm
 from whygrad.graph.questions.query import index_of
 from whygrad.rules.rule import Finding
-from whygrad.rules.thresholds import HUGE_INPUT, HUGE_RESULT
+from whygrad.rules.thresholds import HUGE_INPUT, HUGE_RESULT, LARGEST_HALF
 from whygrad.rules.wording import listing, text_of, variable_name
+from whygrad.source.origin import numbers_in
 
 Fixes = Callable[[Nonfinite, FailingOp], Iterable[Fix]]
 Words = Callable[[Nonfinite, FailingOp], tuple[str, str, str]]
@@ -60,7 +61,7 @@ def cause_of(born: Nonfinite, op: FailingOp) -> str:
     """The rule that a birth belongs to; exactly one."""
     if op.is_masked:
         return "nan-where"
-    if op.finite_when_wider:
+    if op.finite_when_wider or number_beyond_half(born) is not None:
         return "nan-float16"
     if op.kind is OpKind.REDUCE and any(facts.size == 0 for facts in op.inputs):
         return "nan-empty-reduce"
@@ -79,6 +80,15 @@ def cause_of(born: Nonfinite, op: FailingOp) -> str:
         fed = grown_from(op)
         return "nan-exp" if fed is not None and fed.kind is OpKind.EXP else grown
     return "nan-op"
+
+
+def number_beyond_half(born: Nonfinite) -> str | None:
+    """A number in the expression of a birth that is finite as it is written, and Inf in its float16."""
+    if born.value is None or born.value.dtype != "float16":
+        return None
+    return next(
+        (text for text, number in numbers_in(born.where).items() if LARGEST_HALF < abs(number) < math.inf), None
+    )
 
 
 def _is_too_high(power: FailingOp) -> bool:

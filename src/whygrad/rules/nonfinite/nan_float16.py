@@ -8,7 +8,7 @@ from whygrad.diagnostics import Severity, Word
 from whygrad.fixes.networks import wider
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import FailingOp, Nonfinite
-from whygrad.rules.nonfinite.birth import explain, expression
+from whygrad.rules.nonfinite.birth import explain, expression, number_beyond_half
 from whygrad.rules.rule import Finding, rule
 
 
@@ -52,6 +52,13 @@ def nan_float16(recording: Recording) -> Iterator[Finding]:
 
 
 def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
+    number = number_beyond_half(born)
+    if number is not None:
+        because = f"`{number}` is Inf in float16, and {expression(born)} makes it of that"
+        help = (
+            f"write a number that float16 holds, such as `-1e4` for a mask, or `{Word.CAST}(x, {Word.FLOAT32})` before"
+        )
+        return because, f"`{number}` is more than float16 holds: 65504", help
     because = f"{expression(born)} overflows in float16 and would be finite in float32"
     if op.backward:
         help = f"let the optimizer scale the loss (`{Word.LOSS_SCALER}`), which skips such steps; "

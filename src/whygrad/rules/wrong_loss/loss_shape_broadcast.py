@@ -8,7 +8,7 @@ from functools import partial
 from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.fixes.losses import same_shape
 from whygrad.graph import Action, Op, OpKind, Recording, Request, TensorId
-from whygrad.graph.questions.query import Index, index_of
+from whygrad.graph.questions.query import Index, index_of, recorded_starts
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import steps_of
 from whygrad.source import SourceSpan
@@ -101,8 +101,8 @@ def _mixed(index: Index, request: Request, op: Op, reached: set[TensorId]) -> tu
         return None  # nothing is trained, or a bare parameter, which may well be compared with every value
     if op.action in _WEIGHING or not trains:
         meant = _is_spelled_out(index, column)
-    else:
-        meant = len(predicted) > 1
+    else:  # of two predictions, one that is not trained here is the target of the other
+        meant = len(predicted) > 1 and (_is_spelled_out(index, column) or _all_trained(index, request, op.inputs))
     if meant or not _is_only_reduced(index, op, request):
         return None
     size = (index.tensors[row].shape or (None,))[0]
@@ -117,6 +117,12 @@ def _is_row_and_column(row: Shape, column: Shape) -> bool:
     if row is None or column is None or len(row) != 1 or len(column) != 2 or column[1] != 1:
         return False
     return column[0] == row[0] and (row[0] is None or row[0] >= 2)
+
+
+def _all_trained(index: Index, request: Request, tensors: tuple[TensorId, ...]) -> bool:
+    """Whether a gradient of the request goes through each of these to one of its sources."""
+    starts = [start for source in request.sources for start in recorded_starts(index, source, request.tape)]
+    return index.open_ahead(starts, request.tape).issuperset(tensors)
 
 
 def _is_spelled_out(index: Index, column: TensorId) -> bool:

@@ -149,6 +149,7 @@ def _of_another_network(recording: Recording, update: Update, remark: str) -> Fi
     return replace(
         _finding(recording, update, list(update.pairs)),
         message=f"{listing(names)} {'' if refused else 'likely '}updated by mistake: by the gradients of {listing(owners)}{remark}",
+        variables=tuple(dict.fromkeys((*names, *owners))),
         certain=refused,
     )
 

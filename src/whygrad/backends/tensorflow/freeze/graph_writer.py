@@ -119,6 +119,8 @@ class GraphWriter:
                 place = original_span(caller) if isinstance(caller, Position) and is_generated(caller.code) else caller
                 if self._is_at_home(place):
                     return span(place)
+            if record.place not in self._keras.trainings.places:  # the call has to move, not the layer
+                return span(record.place)
         return span(self._keras.shown_at(record.place, record.layers))
 
     def _is_at_home(self, place: Place) -> bool:

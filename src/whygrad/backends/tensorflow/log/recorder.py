@@ -42,6 +42,7 @@ from whygrad.observe.place import Place
 from whygrad.source.position import CodeOwner, Position, file_owner, position_in, user_frame
 
 KEPT_OPS = 20_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
+KEPT_STEPS = 16  # generations, of small steps; what one network makes, another may take after several updates
 _SETTLED = (32, 512)  # calls after which it shows that a gradient never comes
 _SEVERAL = 4096  # values of a tensor that are looked at
 
@@ -397,18 +398,19 @@ class Recorder:
     # -- keeping memory flat ---------------------------------------------------------------------
 
     def begin_step(self) -> None:
-        """A tape is entered: after an update that is a new step, and what is two steps old can go."""
+        """A tape is entered: after an update that is a new step, and what is some steps old can go."""
         self.ledger.tape_entered()
         if self.updated:
             self.updated = False
             self.end_generation()
 
     def end_generation(self) -> None:
-        """The last two generations are kept."""
-        self._generation_starts.append(self.now)
-        while len(self._generation_starts) > 3:
-            self._generation_starts.popleft()
-        self._drop_before(self._generation_starts[0])
+        """The last two generations are kept, and as many before them as are not large together."""
+        starts = self._generation_starts
+        starts.append(self.now)
+        while len(starts) > 3 and (len(starts) > KEPT_STEPS + 1 or len(self.records) > KEPT_OPS // 2 + self._spared):
+            starts.popleft()
+            self._drop_before(starts[0])
 
     def trim(self) -> None:
         """A long stretch without updates is a generation too, once no tape is open."""
@@ -437,7 +439,8 @@ class Recorder:
         self._spared = len(spared)
         while self.departures and is_old(self.departures[0].sequence):
             self.departures.popleft()
-        for number in [number for number, leaf in self.leaves.items() if is_old(leaf.sequence)]:
+        before = itertools.takewhile(lambda item: item[1].sequence <= sequence, self.leaves.items())  # the oldest first
+        for number in [number for number, leaf in before if is_old(leaf.sequence)]:
             del self.leaves[number]
             self.labels.forget(number)
             producers.pop(number, None)
