@@ -37,6 +37,19 @@ def hops(span: SourceSpan | None, path: Path = ()) -> list[Hop]:
     return [Hop(name, found[0].span(statement)) for name, statement in steps]
 
 
+def zipped_around(span: SourceSpan | None) -> list[list[SourceSpan]]:
+    """Of each list that the loop around a place goes through side by side: its expression, and where that was made."""
+    found = located(span)
+    loops = [] if found is None else found[0].loops_around(found[1])
+    if found is None or not loops or not isinstance(loops[0], ast.For):
+        return []
+    match loops[0].iter:
+        case ast.Call(func=ast.Name(id="zip"), args=lists):
+            spans = [found[0].span(each) for each in lists]
+            return [[each, *(hop.made for hop in hops(each))] for each in spans]
+    return []
+
+
 def numbers_in(span: SourceSpan | None) -> dict[str, float]:
     """The numbers that are written in an expression, or stand behind a name in it, each as it is written there."""
     found = located(span)

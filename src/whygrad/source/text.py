@@ -37,6 +37,13 @@ class SourceSpan:
     def contains_line(self, line: int) -> bool:
         return self.line <= line <= self.last_line
 
+    def holds(self, inner: SourceSpan) -> bool:
+        """Whether another span lies in this one; where columns are not known, by the lines."""
+        begins, ends = (self.line, self.column or 0), (self.last_line, self.end_column)
+        starts, stops = (inner.line, inner.column or 0), (inner.last_line, inner.end_column or 0)
+        fits = ends[1] is None or stops <= (ends[0], ends[1])
+        return self.file == inner.file and begins <= starts and stops[0] <= ends[0] and fits
+
     def __lt__(self, other: SourceSpan) -> bool:
         """In the order of the text; what is not known comes first."""
         return self._order < other._order

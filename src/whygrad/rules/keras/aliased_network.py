@@ -9,12 +9,14 @@ from functools import partial
 from whygrad.diagnostics import Label, Severity
 from whygrad.fixes.networks import copied, each_made_anew
 from whygrad.graph import Recording, Request, TensorId, VariableId
-from whygrad.graph.objects import AttributeSet, Given, ObjectCalled
+from whygrad.graph.ledger import WriterKind
+from whygrad.graph.objects import AttributeSet, Given, ListRead, ObjectCalled
 from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import variable_name
 from whygrad.source import SourceSpan
 from whygrad.source.naming import alias_assignment, callee, multiplication
+from whygrad.source.origin import zipped_around
 
 
 @rule("WG209", "aliased-network", severity=Severity.WARNING, since="0.1.0")
@@ -61,6 +63,7 @@ def aliased_network(recording: Recording) -> Iterator[Finding]:
     """
     yield from _multiplied(recording)
     yield from _copied_onto_itself(recording)
+    yield from _paired_with_itself(recording)
     for event in recording.events_of(ObjectCalled):
         for first, second, assigned, places in _two_names(event) if event.calls else ():
             if _bootstraps(recording, event):
@@ -155,6 +158,27 @@ def _copied_onto_itself(recording: Recording) -> Iterator[Finding]:
             variables=tuple(variable_name(recording.variables[n]) for n in copy.variables if n in recording.variables),
             help=f"make a second network: `keras.models.clone_model({copy.source})`, then copy the weights to it",
         )
+
+
+def _paired_with_itself(recording: Recording) -> Iterator[Finding]:
+    """A loop over the lists of two objects writes from one to the other, and the lists hold the very same variables."""
+    lists = [each for each in recording.events_of(ListRead) if each.where is not None and each.held]
+    places = {each.where for each in recording.ledger if each.kind is WriterKind.USER and each.where is not None}
+    for place in sorted(places):
+        read = [_list_at(lists, spans) for spans in zipped_around(place)]
+        for first, second in itertools.combinations([each for each in read if each is not None], 2):
+            if first.owner != second.owner and first.held == second.held:
+                yield Finding(
+                    message=f"`{first.owner}` and `{second.owner}` have the very same variables: they are one network",
+                    primary=Label(place, "this writes every variable onto itself"),
+                    variables=tuple(variable_name(recording.variables[n]) for n in first.held),
+                    help=f"make a second network: `keras.models.clone_model({second.owner})`, then copy the weights to it",
+                )
+
+
+def _list_at(lists: list[ListRead], spans: list[SourceSpan]) -> ListRead | None:
+    """The list of variables that was read in one of these places."""
+    return next((each for span in spans for each in lists if each.where is not None and span.holds(each.where)), None)
 
 
 def _bootstraps(recording: Recording, event: ObjectCalled) -> bool:

@@ -1,9 +1,9 @@
-"""Lists of variables that user code reads: of layers that are not built yet, and of a `tf.Module`."""
+"""Lists of variables that user code reads: of layers, built or not yet, and of a `tf.Module`."""
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
@@ -43,33 +43,45 @@ class ListReads:
         self._variables = variables
         self._layers = layers
         self._unbuilt: list[ReadEntry] = []
-        self._of_modules: dict[Any, ReadEntry] = {}  # the first read of each list at each place
+        self._first: dict[Any, ReadEntry] = {}  # the first read of each list at each place; not of unbuilt layers
 
     def read_of_layer(self, layer: Any, attribute: str, value: Any, frame: FrameType) -> None:
-        if owner_of(frame.f_code) is not CodeOwner.USER or is_built(layer) or len(self._unbuilt) > _MOST:
+        if owner_of(frame.f_code) is not CodeOwner.USER:
             return
         place = self._recorder.place_at(frame)
+        if is_built(layer):
+            self._first_read(layer, path_of, attribute, value, place)
+            return
+        if len(self._unbuilt) > _MOST:
+            return
         held = self._variables.ids(value)
         self._unbuilt.append(ReadEntry(weakref.ref(layer), path_of(layer), attribute, place, held, value))
 
     def read_of_module(self, module: Any, attribute: str, value: Any, frame: FrameType) -> None:
         if owner_of(frame.f_code) is not CodeOwner.USER:
             return
-        place, held = self._recorder.place_of(frame), self._variables.ids(value)
-        key = (id(module), attribute, place)
-        read = self._of_modules.get(key)
-        if read is None and len(self._of_modules) >= _MOST:
-            return
-        if read is None:
-            read = ReadEntry(weakref.ref(module), type(module).__name__, attribute, place, held)
-            self._of_modules[key] = read
-        if read.looks < _LOOKS:  # what a module holds may be built late; at the end the module may be gone
+        read = self._first_read(
+            module, lambda each: type(each).__name__, attribute, value, self._recorder.place_of(frame)
+        )
+        if read is not None and read.looks < _LOOKS:  # what it holds may be built late; at the end it may be gone
+            held = self._variables.ids(value)
             read.looks += 1
             for variable, layer in variables_inside(module):
                 entry = self._variables.of(variable)
                 if entry is not None and entry.id not in held:
                     made = None if layer is None else self._layers.made_at(layer)
                     read.unlisted[VariableId(entry.id)] = made
+
+    def _first_read(
+        self, owner: Any, name: Callable[[Any], str], attribute: str, value: Any, place: Place
+    ) -> ReadEntry | None:
+        """The first read of this list at this place; None where there are too many to remember another."""
+        key = (id(owner), attribute, place)
+        read = self._first.get(key)
+        if read is None and len(self._first) < _MOST:
+            held = self._variables.ids(value)
+            read = self._first[key] = ReadEntry(weakref.ref(owner), name(owner), attribute, place, held)
+        return read
 
     def was_handed_on(self, value: Any) -> None:
         """A list was given to a gradient request."""
@@ -91,7 +103,7 @@ class ListReads:
 
     def events(self) -> Iterator[ListRead]:
         self._look_again()
-        for read in [*self._unbuilt, *self._of_modules.values()]:
+        for read in [*self._unbuilt, *self._first.values()]:
             made = (where for place in read.unlisted.values() if (where := span(place)) is not None)
             yield ListRead(
                 owner=read.name,
