@@ -104,6 +104,7 @@ class LayerFacts:
     units: int | None = None  # the elements of the last axis of its result
     made: SourceSpan | None = None
     activated: SourceSpan | None = None  # where an activation is applied that is not the layer's own
+    bent: bool = False  # after an activation of its own, other ops bend its result before the next layer or the loss
     into: int | None = None  # the position of the layer that it feeds; None: the loss
     rate: float = 0.0  # of what is dropped
     shared: bool = False  # it feeds others too

@@ -111,10 +111,11 @@ def _multiplied(recording: Recording) -> Iterator[Finding]:
 
 def _repeated(recording: Recording) -> Iterator[tuple[SourceSpan, str, Iterable[VariableId]]]:
     """Objects and variables made inside a list that is multiplied: where, which, and what they hold."""
-    made = set[SourceSpan]()
+    made, shared = set[SourceSpan](), _trained_by_several(recording)
     for event in recording.events_of(ObjectCalled):
         made.update(event.made[:1])
-        place = _multiplication(event.made, again=event.most_in_a_pass > 1)
+        again = event.most_in_a_pass > 1 or not shared.isdisjoint(event.variables)
+        place = _multiplication(event.made, again=again)
         if place is not None:
             yield place, event.name, sorted(recording.holders.get(event.name, event.variables))
     for variable in recording.variables.values():
@@ -122,6 +123,15 @@ def _repeated(recording: Recording) -> Iterator[tuple[SourceSpan, str, Iterable[
             place = _multiplication((variable.created,), again=_is_read_again(recording, variable.id))
             if place is not None:
                 yield place, variable.name, (variable.id,)
+
+
+def _trained_by_several(recording: Recording) -> set[VariableId]:
+    """Variables that one place moves by several optimizers: each was made for one of several networks."""
+    optimizers: dict[tuple[SourceSpan | None, VariableId], set[int]] = {}
+    for update in recording.updates:
+        for pair in update.pairs if update.optimizer_id else ():
+            optimizers.setdefault((update.where, pair.variable), set()).add(update.optimizer_id)
+    return {variable for (_, variable), several in optimizers.items() if len(several) > 1}
 
 
 def _multiplication(made: tuple[SourceSpan, ...], *, again: bool) -> SourceSpan | None:

@@ -283,13 +283,14 @@ def _changed_after_compiling(recording: Recording) -> Iterator[Finding]:
 
 def _thawed_in_vain(recording: Recording) -> Iterator[Finding]:
     """A layer inside a frozen one was set trainable: the outer flag still hides it."""
-    asked = {source.variable for request in recording.requests for source in request.sources}
-    moved = {pair.variable for update in recording.updates for pair in update.pairs}
     last: dict[VariableId, AttributeSet] = {}
     for flag in _flags(recording):
         for number in flag.variables:
             last[number] = flag
     for flag in dict.fromkeys(flag for flag in last.values() if _thaws(flag)):
+        later = [request for request in recording.requests if request.order > flag.order]
+        asked = {source.variable for request in later for source in request.sources}
+        moved = _moved_after(recording, flag.step)
         mine = [n for n in flag.variables if last[n] is flag and n not in asked and n not in moved]
         idle = [n for n in mine if recording.variables[n].trainable and _is_used(recording, n, flag.order)]
         if not idle or flag.where is None:

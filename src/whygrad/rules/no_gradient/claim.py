@@ -15,6 +15,7 @@ from whygrad.rules.no_gradient.missing import MissingCut, gives_nothing, missing
 from whygrad.rules.rule import Finding
 from whygrad.rules.wording import listing, names_of, steps_of
 from whygrad.source import SourceSpan
+from whygrad.source.arguments import argument_span
 
 
 def claim(
@@ -33,13 +34,13 @@ def claim(
     by_place: dict[object, list[MissingCut]] = {}
     for missing in missing_of(recording).cuts:
         if reason(missing):
-            place = instead(missing) or missing.cut.op.where or missing.cut.op.id
+            place = instead(missing) or _shown_at(recording, missing) or missing.cut.op.id
             by_place.setdefault(place, []).append(missing)
     for group in by_place.values():
         first = group[0]
         names = tuple(dict.fromkeys(n for m in group for n in names_of(recording, m.request, m.sources)))
         called = first.cut.op.where
-        where = instead(first) or called
+        where = instead(first) or _shown_at(recording, first)
         away = () if called is None or where == called else (Label(called, "used here"),)
         yield Finding(
             message=_message(first, names, because(first.cut)),
@@ -53,6 +54,16 @@ def claim(
             certain=not first.cut.op.inferred,
             fixes=functools.partial(fixes, first),
         )
+
+
+def _shown_at(recording: Recording, missing: MissingCut) -> SourceSpan | None:
+    """Where the user wrote what cuts; of the library's own code between the last layer and the loss, the loss."""
+    op, request = missing.cut.op, missing.request
+    if request.model is None or op.layers or op.where is None or op.where != request.where:
+        return op.where
+    losses = [each for each in recording.objectives if each.compiled and each.trained == request.where]
+    given = losses[0].where if len(losses) == 1 else None
+    return op.where if given is None else argument_span(given, "loss", 1) or given
 
 
 def refused(recording: Recording) -> Iterator[tuple[Request, Op | None]]:

@@ -23,7 +23,7 @@ from whygrad.graph.questions.progress import is_trained_by, stands_still
 from whygrad.graph.questions.query import index_of
 from whygrad.graph.questions.stall import Stall, stalls
 from whygrad.graph.questions.terms import terms_of
-from whygrad.graph.questions.zeros import is_filled_in, zeroed_by_softmax
+from whygrad.graph.questions.zeros import is_filled_in, zeroed_by_lone_softmax, zeroed_by_softmax
 from whygrad.graph.series import RECTIFIED, SATURATING, TrackSeries, VariableInfo, VariableSeries
 from whygrad.rules.odd_gradient.series import Check
 from whygrad.rules.rule import Finding
@@ -109,11 +109,13 @@ def silent_layers(
     for request, group in measured(recording):
         if request.where in bad or len(blank_kernels(group)) > 1:  # what is NaN or zero passes nothing back either
             continue
-        terms = terms_of(request)
+        terms, nothing = terms_of(request), rounding_only(request)
         group = [  # the data's way is cut elsewhere
             each
             for each in group
-            if not terms.is_only_penalised(each.source) and not is_filled_in(request, each.source)
+            if not terms.is_only_penalised(each.source)
+            and not is_filled_in(request, each.source)
+            and id(each.source) not in nothing
         ]
         if any(is_trained_by(recording, objective, request) for objective in unfit):  # a note there
             continue
@@ -197,7 +199,7 @@ def rounding_only(request: Request) -> set[int]:
     """The ids of sources whose gradient is zero by construction: what came back is rounding."""
     index = index_of(request.graph)
     found = [each.sources for each in conserved_totals(request, index)]
-    found += [each.sources for each in zeroed_by_softmax(request, index)]
+    found += [each.sources for each in (*zeroed_by_softmax(request, index), *zeroed_by_lone_softmax(request, index))]
     return {id(source) for sources in found for source in sources}
 
 

@@ -140,8 +140,10 @@ def _rows(tensor: Any) -> int | None:
 
 def _after(facts: LayerFacts, op: OpFact | None) -> LayerFacts:
     """A layer with the activation that an op applies to its result; what has one keeps its own."""
-    if op is None or facts.activation is not Activation.LINEAR:
+    if op is None:
         return facts
+    if facts.activation is not Activation.LINEAR:
+        return replace(facts, bent=True)
     shape = op.outputs[0].shape
     activation = activation_of(op)
     units = shape[-1] if activation is Activation.SOFTMAX and shape else facts.units
