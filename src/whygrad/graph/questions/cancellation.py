@@ -31,7 +31,7 @@ class Cancellation:
         self._known: dict[object, Number] = {}
         self._terms: dict[TensorId, Counter[Term]] = {}
         self._negatives: dict[TensorId, tuple[Number, int]] = {}  # what a value is the negative of
-        for op in index.ops:
+        for op in sorted(index.ops, key=lambda op: op.kind is not OpKind.CONSTANT):  # which come last in a graph
             self._learn(op)
 
     def among(self, ops: Iterable[Op], dependent: set[TensorId]) -> Iterator[Op]:

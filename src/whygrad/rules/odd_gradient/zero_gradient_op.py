@@ -134,7 +134,7 @@ def _constructed(recording: Recording, request: Request, index: Index) -> Iterat
 
 def _likely(request: Request, index: Index, explained: set[int]) -> list[Zeroed]:
     """Zeros that were seen in more than one step, by the op that likely makes them: of several, the one that is
-    certain to, else the one that explains the most of them, else a difference in which all cancels, else the first."""
+    certain to, else the one that explains the most of them, else the first."""
     steps = request.ran if request.compiled else request.seen
     zeros = [s for s in request.sources if s.outcome is Outcome.ZERO and id(s) not in explained and steps > 1]
     if not zeros:
@@ -144,11 +144,7 @@ def _likely(request: Request, index: Index, explained: set[int]) -> list[Zeroed]
     explains = Counter(op.id for each in ops.values() for op in each)
     found: dict[OpId, tuple[Op, list[Source]]] = {}
     for source in zeros:
-        op = max(
-            ops[id(source)],
-            key=lambda op: (is_constant(index, op), explains[op.id], op.action in DIFFERENCES),
-            default=None,
-        )
+        op = max(ops[id(source)], key=lambda op: (is_constant(index, op), explains[op.id]), default=None)
         if op is not None:
             found.setdefault(op.id, (op, []))[1].append(source)
     return [Zeroed(op, tuple(sources)) for op, sources in found.values()]
