@@ -47,6 +47,7 @@ class GradientChange:
     unused: bool = False  # nothing takes what was clipped; the gradients are applied as they were
     noised: bool = False  # noise was added to the sum
     nested: bool = False  # the loss of one holds that of another
+    added_by_position: tuple[VariableId, ...] = ()  # whose sparse gradients were: the values of different rows
 
 
 class NameKind(StrEnum):

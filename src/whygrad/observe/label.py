@@ -51,6 +51,7 @@ class Label:
     added: bool = False  # something was added to it since it was read from a variable
     weighed: bool = False  # it was multiplied since it was read from a variable
     aged: bool = False  # what was added up was weighed afterwards, or taken away: a running average, an extrapolation
+    rows: int = 0  # of the values of a sparse gradient, a number for the rows they belong to; 0: dense, or not known
     carries: frozenset[int] = frozenset()  # earlier requests whose targets were added up in a later one's target
 
     @property
@@ -107,6 +108,7 @@ def merge(first: Label, second: Label, place: Place) -> Label:
         added=True,
         weighed=first.weighed or second.weighed,
         aged=first.aged or second.aged,
+        rows=first.rows if first.rows == second.rows else 0,
         carries=first.carries | second.carries,  # of one tape at most: few
     )
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from whygrad.graph.event import GradientChange
-from whygrad.graph.node import Action, OpKind
+from whygrad.graph.node import Action, OpKind, VariableId
 from whygrad.observe.calls import REARRANGED, UNCHANGED, LabelCalls
 from whygrad.observe.fact import Call, Function, OpFact
 from whygrad.observe.joined import join, split
@@ -35,6 +35,7 @@ class Labels:
         self._clips: dict[Place, Place] = {}  # -> where the gradient was asked for
         self._clips_used: set[Place] = set()  # None, of gradients that were not clipped, is none of the clips
         self._applied: set[Place] = set()  # where gradients were asked for that were applied unclipped
+        self._by_position: dict[tuple[Place, Place], frozenset[int]] = {}  # (asked, summed) -> variables
         self._sums: dict[tuple[Place, Place, Place], tuple[bool, bool]] = {}  # -> noised, nested
 
     def follow(self, op: OpFact, function: Function | None = None) -> None:
@@ -101,6 +102,9 @@ class Labels:
             yield GradientChange(
                 asked=span(asked), clipped=span(clipped), summed=span(summed), noised=noised, nested=nested
             )
+        for (asked, summed), variables in self._by_position.items():
+            numbers = tuple(map(VariableId, sorted(variables)))
+            yield GradientChange(asked=span(asked), summed=span(summed), added_by_position=numbers)
         for clipped, asked in self._clips.items():
             if clipped not in self._clips_used and asked in self._applied:
                 yield GradientChange(asked=span(asked), clipped=span(clipped), unused=True)
@@ -145,7 +149,7 @@ class Labels:
                 if number in self.tensors:
                     self.tensors[fact.id] = self.tensors[number]
         elif action is Action.SCATTER:  # rows of a sparse gradient put in their places
-            self._give(op, first)
+            self._give(op, replace(first, rows=0))
         elif kind is OpKind.REDUCE:
             self._norms.update(fact.id for fact in op.outputs)
         elif action is Action.ADD or action is Action.SUBTRACT:
@@ -156,7 +160,7 @@ class Labels:
             self._give(op, self._clipped(first, op.place))
         elif action in REARRANGED:
             if not first.parts:  # where the pieces are now is not followed
-                self._give(op, first)
+                self._give(op, replace(first, rows=0))
         elif kind is OpKind.CAST or action is Action.NEGATE:
             self._give(op, first)
         elif kind is OpKind.SELECT:
@@ -168,6 +172,9 @@ class Labels:
     def _sum(self, op: OpFact, labels: list[Label]) -> Label:
         total = labels[0]
         for label in labels[1:]:
+            if label.rows and total.rows and label.rows != total.rows and label.asked is not None:
+                key = (label.asked.place, op.place)
+                self._by_position[key] = self._by_position.get(key, frozenset()) | label.variables
             total = merge(total, label, op.place)
         noised = total.noised or not self._noise.isdisjoint(op.inputs)
         total = replace(total, added=True, aged=total.aged or op.action is Action.SUBTRACT, noised=noised)

@@ -8,8 +8,9 @@ from functools import partial
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.fixes.updates import dense
 from whygrad.graph import FailureKind, Recording
+from whygrad.graph.event import GradientChange
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.wording import listing, name_of
+from whygrad.rules.wording import listing, name_of, variable_name
 
 
 @rule("WG508", "indexed-slices", severity=Severity.ERROR, since="0.1.0")
@@ -48,8 +49,10 @@ def indexed_slices(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Only what ended the run is seen. Of several gradients that are sparse, it is not known which one it was.
+    Values that are added by their position are seen where they are added outside of compiled functions; otherwise only
+    what ended the run is seen. Of several gradients that are sparse, it is not known which one it was.
     """
+    yield from _added_by_position(recording)
     failure = recording.failure
     if failure is None or failure.kind is not FailureKind.SPARSE_AS_DENSE:
         return
@@ -62,6 +65,25 @@ def indexed_slices(recording: Recording) -> Iterator[Finding]:
         f"`total.{Word.ASSIGN_ADD}(gradient)`",
         fixes=partial(dense, next((r.where for r in recording.requests if any(s.sparse for s in r.sources)), None)),
     )
+
+
+def _added_by_position(recording: Recording) -> Iterator[Finding]:
+    """The first row of one gradient was added to the first row of another, whichever rows these are."""
+    for event in recording.events_of(GradientChange):
+        if event.added_by_position:
+            names = tuple(variable_name(recording.variables[number]) for number in event.added_by_position)
+            yield Finding(
+                message=f"values of sparse gradients of {listing(names)} are added up by their position, "
+                "though they belong to different rows",
+                primary=None
+                if event.summed is None
+                else Label(event.summed, "the indices differ, and are not looked at"),
+                variables=names,
+                related=() if event.asked is None else (Label(event.asked, "the gradients are asked for here"),),
+                help=f"make each gradient dense first (`{Word.TO_DENSE}(gradient)`), or add it to a variable: "
+                f"`total.{Word.ASSIGN_ADD}(gradient)`",
+                fixes=partial(dense, event.asked),
+            )
 
 
 def _sparse(recording: Recording) -> Iterator[str]:

@@ -235,7 +235,8 @@ class Requests:
             if source.variable is not None:
                 before = known.get(number)
                 others = before.variables if before is not None and asked in before.requests else frozenset()
-                known[number] = replace(label, variables=others | {source.variable})
+                rows = _rows_of(gradient) if source.sparse and ticket.tf_graph is None else 0
+                known[number] = replace(label, variables=others | {source.variable}, rows=rows)
         if ticket.paused and tensors:
             sources = [number for s in entry.sources if (number := s.tensor or s.variable) is not None]
             inputs = [*entry.targets, *sources]
@@ -328,3 +329,8 @@ def _flat_results(result: Any, count: int) -> list[Any]:
         return [None] * count
     flat = compat.flatten(result)
     return list(flat)
+
+
+def _rows_of(slices: Any) -> int:
+    """A number that is the same for sparse gradients of the same rows in the same order."""
+    return hash(compat.array_view(slices.indices).tobytes()) or 1
