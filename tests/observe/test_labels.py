@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from observe.stream import Function, Stream, at
@@ -195,3 +197,32 @@ def test_a_sum_that_a_variable_holds_is_aged_only_where_part_of_itself_is_writte
 
     s.assign(SLOT, s.op(Action.ADD, s.op(Action.MULTIPLY, s.read(SLOT), s.tensor()), s.gradient(W)))
     assert s.label(s.read(SLOT)).aged
+
+
+def with_rows(s: Stream, rows: int) -> int:
+    """The values of a sparse gradient of these rows."""
+    number = s.gradient(W)
+    s.folds.labels.tensors[number] = replace(s.label(number), rows=rows)
+    return number
+
+
+def test_values_of_different_rows_that_are_added_up_by_position_are_told() -> None:
+    s = Stream()
+    s.op(Action.ADD, with_rows(s, 7), s.op(Action.MULTIPLY, with_rows(s, 8), s.constant(0.5)), place=at(4))
+
+    [event] = sums(s)
+    assert (event.added_by_position, event.summed, event.asked) == ((W,), at(4), at(1))
+
+
+def test_values_of_the_same_rows_may_be_added_up_by_position() -> None:
+    s = Stream()
+    s.op(Action.ADD, with_rows(s, 7), with_rows(s, 7), place=at(4))
+
+    assert sums(s) == []
+
+
+def test_rows_that_were_put_in_their_places_may_be_added_up() -> None:
+    s = Stream()
+    s.op(Action.ADD, s.op(Action.SCATTER, with_rows(s, 7)), s.op(Action.SCATTER, with_rows(s, 8)), place=at(4))
+
+    assert sums(s) == []

@@ -9,7 +9,7 @@ from whygrad.source import SourceSpan
 from whygrad.source.arguments import argument_span
 from whygrad.source.module import located
 from whygrad.source.order import shuffled_apart
-from whygrad.source.origin import apart, compared_data, hops, is_made_of
+from whygrad.source.origin import apart, compared_data, hops, is_made_of, numbers_in, zipped_around
 
 
 def names(span: SourceSpan | None, *path: int) -> list[tuple[str, int]]:
@@ -102,3 +102,23 @@ def test_nothing_is_said_of_code_that_is_gone() -> None:
     assert located(gone) is None
     assert hops(gone) == []
     assert shuffled_apart([], []) is None
+
+
+def test_numbers_are_those_written_there_or_behind_a_name(spot: Spot) -> None:
+    program = "LOW = -1e9\n\ndef f(x, keep, size):\n    return x + (1 - keep) * LOW / size + g(-2)\n"
+
+    assert numbers_in(spot(program, "x + (1 - keep) * LOW / size + g(-2)")) == {
+        "1": 1.0,
+        "LOW": -1e9,
+        "-2": -2.0,
+        "2": 2.0,
+    }
+
+
+def test_lists_that_a_loop_goes_through_side_by_side_are_told_with_where_they_were_made(spot: Spot) -> None:
+    program = (
+        "mine = net.weights\nfor a, b in zip(other.weights, mine):\n    a.assign(b)\nfor c in mine:\n    c.assign(0)\n"
+    )
+
+    assert [[span.line for span in spans] for spans in zipped_around(spot(program, "a.assign(b)"))] == [[2], [2, 1]]
+    assert zipped_around(spot(program, "c.reset()")) == []

@@ -5,6 +5,7 @@ from dataclasses import replace
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.graph import OpKind, Recording
+from whygrad.graph.event import GradientChange
 from whygrad.graph.failure import Failure
 
 REFUSED = Failure(
@@ -56,3 +57,14 @@ def test_silent_when_nothing_raised() -> None:
 
 def test_silent_when_something_else_raised() -> None:
     assert codes(trained("words/embeddings", failure=replace(REFUSED, message="unsupported operand type(s)"))) == []
+
+
+def test_fires_where_values_of_different_rows_are_added_up_by_their_position() -> None:
+    g = GraphBuilder()
+    words = g.variable("words/embeddings")
+    g.event(GradientChange(asked=at(7), summed=at(9), added_by_position=(words.id,)))
+    found = one(g.finish())
+
+    assert (found.code, found.variables, found.certain) == ("WG508", ("words/embeddings",), True)
+    assert found.primary is not None
+    assert found.primary.span == at(9)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at, codes, one
 from whygrad.diagnostics import Severity
 from whygrad.graph import OpKind, Recording, Variable
-from whygrad.graph.objects import AttributeSet, Call, Given, ObjectCalled
+from whygrad.graph.ledger import Ledger, Write, WriterKind
+from whygrad.graph.objects import AttributeSet, Call, Given, ListRead, ObjectCalled
 
 AGENT = """
 network = make_network()
@@ -182,3 +184,47 @@ def test_fires_when_weights_are_copied_onto_themselves() -> None:
 
 def test_silent_when_weights_are_copied_to_another_network() -> None:
     assert codes(copied(to_the_same=False)) == []
+
+
+def trained_by(folder: Path, *optimizers: int) -> Recording:
+    """A network made by a function inside a list that is multiplied, and trained at one place."""
+    script = Script(folder, "nets = [make()] * n\ndef make():\n    return Block()")
+    g = GraphBuilder()
+    kernel = g.variable("block/kernel")
+    g.event(ObjectCalled(name="block", variables=(kernel.id,), made=(script["Block()"], script["make()"])))
+    for number in optimizers:
+        g.update([(kernel, kernel)], optimizer_id=number, where=at(7))
+    return g.finish()
+
+
+def test_fires_when_one_network_of_a_list_is_trained_by_an_optimizer_for_each(tmp_path: Path) -> None:
+    assert codes(trained_by(tmp_path, 1, 2)) == ["WG209"]
+
+
+def test_silent_when_one_optimizer_trains_what_the_list_shares(tmp_path: Path) -> None:
+    assert codes(trained_by(tmp_path, 1)) == []
+
+
+AVERAGED = """
+student_list = student.trainable_variables
+for t, s in zip(teacher.trainable_variables, student_list):
+    t.assign(0.9 * t + 0.1 * s)
+"""
+
+
+@pytest.mark.parametrize(("is_one", "found"), [(True, ["WG209"]), (False, [])])
+def test_fires_when_a_loop_writes_from_one_list_to_another_of_the_same_variables(
+    tmp_path: Path, is_one: bool, found: list[str]
+) -> None:
+    script = Script(tmp_path, AVERAGED)
+    g = GraphBuilder()
+    w, copy = g.variable("w"), g.variable("copy")
+    held = {"student": w, "teacher": w if is_one else copy}
+    for owner, variable in held.items():
+        where = script[f"{owner}.trainable_variables"]
+        g.event(ListRead(owner=owner, attribute="trainable_variables", where=where, held=(variable.id,)))
+    place = script["t.assign(0.9 * t + 0.1 * s)"]
+    write = Write(variable=held["teacher"].id, kind=WriterKind.USER, writer="", method="assign", where=place)
+    ledger = Ledger(variables={w.id: "w", copy.id: "copy"}, writes=(write,), steps=4)
+
+    assert codes(replace(g.finish(), ledger=ledger)) == found

@@ -355,3 +355,30 @@ def test_fires_when_a_model_is_thawed_around_a_part_that_stays_frozen() -> None:
 
 def test_silent_when_the_part_is_frozen_after_the_model_was_thawed() -> None:
     assert thawed_around(replace(flag(True), owner="model"), flag(False)) == []
+
+
+def test_silent_when_the_flag_was_set_before_the_compiled_step_ran_at_all() -> None:
+    assert codes(compiled_update(set_at=0, last=6)) == []
+
+
+def test_silent_when_what_is_frozen_is_given_the_gradient_of_another() -> None:
+    g = GraphBuilder()
+    w, head = g.variable("w", trainable=False, watchable=True), g.variable("head")
+    g.update([Pairing(variable=w.id, gradient_of=frozenset({head.id}), frozen=True)], where=at(7))
+
+    assert "WG208" not in codes(g.finish())
+
+
+def test_fires_when_a_layer_that_an_earlier_training_moved_is_thawed_inside_a_frozen_one() -> None:
+    g = GraphBuilder()
+    inner, head = g.variable("inner"), g.variable("head")
+    g.request(g.op(OpKind.SMOOTH, (inner, head)))
+    g.update([(inner, inner), (head, head)])
+    later = g.op(OpKind.SMOOTH, (inner, head))
+    g.event(flag(False, inner))
+    g.event(replace(flag(True, inner), order=1, step=6))
+    recording = g.finish(loss=later, sources=[head])
+    first, second = recording.requests
+    recording = replace(recording, requests=(replace(first, order=0), replace(second, order=2)))
+
+    assert codes(replace(recording, ledger=ledger_of(inner, last=6))) == ["WG208"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graph_builder import GraphBuilder
-from rules.diagnosis import at, diagnostics, one
+from rules.diagnosis import Script, at, diagnostics, one
 from whygrad.diagnostics import Severity
 from whygrad.graph import Action, OpKind, Recording
 from whygrad.graph.nonfinite import FailingOp, Feeder, Nonfinite, Occurrence, Stage, ValueFacts
@@ -206,3 +207,19 @@ def test_the_replica_that_is_bad_alone_is_named() -> None:
 
     assert "on replica 1 alone, in its part of the batch" in one(alone).notes
     assert not any("replica" in note for note in one(recording).notes)
+
+
+@pytest.mark.parametrize(
+    ("expression", "dtype", "rule"),
+    [
+        ("(1 - keep) * -1e9", "float16", "nan-float16"),
+        ("(1 - keep) * -1e9", "float32", "nan-op"),
+        ("(1 - keep) * -1e4", "float16", "nan-op"),
+        ("(1 - keep) * low", "float16", "nan-op"),
+    ],
+)
+def test_a_number_that_float16_cannot_hold_is_the_cause(tmp_path: Path, expression: str, dtype: str, rule: str) -> None:
+    script = Script(tmp_path, f"scores = {expression}")
+    bad = replace(NAN, dtype=dtype)
+
+    assert rule_of(birth(OpKind.ELEMENTWISE, value=bad, where=script[expression], action=Action.MULTIPLY)) == rule
