@@ -1,4 +1,5 @@
-"""Calls of a compiled training step that is known by now: one in sixteen is looked at as the first were.
+"""Calls of a compiled training step that is known by now: one in sixteen is looked at as the first were, or fewer where
+steps are so short that this would be felt.
 
 The others run without the ops that measure the step, and are noted in a few lines: on a step of a fraction of a
 millisecond, everything else would be felt. What may come of such a call is the same as of the full ones: its arguments
@@ -20,7 +21,9 @@ from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import SMALL_RESULT, StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.step_history import Call, StepHistory
 
-FULLY: Final = 16  # one call in so many
+FULLY: Final = 16  # one call in so many, or a multiple
+FULLY_AT_LEAST: Final = 256  # one call in so many, however short they are
+SELDOM: Final = 0.05  # seconds between two of those, as far as that allows it
 KNOWN_AFTER: Final = 64  # calls, a multiple of that
 _ASK: Final = 8  # full calls after which a step is asked again how often it ran: another may count with it
 _SMALL: Final = 4000  # ops of a graph that is worth a second function: with more, a step takes longer than it saves
@@ -34,6 +37,8 @@ class KnownStep:
         self.history = history
         self.lean = compat.without_own_ops(function) if _may_be_doubled(history) else None
         self.left = 0  # calls until a full one
+        self.every = FULLY
+        self._looked_at_call, self._looked_when = history.calls, time.perf_counter()
         self.ahead = 0  # by how much the step's own count, which says when it measures, is ahead of that of its calls
         self.looks = 0
         self._recorder, self._histories = recorder, histories
@@ -43,6 +48,17 @@ class KnownStep:
         self._takes_data = history.facts.takes_data
         self._changed: dict[int, Any] = {}  # by other code, before the call that is about to be made
         self._looked_at = [i for i, result in enumerate(history.graph.outputs) if _is_small_float(result)]
+
+    def looked(self) -> None:
+        """A call is about to be looked at in full; how long is it to the next?"""
+        self.looks += 1
+        calls, now = self.history.calls, time.perf_counter()
+        period = (now - self._looked_when) / max(1, calls - self._looked_at_call)
+        self._looked_at_call, self._looked_when = calls, now
+        self.every = FULLY
+        while self.every < FULLY_AT_LEAST and self.every * period < SELDOM:
+            self.every *= 2
+        self.left = self.every - 1 - (calls + self.ahead) % self.every
 
     def takes(self, arguments: tuple[Any, ...], hooks: Hooks) -> bool:
         """Whether the call that is about to be made may pass without a closer look."""
@@ -142,8 +158,7 @@ class KnownSteps:
         if step.looks % _ASK == 0 and step.lean is not None:
             turn = self._turn_of(history.graph)
             step.ahead = 0 if turn is None else turn - history.calls
-        step.looks += 1
-        step.left = FULLY - 1 - (history.calls + step.ahead) % FULLY
+        step.looked()
 
     def settle(self) -> None:
         """Somebody asks what was seen so far."""
