@@ -697,6 +697,25 @@ bad = [tape.gradient(loss, w)]
 """,
     ),
     Way(
+        "in the derivative that a tape inside a custom gradient takes",
+        "nan-log",
+        """
+w = tf.Variable([0.5, -0.5], name="w")
+@tf.custom_gradient
+def settled(x):
+    y = tf.tanh(x)
+    def grad(upstream):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            again = tf.math.log(tf.nn.relu(x)) #!
+        return upstream * tape.gradient(again, x, output_gradients=tf.zeros_like(x))
+    return y, grad
+with tf.GradientTape() as tape:
+    loss = tf.reduce_sum(settled(w))
+bad = [tape.gradient(loss, w)]
+""",
+    ),
+    Way(
         "the Jacobian of a root at zero",
         "nan-sqrt",
         """

@@ -50,7 +50,9 @@ class ListReads:
             return
         place = self._recorder.place_at(frame)
         if is_built(layer):
-            self._first_read(layer, path_of, attribute, value, place)
+            read = self._first_read(layer, path_of, attribute, value, place)
+            if read is not None:
+                read.later = read.held  # what it lists afterwards depends on flags, not on what was made
             return
         if len(self._unbuilt) > _MOST:
             return

@@ -6,7 +6,7 @@ import bisect
 import re
 from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
@@ -46,6 +46,9 @@ class Attribution:
             return lambda: self._traced(graph, start, _operation_of(op_name, inputs, outputs))
         recorder = self._recorder
         before = recorder.laid_at
+        differentiated = getattr(recorder.spy, "differentiated", None)
+        if differentiated is not None:
+            return cast("Callable[[], None]", differentiated(op_name, inputs, outputs))
         if not recorder.paused:
             recorder.laid_at = self._record_of(op_name, inputs, outputs) or before
         return lambda: setattr(recorder, "laid_at", before)

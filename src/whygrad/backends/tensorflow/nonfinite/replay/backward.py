@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any, Final
@@ -163,20 +163,37 @@ class Sweep:
         return node.outputs[0]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class GradientSpy:
     """Logs the ops of a gradient function that run while it listens; a compiled function among them is opened."""
 
     replay: EagerReplay
     forward: Node
+    inner: Node | None = None  # of a tape inside of the function: the op that is differentiated now
 
     def __enter__(self) -> None:
-        self.replay.watched.recorder.spy = self.on_op
+        self.replay.watched.recorder.spy = self
 
     def __exit__(self, *_: object) -> None:
         self.replay.watched.recorder.spy = None
 
-    def on_op(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
+    def differentiated(self, op_name: str, inputs: Any, outputs: Any) -> Callable[[], None]:
+        """A tape inside of the function comes back to an op; the result is to be called when it is through."""
+        before, self.inner = self.inner, self._node_of(op_name, inputs or (), outputs or ()) or self.inner
+        return lambda: setattr(self, "inner", before)
+
+    def _node_of(self, op_name: str, inputs: Any, outputs: Any) -> Node | None:
+        """TensorFlow hands over only those tensors that the gradient needs."""
+        values = self.replay.trace.values
+        for tensor in outputs:
+            value = values.get(compat.id_of(tensor) or -1)
+            if value is not None and value.maker is not None and value.maker.type == op_name:
+                return value.maker
+        given = [value for tensor in inputs if (value := values.get(compat.id_of(tensor) or -1)) is not None]
+        nodes = reversed(self.replay.trace.nodes) if given else ()
+        return next((node for node in nodes if node.type == op_name and [*node.inputs] == given), None)
+
+    def __call__(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
         trace = self.replay.trace
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
         values = tuple(
@@ -189,7 +206,8 @@ class GradientSpy:
             for tensor, value in zip(outputs, results, strict=False):
                 trace.values[compat.tensor_id(tensor)] = value
             return
-        node = Node(name, values, self._site(frame), attrs)
+        inner = self.inner
+        node = Node(name, values, self._site(frame) if inner is None else inner.site, attrs, inner)
         trace.add(node, outputs)
 
     def _site(self, frame: FrameType) -> Site:
