@@ -6,10 +6,13 @@ old name, and what is lost is said.
 
 from __future__ import annotations
 
-from types import CodeType
-from typing import Final
+import sys
+from types import CodeType, FrameType
+from typing import Any, Final
 
 from whygrad.backends.tensorflow.capability import Loss, find
+from whygrad.backends.tensorflow.compat.core import flatten
+from whygrad.backends.tensorflow.compat.objects import id_of
 
 
 def _names(loss: Loss, *paths: str) -> frozenset[str]:
@@ -24,6 +27,7 @@ _TRACING = _names(
     "tensorflow.python.framework.func_graph:func_graph_from_py_func",
     f"{_FUNCTION}.tracing_compilation:trace_function",
 )
+_DEFINING = _names(Loss.TRACES, f"{_FUNCTION}.tracing_compilation:_create_concrete_function")
 _TELLING = _names(Loss.READS, "tensorflow.python.framework.op_callbacks:invoke_op_callbacks")
 _EXECUTING = _names(Loss.READS, "tensorflow.python.eager.execute:execute_with_callbacks")
 _MAKING = _names(Loss.WRITERS, "tensorflow.python.ops.resource_variable_ops:ResourceVariable._init_from_args")
@@ -44,6 +48,20 @@ def calls_function(code: CodeType) -> bool:
 def traces_function(code: CodeType) -> bool:
     """Whether this stands between the caller of a function and the Python of it that is traced."""
     return code.co_name in _TRACING
+
+
+def traced_arguments(graph: Any) -> list[tuple[Any, Any]]:
+    """(given, placeholder) of the tensors that a function is being traced for."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name in _DEFINING and frame.f_locals.get("func_graph") is graph and frame.f_back is not None:
+            given, inside = frame.f_back.f_locals, frame.f_locals.get("placeholder_bound_args")
+            outer = flatten((given.get("args"), given.get("kwargs")))
+            inner = [] if inside is None else flatten((inside.args, inside.kwargs))
+            pairs = zip(outer, inner, strict=True) if len(outer) == len(inner) else ()
+            return [pair for pair in pairs if id_of(pair[0]) is not None and getattr(pair[1], "graph", None) is graph]
+        frame = frame.f_back
+    return []
 
 
 def tells_listeners(code: CodeType) -> bool:

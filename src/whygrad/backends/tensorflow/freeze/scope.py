@@ -22,7 +22,7 @@ class Scope:
         self._recorder = recorder
         self.aliases: dict[int, int] = dict(recorder.variables.copies)  # handle inside a function -> handle outside
         self.leaves: Mapping[int, Leaf] = recorder.leaves
-        self.passed: list[tuple[int, Any]] = []  # (outside, inside) tensors that a traced function captured
+        self.passed: list[tuple[int, Any]] = []  # (outside, inside) tensors that a traced function took or was given
         self.facts: dict[int, TensorFacts] = {}
         self.records: list[OpRecord] = list(recorder.records)
         if tf_graph is not None:
@@ -71,7 +71,7 @@ class Scope:
         records: list[OpRecord] = []
         taken: set[int] = set()
         while tf_graph is not None and hasattr(tf_graph, "captures"):
-            for outside, inside in tf_graph.captures:
+            for outside, inside in (*tf_graph.captures, *compat.traced_arguments(tf_graph)):
                 if inside.dtype is compat.resource_dtype:
                     self.aliases[compat.tensor_id(inside)] = compat.tensor_id(outside)
                 else:
@@ -79,7 +79,7 @@ class Scope:
                     taken.add(compat.tensor_id(inside))
             # A small tensor from outside becomes a constant of the function: what made it is outside all the same.
             log = trace_records(recorder, tf_graph)
-            own = [record for record in log if record.type != "Const" or record.outputs[0].id not in taken]
+            own = [r for r in log if r.type not in ("Const", "Placeholder") or r.outputs[0].id not in taken]
             records = [*own, *records]
             tf_graph = tf_graph.outer_graph
         return records
