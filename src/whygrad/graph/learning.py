@@ -16,6 +16,7 @@ class Activation(StrEnum):
     SOFTMAX = "softmax"
     TANH = "tanh"
     RELU = "relu"
+    COSINE = "cosine"  # of two vectors, or the parts of one of length one
     OTHER = "other"
 
 

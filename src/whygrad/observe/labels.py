@@ -133,7 +133,8 @@ class Labels:
             self.taken(found[0][1])
         elif found:
             given = found[0][1]
-            given = replace(given, weighed=False, aged=given.aged or given.weighed)  # its own value, in parts: it fades
+            aged = given.aged or given.weighed  # its own value, in parts: it fades
+            given = replace(given, weighed=False, aged=aged, rows=0)
             label = given if before is None else merge(before, given, op.place)
             if adds and label.clipped and label.is_traced:  # a traced sum runs once for each micro-batch
                 label = replace(label, clipped_then_summed=(label.clipped, op.place))

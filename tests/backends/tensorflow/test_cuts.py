@@ -411,3 +411,49 @@ def test_an_attribute_of_a_module_that_holds_a_tensor_now_is_told(loud: Any) -> 
 @pytest.mark.parametrize("change", ["net.w.assign(0.5 * net.w)", "kept = net.w; net.w = 0.5 * kept; net.w = kept"])
 def test_a_variable_that_is_changed_in_place_or_put_back_is_quiet(change: str, loud: Any) -> None:
     assert loud(MODULE.format(change=change)) == []
+
+
+GIVEN = """
+made = tf.Variable([2.0, 1.0, 0.5], name="made")
+{traced}
+def step(batch, scale=1.0):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(w * batch{key}) * scale
+    return tape.gradient(loss, [w, made])
+for _ in range({steps}):
+    value = tf.tanh(made)
+    {between}
+    step({given})
+"""
+
+
+@pytest.mark.parametrize("traced", ["", "@tf.function"])
+@pytest.mark.parametrize(
+    ("given", "key"), [("value", ""), ("batch=value, scale=2.0", ""), ("{'b': w * 1.0, 'a': value}", "['a']")]
+)
+def test_what_a_function_is_given_is_followed_to_where_it_was_made(
+    traced: str, given: str, key: str, loud: Any
+) -> None:
+    program = GIVEN.format(traced=traced, given=given, key=key, steps=2, between="")
+
+    assert loud(program) == [("outside-tape", "tf.tanh(made)")]
+
+
+def test_what_was_made_several_updates_ago_is_still_known(loud: Any) -> None:
+    critic = """for _ in range(5):
+        with tf.GradientTape() as tape:
+            fit = tf.reduce_sum((w - value) ** 2)
+        keras.optimizers.SGD(0.1).apply_gradients([(tape.gradient(fit, w), w)])"""
+    found = loud(GIVEN.format(traced="", given="value", key="", steps=1, between=critic))
+
+    assert ("outside-tape", "tf.tanh(made)") in found
+    assert "variable-not-in-loss" not in [rule for rule, _ in found]
+
+
+def test_what_only_a_library_function_cuts_in_fit_is_shown_at_the_loss(loud: Any) -> None:
+    program = """
+model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1, activation="sigmoid")])
+model.compile("sgd", loss=keras.metrics.binary_accuracy)
+model.fit(tf.ones((4, 2)), tf.ones((4, 1)), verbose=0)
+"""
+    assert loud(program) == [("non-differentiable-op", "keras.metrics.binary_accuracy")]

@@ -25,6 +25,7 @@ RANGES: Final = {
     Activation.SIGMOID: (0.0, 1.0),
     Activation.SOFTMAX: (0.0, 1.0),
     Activation.TANH: (-1.0, 1.0),
+    Activation.COSINE: (-1.0, 1.0),
     Activation.RELU: (0.0, float("inf")),
 }
 _PROBABILITIES: Final = (Activation.SIGMOID, Activation.SOFTMAX)

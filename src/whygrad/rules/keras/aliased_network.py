@@ -13,7 +13,7 @@ from whygrad.graph.ledger import WriterKind
 from whygrad.graph.objects import AttributeSet, Given, ListRead, ObjectCalled
 from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.wording import variable_name
+from whygrad.rules.wording import text_of, variable_name
 from whygrad.source import SourceSpan
 from whygrad.source.naming import alias_assignment, callee, multiplication
 from whygrad.source.origin import zipped_around
@@ -177,18 +177,30 @@ def _paired_with_itself(recording: Recording) -> Iterator[Finding]:
     for place in sorted(places):
         read = [_list_at(lists, spans) for spans in zipped_around(place)]
         for first, second in itertools.combinations([each for each in read if each is not None], 2):
-            if first.owner != second.owner and first.held == second.held:
+            same = [one for one, other in zip(first.held, second.held, strict=False) if one == other]
+            if first.where != second.where and same:
                 yield Finding(
-                    message=f"`{first.owner}` and `{second.owner}` have the very same variables: they are one network",
+                    message=f"{text_of(first.where)} and {text_of(second.where)} hold the very same variables: "
+                    "they are one network",
                     primary=Label(place, "this writes every variable onto itself"),
-                    variables=tuple(variable_name(recording.variables[n]) for n in first.held),
+                    variables=tuple(variable_name(recording.variables[n]) for n in same),
                     help=f"make a second network: `keras.models.clone_model({second.owner})`, then copy the weights to it",
                 )
 
 
 def _list_at(lists: list[ListRead], spans: list[SourceSpan]) -> ListRead | None:
-    """The list of variables that was read in one of these places."""
-    return next((each for span in spans for each in lists if each.where is not None and span.holds(each.where)), None)
+    """The list of variables that was read in one of these places, where that was always the same one."""
+    for span in spans:
+        read = [each for each in lists if each.where is not None and _is_all_of(span, each.where)]
+        if read:
+            return read[0] if len({each.held for each in read}) == 1 else None
+    return None
+
+
+def _is_all_of(span: SourceSpan, read: SourceSpan) -> bool:
+    """Whether an expression, or what an assignment gives its name, is this read and nothing else."""
+    ends = (span.last_line, span.end_column) == (read.last_line, read.end_column)
+    return ends and span.holds(read)
 
 
 def _bootstraps(recording: Recording, event: ObjectCalled) -> bool:

@@ -24,6 +24,7 @@ from whygrad.rules.odd_gradient.over_steps import (
     track_of,
 )
 from whygrad.rules.odd_gradient.series import find_exploding
+from whygrad.rules.odd_gradient.wrong_custom_gradient import has_wrong_formula
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.thresholds import HUGE_GRADIENT
 
@@ -78,7 +79,7 @@ def exploding_gradient(recording: Recording) -> Iterator[Finding]:
     unfit = [found.objective for found in misfits(recording)] if recording.objectives else []
     if any(True for _ in seen(recording, Stage.BORN, Stage.ENTERED, Stage.UNPLACED)):
         return
-    if any(norm_divided_by(event) is not None for event in recording.events_of(Scaled)):
+    if any(norm_divided_by(event) is not None for event in recording.events_of(Scaled)) or has_wrong_formula(recording):
         return
     for request, group in measured(recording, least=2):
         if normalising_op(request, group) is not None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from whygrad.diagnostics import Severity, Word
-from whygrad.graph import Recording, Request
+from whygrad.diagnostics import Label, Severity, Word
+from whygrad.graph import Recording, Request, VariableId
+from whygrad.graph.ledger import WriterKind
 from whygrad.rules.odd_gradient.over_steps import Followed, always, asked, measured, rounding_only, track_of
 from whygrad.rules.odd_gradient.series import find_vanishing
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing
+from whygrad.source import SourceSpan
 
 
 @rule("WG309", "never-updated", severity=Severity.WARNING, since="0.1.0")
@@ -63,13 +66,23 @@ def never_updated(recording: Recording) -> Iterator[Finding]:
         if lost and any(each.numbers.moved for each in group):
             yield _finding(request, lost, "no update is given to {it}", "give {it} to an optimizer", certain=True)
         if stuck:
-            yield _finding(
+            found = _finding(
                 request,
                 stuck,
                 "{its} updates likely change nothing",
                 f"look for a learning rate of zero, a mask, or an `{Word.ASSIGN}` that gives {{it}} the old value back",
                 certain=False,
             )
+            place = _written_at(recording, {each.variable.id for each in stuck})
+            label = Label(place, "writes at every step, and changes nothing") if place is not None else found.primary
+            yield replace(found, primary=label, related=() if place is None else asked(request))
+
+
+def _written_at(recording: Recording, variables: set[VariableId]) -> SourceSpan | None:
+    """The line of the user's that writes to these again and again, where it is one."""
+    writes = [each for each in recording.ledger if each.variable in variables and each.kind is WriterKind.USER]
+    places = {each.where for each in writes if each.count > 1}
+    return places.pop() if len(places) == 1 else None
 
 
 def _finding(request: Request, found: Sequence[Followed], reason: str, help: str, *, certain: bool) -> Finding:

@@ -61,11 +61,20 @@ def wrong_custom_gradient(recording: Recording) -> Iterator[Finding]:
 
     ## Known limits
     Six elements of each argument are tried after the run, with the numbers of one call; gradients of variables that
-    the function uses besides are not. A function with random numbers, other state or control flow in a compiled step is
-    not tried. A gradient that is changed on purpose is not reported where it shows: the function gives its argument
+    the function uses besides are not. A function that draws random numbers, has other state or control flow in a compiled step
+    is not tried. A gradient that is changed on purpose is not reported where it shows: the function gives its argument
     back as it is, it is flat, or the gradient is zero. Where a factor of the formula, a clip or a straight line may be
     meant, it is a note.
     """
+    yield from _findings(recording)
+
+
+def has_wrong_formula(recording: Recording) -> bool:
+    """Whether some custom gradient is wrong beyond doubt: what becomes of it is said there."""
+    return any(found.severity is not Severity.NOTE for found in _findings(recording))
+
+
+def _findings(recording: Recording) -> Iterator[Finding]:
     for event in recording.events_of(CustomGradient):
         if event.ignores_upstream:
             yield _unchained(event)

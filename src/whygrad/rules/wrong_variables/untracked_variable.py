@@ -15,6 +15,7 @@ from whygrad.graph.questions.fed_in import is_fed_in
 from whygrad.graph.questions.query import index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
+from whygrad.source.module import in_one_function
 
 
 @rule("WG201", "untracked-variable", severity=Severity.ERROR, since="0.1.0")
@@ -162,6 +163,8 @@ def _computed_once(recording: Recording, request: Request) -> Iterator[Finding]:
         early = [op for op in reads if not op.tapes and any(tensor in behind for tensor in op.outputs)]
         if not (early and len(early) == len(reads) and variable.in_constructor and variable.trainable):
             continue
+        if not any(op.where and variable.created and in_one_function(op.where, variable.created) for op in early):
+            continue  # it was used after the object was made: to make data, say
         name, where = variable_name(variable), variable.created or early[0].where
         yield Finding(
             message=f"`{name}` is never trained: its value went into the model once, when the model was made",

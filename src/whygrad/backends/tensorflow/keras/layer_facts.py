@@ -123,6 +123,8 @@ def _activation(layer: Any, name: str) -> Activation:
     given = getattr(layer, "activation", None)
     if name == "ReLU" and (getattr(layer, "negative_slope", None) or getattr(layer, "max_value", None)):
         return Activation.OTHER
+    if name == "UnitNormalization" or (name == "Dot" and getattr(layer, "normalize", False)):
+        return Activation.COSINE
     if name in _BY_CLASS:
         return _BY_CLASS[name]
     if given is None:

@@ -13,7 +13,8 @@ from whygrad.backends.tensorflow.measure.finite import bytes_of
 from whygrad.source import SourceSpan
 
 _MOST_FUNCTIONS: Final = 16
-_CALLS_EACH: Final = 2  # the gradient that comes into the first may be zero
+_CALLS_EACH: Final = 2  # in each trace: the gradient that comes into the first may be zero
+_MOST_CALLS: Final = 8  # of one function; what is traced to make variables never runs
 _MOST_BYTES: Final = 32 * 2**20  # of all calls
 _MOST_OPS: Final = 1000
 _WHOLE_READ: Final = "ReadVariableOp"
@@ -80,7 +81,9 @@ class CustomCalls:
 
     def wants(self, call: CustomCall) -> bool:
         known = self.of.get((call.function, call.where))
-        return len(self.of) < _MOST_FUNCTIONS if known is None else len(known) < _CALLS_EACH
+        if known is None:
+            return len(self.of) < _MOST_FUNCTIONS
+        return len(known) < _MOST_CALLS and sum(each.graph is call.graph for each in known) < _CALLS_EACH
 
     def add(self, call: CustomCall) -> None:
         if call.size <= self._room:

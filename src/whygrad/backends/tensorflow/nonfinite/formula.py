@@ -140,7 +140,7 @@ class Formulas:
         """The values of all tensors of the traced function, in the first step that was kept of it."""
         for history in self._histories.by_graph.values():
             facts = history.facts
-            if not facts.is_repeatable or facts.reaches_out or history.snapshot is None or history.too_large:
+            if facts.runs_python or facts.reaches_out or history.snapshot is None or history.too_large:
                 continue
             replay = self._replays.get(id(history))
             if replay is None:
@@ -148,7 +148,9 @@ class Formulas:
                 replay.run_kept()
             for graph, known in replay.interpreter.calls:
                 if graph is call.graph:
-                    return {number: value.tensor for number, value in known.items()}
+                    values = {number: value.tensor for number, value in known.items()}
+                    _complete(graph, [each for each in (*call.upstream, *call.answers) if each is not None], values)
+                    return values
         raise ReplayError("the values of the step are gone")
 
 
@@ -194,6 +196,23 @@ def _traced_ops(call: CustomCall, values: dict[int, Any]) -> list[_Op]:
     for constant in (tensor for op, _, _ in between for tensor in op.inputs if tensor.op.type == "Const"):
         values.setdefault(compat.tensor_id(constant), compat.constant_of(constant.op))
     return [_Op(op.type, compat.attributes_of(op), inputs, outputs) for op, inputs, outputs in between]
+
+
+def _complete(graph: Any, wanted: Sequence[Any], values: dict[int, Any]) -> None:
+    """Compute what a step itself can do without: a gradient that comes into a formula which ignores it."""
+    missing = {compat.id_of(each) for each in wanted} - values.keys()
+    needed = []
+    for operation in reversed(graph.get_operations()):
+        if not missing.isdisjoint(map(compat.tensor_id, operation.outputs)):
+            needed.append(operation)
+            missing |= {compat.tensor_id(each) for each in operation.inputs} - values.keys()
+    for operation in reversed(needed):
+        if operation.type == "Const":
+            values[compat.tensor_id(operation.outputs[0])] = compat.constant_of(operation)
+        elif is_pure(operation.type) and values.keys() >= set(map(compat.tensor_id, operation.inputs)):
+            inputs = [values[compat.tensor_id(each)] for each in operation.inputs]
+            results = compat.run_op(operation.type, len(operation.outputs), inputs, compat.attributes_of(operation))
+            values.update(zip(map(compat.tensor_id, operation.outputs), results, strict=True))
 
 
 def _between(

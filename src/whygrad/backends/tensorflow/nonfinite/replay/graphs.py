@@ -76,7 +76,7 @@ def _examine(graph: Any) -> GraphFacts:
             continue
         flags["reaches_out"] |= (
             compat.is_stateful(operation.type)
-            and kind not in (OpKind.READ, OpKind.WRITE)
+            and kind not in (OpKind.READ, OpKind.WRITE, OpKind.NOISE, OpKind.SAMPLE)
             and operation.type not in DATA_OPS | SIDE_EFFECTS | _LOOKING
         )
         touched = {
