@@ -38,7 +38,7 @@ class KnownStep:
         self.lean = compat.without_own_ops(function) if _may_be_doubled(history) else None
         self.left = 0  # calls until a full one
         self.every = FULLY
-        self._looked_at_call, self._looked_when = history.calls, time.perf_counter()
+        self._last_look = (history.calls, time.perf_counter())  # the call, and when
         self.ahead = 0  # by how much the step's own count, which says when it measures, is ahead of that of its calls
         self.looks = 0
         self._recorder, self._histories = recorder, histories
@@ -52,9 +52,9 @@ class KnownStep:
     def looked(self) -> None:
         """A call is about to be looked at in full; how long is it to the next?"""
         self.looks += 1
-        calls, now = self.history.calls, time.perf_counter()
-        period = (now - self._looked_when) / max(1, calls - self._looked_at_call)
-        self._looked_at_call, self._looked_when = calls, now
+        (before, then), self._last_look = self._last_look, (self.history.calls, time.perf_counter())
+        calls, now = self._last_look
+        period = (now - then) / max(1, calls - before)
         self.every = FULLY
         while self.every < FULLY_AT_LEAST and self.every * period < SELDOM:
             self.every *= 2

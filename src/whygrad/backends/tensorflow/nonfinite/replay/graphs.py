@@ -35,11 +35,6 @@ class GraphFacts:
     reaches_out: bool = False  # to files, tables, queues, other machines: more than variables and a batch
     meets_others: bool = False  # other devices or machines, which wait for it as it does for them
 
-    @property
-    def is_repeatable(self) -> bool:
-        """Whether calling it again with the same batch, on copies of its variables, gives the same and nothing else."""
-        return not (self.draws or self.runs_python)
-
 
 _known: weakref.WeakKeyDictionary[Any, GraphFacts] = weakref.WeakKeyDictionary()
 
