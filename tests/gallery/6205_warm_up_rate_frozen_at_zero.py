@@ -1,6 +1,6 @@
 # case: warm_up_rate_frozen_at_zero
 # verdict: bug; static: yes
-# cause: python-state-in-graph; also: never-updated at line 24
+# cause: python-state-in-graph; also: never-updated at line 25
 # expect_line: 25 33
 # expect_variables: - (the Python number rate; w and b never change)
 # symptom_today: silent: the loss is the same in all epochs

@@ -63,10 +63,11 @@ def aliased_network(recording: Recording) -> Iterator[Finding]:
     """
     yield from _multiplied(recording)
     yield from _copied_onto_itself(recording)
-    yield from _paired_with_itself(recording)
+    told = set[VariableId]()
     for event in recording.events_of(ObjectCalled):
         for first, second, assigned, places in _two_names(event) if event.calls else ():
             if _bootstraps(recording, event):
+                told.update(event.variables)
                 yield Finding(
                     message=f"`{first}` and `{second}` are likely meant to be two networks, but are one",
                     primary=Label(assigned, "a second name, not a copy"),
@@ -76,6 +77,7 @@ def aliased_network(recording: Recording) -> Iterator[Finding]:
                     fixes=partial(copied, assigned),
                     certain=False,
                 )
+    yield from _paired_with_itself(recording, told)
 
 
 def _two_names(event: ObjectCalled) -> Iterator[tuple[str, str, SourceSpan, tuple[SourceSpan, SourceSpan]]]:
@@ -170,7 +172,7 @@ def _copied_onto_itself(recording: Recording) -> Iterator[Finding]:
         )
 
 
-def _paired_with_itself(recording: Recording) -> Iterator[Finding]:
+def _paired_with_itself(recording: Recording, told: set[VariableId]) -> Iterator[Finding]:
     """A loop over the lists of two objects writes from one to the other, and the lists hold the very same variables."""
     lists = [each for each in recording.events_of(ListRead) if each.where is not None and each.held]
     places = {each.where for each in recording.ledger if each.kind is WriterKind.USER and each.where is not None}
@@ -178,14 +180,24 @@ def _paired_with_itself(recording: Recording) -> Iterator[Finding]:
         read = [_list_at(lists, spans) for spans in zipped_around(place)]
         for first, second in itertools.combinations([each for each in read if each is not None], 2):
             same = [one for one, other in zip(first.held, second.held, strict=False) if one == other]
-            if first.where != second.where and same:
+            if first.where != second.where and same and told.isdisjoint(same):
+                made = _made_later(recording, first.owner, second.owner)
+                writes = Label(place, "this writes every variable onto itself")
                 yield Finding(
                     message=f"{text_of(first.where)} and {text_of(second.where)} hold the very same variables: "
                     "they are one network",
-                    primary=Label(place, "this writes every variable onto itself"),
+                    primary=writes if made is None else Label(made, "the same layers once more, not a copy of them"),
+                    related=() if made is None else (writes,),
                     variables=tuple(variable_name(recording.variables[n]) for n in same),
                     help=f"make a second network: `keras.models.clone_model({second.owner})`, then copy the weights to it",
                 )
+
+
+def _made_later(recording: Recording, *owners: str) -> SourceSpan | None:
+    """Where the second of two networks was made, if they have different names."""
+    called = {event.name: event.made[0] for event in recording.events_of(ObjectCalled) if event.made}
+    made = sorted({called[name] for name in owners if name in called})
+    return made[1] if len(made) == 2 else None
 
 
 def _list_at(lists: list[ListRead], spans: list[SourceSpan]) -> ListRead | None:

@@ -62,9 +62,8 @@ class ListReads:
     def read_of_module(self, module: Any, attribute: str, value: Any, frame: FrameType) -> None:
         if owner_of(frame.f_code) is not CodeOwner.USER:
             return
-        read = self._first_read(
-            module, lambda each: type(each).__name__, attribute, value, self._recorder.place_of(frame)
-        )
+        place = self._recorder.place_of(frame)
+        read = self._first_read(module, lambda each: type(each).__name__, attribute, value, place)
         if read is not None and read.looks < _LOOKS:  # what it holds may be built late; at the end it may be gone
             held = self._variables.ids(value)
             read.looks += 1
