@@ -34,16 +34,31 @@ def test_ops_outside_of_any_tape_do_not_pile_up(tf: Any, kept: int) -> None:
         assert len(log.leaves) <= 2 * kept
 
 
-def test_steps_of_a_training_loop_do_not_pile_up(tf: Any) -> None:
+def sizes_of_the_log(tf: Any, steps: int) -> list[int]:
+    """How many ops are remembered after each step of a training loop."""
+    sizes = []
     with watch() as run:
         weight = tf.Variable(tf.ones((2,)))
-        sizes = []
-        for _ in range(30):
+        for _ in range(steps):
             with tf.GradientTape() as tape:
                 loss = tf.reduce_sum(tf.tanh(weight) ** 2)
             weight.assign_sub(0.1 * tape.gradient(loss, weight))
             sizes.append(len(log_of(run).records))
-        assert max(sizes[5:]) == sizes[5]
+    return sizes
+
+
+def test_steps_of_a_training_loop_do_not_pile_up(tf: Any) -> None:
+    full = module.KEPT_STEPS + 1
+    sizes = sizes_of_the_log(tf, 2 * full)
+
+    assert max(sizes) == max(sizes[: full + 1])
+
+
+def test_of_large_steps_only_the_last_two_are_remembered(tf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "KEPT_OPS", 10)  # less than one step
+    sizes = sizes_of_the_log(tf, 20)
+
+    assert max(sizes[5:]) == sizes[5]
 
 
 def test_an_open_tape_keeps_its_ops_however_many(tf: Any, kept: int) -> None:
