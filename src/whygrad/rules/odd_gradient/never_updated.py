@@ -58,7 +58,8 @@ def never_updated(recording: Recording) -> Iterator[Finding]:
     given = {pair.variable for update in recording.updates for pair in update.pairs if not pair.missing}
     for request, group in measured(recording):
         still = [each for each in group if each.numbers.moved is False and each.is_mostly_there]
-        still = [each for each in still if id(each.source) not in rounding_only(request)] if still else still
+        nothing = rounding_only(request) if still else set[int]()
+        still = [each for each in still if id(each.source) not in nothing]
         if not still or any(True for _ in find_vanishing(track_of(request, group))):
             continue
         lost = [each for each in still if each.variable.id not in given]

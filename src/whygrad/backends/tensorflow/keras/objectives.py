@@ -118,8 +118,7 @@ class Objectives:
     def _activation(self, layers: list[LayerFacts], prediction: Any, maker: Maker) -> Activation:
         """Of the layer that made the predictions, else by the op that did."""
         last = next((each for each in layers if each.kind not in PASSING), None)
-        known = last is not None and (last.kind is not LayerKind.OTHER or last.activation is Activation.COSINE)
-        if last is not None and known and not last.bent:
+        if last and not last.bent and (last.kind is not LayerKind.OTHER or last.activation is Activation.COSINE):
             return last.activation
         op = maker(compat.tensor_id(prediction))
         while op is not None and op.inputs and not bends(op):
