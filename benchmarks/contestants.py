@@ -57,8 +57,12 @@ class Watching:
         else:
             capture.listener = OpListener(capture.hooks, capture._note_op, capture._ignores)
             capture._joined.clear()
+            away = time.perf_counter() - self._left
             for history in capture.histories.by_graph.values():
-                history.next_at += time.perf_counter() - self._left  # rationed by the clock
+                history.next_at += away  # rationed by the clock
+            for known in capture.known_steps.of.values():
+                calls, then = known._last_look
+                known._last_look = (calls, then + away)
             capture.start()
         try:
             yield

@@ -11,6 +11,7 @@ from whygrad.observe.fact import Call, OpFact, TensorFacts
 from whygrad.observe.folds import Folds
 from whygrad.observe.label import Asked, Label
 from whygrad.observe.loss import loss_form
+from whygrad.observe.pairs import By
 from whygrad.source import SourceSpan
 
 KINDS = {
@@ -115,6 +116,7 @@ class Stream:
             at=self.clock,
             mean=form.mean,
             divided=form.divided,
+            targets=(loss,),
         )
         label = Label(frozenset(variables), frozenset({asked}), form.scale)
         if persistent:
@@ -128,7 +130,8 @@ class Stream:
         assert label is not None
         return label
 
-    def apply(self, variable: int, gradient: int) -> Pairing:
+    def apply(self, variable: int, gradient: int, *, line: int = 9, optimizer: int = 1) -> Pairing:
         """An optimizer is given the gradient for the variable."""
         function = None if self.function is None else self.function.key
-        return self.folds.applied.pair(variable, self.label(gradient), function).recorded()
+        by = By(at(line), optimizer, self.clock, function)
+        return self.folds.applied.pair(variable, self.label(gradient), by).recorded()

@@ -8,7 +8,7 @@ from observe.stream import Function, Stream, at
 from whygrad.graph import Action, OpKind
 from whygrad.graph.ledger import Write, WriterKind
 from whygrad.graph.node import VariableId
-from whygrad.observe.pairs import Pair, note_part_taken
+from whygrad.observe.pairs import By, Pair, note_part_taken
 from whygrad.observe.windows import Windows
 
 W, B, SLOT = 101, 102, 103
@@ -53,6 +53,49 @@ def test_an_accumulator_that_is_not_set_back_is_applied_twice(reset: bool) -> No
         pairs.append(s.apply(W, s.read(SLOT)))
 
     assert [pair.stale for pair in pairs] == [False, not reset]
+
+
+def test_of_what_is_applied_again_it_is_known_which_update_applied_it_before() -> None:
+    s = Stream()
+    for _ in range(2):
+        s.add_to(SLOT, s.gradient(W))
+    first = s.apply(W, s.read(SLOT), line=5)
+    for _ in range(2):
+        s.add_to(SLOT, s.gradient(W))
+
+    assert first.applied is None
+    assert s.apply(W, s.read(SLOT), line=9).applied == at(5)
+
+
+@pytest.mark.parametrize(
+    ("tapes", "losses", "optimizers", "again"),
+    [
+        ((7, 7), (1, 1), (1, 2), True),
+        ((7, 8), (1, 1), (1, 2), False),
+        ((7, 7), (1, 2), (1, 2), False),
+        ((7, 7), (1, 1), (1, 1), False),
+    ],
+    ids=["one loss, two optimizers", "two tapes", "two losses", "one optimizer"],
+)
+def test_two_optimizers_that_apply_the_gradient_of_one_loss_are_told(
+    tapes: tuple[int, int], losses: tuple[int, int], optimizers: tuple[int, int], again: bool
+) -> None:
+    s = Stream()
+    gradients = [s.gradient(W, loss=loss, tape=tape) for tape, loss in zip(tapes, losses, strict=True)]
+    first, second = (s.apply(W, g, line=n, optimizer=n) for g, n in zip(gradients, optimizers, strict=True))
+
+    assert first.moved is None
+    assert second.moved == (at(1) if again else None)
+
+
+def test_a_gradient_that_is_asked_for_after_the_first_update_is_another_matter() -> None:
+    s = Stream()
+    first = s.apply(W, s.gradient(W, loss=1, tape=7), line=1, optimizer=1)
+    s.tensor()
+    s.op(Action.ADD, s.tensor())
+    second = s.apply(W, s.gradient(W, loss=1, tape=7), line=2, optimizer=2)
+
+    assert (first.moved, second.moved) == (None, None)
 
 
 def test_a_gradient_that_was_traced_apart_from_its_update_is_compiled() -> None:
@@ -125,7 +168,7 @@ def accumulated(s: Stream) -> Pair:
     s.function = Function(1, s)
     s.add_to(SLOT, s.gradient(W))
     s.function = None
-    return s.folds.applied.pair(W, s.label(s.read(SLOT)), None)
+    return s.folds.applied.pair(W, s.label(s.read(SLOT)), By())
 
 
 def write(count: int, *, conditional: bool = False) -> Write:

@@ -120,6 +120,7 @@ class Missed(StrEnum):
     TARGETS_AS_INPUTS = "targets-as-inputs"  # both are taken from one table, and the inputs hold the targets
     TARGETS_AMONG_INPUTS = "targets-among-inputs"  # a column of the inputs is the targets, wherever it comes from
     VALIDATION_IN_TRAINING = "validation-in-training"  # the same rows
+    VALIDATION_TRAINED_BEFORE = "validation-trained-before"  # in an earlier training, whose weights are still there
     SPLIT_ANEW = "split-anew"  # data are shuffled each time before a part of them is cut off for validation
     SHUFFLED_APART = "shuffled-apart"  # inputs and targets, before they were put together
 

@@ -106,6 +106,8 @@ class Pairing:
     compiled: bool = False  # it was made apart from the update, and how often is not known
     beside: bool = False  # the variable took part in the pass that gave these gradients of others
     overwritten: SourceSpan | None = None  # where the variable got another value after its gradient was taken
+    applied: SourceSpan | None = None  # of what is stale: where the earlier update was
+    moved: SourceSpan | None = None  # where another optimizer had moved the variable by the gradient of the same loss
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

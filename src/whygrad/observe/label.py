@@ -24,6 +24,7 @@ class Asked:
     at: int = 0  # the clock
     mean: bool = False  # the loss was a mean over its examples
     divided: Place = None  # where the loss was multiplied by a constant
+    targets: tuple[int, ...] = ()
 
 
 class Part(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from whygrad.graph.node import OpKind, VariableId
 from whygrad.graph.recording import Pairing
@@ -24,6 +25,8 @@ class Pair:
     stale: bool = False  # it holds gradients that an earlier update has applied already
     took_part: bool = False  # in the pass that gave these gradients of others
     overwritten: Place = None  # where it was given another value after its gradient was taken
+    applied: Place = None  # where the earlier update was that applied what is stale
+    moved: Place = None  # where another optimizer had moved the variable by the gradient of the same loss
 
     def learn(self, label: Label) -> None:
         """What the gradient is, known only when the traced update is called."""
@@ -35,7 +38,16 @@ class Pair:
         if label is None:
             return (self.variable, self.missing, self.frozen)
         facts = (label.variables, len(label.requests), label.scale, label.clipped_then_summed, label.noised)
-        return (self.variable, self.missing, self.frozen, self.stale, self.overwritten, *facts)
+        return (
+            self.variable,
+            self.missing,
+            self.frozen,
+            self.stale,
+            self.overwritten,
+            self.applied,
+            self.moved,
+            *facts,
+        )
 
     @property
     def is_changed(self) -> bool:
@@ -74,23 +86,51 @@ class Pair:
             compiled=self.compiled and window is None,
             beside=self.took_part,
             overwritten=span(self.overwritten),
+            applied=span(self.applied),
+            moved=span(self.moved),
         )
+
+
+class By(NamedTuple):
+    """Which update it is that moves a variable."""
+
+    place: Place = None
+    optimizer: int = 0
+    at: int = 0  # the clock
+    function: int | None = None  # the traced function it is part of; None: it runs at once
 
 
 class Applied:
     """Which requests each variable was moved by last."""
 
     def __init__(self) -> None:
-        self._last: dict[int, int] = {}  # variable -> when the last request that was applied to it was asked
+        self._last: dict[
+            int, tuple[int, Place]
+        ] = {}  # variable -> when the last applied request was asked, and by whom
+        self._moved: dict[int, tuple[Label, By]] = {}  # variable -> the last gradient of one request that moved it
 
-    def pair(self, variable: int, label: Label, function: int | None) -> Pair:
+    def pair(self, variable: int, label: Label, by: By) -> Pair:
         """A gradient is applied by an update inside a traced function, or at once."""
-        pair = Pair(variable, label, compiled=label.functions != {function})
+        pair = Pair(variable, label, compiled=label.functions != {by.function})
+        times = [asked.at for asked in label.requests]
         if not label.is_traced:
-            times, last = [asked.at for asked in label.requests], self._last.get(variable)
+            last, pair.applied = self._last.get(variable, (None, None))
             pair.stale = last is not None and len(times) > 1 and min(times) <= last
-            self._last[variable] = max(times)
+            pair.applied = pair.applied if pair.stale else None
+            self._last[variable] = (max(times), by.place)
+        if len(times) == 1 and variable in label.variables:
+            before, mover = self._moved.get(variable, (label, by))
+            early = mover.optimizer != by.optimizer and times[0] <= mover.at
+            if early and _loss_of(before) == _loss_of(label):
+                pair.moved = mover.place
+            self._moved[variable] = (label, by)
         return pair
+
+
+def _loss_of(label: Label) -> object:
+    """Which loss a gradient is of, where it is of one."""
+    (asked,) = label.requests
+    return (asked.tape, asked.targets)
 
 
 def note_part_taken(pairs: Iterable[Pair], ops: Iterable[OpFact], handles: Mapping[int, int]) -> None:

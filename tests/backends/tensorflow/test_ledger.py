@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import whygrad as wg
+from whygrad.backends.tensorflow.listen.op_listener import OpListener
+from whygrad.backends.tensorflow.log import known_updates
 from whygrad.backends.tensorflow.log.ledger.ledger import KEPT_STRETCHES, StepsSeen
 from whygrad.graph.ledger import Ledger, WriterKind
 
@@ -233,3 +235,56 @@ def test_functions_compiled_before_watching_are_read_from_their_graphs(tf: Modul
     assert {(write.kind, write.count) for write in run.ledger.of("n/moving_mean")} == {("layer", 4)}
     assert {(write.kind, write.count) for write in run.ledger.of("tally")} == {("user", 1)}
     assert run.ledger.steps == 4
+
+
+def trained(keras: ModuleType, tf: ModuleType, optimizer: Any, steps: int) -> set[tuple[Any, ...]]:
+    """The rows of an eager loop that projects one variable by hand every third step."""
+    keras.utils.set_random_seed(1)
+    model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(2, name="hidden"), keras.layers.Dense(1)])
+    variables = model.trainable_variables
+    x = tf.random.normal((8, 3), seed=1)
+    with wg.watch() as run:
+        for step in range(steps):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(tf.square(model(x) - 1.0))
+            optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
+            if step % 3 == 0:
+                variables[0].assign(tf.clip_by_value(variables[0], -0.5, 0.5))
+        ledger = run.ledger
+    return {
+        (write.variable, write.kind, write.writer, write.method, write.count, write.where, write.steps)
+        for write in ledger.writes
+    }
+
+
+@pytest.mark.parametrize("ema", [False, True])
+def test_updates_that_are_not_listened_to_are_in_the_ledger_as_if_they_were(
+    keras: ModuleType, tf: ModuleType, monkeypatch: pytest.MonkeyPatch, ema: bool
+) -> None:
+    def rows(heard: int) -> list[tuple[Any, ...]]:
+        monkeypatch.setattr(known_updates, "_HEARD", heard)
+        options = {"use_ema": True, "ema_overwrite_frequency": 7} if ema else {}
+        found = trained(keras, tf, keras.optimizers.Adam(0.01, name="adam", **options), 45)
+        return sorted((row[1:] for row in found), key=repr)
+
+    assert rows(16) == rows(1)
+
+
+def test_only_updates_that_are_always_alike_go_unheard(
+    keras: ModuleType, tf: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Slow(keras.optimizers.SGD):  # type: ignore[misc]
+        def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+            super().update_step(gradient, variable, learning_rate / 2)
+
+    hushed: list[int] = []
+    hush = OpListener.hush
+    monkeypatch.setattr(OpListener, "hush", lambda self: hushed.append(1) or hush(self))
+    for optimizer, quiet in (
+        (keras.optimizers.Adam(0.01), True),
+        (keras.optimizers.Adam(0.01, gradient_accumulation_steps=4), False),
+        (Slow(0.01), False),
+    ):
+        hushed.clear()
+        trained(keras, tf, optimizer, 32)
+        assert bool(hushed) == quiet

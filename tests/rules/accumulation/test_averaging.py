@@ -87,3 +87,20 @@ def test_silent_when_each_counts_as_it_should_or_nobody_knows(facts: dict[str, A
 def test_old_gradients_of_uneven_weight_are_reported_unless_they_were_weighed_again() -> None:
     assert codes(applied(requests=6, scale=None, stale=True)) == ["WG502"]
     assert codes(applied(requests=6, scale=None, stale=True, aged=True)) == []
+
+
+def test_gradients_left_by_another_update_are_shown_at_the_one_that_left_them() -> None:
+    found = one(applied(requests=4, scale=0.25, stale=True, summed=at(3), applied=at(6)))
+
+    assert found.code == "WG502"
+    assert found.primary is not None
+    assert (found.primary.span, found.primary.text) == (at(6), "applied here, and not set back")
+    assert [label.span for label in found.related] == [at(9), at(3)]
+
+
+def test_gradients_that_the_same_line_applies_again_are_shown_there() -> None:
+    found = one(applied(requests=4, scale=0.25, stale=True, summed=at(3), applied=at(9)))
+
+    assert found.primary is not None
+    assert found.primary.span == at(9)
+    assert [label.span for label in found.related] == [at(3)]

@@ -228,3 +228,34 @@ def test_fires_when_a_loop_writes_from_one_list_to_another_of_the_same_variables
     ledger = Ledger(variables={w.id: "w", copy.id: "copy"}, writes=(write,), steps=4)
 
     assert codes(replace(g.finish(), ledger=ledger)) == found
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("inputs", ["same", "other"])
+def test_two_heads_of_the_same_layers_are_one_where_they_get_the_same_input(shared: bool, inputs: str) -> None:
+    g = GraphBuilder()
+    one_kernel, x, z = g.variable("kernel"), g.constant(), g.constant()
+    other_kernel = one_kernel if shared else g.variable("second")
+    first = g.op(OpKind.CONTRACT, (x, one_kernel), layers=("model", "first"))
+    second = g.op(OpKind.CONTRACT, (x if inputs == "same" else z, other_kernel), layers=("model", "second"))
+    g.event(ObjectCalled(name="first", variables=(one_kernel.id,), made=(at(3),)))
+    g.event(ObjectCalled(name="second", variables=(other_kernel.id,), made=(at(4),)))
+    recording = g.finish(loss=g.op(OpKind.SMOOTH, (first, second)))
+
+    if not shared or inputs == "other":
+        assert codes(recording) == []
+        return
+    found = one(recording)
+    assert (found.code, found.certain, found.variables) == ("WG209", False, ("kernel",))
+    assert found.primary is not None
+    assert found.primary.span == at(4)
+
+
+def test_a_network_inside_another_one_is_not_a_second_one() -> None:
+    g = GraphBuilder()
+    kernel, x = g.variable("kernel"), g.constant()
+    product = g.op(OpKind.CONTRACT, (x, kernel), layers=("outer", "inner"))
+    g.event(ObjectCalled(name="outer", variables=(kernel.id,), made=(at(4),)))
+    g.event(ObjectCalled(name="inner", variables=(kernel.id,), made=(at(3),)))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (product,)))) == []

@@ -36,6 +36,7 @@ def test_fires_when_the_short_list_was_used() -> None:
     )
     assert found.primary is not None
     assert (found.primary.span, found.primary.text) == (at(3), "0 of 2 variables")
+    assert found.variables == ("a", "b")
 
 
 def test_fires_when_the_run_failed_afterwards() -> None:

@@ -177,5 +177,7 @@ def test_leaks_fire() -> None:
     sigmoid = dense(1, A.SIGMOID)
 
     assert codes(trained(L.BINARY, sigmoid, YES_OR_NO, missed=(Missed.VALIDATION_IN_TRAINING,))) == ["WG815"]
+    before = trained(L.BINARY, sigmoid, YES_OR_NO, missed=(Missed.VALIDATION_TRAINED_BEFORE,))
+    assert "in an earlier `fit`" in one(before).message
     assert codes(trained(L.BINARY, sigmoid, YES_OR_NO, missed=(Missed.TARGETS_AS_INPUTS,))) == ["WG815"]
     assert codes(trained(L.BINARY, sigmoid, YES_OR_NO)) == []

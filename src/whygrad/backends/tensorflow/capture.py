@@ -100,6 +100,7 @@ class Capture:
         of_terms = self._numbers_of_terms
         self.freezer = Freezer(recorder, self.keras, self.requests, self.updates, self.numbers, of_terms, self._events)
         self.listener = OpListener(self.hooks, self._note_op, self._ignores)
+        self.updates.known.hush = lambda: self.listener.hush()
         self._joined: set[str] = set()
         self._known: dict[int, KnownStep] = {}
 

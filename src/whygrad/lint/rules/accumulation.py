@@ -10,6 +10,7 @@ from whygrad.backends.api import Does
 from whygrad.diagnostics import Severity, Word
 from whygrad.lint.flow.facts import Write
 from whygrad.lint.rules.check import Case, Finding, rules
+from whygrad.lint.values.questions import options
 from whygrad.lint.values.reach import flat
 from whygrad.lint.values.value import Kind, Literal, Node, Value
 
@@ -142,7 +143,7 @@ def not_reset(case: Case) -> Iterator[Finding]:
     """Slots that gradients are added to, and that nobody sets back after the update."""
     for write, _ in _slot_sums(case):
         slot = write.variable
-        back = [each for each in case.facts.writes if each.variable.where is slot.where and each.method == "assign"]
+        back = [each for each in case.facts.writes if each.method == "assign" and _may_be(each.variable, slot)]
         updates = [u for u in case.facts.updates for g, _ in u.pairs or () if _comes_from(g, slot)]
         made_here = slot.place is not None and bool(updates) and slot.place.calls == updates[0].place.calls
         again = bool(updates) and (bool(updates[0].place.loops) or (bool(updates[0].place.calls) and not made_here))
@@ -155,6 +156,10 @@ def not_reset(case: Case) -> Iterator[Finding]:
                 help=f"write `slot.{Word.ASSIGN}(...)` with zeros after every update",
                 called=case.span(updates[0].where),
             )
+
+
+def _may_be(value: Value, slot: Node) -> bool:
+    return any(each.where is slot.where for each in options(value))
 
 
 def _comes_from(value: Value, slot: Node, depth: int = 8) -> bool:

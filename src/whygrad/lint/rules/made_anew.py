@@ -193,10 +193,12 @@ def compiled_anew(case: Case) -> Iterator[Finding]:
 
 
 def _changes_it(case: Case, network: Object, loop: ast.AST) -> bool:
-    """Whether a loop freezes layers or sets the network otherwise, which needs a new compilation."""
+    """Whether a loop freezes layers, sets weights back or the network otherwise, which needs a new compilation."""
     if isinstance(loop, ast.For) and not isinstance(loop.iter, ast.Call):
         return True
     if any(isinstance(each, ast.Attribute) and each.attr == "trainable" for each in ast.walk(loop)):
+        return True
+    if any(use.method in ("set_weights", "load_weights") and loop in use.place.loops for use in case.facts.uses):
         return True
     return any(held.owner is network and loop in held.place.loops for held in case.facts.holdings)
 

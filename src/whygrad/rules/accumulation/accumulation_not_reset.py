@@ -65,13 +65,16 @@ def accumulation_not_reset(recording: Recording) -> Iterator[Finding]:
         if not kept:
             continue
         names = tuple(variable_name(recording.variables[pair.variable]) for pair in kept)
-        summed = kept[0].summed
+        summed, applied = kept[0].summed, kept[0].applied
+        again = None if update.where is None else Label(update.where, "applies old gradients again")
+        left = None if applied in (None, update.where) else Label(applied, "applied here, and not set back")
+        added = None if summed is None else Label(summed, "added up here" if left else "added up here, never set back")
         yield Finding(
             message=f"the accumulated gradient of {listing(names)} still holds what an earlier update applied",
-            primary=None if update.where is None else Label(update.where, "applies old gradients again"),
+            primary=left or again,
             variables=names,
-            related=() if summed is None else (Label(summed, "added up here, never set back"),),
+            related=tuple(label for label in (again if left else None, added) if label is not None),
             help="set the accumulators to zero after each update",
             steps=Steps(update.times, update.times),
-            fixes=partial(set_back, update.where, summed),
+            fixes=partial(set_back, applied or update.where, summed),
         )

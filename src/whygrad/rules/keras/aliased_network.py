@@ -8,7 +8,7 @@ from functools import partial
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.fixes.networks import copied, each_made_anew
-from whygrad.graph import Recording, Request, TensorId, VariableId
+from whygrad.graph import OpKind, Recording, Request, TensorId, VariableId
 from whygrad.graph.ledger import WriterKind
 from whygrad.graph.objects import AttributeSet, Given, ListRead, ObjectCalled
 from whygrad.graph.questions.query import Index, index_of
@@ -59,10 +59,11 @@ def aliased_network(recording: Recording) -> Iterator[Finding]:
     ## Known limits
     Only a plain assignment of one name to the other is recognised, and only where both are called in one loss; and a list
     multiplied around the very expression that makes a layer or variable (`[Dense(4)] * 3`, `[make_block()] * n`), or
-    `dict.fromkeys` in its place.
+    `dict.fromkeys` in its place. Of two networks made of the same layers, where both get the same input.
     """
     yield from _multiplied(recording)
     yield from _copied_onto_itself(recording)
+    yield from _twice_on_one_input(recording)
     told = set[VariableId]()
     for event in recording.events_of(ObjectCalled):
         for first, second, assigned, places in _two_names(event) if event.calls else ():
@@ -170,6 +171,43 @@ def _copied_onto_itself(recording: Recording) -> Iterator[Finding]:
             variables=tuple(variable_name(recording.variables[n]) for n in copy.variables if n in recording.variables),
             help=f"make a second network: `keras.models.clone_model({copy.source})`, then copy the weights to it",
         )
+
+
+def _twice_on_one_input(recording: Recording) -> Iterator[Finding]:
+    """Two networks made apart have the very same variables, and compute the same of one tensor."""
+    by_variables: dict[frozenset[VariableId], list[ObjectCalled]] = {}
+    for event in recording.events_of(ObjectCalled):
+        if event.variables and event.made:
+            by_variables.setdefault(frozenset(event.variables), []).append(event)
+    for variables, events in by_variables.items():
+        for one, other in itertools.combinations(events, 2):
+            place = _made_later(recording, one.name, other.name)
+            if place is not None and any(
+                _compute_alike(r, variables, one.name, other.name) for r in recording.requests
+            ):
+                yield Finding(
+                    message=f"`{one.name}` and `{other.name}` have the very same variables and get the same input: "
+                    "they are likely meant to be two networks, but are one",
+                    primary=Label(place, "the same layers once more, not a copy of them"),
+                    variables=tuple(variable_name(recording.variables[n]) for n in sorted(variables)),
+                    help=f"make a second network: `keras.models.clone_model({one.name})`, or call what makes it twice",
+                    certain=False,
+                )
+
+
+def _compute_alike(request: Request, variables: frozenset[VariableId], one: str, other: str) -> bool:
+    """Whether each of two networks, neither of them inside the other, takes one tensor times one of these variables."""
+    index = index_of(request.graph)
+    for variable in variables:
+        given: dict[str, set[TensorId]] = {one: set(), other: set()}
+        for tensor in (tensor for op in index.reads.get(variable, ()) for tensor in op.outputs):
+            for op, _ in index.users.get(tensor, ()):
+                inside = [name for name in given if name in op.layers]
+                if op.kind is OpKind.CONTRACT and len(inside) == 1:
+                    given[inside[0]].update(each for each in op.inputs if each != tensor)
+        if not given[one].isdisjoint(given[other]):
+            return True
+    return False
 
 
 def _paired_with_itself(recording: Recording, told: set[VariableId]) -> Iterator[Finding]:

@@ -57,6 +57,7 @@ def unbuilt_model(recording: Recording) -> Iterator[Finding]:
 
 def _too_short(recording: Recording, read: ListRead) -> Finding:
     then, now = len(read.held), len(read.later)
+    late = [recording.variables[n] for n in read.later if n not in read.held and n in recording.variables]
     harmful = (
         read.handed_on or is_looped_over(read.where) or recording.failure is not None or _left_out(recording, read)
     )
@@ -64,6 +65,7 @@ def _too_short(recording: Recording, read: ListRead) -> Finding:
         message=f"`{read.owner}.{read.attribute}` was read before the model was built: "
         f"it had {then} variables then and has {now} now",
         primary=None if read.where is None else Label(read.where, f"{then} of {now} variables"),
+        variables=tuple(variable_name(variable) for variable in late),
         help="give the model its input shape (`keras.layers.Input`, `model.build(...)`) or call it once before this line",
         severity=None if harmful else Severity.NOTE,
         fixes=partial(read_when_used, read.where),

@@ -20,7 +20,8 @@ def validation_leaks_into_training(recording: Recording) -> Iterator[Finding]:
     A validation shows how the model does on what it has not seen. On rows that it was trained on, it shows how well they
     are remembered: a share `s` of such rows, which are always right, makes `s + (1 - s) a` of a true accuracy `a`, 0.8 of
     0.6 where half of them are known. Parts that are split from rows which are shuffled again share rows after one epoch:
-    of a cut of 80 to 20, four in five of the next validation. A column of the inputs that is the target makes every
+    of a cut of 80 to 20, four in five of the next validation. So do the folds of a cross-validation that go on with one
+    model: what it is validated on in the second, it was trained on in the first. A column of the inputs that is the target makes every
     model perfect, until the day it is asked for what nobody knows yet.
 
     ## Example
@@ -59,6 +60,13 @@ def validation_leaks_into_training(recording: Recording) -> Iterator[Finding]:
                 message="rows of the validation data are also used for training: the validation says nothing new",
                 primary=data_place(objective, "validation_data", 9),
                 help="train on the rows that are not in the validation data",
+            )
+        if Missed.VALIDATION_TRAINED_BEFORE in objective.missed:
+            yield Finding(
+                message="rows of the validation data were trained on in an earlier `fit`, and the model still has the "
+                "weights of it: the validation says nothing new",
+                primary=data_place(objective, "validation_data", 9),
+                help="make a new model for each part of the data, or set its weights back before `fit`",
             )
         if Missed.SPLIT_ANEW in objective.missed:
             yield Finding(

@@ -14,7 +14,9 @@ from whygrad.graph.objects import ListRead
 from whygrad.graph.questions.fed_in import is_fed_in
 from whygrad.graph.questions.query import index_of
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.wording import listing, variable_name
+from whygrad.rules.wording import listing, text_of, variable_name
+from whygrad.rules.wrong_variables.variable_recreated import recreated_variables
+from whygrad.source.arguments import argument_span
 from whygrad.source.module import in_one_function
 
 
@@ -73,8 +75,11 @@ def untracked_variable(recording: Recording) -> Iterator[Finding]:
     yield from _forgotten_by_modules(recording)
     seen: dict[object, list[Variable]] = {}
     fed: set[object] = set()
+    recreated = recreated_variables(recording)  # whose rule has the cause
     for request in recording.requests:
         for variable, is_input in _forgotten(recording, request):
+            if variable.id in recreated:
+                continue
             seen.setdefault(variable.created or variable.id, []).append(variable)
             if is_input:
                 fed.add(variable.created or variable.id)
@@ -91,9 +96,14 @@ def _forgotten(recording: Recording, request: Request) -> Iterator[tuple[Variabl
     for variable, live in _left_out(recording, request):
         if not (variable.trainable and variable.is_floating and _is_unknown(recording, request, variable, live)):
             continue
-        is_input = is_fed_in(index_of(request.graph), live, trained)
+        is_input = is_fed_in(index_of(request.graph), live, trained) and not _is_said_trainable(variable)
         if not (variable.from_data and is_input):
             yield variable, is_input and not variable.in_constructor and _has_a_row_for_each_target(request, variable)
+
+
+def _is_said_trainable(variable: Variable) -> bool:
+    """Whether the line that makes it says so: nobody says that of data."""
+    return text_of(argument_span(variable.created, "trainable", 1)) == "`True`"
 
 
 def _has_a_row_for_each_target(request: Request, variable: Variable) -> bool:

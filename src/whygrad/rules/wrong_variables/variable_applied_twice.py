@@ -13,11 +13,12 @@ from whygrad.rules.wording import listing, variable_name
 
 @rule("WG210", "variable-applied-twice", severity=Severity.ERROR, since="0.1.0")
 def variable_applied_twice(recording: Recording) -> Iterator[Finding]:
-    """Detects variables that are in one update more than once, so that they move twice in a step.
+    """Detects variables that the gradient of one loss moves twice in a step: by one update, or by two optimizers.
 
     ## Why it matters
     `tape.gradient` already adds up all uses of a variable. Where two networks share a layer and their lists are joined,
-    its gradient stands in the joined list twice: the layer moves by twice the step, and moments are updated twice.
+    its gradient stands in the joined list twice: the layer moves by twice the step, and moments are updated twice. So do
+    variables that are in the groups of two optimizers, which each apply the gradient of the same loss.
 
     ## Example
     ```python
@@ -54,7 +55,8 @@ def variable_applied_twice(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Two updates of one variable in a step by two optimizers, or in two calls, are taken as meant.
+    Two updates of one variable in a step by one optimizer, in two calls, are taken as meant; and so are those by two
+    optimizers where each has a loss of its own.
     """
     for update in recording.updates:
         twice = _repeated(update)
@@ -66,6 +68,27 @@ def variable_applied_twice(recording: Recording) -> Iterator[Finding]:
             primary=None if update.where is None else Label(update.where, "applied more than once here"),
             variables=names,
             help=f"give each variable once: `{Word.GRADIENT}` adds up its uses already",
+            steps=Steps(update.times, update.times),
+        )
+    yield from _by_two_optimizers(recording)
+
+
+def _by_two_optimizers(recording: Recording) -> Iterator[Finding]:
+    for update in recording.updates:
+        again = [pair for pair in update.pairs if pair.moved is not None]
+        if not again:
+            continue
+        names = tuple(variable_name(recording.variables[pair.variable]) for pair in again)
+        moved = again[0].moved
+        yield Finding(
+            message=f"{listing(names)} is likely in the groups of two optimizers by mistake: "
+            "both apply the gradient of one loss to it",
+            primary=None if update.where is None else Label(update.where, "moves it a second time"),
+            variables=names,
+            related=() if moved is None else (Label(moved, "moved by the gradient of this loss already"),),
+            help="give each variable to one of the optimizers",
+            severity=Severity.WARNING,
+            certain=False,
             steps=Steps(update.times, update.times),
         )
 

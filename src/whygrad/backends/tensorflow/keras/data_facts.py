@@ -31,8 +31,14 @@ class GivenData:
         self.weighted = self.validated = False
         self._looks = 0
         self._seen: tuple[int, int] = (0, 0)
+        self._trained: set[int] = set()  # rows that the weights were trained on, beside a validation
+        self._left: int | None = None  # a number for the weights as the last training left them
 
-    def look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def ended(self, weights: int) -> None:
+        """A training ended with these weights."""
+        self._left = weights
+
+    def look(self, args: tuple[Any, ...], kwargs: dict[str, Any], weights: int) -> None:
         given = {**dict(zip(("x", "y"), args, strict=False)), **kwargs}
         x, y, validation = given.get("x"), given.get("y"), given.get("validation_data")
         if self._looks >= _MOST_LOOKS or self._seen == (id(x), id(y)):
@@ -51,9 +57,17 @@ class GivenData:
         beside = list(_arrays(validation[0])) if isinstance(validation, (list, tuple)) and validation else []
         if len(inputs) == 1 and len(targets) == 1 and holds(inputs[0], targets[0]):
             found.append(Missed.TARGETS_AS_INPUTS if _of_one_table(x, y) else Missed.TARGETS_AMONG_INPUTS)
-        if len(inputs) == 1 and len(beside) == 1 and _shares_rows(inputs[0], beside[0]):
-            found.append(Missed.VALIDATION_IN_TRAINING)
+        if len(inputs) == 1 and len(beside) == 1 and len(inputs[0]) <= _MOST_ROWS:
+            found += self._of_rows(set(_rows(inputs[0])), list(_rows(beside[0])), goes_on=weights == self._left)
         self.missed = tuple(found)
+
+    def _of_rows(self, trained: set[int], validated: list[int], *, goes_on: bool) -> Iterator[Missed]:
+        before = self._trained if goes_on and len(self._trained) <= _MOST_ROWS else set[int]()
+        self._trained = before | trained
+        if _are_among(validated, trained):
+            yield Missed.VALIDATION_IN_TRAINING
+        elif _are_among(validated, before):
+            yield Missed.VALIDATION_TRAINED_BEFORE
 
 
 def _of_datasets(trained: Any, validation: Any) -> Iterator[Missed]:
@@ -114,13 +128,15 @@ def holds(inputs: Array, targets: Array) -> bool:
     return any(np.array_equal(inputs[:, column], flat) for column in same)
 
 
-def _shares_rows(inputs: Array, validation: Array) -> bool:
-    """Whether rows of the validation data are among the inputs, and too many for it to be chance."""
-    if inputs.shape[1:] != validation.shape[1:] or inputs.dtype != validation.dtype or len(validation) < _FEW:
-        return False
-    width = inputs[0].size
-    if len(inputs) > _MOST_ROWS or inputs.dtype.kind not in "fiu" or width < (2 if inputs.dtype.kind == "f" else 8):
-        return False
-    known = {row.tobytes() for row in inputs}
-    shared = sum(row.tobytes() in known for row in validation[:_MOST_ROWS])
-    return len(known) > len(inputs) // 2 and shared >= _SHARED * min(len(validation), _MOST_ROWS)
+def _rows(array: Array) -> Iterator[int]:
+    """A number for each row; nothing where many are alike, or may be by chance."""
+    kind, width = array.dtype.kind, array[0].size if len(array) else 0
+    if kind in "fiu" and width >= (2 if kind == "f" else 8):
+        rows = [hash((array.dtype.str, row.tobytes())) for row in array[:_MOST_ROWS]]
+        yield from rows if len(set(rows)) > len(rows) // 2 else ()
+
+
+def _are_among(validated: list[int], trained: set[int]) -> bool:
+    """Whether rows of the validation data are among those that were trained on, and too many for it to be chance."""
+    shared = sum(row in trained for row in validated)
+    return len(validated) >= _FEW and shared >= _SHARED * len(validated)

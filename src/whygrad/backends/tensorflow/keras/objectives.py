@@ -6,6 +6,7 @@ A compiled step leaves them in variables of ours, which share their buffers. The
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable, Iterator
 from types import FrameType
@@ -13,7 +14,7 @@ from typing import Any, Final
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras.data_facts import GivenData
-from whygrad.backends.tensorflow.keras.inspection import path_of
+from whygrad.backends.tensorflow.keras.inspection import listed, path_of
 from whygrad.backends.tensorflow.keras.layer_chain import LayerChain
 from whygrad.backends.tensorflow.keras.layer_facts import activation_of, bends, settled
 from whygrad.backends.tensorflow.keras.loss_sites import LossFacts, LossSite, loss_function, loss_object, unseen
@@ -50,6 +51,7 @@ class Objectives:
         self._last: int | None = None  # the prediction that a loss function was called with
         self._turn = 0
         self._looked = True  # since the last step
+        trainings.on_end.append(self._ended)
 
     def loss_made(self, loss: Any, frame: FrameType, *_: Any) -> None:
         self.made[loss] = self._recorder.place_at(frame)
@@ -61,7 +63,18 @@ class Objectives:
     def began(self, model: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A model is about to be trained on these data."""
         if method == "fit":
-            self._given.setdefault(model, GivenData()).look(args, kwargs)
+            self._given.setdefault(model, GivenData()).look(args, kwargs, self._weights_of(model))
+
+    def _ended(self, model: Any) -> None:
+        if model in self._given:
+            self._given[model].ended(self._weights_of(model))
+
+    def _weights_of(self, model: Any) -> int:
+        """A number for the values of its smallest weight."""
+        listing = listed(model, "trainable_variables")
+        with self._recorder.pausing():
+            least = min(listing, key=lambda each: math.prod(each.shape), default=None)
+            return 0 if least is None else hash(least.numpy().tobytes())
 
     def compared(self, loss: Any, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A loss object is about to be called."""

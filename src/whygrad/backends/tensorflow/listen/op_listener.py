@@ -27,15 +27,20 @@ class OpListener:
 
     def unheard(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function whose ops in this thread are noted by others; TensorFlow need not even tell of them."""
-        listeners = compat.listeners()
-        heard = self._on_op in listeners
-        if heard:
-            listeners.remove(self._on_op)
+        listen_again = self.hush()
         try:
             return function(*args)
         finally:
-            if heard:
-                listeners.append(self._on_op)
+            if listen_again is not None:
+                listen_again()
+
+    def hush(self) -> Callable[[], None] | None:
+        """Hear of no ops of this thread until what is returned is called; None where nothing was heard anyway."""
+        listeners, on_op = compat.listeners(), self._on_op
+        if on_op not in listeners:
+            return None
+        listeners.remove(on_op)
+        return lambda: listeners.append(on_op)
 
     def stop(self) -> None:
         self._stopped = True

@@ -23,8 +23,6 @@ def _is_constructor(frame: FrameType | None) -> bool:
 
 def install(hooks: Hooks, recorder: Recorder, requests: Requests) -> None:
     def note(variable: Any, frame: Any) -> None:
-        if compat.stands_for_written(variable):
-            return
         entry = recorder.variables.add(variable, None, recorder.now)
         if entry is not None and not entry.noted:
             entry.noted = True
@@ -39,7 +37,8 @@ def install(hooks: Hooks, recorder: Recorder, requests: Requests) -> None:
     def wrap(original: Any) -> Any:
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             original(self, *args, **kwargs)
-            hooks.safely(note, self, sys._getframe(1))
+            if not compat.stands_for_written(self):
+                hooks.safely(note, self, sys._getframe(1))
 
         return __init__
 

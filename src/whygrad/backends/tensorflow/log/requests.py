@@ -220,6 +220,7 @@ class Requests:
             at=recorder.now,
             mean=form.mean,
             divided=form.divided,
+            targets=tuple(entry.targets),
         )
         carries = frozenset[int]()
         if self._tapes.of(ticket.tape).persistent:

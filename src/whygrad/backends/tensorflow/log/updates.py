@@ -12,11 +12,12 @@ from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.episode import Episodes
+from whygrad.backends.tensorflow.log.known_updates import KnownUpdates
 from whygrad.backends.tensorflow.log.op_record import OpRecord
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
 from whygrad.observe.label import Label
-from whygrad.observe.pairs import Pair, note_part_taken
+from whygrad.observe.pairs import By, Pair, note_part_taken
 from whygrad.observe.place import Place
 
 KEPT_PER_PLACE = 64
@@ -61,6 +62,7 @@ class Updates:
         self.counter = itertools.count(1)
         self.names: dict[str, int] = {}  # the first optimizer of each name
         self.total = 0
+        self.known = KnownUpdates(recorder.ledger)
 
     def number(self, optimizer: Any) -> int:
         """Which optimizer it is."""
@@ -76,12 +78,13 @@ class Updates:
             return False
         caller, graph = sys._getframe(3), compat.current_graph()
         place = recorder.place_at(caller) or self._training_place()
+        number = self.number(optimizer)
+        by = By(place, number, recorder.now, recorder.observed.function_number(graph))
         pairs = tuple(
-            self._pair(entry.id, gradient)
+            self._pair(entry.id, gradient, by)
             for gradient, variable in zip(gradients, variables, strict=False)
             if (entry := self._variables.of(variable)) is not None
         )
-        number = self.number(optimizer)
         unknown = self._unknown(optimizer, variables)
         update = UpdateEntry(place, _name(optimizer), number, pairs, unknown, recorder.now + 1)
         update.stateful, update.made = is_stateful(optimizer), self._made(optimizer)
@@ -107,6 +110,8 @@ class Updates:
             look(update, gradients, variables, caller)
         if graph is None:
             self._episodes.updating()
+            if recorder.spy is None and not recorder.merging:
+                self.known.begin(optimizer, (number, place, tuple((pair.variable, pair.missing) for pair in pairs)))
         return True
 
     def wrote(self, entry: VariableEntry, record: OpRecord, graph: Any, label: Label) -> None:
@@ -118,14 +123,14 @@ class Updates:
         traced = compat.current_graph() is not None
         self._keep(UpdateEntry(record.place, record.type, 0, (pair,), (), record.sequence, traced=traced))
 
-    def _pair(self, variable: int, gradient: Any) -> Pair:
+    def _pair(self, variable: int, gradient: Any, by: By) -> Pair:
         observed, graph = self._recorder.observed, compat.current_graph()
         folds = observed.folds
         label, entry = self.label_of(gradient), self._variables.entries.get(variable)
         pair = Pair(variable, missing=gradient is None)
         if label is not None:
             folds.labels.taken(label)
-            pair = folds.applied.pair(variable, label, observed.function_number(graph))
+            pair = folds.applied.pair(variable, label, by)
             if entry is not None and variable in label.variables:
                 since = max(asked.at for asked in label.requests)
                 pair.overwritten = folds.assignments.overwritten(
@@ -161,6 +166,7 @@ class Updates:
         recorder = self._recorder
         recorder.applying -= 1
         if began:
+            self.known.end()
             for look in self.on_end if compat.current_graph() is None else ():
                 look()
             recorder.paused -= 1

@@ -23,9 +23,10 @@ from whygrad.backends.tensorflow.nonfinite.replay.step_history import Call, Step
 
 FULLY: Final = 16  # one call in so many, or a multiple
 FULLY_AT_LEAST: Final = 256  # one call in so many, however short they are
-SELDOM: Final = 0.05  # seconds between two of those, as far as that allows it
+SELDOM: Final = 0.1  # seconds between two of those, as far as that allows it
 KNOWN_AFTER: Final = 64  # calls, a multiple of that
 _ASK: Final = 8  # full calls after which a step is asked again how often it ran: another may count with it
+_NOTHING: Final[dict[int, Any]] = {}
 _SMALL: Final = 4000  # ops of a graph that is worth a second function: with more, a step takes longer than it saves
 
 
@@ -46,7 +47,7 @@ class KnownStep:
         self._numbers = recorder.traced.has_values(history.graph)
         self._labels = recorder.labels.tensors
         self._takes_data = history.facts.takes_data
-        self._changed: dict[int, Any] = {}  # by other code, before the call that is about to be made
+        self._changed = _NOTHING  # by other code, before the call that is about to be made
         self._looked_at = [i for i, result in enumerate(history.graph.outputs) if _is_small_float(result)]
 
     def looked(self) -> None:
@@ -62,16 +63,16 @@ class KnownStep:
 
     def takes(self, arguments: tuple[Any, ...], hooks: Hooks) -> bool:
         """Whether the call that is about to be made may pass without a closer look."""
-        history = self.history
+        history, labels = self.history, self._labels
         passes = (
             self.left > 0
             and not self._recorder.is_busy
             and time.perf_counter() < history.next_at
             and hooks.is_thread(threading.get_ident())
             and compat.runs_eagerly()
-            and self._labels.keys().isdisjoint([compat.tensor_id(arguments[i]) for i in history.data_at])
+            and (not labels or labels.keys().isdisjoint([compat.tensor_id(arguments[i]) for i in history.data_at]))
         )
-        if passes:
+        if passes and (self._takes_data or history.writes_seen != self._histories.writes_now()):
             hooks.safely(self._look_ahead, arguments)
         return passes
 
@@ -90,6 +91,7 @@ class KnownStep:
         history.died = False
         self._histories.latest = history
         self._histories.keep(history, Call(arguments, changed=self._changed))
+        self._changed = _NOTHING
         recorder.ledger.ran_again(self._runs)
         if self._numbers:
             recorder.traced.ran((history.graph,))

@@ -9,6 +9,7 @@ from types import FrameType
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.known_updates import has_users_code
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.updates import UpdateEntry, Updates
 from whygrad.backends.tensorflow.log.variables import VariableBook
@@ -17,7 +18,7 @@ from whygrad.backends.tensorflow.nonfinite.discoveries import Discoveries
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
-from whygrad.backends.tensorflow.nonfinite.update_spy import UpdateSpy, has_users_code
+from whygrad.backends.tensorflow.nonfinite.update_spy import UpdateSpy
 from whygrad.graph import VariableId
 from whygrad.graph.nonfinite import Nonfinite, Occurrence, Scaled, Stage, UpdateFacts
 from whygrad.observe.place import span

@@ -71,6 +71,9 @@ class Writer:
         self.conditional = False
 
 
+Written = tuple[Writer, VariableEntry]  # one write that was noted
+
+
 class Runs:
     """How often, and when, one compiled function ran."""
 
@@ -96,6 +99,7 @@ class LedgerBook:
         self._runs: weakref.WeakKeyDictionary[Any, Runs] = weakref.WeakKeyDictionary()
         self._updating: weakref.WeakSet[Any] = weakref.WeakSet()  # graphs that update with gradients
         self._updated_by: set[str] = set()  # since the step began
+        self.written: list[Written] | None = None  # by the update that runs now, where somebody wants to know
 
     # -- the clock ---------------------------------------------------------------------------------
 
@@ -164,8 +168,16 @@ class LedgerBook:
             writer = self._writers[key] = Writer(entry.id, origin, method_of(op_type), place, graph is not None)
         if graph is None:
             writer.seen.add(self.step)
+            if self.written is not None:
+                self.written.append((writer, entry))
         else:
             self._traced.setdefault(graph, {})[writer] = None
+
+    def wrote_again(self, writes: list[Written]) -> None:
+        """An update wrote what one like it did before."""
+        for writer, entry in writes:
+            writer.seen.add(self.step)
+            self._variables.wrote(entry)
 
     def ran(self, graphs: tuple[Any, ...]) -> None:
         """A compiled function ran."""
@@ -184,11 +196,10 @@ class LedgerBook:
     def ran_again(self, runs: Runs) -> None:
         """The same function ran."""
         if runs.updates:
-            first = self.step + 1
-            self._tick(self.steps_per_run)
-            self._updated_by.add(_COMPILED)
-            for step in range(first, self.step + 1):
-                runs.seen.add(step)
+            for _ in range(self.steps_per_run):
+                self.step += 1
+                runs.seen.add(self.step)
+            self._updated_by = {_COMPILED}
         elif runs.writers:
             runs.seen.add(self.step)
 

@@ -26,7 +26,7 @@ from whygrad.backends.tensorflow.nonfinite.replay.graphs import facts_of_graph
 from whygrad.backends.tensorflow.nonfinite.replay.step_history import Call, StepHistory, TracedRequest
 from whygrad.backends.tensorflow.nonfinite.replay.tap import Taps
 
-SHARE: Final = 0.01  # of the run's time that snapshots may take
+SHARE: Final = 0.005  # of the run's time that snapshots may take
 MAX_BYTES: Final = 256 * 2**20  # of variables; above this nothing is kept unless it is asked for
 MAX_RECENT: Final = 512  # calls
 MAX_RECENT_BYTES: Final = 64 * 2**20
@@ -183,6 +183,10 @@ class StepHistories:
         if history.facts.runs_python:
             self._recorder.python_gave = call.python_gave
         self.keep(history, call)
+
+    def writes_now(self) -> int:
+        """How many writes there were outside of compiled functions so far."""
+        return self._variables.writes
 
     def changed_by_others(self, history: StepHistory, arguments: tuple[Any, ...]) -> dict[int, Any]:
         """Small variables that other code has written since the last call of a step, as they are before the next."""
