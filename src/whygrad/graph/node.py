@@ -131,7 +131,7 @@ class Op:
     custom: str | None = None  # the user's custom-gradient function it ran in
     branched: bool = False  # inside a loop or branch, through which a missing gradient comes back as zeros
     inferred: bool = False  # the op was not seen, it is concluded from what was
-    blank: tuple[int, ...] = ()  # products: the inputs that were seen to hold nothing but zeros
+    blank: tuple[int, ...] = ()  # products: inputs that were seen to be all zeros; of one input: the result was
 
     def does_the_same_as(self, other: Op) -> bool:
         """Whether it is the same operation, on whatever values."""

@@ -177,8 +177,9 @@ class _Slice:
         for call in self.module.calls.get(function.name, ()):
             statement = self.module.statement(call)
             self.around.update(self.module.ancestors(call))
-            if statement is not None:
-                yield statement, call
+            if statement is not None:  # what it is given; what it gives comes later
+                given = (call.func, *call.args, *(each.value for each in call.keywords))
+                yield from ((statement, part) for part in given)
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -41,7 +41,7 @@ def test_fires_when_a_factor_is_missing_that_the_formula_does_not_have(ratio: fl
     [
         tried((-0.1, 1.0), (-0.3, 3.0), factors=(2.0, 0.1, -1.0)),
         tried(*PAIRS, bounded=True),
-        tried(*PAIRS, straight=True),
+        tried((0.5, 1.0), (1.5, 3.0), straight=True),
     ],
     ids=["scaled by its constants", "clipped", "a straight line"],
 )
@@ -49,6 +49,12 @@ def test_is_a_note_when_it_may_be_meant(meant: Recording) -> None:
     [found] = diagnostics(meant)
 
     assert (found.code, found.severity) == ("WG310", Severity.NOTE)
+
+
+def test_likely_when_the_slopes_of_a_straight_line_are_off_by_different_factors() -> None:
+    found = one(tried((0.5, 1.0), (3.0, 3.0), (1.0, 4.0), straight=True))
+
+    assert (found.code, found.severity, found.certain) == ("WG310", Severity.WARNING, False)
 
 
 @pytest.mark.parametrize(

@@ -64,9 +64,13 @@ def networks(*, moved: bool = False, writes: int = 0) -> Recording:
     return g.finish()
 
 
-def test_silent_when_the_network_whose_gradients_are_used_is_trained_too() -> None:
-    assert codes(networks()) == ["WG206"]
-    assert codes(networks(moved=True)) == []
+def test_likely_when_the_gradients_of_one_network_move_two_and_those_of_the_other_none() -> None:
+    found = one(networks(moved=True))
+
+    assert (found.code, found.certain) == ("WG206", False)
+    assert found.message == (
+        "`shared` likely updated by mistake: by the gradients of `worker`, while its own gradients are not used"
+    )
 
 
 def test_silent_when_the_worker_is_kept_up_to_date_by_hand() -> None:

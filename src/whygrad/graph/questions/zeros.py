@@ -65,6 +65,18 @@ def zeroed_by_factor(request: Request, index: Index) -> list[ZeroFactor]:
     return []
 
 
+def zeroed_where_flat(request: Request, index: Index) -> list[Zeroed]:
+    """Sources whose gradient was zero, and whose every way goes through ops that are flat there, and gave zeros."""
+    flat = [op for op in request.graph.ops if op.blank and len(op.inputs) == 1 and request.tape in op.tapes]
+    zeros = [source for source in request.sources if source.outcome is Outcome.ZERO] if flat else []
+    if not zeros:
+        return []
+    cut = {(op.id, 0) for op in flat}
+    alive = index.open_behind(request.targets, request.tape, without=cut)
+    dead = tuple(source for source in zeros if alive.isdisjoint(index.starts(source)))
+    return [Zeroed(flat[-1], dead)] if dead else []
+
+
 def only_through(op: Op, request: Request, index: Index) -> tuple[Source, ...]:
     """The sources that have a gradient and enter the target through the result of this op alone."""
     around = index.open_behind(request.targets, request.tape, avoiding=set(op.outputs))

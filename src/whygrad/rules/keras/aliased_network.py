@@ -8,12 +8,12 @@ from functools import partial
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.fixes.networks import copied, each_made_anew
-from whygrad.graph import OpKind, Recording, Request, TensorId, VariableId
+from whygrad.graph import Action, OpKind, Recording, Request, TensorId, VariableId
 from whygrad.graph.ledger import WriterKind
 from whygrad.graph.objects import AttributeSet, Given, ListRead, ObjectCalled
 from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.wording import text_of, variable_name
+from whygrad.rules.wording import listing, text_of, variable_name
 from whygrad.source import SourceSpan
 from whygrad.source.naming import alias_assignment, callee, multiplication
 from whygrad.source.origin import zipped_around
@@ -64,6 +64,7 @@ def aliased_network(recording: Recording) -> Iterator[Finding]:
     yield from _multiplied(recording)
     yield from _copied_onto_itself(recording)
     yield from _twice_on_one_input(recording)
+    yield from _taken_from_itself(recording)
     told = set[VariableId]()
     for event in recording.events_of(ObjectCalled):
         for first, second, assigned, places in _two_names(event) if event.calls else ():
@@ -171,6 +172,40 @@ def _copied_onto_itself(recording: Recording) -> Iterator[Finding]:
             variables=tuple(variable_name(recording.variables[n]) for n in copy.variables if n in recording.variables),
             help=f"make a second network: `keras.models.clone_model({copy.source})`, then copy the weights to it",
         )
+
+
+def _taken_from_itself(recording: Recording) -> Iterator[Finding]:
+    """A loss holds the difference of two variables, and they are one: a distance to a copy that is none."""
+    found: dict[SourceSpan, dict[VariableId, None]] = {}
+    for request in recording.requests:
+        index = index_of(request.graph)
+        behind = index.behind(request.targets)
+        for op in request.graph.ops:
+            if (
+                op.action not in (Action.SUBTRACT, Action.SQUARED_DIFFERENCE)
+                or op.where is None
+                or not any(tensor in behind for tensor in op.outputs)
+            ):
+                continue
+            sides = [_variable_read(index, tensor) for tensor in op.inputs[:2]]
+            known = recording.variables.get(sides[0]) if len(sides) == 2 and sides[0] is not None else None
+            if known is not None and sides[0] == sides[1] and not known.writes:
+                found.setdefault(op.where, {})[known.id] = None
+    for place, variables in found.items():
+        names = tuple(variable_name(recording.variables[number]) for number in variables)
+        yield Finding(
+            message=f"{text_of(place)} takes {listing(names)} from itself, which is always zero: likely one network under "
+            "two names",
+            primary=Label(place, "both sides are the same variable"),
+            variables=names,
+            help="compare with a copy: `keras.models.clone_model(...)`, then `copy.set_weights(network.get_weights())`",
+            certain=False,
+        )
+
+
+def _variable_read(index: Index, tensor: TensorId) -> VariableId | None:
+    makers = index.makers.get(tensor, ())
+    return makers[0].variable if len(makers) == 1 and makers[0].kind is OpKind.READ else None
 
 
 def _twice_on_one_input(recording: Recording) -> Iterator[Finding]:

@@ -58,11 +58,21 @@ def labels_do_not_fit_units(recording: Recording) -> Iterator[Finding]:
     failure = recording.failure
     refused = None if failure is None or any(misfits(recording)) else refusal(failure)
     if failure is not None and refused is not None:
+        raised = None if failure.where is None else Label(failure.where, "raised here")
+        output = _output(recording) if failure.label is not None else None
         yield Finding(
             message=refused[0],
-            primary=None if failure.where is None else Label(failure.where, "raised here"),
+            primary=output or raised,
+            related=() if output is None or raised is None else (raised,),
             help=refused[1],
         )
+
+
+def _output(recording: Recording) -> Label | None:
+    """The layer that has too few units, where there is one training."""
+    outputs = {objective.layers[0] for objective in recording.objectives if objective.layers}
+    only = outputs.pop() if len(outputs) == 1 else None
+    return None if only is None or only.made is None or only.units is None else Label(only.made, f"{only.units} units")
 
 
 def _classes_as_rows(found: Found) -> Finding:

@@ -9,6 +9,7 @@ from functools import partial
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.fixes.owned import result_used
 from whygrad.graph import OpKind, Recording, Request, Source
+from whygrad.graph.objects import Compiled
 from whygrad.graph.questions.query import index_of
 from whygrad.graph.questions.terms import terms_of
 from whygrad.rules.no_gradient.claim import is_deliberate
@@ -16,6 +17,7 @@ from whygrad.rules.no_gradient.missing import Unconnected, is_explained, missing
 from whygrad.rules.no_gradient.reads import reads_of, unused_result
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of, target_expression
+from whygrad.source import SourceSpan
 
 
 @rule("WG107", "variable-not-in-loss", severity=Severity.ERROR, since="0.1.0")
@@ -82,23 +84,33 @@ def _finding(recording: Recording, loose: Unconnected, sources: tuple[Source, ..
     loss = f"`{target}`" if target else "the loss"
     made = _made(recording, sources)
     where, label = request.where, "asked for here"
+    instead = f"leave them out of the list passed to `{Word.GRADIENT}`"
     used = unused_result(recording, request, sources)
     if request.model is not None:  # nobody asks in so many words
         if used is not None:
             where, label = used.span, used.text
         elif made and not reads_of(loose.request, sources, under_tape=True):
             where, label = made[0].span, "made here, and not used in the loss"
+        elif (compiled := _compiled(recording, request)) is not None:  # an output of the model, most likely
+            where, label = compiled, "none of the losses given here depends on it"
+            instead = "give the output that they make a loss of its own"
     return Finding(
         message=f"no gradient reaches {listing(names)}: {loss} does not depend on {'it' if len(names) == 1 else 'them'}",
         primary=None if where is None else Label(where, label),
         variables=names,
         related=tuple(each for each in (*made, used, *_asked(request)) if each is not None and each.span != where),
         notes=_reads(loose, sources),
-        help=f"use what these variables compute in the loss, or leave them out of the list passed to `{Word.GRADIENT}`",
+        help=f"use what these variables compute in the loss, or {instead}",
         steps=steps_of(recording, [request]),
         severity=Severity.NOTE if is_deliberate(recording, request, sources) else None,
         fixes=partial(result_used, None if used is None else used.span),
     )
+
+
+def _compiled(recording: Recording, request: Request) -> SourceSpan | None:
+    """Where the model was given its losses last, before this."""
+    given = [event.where for event in recording.events_of(Compiled) if event.model == request.model and event.has_loss]
+    return given[-1] if given else None
 
 
 def _asked(request: Request) -> tuple[Label, ...]:

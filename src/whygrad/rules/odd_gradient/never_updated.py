@@ -56,13 +56,20 @@ def never_updated(recording: Recording) -> Iterator[Finding]:
     nothing is said: they may be asked for to be looked at.
     """
     given = {pair.variable for update in recording.updates for pair in update.pairs if not pair.missing}
+    misrouted = {  # whose gradients move other variables: that is said elsewhere
+        number
+        for update in recording.updates
+        for pair in update.pairs
+        for number in pair.gradient_of or ()
+        if pair.variable not in (pair.gradient_of or ())
+    }
     for request, group in measured(recording):
         still = [each for each in group if each.numbers.moved is False and each.is_mostly_there]
         nothing = rounding_only(request) if still else set[int]()
         still = [each for each in still if id(each.source) not in nothing]
         if not still or any(True for _ in find_vanishing(track_of(request, group))):
             continue
-        lost = [each for each in still if each.variable.id not in given]
+        lost = [each for each in still if each.variable.id not in given | misrouted]
         stuck = [each for each in still if each.variable.id in given]
         if lost and any(each.numbers.moved for each in group):
             yield _finding(request, lost, "no update is given to {it}", "give {it} to an optimizer", certain=True)

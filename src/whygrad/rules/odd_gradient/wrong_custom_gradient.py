@@ -63,8 +63,8 @@ def wrong_custom_gradient(recording: Recording) -> Iterator[Finding]:
     Six elements of each argument are tried after the run, with the numbers of one call; gradients of variables that
     the function uses besides are not. A function that draws random numbers, has other state or control flow in a compiled step
     is not tried. A gradient that is changed on purpose is not reported where it shows: the function gives its argument
-    back as it is, it is flat, or the gradient is zero. Where a factor of the formula, a clip or a straight line may be
-    meant, it is a note.
+    back as it is, it is flat, or the gradient is zero. Where a factor of the formula, a clip or another slope of a
+    straight line may be meant, it is a note.
     """
     yield from _findings(recording)
 
@@ -103,10 +103,12 @@ def _is_wrong(probe: Probe) -> bool:
 
 
 def _finding(event: CustomGradient, probes: Sequence[Probe], worst: Probe) -> Finding:
-    meant = event.bounded or all(probe.straight for probe in probes) or _is_scaled(event.factors, probes)
+    straight = all(probe.straight for probe in probes)
+    uneven = straight and len(probes) > 1 and _off_by(probes) is None
+    meant = event.bounded or (straight and not uneven) or _is_scaled(event.factors, probes)
     whose = f"argument {worst.argument + 1} of `{event.function}`"
     return Finding(
-        message=f"the custom gradient of `{event.function}` is not the derivative of the function: it gives "
+        message=f"the custom gradient of `{event.function}` is {'likely ' * uneven}not the derivative of the function: it gives "
         f"{worst.stated:.4g}, the function has {worst.measured:.4g}",
         primary=None
         if event.where is None
@@ -117,15 +119,22 @@ def _finding(event: CustomGradient, probes: Sequence[Probe], worst: Probe) -> Fi
         ),
         help="correct the formula, and compare the two with `wg.check_gradient`; if the gradient is changed on purpose, "
         f"write the function as `x + {Word.STOP_GRADIENT}(f(x) - x)`, or say `# whygrad: ignore[wrong-custom-gradient]`",
-        severity=Severity.NOTE if meant else None,
+        severity=Severity.NOTE if meant else Severity.WARNING if uneven else None,
+        certain=not uneven,
     )
+
+
+def _off_by(probes: Sequence[Probe]) -> float | None:
+    """The one factor by which the gradient is off everywhere; None where it is off by several."""
+    ratios = [probe.stated / probe.measured for probe in probes]
+    return ratios[0] if max(ratios) - min(ratios) <= _WRONG * max(map(abs, ratios)) else None
 
 
 def _is_scaled(factors: Sequence[float], probes: Sequence[Probe]) -> bool:
     """Whether the gradient is off by one factor everywhere, and the formula has constants that make that factor."""
-    ratios = [probe.stated / probe.measured for probe in probes]
-    if max(ratios) - min(ratios) > _WRONG * max(map(abs, ratios)):
+    ratio = _off_by(probes)
+    if ratio is None:
         return False
     some = factors[:_MOST_FACTORS]
     products = {math.prod(each) for count in range(1, len(some) + 1) for each in itertools.combinations(some, count)}
-    return any(math.isclose(ratios[0], product, rel_tol=_WRONG) for product in products)
+    return any(math.isclose(ratio, product, rel_tol=_WRONG) for product in products)

@@ -27,6 +27,7 @@ from whygrad.graph.questions.zeros import (
     zeroed_by_factor,
     zeroed_by_lone_softmax,
     zeroed_by_softmax,
+    zeroed_where_flat,
 )
 from whygrad.rules.baked_state import baked_states
 from whygrad.rules.no_gradient.claim import claim
@@ -101,6 +102,10 @@ def _zeros(recording: Recording, request: Request) -> Iterator[Finding]:
             explained.update(map(id, factor.sources))
             if not _is_baked(recording, factor):
                 yield _by_factor(recording, request, index, factor)
+    for zeroed in () if sure or factors else zeroed_where_flat(request, index):
+        if explained.isdisjoint(map(id, zeroed.sources)):
+            explained.update(map(id, zeroed.sources))
+            yield _where_flat(recording, request, zeroed)
     for zeroed in likely:
         if explained.isdisjoint(map(id, zeroed.sources)):
             explained.update(map(id, zeroed.sources))
@@ -223,6 +228,20 @@ def _by_factor(recording: Recording, request: Request, index: Index, factor: Zer
         help=f"find out why {what} is zero: {_WHY_ZERO}",
         steps=steps_of(recording, [request]),
         fixes=partial(turned_round, made),
+    )
+
+
+def _where_flat(recording: Recording, request: Request, zeroed: Zeroed) -> Finding:
+    names, where = names_of(recording, request, zeroed.sources), zeroed.op.where
+    return Finding(
+        message=f"the gradient of {listing(names)} is exactly zero: {text_of(where)} gives nothing but zeros, whatever goes "
+        "in a little more or less",
+        primary=None if where is None else Label(where, "all that goes in is negative: it is flat there"),
+        variables=names,
+        related=asked(request),
+        help=f"start where some of it is positive, or use what is not flat: `{Word.SOFTPLUS}`, a leaky ReLU, a term that "
+        "measures the distance",
+        steps=steps_of(recording, [request]),
     )
 
 

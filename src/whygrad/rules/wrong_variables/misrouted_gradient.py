@@ -53,7 +53,7 @@ def misrouted_gradient(recording: Recording) -> Iterator[Finding]:
 
     ## Known limits
     A gradient of one network applied to another network as a whole (workers and a shared copy) is taken as meant,
-    unless the other one took part in the same pass.
+    unless the other one took part in the same pass, or has gradients of its own that nothing uses.
     """
     for update in _together(recording.updates):
         wrong = [pair for pair in update.pairs if _is_misrouted(update, pair)]
@@ -61,6 +61,8 @@ def misrouted_gradient(recording: Recording) -> Iterator[Finding]:
             yield _finding(recording, update, wrong)
         elif _is_of_another_network(recording, update):
             yield _of_another_network(recording, update, ", which nothing updates")
+        elif _has_own_gradients_unused(recording, update):
+            yield _of_another_network(recording, update, ", while its own gradients are not used")
         elif _is_beside(update):
             yield _of_another_network(recording, update, ", though it took part in the same pass")
     yield from _refused(recording)
@@ -152,6 +154,17 @@ def _of_another_network(recording: Recording, update: Update, remark: str) -> Fi
         variables=tuple(dict.fromkeys((*names, *owners))),
         certain=refused,
     )
+
+
+def _has_own_gradients_unused(recording: Recording, update: Update) -> bool:
+    """A whole list of gradients moves a network whose own gradients were computed and move nothing."""
+    moved = {pair.variable for pair in update.pairs}
+    applied = {number for each in recording.updates for pair in each.pairs for number in pair.gradient_of or ()}
+    known = all(pair.gradient_of is not None for each in recording.updates for pair in each.pairs if not pair.missing)
+    own = {source.variable for request in recording.requests for source in request.sources}
+    origins = [pair.gradient_of for pair in update.pairs]
+    synced = any(recording.variables[number].writes for numbers in origins for number in numbers or ())
+    return bool(moved) and all(origins) and known and not synced and moved <= own and moved.isdisjoint(applied)
 
 
 def _is_of_another_network(recording: Recording, update: Update) -> bool:

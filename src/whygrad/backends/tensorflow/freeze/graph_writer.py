@@ -270,7 +270,7 @@ class GraphWriter:
                 layers=record.layers,
                 custom=record.custom,
                 branched=self._branches > 0,
-                blank=record.blank if kind in (OpKind.ELEMENTWISE, OpKind.CONTRACT) else (),
+                blank=record.blank if kind in (OpKind.ELEMENTWISE, OpKind.CONTRACT, OpKind.SMOOTH) else (),
             )
         )
 

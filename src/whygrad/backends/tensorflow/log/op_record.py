@@ -30,7 +30,7 @@ class OpRecord(OpFact):
         self.callers = self.tapes = self.layers = self.extents = ()
         self.type = op_type
         self.attrs: Any = None
-        self.blank: tuple[int, ...] = ()  # products: the inputs that hold nothing but zeros, as far as was looked
+        self.blank: tuple[int, ...] = ()  # products: the inputs that are all zeros; else (0,), where the result is
         self.calls: tuple[Any, ...] = ()  # the function graphs this op runs
         self.laid_at: OpRecord | None = None  # the forward op whose gradient this op is a part of
 

@@ -46,6 +46,7 @@ KEPT_STEPS = 16  # generations, of small steps; what one network makes, another 
 _SETTLED = (32, 512)  # calls after which it shows that a gradient never comes
 _SEVERAL = 4096  # values of a tensor that are looked at
 
+_FLAT_BELOW = frozenset({"Relu", "Relu6"})  # zero for every negative number
 _OPERANDS = frozenset({"ReadVariableOp", "Const", "Shape"})  # made on the way to a value, never the value itself
 
 
@@ -166,6 +167,8 @@ class Recorder:
             _take_in(record, known.get)
         if self.seeking_zeros and record.tapes and _is_product(record):
             record.blank = tuple(i for i, tensor in enumerate(inputs) if compat.is_blank(compat.array_view(tensor)))
+        elif self.seeking_zeros and record.tapes and name in _FLAT_BELOW and outputs:
+            record.blank = (0,) * compat.is_blank(compat.array_view(outputs[0]))
         if name.startswith("__"):
             called = getattr(self.calling, "graph", None)
             record.calls = called_graphs(frame) if called is None else (called,)
@@ -496,7 +499,7 @@ class Recorder:
 
 def _take_in(stop: OpRecord, maker: Callable[[int], OpRecord | None]) -> None:
     """What a stop was given was made into a tensor inside of it, while it held the tapes: that is no cut of its own."""
-    waiting = [*stop.inputs]
+    waiting = [*stop.inputs] if stop.tapes else []  # what has its tapes is not looked at again
     while waiting:
         made = maker(waiting.pop())
         if made is not None and not made.tapes and made.place == stop.place:

@@ -229,6 +229,6 @@ def _between(
     needed = set(ends)
     for each in reversed(found):
         if not needed.isdisjoint(each[2]):
-            needed.update(each[1])
+            needed.update(number for number in each[1] if number not in starts)  # what makes those is before the call
             kept.append(each)
     return kept[::-1]
