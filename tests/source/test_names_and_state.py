@@ -15,8 +15,9 @@ from whygrad.source.naming import (
     line_that_makes,
     multiplication,
     rebinds_itself,
+    second_name,
 )
-from whygrad.source.state import attribute_reads, changed_outside, is_guard, mutations
+from whygrad.source.state import attribute_reads, changed_outside, is_guard, mutations, replacements
 
 
 def at(file: Path, program: str, piece: str) -> SourceSpan:
@@ -246,3 +247,28 @@ def test_a_guard_does_what_is_meant_to_be_done_once(tmp_path: Path, body: str, m
     program = f"class Net:\n    def call(self, x):\n        {body}\n        return x + 1\n"
 
     assert is_guard(at(tmp_path / "p.py", program, "x + 1"), "self.seen") is meant
+
+
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [
+        ("def step(x):\n    y = net.h + x\n    net.h = y\n", "net.h"),
+        ("def step(x):\n    net.h = x\n    return net.h\n", None),
+        ("def step(x):\n    print(net.h)\n    net.h = x\n", None),
+    ],
+    ids=["read before", "read after", "printed"],
+)
+def test_a_function_that_leaves_a_value_for_its_next_call_is_known(
+    tmp_path: Path, program: str, name: str | None
+) -> None:
+    found = list(replacements(at(tmp_path / "p.py", program, "net.h")))
+
+    assert [each.name for each in found] == ([] if name is None else [name])
+
+
+@pytest.mark.parametrize(("reset", "line"), [("buffer = zeros", 4), ("buffer = list(zeros)", None)])
+def test_a_list_that_is_changed_in_place_may_have_a_second_name(tmp_path: Path, reset: str, line: int | None) -> None:
+    program = f"for i, g in enumerate(grads):\n    buffer[i] += g\napply(buffer)\n{reset}\n"
+    found = second_name(at(tmp_path / "p.py", program, "buffer[i] += g"))
+
+    assert (None if found is None else found.line) == line

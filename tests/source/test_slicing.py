@@ -78,3 +78,10 @@ def test_a_file_that_is_gone_or_does_not_parse_feeds_nothing(tmp_path: Path) -> 
 
     assert feeding_lines(SourceSpan(str(tmp_path / "gone.py"), 1)) == frozenset()
     assert exits(SourceSpan(str(broken), 1)) == []
+
+
+def test_what_a_parameter_is_given_is_not_what_the_function_returns(spot: Spot) -> None:
+    """A value that the same function only hands out for a log does not feed its argument."""
+    program = "def f(z):\n    seen = [z.numpy()]\n    total = z * 2\n    return total, seen\n\nloss, log = f(data)\n"
+
+    assert 2 not in feeding_lines(spot(program, "z * 2"))

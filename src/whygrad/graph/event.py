@@ -57,6 +57,7 @@ class NameKind(StrEnum):
     NETWORK = "network"  # something that holds weights: a layer, a model, an optimizer
     OBJECT = "object"  # one of the user's own with numbers in it, and others now
     FUNCTION = "function"
+    TENSOR = "tensor"  # without a value: a result that was left there while the function was traced
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

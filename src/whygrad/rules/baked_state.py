@@ -9,7 +9,15 @@ from whygrad.graph import Recording
 from whygrad.graph.event import NameKind, TracedFunction, TracedName
 from whygrad.source import SourceSpan
 from whygrad.source.call_use import used_calls
-from whygrad.source.state import attribute_reads, changed_outside, global_reads, is_guard, mutations, uses_of
+from whygrad.source.state import (
+    attribute_reads,
+    changed_outside,
+    global_reads,
+    is_guard,
+    mutations,
+    replacements,
+    uses_of,
+)
 
 _NOT_DRAWING = ("seed", "getstate", "setstate", "get_state", "set_state", "spawn")
 
@@ -24,6 +32,7 @@ class BakedState:
     outside: bool = False  # changed outside the traced function, after it was traced
     drawn: str = ""  # `random` or `time`: it was drawn or read while tracing
     is_object: bool = False  # it is no number but an object with numbers
+    is_tensor: bool = False  # it is no number but what an earlier step computed
     replaced: bool = False  # it is no number but a network, and the name holds another one now
 
 
@@ -45,11 +54,15 @@ def _cause(function: TracedFunction, state: BakedState) -> object:
 
 
 def _counted(function: TracedFunction) -> Iterator[BakedState]:
-    """Numbers that the function itself changes and depends on."""
+    """Numbers that the function itself changes and depends on, and results that it leaves for the next step."""
     numbers = {each.name for each in function.names if each.kind is NameKind.NUMBER}
     for mutation in mutations(function.where):
         if mutation.name in numbers:
             yield BakedState(name=mutation.name, where=mutation.where, read=mutation.read)
+    tensors = {each.name for each in function.names if each.kind is NameKind.TENSOR and function.ran_again}
+    for change in replacements(function.where) if tensors else ():
+        if change.name in tensors and not is_guard(function.where, change.name):
+            yield BakedState(name=change.name, where=change.where, read=change.read, is_tensor=True)
 
 
 def _changed(function: TracedFunction) -> Iterator[BakedState]:

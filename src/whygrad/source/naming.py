@@ -16,6 +16,28 @@ def callee(span: SourceSpan) -> str | None:
     return None
 
 
+def second_name(changed: SourceSpan) -> SourceSpan | None:
+    """Where the name of what a statement changes in place is given what another name holds, the last time."""
+    found = located(changed)
+    if found is None:
+        return None
+    module, node = found
+    match module.statement(node):
+        case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name))):
+            pass
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))]):
+            pass
+        case _:
+            return None
+    given = [
+        each
+        for each in ast.walk(module.tree)
+        if isinstance(each, ast.Assign) and isinstance(each.value, ast.Name) and isinstance(each.targets[0], ast.Name)
+        if each.targets[0].id == name
+    ]
+    return module.span(max(given, key=lambda each: each.lineno)) if given else None
+
+
 def alias_assignment(file: str, first: str, second: str) -> SourceSpan | None:
     """Where `first = second` stands in a file."""
     module = module_of(file)

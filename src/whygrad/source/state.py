@@ -37,6 +37,23 @@ def mutations(span: SourceSpan) -> Iterator[Mutation]:
             yield Mutation(name, module.span(statement), module.span(read))
 
 
+def replacements(span: SourceSpan) -> Iterator[Mutation]:
+    """Names that the function around a span reads, and gives another value after that."""
+    found = _function_around(span)
+    if found is None:
+        return
+    module, function = found
+    shared = _shared_names(function)
+    for statement in ast.walk(function):
+        match statement:
+            case ast.Assign(targets=[ast.Attribute() | ast.Name() as target]):
+                name = ast.unparse(target)
+                before = (node for node in _reads(function, name) if node.lineno < statement.lineno)
+                read = next((node for node in before if not _is_printed(module, node)), None)
+                if read is not None and (isinstance(target, ast.Attribute) or name in shared):
+                    yield Mutation(name, module.span(statement), module.span(read))
+
+
 def _function_around(span: SourceSpan) -> tuple[Module, ast.FunctionDef | ast.AsyncFunctionDef] | None:
     found = located(span)
     function = None if found is None else found[0].scope(found[1])

@@ -289,3 +289,15 @@ def test_whether_a_gradient_came_back_sparse_is_recorded(tf: Any, compiled: bool
         (tf.function(step) if compiled else step)()
 
     assert [source.sparse for source in run.recording().requests[0].sources] == [True, False]
+
+
+def test_a_stop_outside_of_a_tape_is_no_long_walk(loud: Any) -> None:
+    """Each value goes into the next three times: all ways through them would be too many to go."""
+    found = loud("""
+alpha = tf.ones(())
+for _ in range(60):
+    alpha = alpha + alpha * 0.3 - alpha * 0.5
+tf.stop_gradient(alpha)
+""")
+
+    assert found == []

@@ -127,3 +127,16 @@ def test_silent_when_what_was_traced_ran_once(tmp_path: Path) -> None:
 
 def test_silent_when_a_counted_attribute_is_no_number(tmp_path: Path) -> None:
     assert codes(recording(Script(tmp_path, PROGRAM), function("self.count", "numpy.add"))) == []
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_fires_when_a_result_is_left_in_an_attribute_for_the_next_step(tmp_path: Path, again: bool) -> None:
+    script = Script(tmp_path, "def step(x):\n    h = cell(x, net.h)\n    net.h = h\n    return h\n")
+    left = TracedName(name="net.h", kind=NameKind.TENSOR)
+    found = recording(script, left, at="cell(x, net.h)", again=again)
+
+    if not again:
+        assert codes(found) == []
+        return
+    assert one(found).primary is not None
+    assert one(found).message.startswith("`net.h` is an attribute in a traced function")

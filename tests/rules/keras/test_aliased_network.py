@@ -8,7 +8,7 @@ import pytest
 from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at, codes, one
 from whygrad.diagnostics import Severity
-from whygrad.graph import OpKind, Recording, Variable
+from whygrad.graph import Action, OpKind, Recording, Variable
 from whygrad.graph.ledger import Ledger, Write, WriterKind
 from whygrad.graph.objects import AttributeSet, Call, Given, ListRead, ObjectCalled
 
@@ -259,3 +259,14 @@ def test_a_network_inside_another_one_is_not_a_second_one() -> None:
     g.event(ObjectCalled(name="inner", variables=(kernel.id,), made=(at(3),)))
 
     assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (product,)))) == []
+
+
+@pytest.mark.parametrize(("same", "writes"), [(True, 0), (False, 0), (True, 2)])
+def test_a_variable_that_is_taken_from_itself_likely_has_two_names(same: bool, writes: int) -> None:
+    g = GraphBuilder()
+    now = g.variable("now", writes=writes)
+    before = now if same else g.variable("before")
+    drift = g.op(OpKind.ELEMENTWISE, (now, before), action=Action.SUBTRACT, where=at(5))
+    found = codes(g.finish(loss=g.op(OpKind.SMOOTH, (drift, now))))
+
+    assert found == (["WG209"] if same and not writes else [])

@@ -324,3 +324,22 @@ def test_silent_about_a_factor_that_is_zero_when_there_is_another_way() -> None:
 def test_silent_about_a_factor_that_is_zero_when_it_is_what_is_learned() -> None:
     assert codes(masked(learned=True)) == []
     assert codes(masked(blank=())) == []
+
+
+def off(*, beside: bool = False) -> Recording:
+    """Two ReLUs that gave nothing but zeros, one after the other as in a loop."""
+    g = GraphBuilder()
+    w = g.variable("w")
+    first = g.op(OpKind.SMOOTH, (w,), where=at(4), blank=(0,))
+    second = g.op(OpKind.SMOOTH, (g.op(OpKind.ELEMENTWISE, (w, first), action=Action.ADD),), where=at(4), blank=(0,))
+    loss = g.op(OpKind.ELEMENTWISE, (first, second, *((w,) if beside else ())), action=Action.ADD)
+    return g.finish(loss=loss, zero=[w], seen=4, where=at(6))
+
+
+def test_names_the_op_that_is_flat_on_every_way() -> None:
+    found = one(off())
+
+    assert "gives nothing but zeros" in found.message
+    assert found.primary is not None
+    assert (found.primary.span, found.variables) == (at(4), ("w",))
+    assert codes(off(beside=True)) == []

@@ -192,6 +192,7 @@ class Statements(Expressions):
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, entries: list[Value]) -> None:
         before = dict(self.scope.names)
+        carries = _carries_on(node)
         with self.inside(self.looping(node)):
             for entry in entries:
                 if not isinstance(node, ast.While):
@@ -202,6 +203,8 @@ class Statements(Expressions):
             new = after.get(name)
             if new is not old and len(entries) == 1 and not isinstance(new, (Items, Table)):
                 after[name] = self.join(old, new)
+                if carries:
+                    after[name] = self.join(after[name], self.unknown(node))
 
     def _with(self, node: ast.With | ast.AsyncWith) -> bool:
         opened: list[Tape] = []
@@ -353,6 +356,18 @@ class Statements(Expressions):
     def _share(self, node: ast.Global | ast.Nonlocal) -> bool:
         self.scope.shared |= frozenset(node.names)
         return False
+
+
+def _carries_on(loop: ast.For | ast.AsyncFor | ast.While) -> bool:
+    """Whether one turn leaves values for other statements of the next: one turn does not show what depends on what."""
+    stored: dict[str, int] = {}
+    read: list[tuple[str, int]] = []
+    for statement in loop.body:
+        mine = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        names = {n.id: n.lineno for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        read += [(name, line) for name, line in names.items() if name not in mine]
+        stored.update((name, statement.lineno) for name in mine if name not in stored)
+    return any(line < stored.get(name, 0) for name, line in read)
 
 
 def _row(value: Value) -> list[Value]:

@@ -10,6 +10,7 @@ from whygrad.fixes.updates import set_back
 from whygrad.graph import Recording
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
+from whygrad.source.naming import second_name
 
 
 @rule("WG502", "accumulation-not-reset", severity=Severity.ERROR, since="0.1.0")
@@ -68,6 +69,9 @@ def accumulation_not_reset(recording: Recording) -> Iterator[Finding]:
         summed, applied = kept[0].summed, kept[0].applied
         again = None if update.where is None else Label(update.where, "applies old gradients again")
         left = None if applied in (None, update.where) else Label(applied, "applied here, and not set back")
+        renamed = None if left or summed is None else second_name(summed)
+        if renamed is not None:
+            left = Label(renamed, "the same list under another name: nothing is set back")
         added = None if summed is None else Label(summed, "added up here" if left else "added up here, never set back")
         yield Finding(
             message=f"the accumulated gradient of {listing(names)} still holds what an earlier update applied",

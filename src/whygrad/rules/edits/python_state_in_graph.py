@@ -68,7 +68,7 @@ def python_state_in_graph(recording: Recording) -> Iterator[Finding]:
 
     ## Known limits
     Numbers in containers are not seen, nor is what an inner function draws; of numbers in enclosing functions only those
-    that a loop or another function changes.
+    that a loop or another function changes; of tensors those that the function itself keeps for its next call.
     """
     for state in baked_states(recording):
         if not state.replaced:  # a network that was replaced is another rule's
@@ -81,19 +81,24 @@ def _kept(state: BakedState) -> Finding:
     )
     first = "keeps the first value forever"
     where = state.where or state.read
-    what = "a Python object with numbers" if state.is_object else "a Python number"
+    what = (
+        "a Python object with numbers" if state.is_object else "an attribute" if state.is_tensor else "a Python number"
+    )
     return Finding(
         message=f"`{state.name}` is {what} in a traced function: its value is read once, when the function is traced",
         primary=None if where is None else Label(where, first if state.where is None else changed),
         related=() if state.read in (None, where) else (Label(state.read, first),),
         help=_help(state),
-        fixes=lambda: () if state.is_object else in_variable(where, state.name),
+        fixes=lambda: () if state.is_object or state.is_tensor else in_variable(where, state.name),
     )
 
 
 def _help(state: BakedState) -> str:
     if state.is_object:
         return f"keep its numbers in variables (`{Word.VARIABLE}(0.0, trainable=False)`) and assign to those"
+    if state.is_tensor:
+        made = f"`{Word.VARIABLE}(..., trainable=False)`"
+        return f"keep it in a variable ({made}) that is changed by `{Word.ASSIGN}`, or pass it in and return it"
     if state.outside or state.where is None:
         made = f"`{Word.VARIABLE}({state.name}, trainable=False)`"
         return (

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.traced_functions import TracedFunctions, Tracing, is_number
 from whygrad.graph.event import NameKind, TracedFunction, TracedName
 from whygrad.observe.place import Place, span
@@ -57,6 +58,8 @@ def _mentioned(where: SourceSpan, holder: Any, scope: dict[str, Any]) -> Iterato
         found = _resolve(name, holder, scope)
         if is_number(found):
             yield TracedName(name=name, kind=NameKind.NUMBER)
+        elif compat.is_tensor(found) and not compat.has_values(found):
+            yield TracedName(name=name, kind=NameKind.TENSOR)
         elif functions := tuple(_functions(found, holder)):
             yield TracedName(name=name, kind=NameKind.FUNCTION, functions=functions)
 
