@@ -12,6 +12,7 @@ from whygrad.source.naming import (
     alias_assignment,
     callee,
     is_looped_over,
+    is_within,
     line_that_makes,
     multiplication,
     rebinds_itself,
@@ -272,3 +273,11 @@ def test_a_list_that_is_changed_in_place_may_have_a_second_name(tmp_path: Path, 
     found = second_name(at(tmp_path / "p.py", program, "buffer[i] += g"))
 
     assert (None if found is None else found.line) == line
+
+
+def test_an_expression_is_within_the_function_around_it(tmp_path: Path) -> None:
+    program = "class M:\n    def test_step(self, data):\n        self.optimizer.apply(data)\n"
+    span = at(tmp_path / "p.py", program, "self.optimizer.apply(data)")
+
+    assert is_within(span, "test_step")
+    assert not is_within(span, "train_step")

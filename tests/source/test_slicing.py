@@ -8,7 +8,7 @@ import pytest
 
 from source.conftest import Spot
 from whygrad.source import SourceSpan, source_text
-from whygrad.source.slicing import exits, feeding_lines
+from whygrad.source.slicing import copies_weights, exits, feeding_lines
 
 
 def test_only_the_statements_whose_values_enter_are_kept(spot: Spot) -> None:
@@ -85,3 +85,11 @@ def test_what_a_parameter_is_given_is_not_what_the_function_returns(spot: Spot) 
     program = "def f(z):\n    seen = [z.numpy()]\n    total = z * 2\n    return total, seen\n\nloss, log = f(data)\n"
 
     assert 2 not in feeding_lines(spot(program, "z * 2"))
+
+
+@pytest.mark.parametrize(
+    ("program", "copied"),
+    [("target.set_weights(net.get_weights())\n", True), ("w = net.get_weights()\n", False)],
+)
+def test_weights_that_go_into_another_network_are_a_copy(spot: Spot, program: str, copied: bool) -> None:
+    assert copies_weights(spot(program, "net.get_weights()")) == copied

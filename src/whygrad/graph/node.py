@@ -131,7 +131,8 @@ class Op:
     custom: str | None = None  # the user's custom-gradient function it ran in
     branched: bool = False  # inside a loop or branch, through which a missing gradient comes back as zeros
     inferred: bool = False  # the op was not seen, it is concluded from what was
-    blank: tuple[int, ...] = ()  # products: inputs that were seen to be all zeros; of one input: the result was
+    blank: tuple[int, ...] = ()  # products and ratios: the inputs that were seen to be all zeros
+    flat: bool = False  # a bound that was seen to give nothing but zeros
 
     def does_the_same_as(self, other: Op) -> bool:
         """Whether it is the same operation, on whatever values."""

@@ -16,6 +16,13 @@ def callee(span: SourceSpan) -> str | None:
     return None
 
 
+def is_within(span: SourceSpan, function: str) -> bool:
+    """Whether an expression stands in a function of this name."""
+    found = located(span)
+    scope = None if found is None else found[0].scope(found[1])
+    return isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) and scope.name == function
+
+
 def second_name(changed: SourceSpan) -> SourceSpan | None:
     """Where the name of what a statement changes in place is given what another name holds, the last time."""
     found = located(changed)

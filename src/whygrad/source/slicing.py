@@ -81,6 +81,15 @@ def nobody_keeps(span: SourceSpan) -> bool:
     return False
 
 
+def copies_weights(span: SourceSpan) -> bool:
+    """Whether what leaves at a span goes into the variables of a network alone: `a.set_weights(b.get_weights())`."""
+    found = located(span)
+    match None if found is None else found[0].statement(found[1]):
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="set_weights"))):
+            return True
+    return False
+
+
 def code_tells(left: SourceSpan, came: SourceSpan) -> bool:
     """Whether the code shows every way from one expression to another: both are in one function, or nothing of the
     first one's statement is kept.

@@ -8,6 +8,7 @@ from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, notes
 from whygrad.graph import OpKind, Tensor, Variable
 from whygrad.graph.failure import Failure
+from whygrad.graph.objects import Trained
 
 ROUNDED = "WG101"
 
@@ -98,3 +99,17 @@ def test_silent_on_zeros_that_were_asked_for_beside_a_gradient() -> None:
     one_of_two = g.finish(loss=g.op(OpKind.SMOOTH, (stopped, v)), missing=(), zero=(w,), zeros_accepted=True)
 
     assert codes(one_of_two) == []
+
+
+@pytest.mark.parametrize(("begun", "given", "loud"), [(0, True, True), (10_000, True, False), (0, False, False)])
+def test_fires_when_the_training_that_gave_it_is_over(begun: int, given: bool, loud: bool) -> None:
+    """A network is trained by `fit`; afterwards an optimizer is given nothing for it, beside another one."""
+    g = GraphBuilder()
+    w, b = g.variable("w"), g.variable("b")
+    g.request(g.op(OpKind.SMOOTH, (w,)), [w], where=at(1), model="model")
+    g.update([(w, w)], where=at(1))
+    g.event(Trained(model="model", where=at(1), trainable=(w.id,), frozen=(), order=begun))
+    loss = g.op(OpKind.SMOOTH, (g.op(OpKind.ROUND, (w,), where=at(2)), b))
+    g.update([(b, b), *([(w, None)] if given else [])], where=at(4), optimizer_id=2)
+
+    assert codes(g.finish(loss=loss, sources=[w, b], where=at(3))) == ([ROUNDED] if loud else [])

@@ -330,8 +330,8 @@ def off(*, beside: bool = False) -> Recording:
     """Two ReLUs that gave nothing but zeros, one after the other as in a loop."""
     g = GraphBuilder()
     w = g.variable("w")
-    first = g.op(OpKind.SMOOTH, (w,), where=at(4), blank=(0,))
-    second = g.op(OpKind.SMOOTH, (g.op(OpKind.ELEMENTWISE, (w, first), action=Action.ADD),), where=at(4), blank=(0,))
+    first = g.op(OpKind.SMOOTH, (w,), where=at(4), flat=True)
+    second = g.op(OpKind.SMOOTH, (g.op(OpKind.ELEMENTWISE, (w, first), action=Action.ADD),), where=at(4), flat=True)
     loss = g.op(OpKind.ELEMENTWISE, (first, second, *((w,) if beside else ())), action=Action.ADD)
     return g.finish(loss=loss, zero=[w], seen=4, where=at(6))
 

@@ -36,9 +36,18 @@ def test_fires_when_the_size_of_the_batch_is_not_known() -> None:
     assert found.message.endswith("(N, 1) and (N,) give (N, N)")
 
 
+def test_fires_when_scores_have_more_axes_than_labels() -> None:
+    g = GraphBuilder()
+    found = one(g.finish(loss=g.op(OpKind.REDUCE, (difference(g, (None, 1, 1, 1), (None, 1)),))))
+
+    assert found.message.endswith("(N, 1, 1, 1) and (N, 1) give (N, 1, N, 1)")
+
+
 @pytest.mark.parametrize(
     ("prediction", "target"),
     [
+        ((8, 1, 3), (8, 3)),  # distances of all pairs
+        ((8, 4, 4, 1), (8, 1, 1, 1)),  # a label for every patch
         ((8, 1), (8, 1)),  # the same
         ((8,), (8,)),
         ((8, 1), ()),  # a single number

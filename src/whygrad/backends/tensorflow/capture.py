@@ -43,6 +43,7 @@ from whygrad.backends.tensorflow.nonfinite.explainer import Explainer
 from whygrad.backends.tensorflow.nonfinite.formula import Formulas
 from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
 from whygrad.backends.tensorflow.nonfinite.known_step import KnownStep, KnownSteps
+from whygrad.backends.tensorflow.nonfinite.replay.blanks import with_blanks
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import ScaledLosses, StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.tap import TAPPED
 from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
@@ -97,8 +98,16 @@ class Capture:
         if self.term_norms is not None:
             self.requests.on_eager.append(self.term_norms.ran)
             self.requests.on_traced.append(self.term_norms.traced)
-        of_terms = self._numbers_of_terms
-        self.freezer = Freezer(recorder, self.keras, self.requests, self.updates, self.numbers, of_terms, self._events)
+        self.freezer = Freezer(
+            recorder,
+            self.keras,
+            self.requests,
+            self.updates,
+            self.numbers,
+            self._numbers_of_terms,
+            lambda entry: with_blanks(self.watched, self.histories, entry),
+            self._events,
+        )
         self.listener = OpListener(self.hooks, self._note_op, self._ignores)
         self.updates.known.hush = lambda: self.listener.hush()
         self._joined: set[str] = set()

@@ -11,7 +11,7 @@ from whygrad.graph.questions.query import Index, index_of
 from whygrad.graph.questions.terms import terms_of
 from whygrad.graph.recording import ABSENT, Recording, Request, Source
 from whygrad.source import SourceSpan
-from whygrad.source.slicing import code_tells, exits, feeding_lines, nobody_keeps
+from whygrad.source.slicing import code_tells, copies_weights, exits, feeding_lines, nobody_keeps
 
 _Line = tuple[str, int]
 _SOON = 2  # moments after which a value that came in is not taken for the one that just left
@@ -117,7 +117,9 @@ class _Search:
     def _departures(self) -> Iterator[tuple[Departure, TensorId]]:
         """What left and depends on the source, the last first."""
         for departure in reversed(self.graph.departures):
-            if departure.tensor is not None and departure.tensor in self.ahead:
+            if departure.tensor is None or departure.tensor not in self.ahead:
+                continue
+            if self._is_recorded(departure.tensor) or not copies_weights(departure.where):
                 yield departure, departure.tensor
 
     def _by_departure(self) -> Iterator[Op]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -121,11 +122,12 @@ def looks_up_inputs(layer: LayerFacts) -> bool:
 
 
 def _fractions(recording: Recording, objective: Objective) -> bool:
-    """Every input is one, or all of them go into embeddings."""
+    """Every input is one and goes into one layer, or all of them go into embeddings."""
     embeds = [looks_up_inputs(each) for each in entries(objective)]
     fed = [each for each in objective.inputs if each.is_known]
     broken = [not each.whole and not each.nonfinite for each in fed]
-    sure = all(broken) or (all(embeds) and len(embeds) >= len(objective.inputs))
+    sure = all(embeds) and len(embeds) >= len(objective.inputs)
+    sure = sure or (all(broken) and len(embeds) <= len(objective.inputs))
     return any(embeds) and any(broken) and sure and len(fed) == len(objective.inputs)
 
 
@@ -135,6 +137,9 @@ def _constant_targets(recording: Recording, objective: Objective) -> bool:
     same = targets.is_known and targets.rows >= 2 * _LEAST_ROWS and (targets.distinct == 1 or targets.alike)
     if objective.whole:
         return same and objective.loss in CROSS_ENTROPIES
+    asked = [{source.variable for source in each.sources} for each in recording.requests]
+    if any(one.isdisjoint(other) for one, other in itertools.combinations(asked, 2)):
+        return False  # networks that are trained against each other: one is to be told what the other made is right
     others = [each.targets for each in recording.objectives if each is not objective]
     alone = all(each.is_known and each.minimum == each.maximum == targets.minimum for each in others)
     many = targets.rows >= _MANY_ROWS and len(objective.predictions) >= _MANY_LOOKS and objective.steps >= LEAST_STEPS

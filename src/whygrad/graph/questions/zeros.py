@@ -54,7 +54,9 @@ class ZeroFactor(Zeroed):
 
 def zeroed_by_factor(request: Request, index: Index) -> list[ZeroFactor]:
     """Sources whose gradient was zero, and whose every way goes through products with a factor that was all zeros."""
-    products = [op for op in request.graph.ops if op.blank and request.tape in op.tapes]
+    products = [
+        op for op in request.graph.ops if op.blank and request.tape in op.tapes and op.action is not Action.DIVIDE
+    ]
     zeros = [source for source in request.sources if source.outcome is Outcome.ZERO] if products else []
     for op in reversed(products):
         cut = {(op.id, at) for at in range(len(op.inputs)) if set(op.blank) - {at}}
@@ -66,15 +68,20 @@ def zeroed_by_factor(request: Request, index: Index) -> list[ZeroFactor]:
 
 
 def zeroed_where_flat(request: Request, index: Index) -> list[Zeroed]:
-    """Sources whose gradient was zero, and whose every way goes through ops that are flat there, and gave zeros."""
-    flat = [op for op in request.graph.ops if op.blank and len(op.inputs) == 1 and request.tape in op.tapes]
+    """Sources whose gradient was zero, and whose every way goes through bounds that are flat there, or meets zeros.
+
+    The first bound is named: what it gives is zero, and so is what that is multiplied or divided by.
+    """
+    ops = [op for op in request.graph.ops if request.tape in op.tapes]
+    flat = [op for op in ops if op.flat]
     zeros = [source for source in request.sources if source.outcome is Outcome.ZERO] if flat else []
     if not zeros:
         return []
-    cut = {(op.id, 0) for op in flat}
+    cut = {(op.id, at) for op in flat for at in range(len(op.inputs))}
+    cut |= {(op.id, at) for op in ops if op.blank for at in range(len(op.inputs)) if set(op.blank) - {at}}
     alive = index.open_behind(request.targets, request.tape, without=cut)
     dead = tuple(source for source in zeros if alive.isdisjoint(index.starts(source)))
-    return [Zeroed(flat[-1], dead)] if dead else []
+    return [Zeroed(flat[0], dead)] if dead else []
 
 
 def only_through(op: Op, request: Request, index: Index) -> tuple[Source, ...]:

@@ -260,7 +260,8 @@ class Objects(Operations):
 
     def read_variables(self, owner: Value, which: str, where: ast.AST) -> Items:
         group = Group(owner, which, self.is_built(owner))
-        found = self.variables_of(group, where)
+        held_back = isinstance(owner, Object) and owner.frozen and which == "trainable"
+        found = Items([], where, complete=False) if held_back else self.variables_of(group, where)
         self.facts.readings.append(Reading(group, where, self.place, self.time))
         return found
 

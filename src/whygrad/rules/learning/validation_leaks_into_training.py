@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Severity
+from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.learning import Missed, Objective
 from whygrad.rules.learning.saying import data_place, data_trails
 from whygrad.rules.rule import Finding, rule
+from whygrad.source.naming import is_within
 from whygrad.source.origin import apart, is_made_of
 
 
@@ -52,8 +53,15 @@ def validation_leaks_into_training(recording: Recording) -> Iterator[Finding]:
 
     ## Known limits
     Arrays that are passed to `fit` are compared, and data sets that are made of arrays; rows of real numbers alone: whole
-    numbers may well be the same in both. Targets that the code makes of the inputs, as toy programs do, are not reported.
+    numbers may well be the same in both. Of updates, those that `test_step` itself makes. Targets that the code makes of the inputs, as toy programs do, are not reported.
     """
+    for update in recording.updates:
+        if update.where is not None and is_within(update.where, "test_step"):
+            yield Finding(
+                message="`test_step` applies gradients: the model is trained on the data that it is validated on",
+                primary=Label(update.where, "moves the weights while it is evaluated"),
+                help="compute the loss and the metrics in `test_step`, and nothing else",
+            )
     for objective in _once(recording):
         if Missed.VALIDATION_IN_TRAINING in objective.missed:
             yield Finding(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from whygrad.diagnostics import Fix, Label, Severity, Word
 from whygrad.graph import FailureKind, Op, Recording, Request, Source, VariableId
+from whygrad.graph.objects import Trained
 from whygrad.graph.questions.query import Cut, Reason, index_of, made_at
 from whygrad.graph.questions.terms import terms_of
 from whygrad.graph.questions.zeros import is_filled_in
@@ -171,9 +172,17 @@ def is_trained_elsewhere(
         if request is not but
         and any(source.variable == variable and _is_given(request, source) for source in request.sources)
     ]
+    if any(pair.variable == variable and pair.missing for update in recording.updates for pair in update.pairs):
+        given = [request for request in given if not _is_over(recording, request, but)]
     if by_same_loss or not given or not _is_moved(recording, variable):
         return any(_is_same_loss(request, but) for request in given)
     return True
+
+
+def _is_over(recording: Recording, request: Request, then: Request) -> bool:
+    """Whether a model was trained by this request for the last time before another one was made."""
+    begun = [event.order for event in recording.events_of(Trained) if event.where == request.where]
+    return request.model is not None and then.model is None and bool(begun) and max(begun) < then.order
 
 
 def _is_given(request: Request, source: Source) -> bool:

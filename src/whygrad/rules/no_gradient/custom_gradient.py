@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.event import CustomGradient
 from whygrad.graph.questions.query import Reason
+from whygrad.graph.recording import ABSENT
 from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing
@@ -63,7 +65,7 @@ def custom_gradient(recording: Recording) -> Iterator[Finding]:
     """
     gradients = list(recording.events_of(CustomGradient))
     withheld = {event.function: _return(event) for event in gradients if event.withheld}
-    yield from claim(
+    found = claim(
         recording,
         lambda missing: (
             missing.cut.reason is Reason.CUSTOM
@@ -82,6 +84,8 @@ def custom_gradient(recording: Recording) -> Iterator[Finding]:
             withheld.get(missing.cut.op.custom or "") if missing.cut.reason is Reason.CUSTOM else None
         ),
     )
+    inner = any(_asks_in_vain(recording, event) for event in gradients if event.withheld)
+    yield from (replace(each, severity=Severity.NOTE) if inner else each for each in found)
     for event in gradients:
         if not event.takes_variables:
             yield Finding(
@@ -91,6 +95,17 @@ def custom_gradient(recording: Recording) -> Iterator[Finding]:
                 variables=event.variables,
                 help="give it a `variables=None` argument and return `(input_gradients, variable_gradients)`",
             )
+
+
+def _asks_in_vain(recording: Recording, event: CustomGradient) -> bool:
+    """Whether the gradient function asks a tape of its own, and that gives nothing: the cause is there."""
+    return any(
+        request.where is not None
+        and event.where is not None
+        and event.where.holds(request.where)
+        and any(source.outcome in ABSENT for source in request.sources)
+        for request in recording.requests
+    )
 
 
 def _return(event: CustomGradient) -> SourceSpan | None:

@@ -68,8 +68,8 @@ def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
 
     ## Known limits
     Where no op can be named that likely made the zero, it is a note, and is reported after ten steps; a warning where
-    all gradients of a step are zero. A factor that is zero is looked for from the second step on, and in compiled
-    steps only among constants.
+    all gradients of a step are zero. A factor that is zero is looked for from the second step on; in compiled steps, in
+    one that was kept.
     """
     unfit = [found.objective for found in misfits(recording)] if recording.objectives else []
     for request in recording.requests:
@@ -236,7 +236,7 @@ def _where_flat(recording: Recording, request: Request, zeroed: Zeroed) -> Findi
     return Finding(
         message=f"the gradient of {listing(names)} is exactly zero: {text_of(where)} gives nothing but zeros, whatever goes "
         "in a little more or less",
-        primary=None if where is None else Label(where, "all that goes in is negative: it is flat there"),
+        primary=None if where is None else Label(where, "nothing but zeros: it is flat there"),
         variables=names,
         related=asked(request),
         help=f"start where some of it is positive, or use what is not flat: `{Word.SOFTPLUS}`, a leaky ReLU, a term that "

@@ -82,7 +82,7 @@ def _finding(where: SourceSpan, compares: bool, left: str, right: str, result: s
 
 
 def _mixed(index: Index, request: Request, op: Op, reached: set[TensorId]) -> tuple[str, str, str] | None:
-    """(N, 1) against (N,) in a difference or product whose one side is trained and whose other side is data.
+    """(N, 1) against (N,), or the like, in a difference or product whose one side is trained and whose other side is data.
 
     Or in what makes a target for it: there, a network's answer and data.
     """
@@ -105,16 +105,17 @@ def _mixed(index: Index, request: Request, op: Op, reached: set[TensorId]) -> tu
         meant = len(predicted) > 1 and (_is_spelled_out(index, column) or _all_trained(index, request, op.inputs))
     if meant or not _is_only_reduced(index, op, request):
         return None
-    size = (index.tensors[row].shape or (None,))[0]
+    size, wide = (index.tensors[row].shape or (None,)), [*(index.tensors[column].shape or ())]
+    wide[-len(size)] = size[0]
     left, right, result = (
-        str(shape).replace("None", "N") for shape in (*(index.tensors[t].shape for t in op.inputs), (size, size))
+        str(shape).replace("None", "N") for shape in (*(index.tensors[t].shape for t in op.inputs), tuple(wide))
     )
     return left, right, result
 
 
 def _is_row_and_column(row: Shape, column: Shape) -> bool:
-    """(N,) and (N, 1); both lengths may be unknown: the batch."""
-    if row is None or column is None or len(row) != 1 or len(column) != 2 or column[1] != 1:
+    """(N,) and (N, 1), or one number for each example with more axes; both lengths may be unknown: the batch."""
+    if not row or column is None or len(row) >= len(column) or {*row[1:], *column[1:]} != {1}:
         return False
     return column[0] == row[0] and (row[0] is None or row[0] >= 2)
 

@@ -270,7 +270,8 @@ class GraphWriter:
                 layers=record.layers,
                 custom=record.custom,
                 branched=self._branches > 0,
-                blank=record.blank if kind in (OpKind.ELEMENTWISE, OpKind.CONTRACT, OpKind.SMOOTH) else (),
+                blank=record.blank if kind in (OpKind.ELEMENTWISE, OpKind.CONTRACT) else (),
+                flat=record.flat,
             )
         )
 

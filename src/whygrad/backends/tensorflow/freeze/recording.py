@@ -25,6 +25,7 @@ from whygrad.graph import (
     Event,
     Failure,
     GradientNumbers,
+    Graph,
     Ledger,
     Outcome,
     Pairing,
@@ -55,6 +56,7 @@ class Freezer:
     updates: Updates
     numbers: StepNumbers
     of_terms: Callable[[RequestEntry], TermNumbers | None]
+    looked_into: Callable[[RequestEntry], Graph]  # the graph of a compiled request whose gradients are all zero
     events: Callable[[], Iterable[Event]]  # what happened beside requests and updates, in order
 
     def recording(self, failure: Failure | None = None) -> Recording:
@@ -70,8 +72,7 @@ class Freezer:
             }
             recording = Recording(
                 requests=tuple(
-                    _request(entry, self.numbers.sizes(entry), self.of_terms(entry))
-                    for entry in list(self.requests.entries.values())
+                    self._request(entry, self.numbers.sizes(entry)) for entry in list(self.requests.entries.values())
                 ),
                 updates=tuple(_updates(recorder, self.updates)),
                 variables=variables,
@@ -84,6 +85,12 @@ class Freezer:
                 framework="tensorflow",
             )
             return with_sources(recording)
+
+    def _request(self, entry: RequestEntry, sizes: Sizes) -> Request:
+        asked = range(len(entry.sources))
+        nothing = entry.compiled and bool(asked) and all(_is_always_zero(sizes.of.get(i)) for i in asked)
+        graph = self.looked_into(entry) if nothing else entry.graph
+        return _request(entry, sizes, self.of_terms(entry), graph)
 
     def ledger(self) -> Ledger:
         """Who wrote to which variable so far."""
@@ -118,12 +125,12 @@ def _tape(facts: TapeFacts) -> Tape:
     )
 
 
-def _request(entry: RequestEntry, sizes: Sizes, of_terms: TermNumbers | None) -> Request:
+def _request(entry: RequestEntry, sizes: Sizes, of_terms: TermNumbers | None, graph: Graph) -> Request:
     return Request(
         tape=TapeId(entry.tape),
         targets=tuple(map(TensorId, entry.targets)),
         sources=tuple(_source(source, entry.looks, sizes.of.get(i)) for i, source in enumerate(entry.sources)),
-        graph=entry.graph,
+        graph=graph,
         where=span(entry.place),
         seen=entry.count,
         order=entry.order,

@@ -57,6 +57,9 @@ class GivenData:
         beside = list(_arrays(validation[0])) if isinstance(validation, (list, tuple)) and validation else []
         if len(inputs) == 1 and len(targets) == 1 and holds(inputs[0], targets[0]):
             found.append(Missed.TARGETS_AS_INPUTS if _of_one_table(x, y) else Missed.TARGETS_AMONG_INPUTS)
+        if len(inputs) == 1 and validation is None and given.get("validation_split"):
+            kept = int(len(inputs[0]) * (1 - given["validation_split"]))  # as Keras cuts it
+            inputs, beside = [inputs[0][:kept]], [inputs[0][kept:]]
         if len(inputs) == 1 and len(beside) == 1 and len(inputs[0]) <= _MOST_ROWS:
             found += self._of_rows(set(_rows(inputs[0])), list(_rows(beside[0])), goes_on=weights == self._left)
         self.missed = tuple(found)

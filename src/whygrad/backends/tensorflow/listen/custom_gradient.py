@@ -117,9 +117,12 @@ def _note(
         made = hidden if graph is None else ids[:results]
         call = hooks.safely(_meet, recorder, record, backward, tuple(made), graph)
         hooks.safely(_enter, recorder, str(op_type))
+        listening = hooks.safely(_listen_in, recorder, backward) if call is None or graph is not None else None
         try:
             answer = backward(*gradients)
         finally:
+            if listening is not None:
+                listening()
             hooks.safely(_leave, recorder)
             if call is not None:
                 recorder.spy = None
@@ -133,6 +136,22 @@ def _note(
         return answer
 
     return observed
+
+
+def _listen_in(recorder: Recorder, backward: Any) -> Callable[[], None] | None:
+    """Where the user's gradient asks a tape of its own, that is listened to as any other; returns what ends it."""
+    code = _users_code(backward, depth=3)
+    if code is None or "GradientTape" not in code.co_names or recorder.listening_in or not recorder.paused:
+        return None
+    before = recorder.paused, recorder.asking, recorder.custom
+    recorder.paused, recorder.asking, recorder.custom = 0, 0, ()
+    recorder.listening_in = True
+
+    def end() -> None:
+        recorder.paused, recorder.asking, recorder.custom = before
+        recorder.listening_in = False
+
+    return end
 
 
 def _meet(recorder: Recorder, record: OpRecord, backward: Any, made: tuple[int, ...], graph: Any) -> CustomCall | None:

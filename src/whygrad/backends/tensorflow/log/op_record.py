@@ -19,7 +19,7 @@ class OpRecord(OpFact):
     Made for every op that runs: what the base would set up is written out, a call less.
     """
 
-    __slots__ = ("attrs", "blank", "calls", "laid_at", "type")
+    __slots__ = ("attrs", "blank", "calls", "flat", "laid_at", "type")
 
     def __init__(self, sequence: int, op_type: str, inputs: tuple[int, ...], outputs: tuple[TensorFacts, ...]) -> None:
         self.kind, self.action = meaning_of(op_type)
@@ -30,7 +30,8 @@ class OpRecord(OpFact):
         self.callers = self.tapes = self.layers = self.extents = ()
         self.type = op_type
         self.attrs: Any = None
-        self.blank: tuple[int, ...] = ()  # products: the inputs that are all zeros; else (0,), where the result is
+        self.blank: tuple[int, ...] = ()  # products: the inputs that hold nothing but zeros, as far as was looked
+        self.flat = False  # it gave nothing but zeros, as far as was looked
         self.calls: tuple[Any, ...] = ()  # the function graphs this op runs
         self.laid_at: OpRecord | None = None  # the forward op whose gradient this op is a part of
 

@@ -138,6 +138,9 @@ SYMMETRIC_LOSSES: Final = frozenset(
 _FLOATING = ("float", "bfloat", "complex", "half", "double", "variant", "resource")
 
 
+FLAT_AT_ZERO = frozenset({"Relu", "Relu6", "Maximum", "Minimum"})  # where they give zero, they may be flat
+
+
 @functools.lru_cache(maxsize=4096)
 def writes(op_type: str | bytes) -> bool:
     """Whether an op writes to a variable."""

@@ -31,7 +31,7 @@ from whygrad.backends.tensorflow.log.function_graphs import (
 from whygrad.backends.tensorflow.log.ledger.ledger import LedgerBook
 from whygrad.backends.tensorflow.log.observed import Observed
 from whygrad.backends.tensorflow.log.op_record import CUSTOM, Departure, Leaf, OpRecord, TraceLog, facts_of
-from whygrad.backends.tensorflow.log.op_table import writes
+from whygrad.backends.tensorflow.log.op_table import FLAT_AT_ZERO, writes
 from whygrad.backends.tensorflow.log.stack import callers_of, is_users_own, variables_read
 from whygrad.backends.tensorflow.log.traced_functions import TracedFunctions
 from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
@@ -46,7 +46,6 @@ KEPT_STEPS = 16  # generations, of small steps; what one network makes, another 
 _SETTLED = (32, 512)  # calls after which it shows that a gradient never comes
 _SEVERAL = 4096  # values of a tensor that are looked at
 
-_FLAT_BELOW = frozenset({"Relu", "Relu6"})  # zero for every negative number
 _OPERANDS = frozenset({"ReadVariableOp", "Const", "Shape"})  # made on the way to a value, never the value itself
 
 
@@ -91,6 +90,7 @@ class Recorder:
         self.aftermath: Aftermath | None = None  # what a replay would need of what was computed with gradients since
         self.replaying = False  # the program's own functions run for us: their tapes and requests are none of its own
         self.spy: Callable[..., None] | None = None  # told of eager ops while paused
+        self.listening_in = False  # a gradient that the user wrote runs, and asks a tape of its own
         self._stopping = False
         self._around: tuple[Position, ...] = ()  # the user's frames around the op being logged
         self.dropped_before = 0
@@ -167,8 +167,8 @@ class Recorder:
             _take_in(record, known.get)
         if self.seeking_zeros and record.tapes and _is_product(record):
             record.blank = tuple(i for i, tensor in enumerate(inputs) if compat.is_blank(compat.array_view(tensor)))
-        elif self.seeking_zeros and record.tapes and name in _FLAT_BELOW and outputs:
-            record.blank = (0,) * compat.is_blank(compat.array_view(outputs[0]))
+        elif self.seeking_zeros and record.tapes and name in FLAT_AT_ZERO and outputs:
+            record.flat = compat.is_blank(compat.array_view(outputs[0]))
         if name.startswith("__"):
             called = getattr(self.calling, "graph", None)
             record.calls = called_graphs(frame) if called is None else (called,)

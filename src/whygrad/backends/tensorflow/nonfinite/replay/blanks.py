@@ -1,0 +1,67 @@
+"""Ops of a compiled step that let no gradient through: by the values of a step that was kept, computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.op_table import FLAT_AT_ZERO
+from whygrad.backends.tensorflow.log.recorder import Recorder
+from whygrad.backends.tensorflow.log.requests import RequestEntry
+from whygrad.backends.tensorflow.measure.finite import array_of
+from whygrad.backends.tensorflow.nonfinite.replay.compiled import CompiledReplay
+from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
+from whygrad.backends.tensorflow.nonfinite.watched import Watched
+from whygrad.graph import Action, Graph, Op, OpKind
+
+
+def with_blanks(watched: Watched, histories: StepHistories, entry: RequestEntry) -> Graph:
+    """The graph of a request whose gradients are all zero, with what made them so, where that can be told."""
+    try:
+        with watched.unseen(), compat.eager_scope():
+            values = _values(watched, histories, entry)
+    except Exception:  # nothing is known to be wrong with the step: there is nothing to say
+        return entry.graph
+    return replace(entry.graph, ops=tuple(_marked(op, values) for op in entry.graph.ops)) if values else entry.graph
+
+
+def _values(watched: Watched, histories: StepHistories, entry: RequestEntry) -> dict[int, Any]:
+    """The tensors of the trace that the request was met in, as they were in a step, be it of another trace."""
+    asked = {id(g): g for g, made in histories.requests.items() if any(each.place == entry.place for each in made)}
+    met = [g for g in asked.values() if any(each.targets == entry.targets for each in histories.requests[g])]
+    for history in histories.by_graph.values() if met else ():
+        facts = history.facts
+        if facts.runs_python or facts.reaches_out or history.snapshot is None or history.too_large:
+            continue
+        replay = CompiledReplay(watched, histories, history)
+        replay.run_kept()
+        for graph, known in replay.interpreter.calls:
+            if id(graph) in asked:
+                numbers = _same_tensors(watched.recorder, met[0], graph)
+                return {first: known[number].tensor for first, number in numbers.items() if number in known}
+    return {}
+
+
+def _same_tensors(recorder: Recorder, one: Any, other: Any) -> dict[int, int]:
+    """The tensors of a forward pass, with those of another trace of the same."""
+    passes = [[op for op in recorder.ops_of(graph) if op.tapes] for graph in (one, other)]
+    if [op.type for op in passes[0]] != [op.type for op in passes[1]]:
+        return {}
+    pairs = [(a, b) for x, y in zip(*passes, strict=True) for a, b in zip(x.outputs, y.outputs, strict=True)]
+    found = {first.id: second.id for first, second in pairs}
+    for first, second in zip(*passes, strict=True):
+        found.update(zip(first.inputs, second.inputs, strict=True))
+    return found
+
+
+def _marked(op: Op, values: Mapping[int, Any]) -> Op:
+    blank = [number for number in (*op.inputs, *op.outputs) if compat.is_blank(array_of(values.get(number)))]
+    if op.name in FLAT_AT_ZERO:
+        return replace(op, flat=op.outputs[0] in blank)
+    if op.action is Action.MULTIPLY or op.kind is OpKind.CONTRACT:
+        return replace(op, blank=tuple(i for i, number in enumerate(op.inputs) if number in blank))
+    if op.action is Action.DIVIDE and op.inputs[0] in blank:
+        return replace(op, blank=(0,))
+    return op
