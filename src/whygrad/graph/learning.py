@@ -45,6 +45,7 @@ class LossKind(StrEnum):
     BINARY = "binary"  # cross-entropy: each number is the probability of a yes
     CATEGORICAL = "categorical"  # cross-entropy: each row is a distribution over classes
     SPARSE = "sparse"  # cross-entropy: the number of the class
+    DIVERGENCE = "divergence"  # of two distributions
     REGRESSION = "regression"  # a distance
     HINGE = "hinge"  # -1 or 1; zeros count as -1
     MARGIN = "margin"  # -1 or 1 as they are, of a hinge that is written by hand

@@ -143,3 +143,27 @@ def test_silent_when_a_column_and_a_row_are_only_added_up() -> None:
     losses = g.op(OpKind.CONTRACT, (g.variable("w"),), shape=(8,))
 
     assert codes(g.finish(loss=g.op(OpKind.REDUCE, (weighed(g, g.constant(shape=(8, 1)), losses, Action.ADD),)))) == []
+
+
+@pytest.mark.parametrize(
+    ("weights", "fires"), [((8, 4), True), ((5, 4), False), ((), False)], ids=["examples", "others", "one number"]
+)
+def test_weights_of_examples_that_meet_their_mean_weigh_nothing(weights: Shape, fires: bool) -> None:
+    g = GraphBuilder()
+    losses = g.op(OpKind.CONTRACT, (g.variable("w"),), shape=(8, 4))
+    mean = g.op(OpKind.DIVIDE, (g.op(OpKind.REDUCE, (losses,), shape=()), g.constant(shape=())), shape=())
+    mask = g.constant(shape=weights)
+    weighed = g.op(OpKind.ELEMENTWISE, (mean, mask), action=Action.MULTIPLY, shape=weights, where=at(5))
+    recording = g.finish(loss=g.op(OpKind.REDUCE, (weighed,), shape=()))
+
+    assert codes(recording) == (["WG703"] if fires else [])
+    if fires:
+        assert "a loss that is one number already" in one(recording).message
+
+
+def test_weights_of_examples_that_meet_their_losses_are_right() -> None:
+    g = GraphBuilder()
+    losses = g.op(OpKind.CONTRACT, (g.variable("w"),), shape=(8, 4))
+    weighed = g.op(OpKind.ELEMENTWISE, (losses, g.constant(shape=(8, 4))), action=Action.MULTIPLY, shape=(8, 4))
+
+    assert codes(g.finish(loss=g.op(OpKind.REDUCE, (weighed,), shape=()))) == []

@@ -225,9 +225,10 @@ def _many_labels(objective: Objective, _: Recording) -> bool:
 
 
 def _linear_as_probability(objective: Objective, _: Recording) -> bool:
-    if objective.loss not in CROSS_ENTROPIES or objective.from_logits or objective.activation in _PROBABILITIES:
+    taken = (*CROSS_ENTROPIES, LossKind.DIVERGENCE)
+    if objective.loss not in taken or objective.from_logits or objective.activation in _PROBABILITIES:
         return False
-    if objective.activation is not Activation.OTHER:
+    if objective.activation is not Activation.OTHER and objective.loss is not LossKind.DIVERGENCE:
         return True
     return any(each.is_known and (each.minimum < 0 or each.maximum > 1) for each in objective.predictions)
 

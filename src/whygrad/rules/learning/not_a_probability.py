@@ -73,7 +73,7 @@ def _finding(found: Found) -> Finding:
         return said(
             found,
             f"the output of {name} is not a probability, and `{objective.name}` takes it for one",
-            label="no activation" if kind is Activation.LINEAR else f"`{kind.value}` ends this output",
+            label=_label(kind),
             notes=_seen(objective),
             help=f"`{end}` in the last layer, or a loss that takes logits: `{Word.FROM_LOGITS}`"
             if kind is Activation.LINEAR
@@ -104,6 +104,12 @@ def _finding(found: Found) -> Finding:
         help=f"no activation in front of the {end}",
         severity=Severity.WARNING,
     )
+
+
+def _label(kind: Activation) -> str:
+    if kind is Activation.OTHER:
+        return "made here, and not kept between 0 and 1"
+    return "no activation" if kind is Activation.LINEAR else f"`{kind.value}` ends this output"
 
 
 def _seen(objective: Objective) -> tuple[str, ...]:

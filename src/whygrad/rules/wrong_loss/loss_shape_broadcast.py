@@ -50,7 +50,7 @@ def loss_shape_broadcast(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Pairwise losses that really want all pairs are recognised where the axes are spelled out (`x[:, None]`).
+    Weights of examples are known where there are as many as the mean before them has examples. Pairwise losses that really want all pairs are recognised where the axes are spelled out (`x[:, None]`).
     """
     for request in recording.requests:
         index = index_of(request.graph)
@@ -60,12 +60,57 @@ def loss_shape_broadcast(recording: Recording) -> Iterator[Finding]:
             if found is not None and op.where is not None:
                 yield _finding(op.where, op.action in _COMPARING, *found, steps_of(recording, [request]))
                 break
+        for op in request.graph.ops:
+            weights = _weighs_a_mean(index, request, op, reached)
+            if weights is not None and op.where is not None:
+                yield _too_late(op.where, weights, steps_of(recording, [request]))
+                break
 
 
 _COMPARING = (Action.SUBTRACT, Action.SQUARED_DIFFERENCE)
 _ADDING = (Action.ADD, Action.SUBTRACT)
 _WEIGHING = (Action.MULTIPLY, Action.DIVIDE, Action.DIVIDE_NO_NAN)  # a sum of all pairs has the mean of the sum of each
 _RELATING = (OpKind.CONTRACT, OpKind.SOFTMAX)  # what relates the pairs to each other needs them all
+
+
+def _too_late(where: SourceSpan, weights: str, steps: Steps) -> Finding:
+    return Finding(
+        message=f"weights of shape {weights} likely meet a loss that is one number already: they weigh no example",
+        primary=Label(where, "one number times the weights of all examples"),
+        help='keep the losses of the examples until they are weighed: `reduction="none"`, or no mean before',
+        steps=steps,
+        certain=False,
+    )
+
+
+def _weighs_a_mean(index: Index, request: Request, op: Op, reached: set[TensorId]) -> str | None:
+    """The shape of weights, one for each example, that multiply the mean over these very examples."""
+    if op.action is not Action.MULTIPLY or request.tape not in op.tapes or len(op.inputs) != 2:
+        return None
+    loss, weights = sorted(op.inputs, key=lambda tensor: len(index.tensors[tensor].shape or ()))
+    shape, examples = index.tensors[weights].shape, _examples_in(index, loss)
+    if index.tensors[loss].shape != () or not shape or not examples or examples[:1] != shape[:1] or shape[0] == 1:
+        return None
+    trained = op.outputs[0] in reached and _is_behind(index, loss, OpKind.CONTRACT)
+    if not trained or _is_behind(index, weights, OpKind.READ) or not _is_only_reduced(index, op, request):
+        return None
+    return str(shape).replace("None", "N")
+
+
+def _examples_in(index: Index, loss: TensorId) -> Shape:
+    """The shape of what a single number is the mean or sum of, scalings passed over."""
+    for _ in range(6):
+        makers = index.makers.get(loss, ())
+        if len(makers) != 1 or not makers[0].inputs:
+            return None
+        op = makers[0]
+        shapes = [index.tensors[tensor].shape for tensor in op.inputs]
+        if op.kind is OpKind.REDUCE:
+            return shapes[0]
+        if op.kind not in (OpKind.ELEMENTWISE, OpKind.DIVIDE, OpKind.MOVE) or shapes[0] != ():
+            return None
+        loss = op.inputs[0]
+    return None
 
 
 def _finding(where: SourceSpan, compares: bool, left: str, right: str, result: str, steps: Steps) -> Finding:

@@ -16,6 +16,7 @@ from whygrad.graph.questions.query import index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, text_of, variable_name
 from whygrad.rules.wrong_variables.variable_recreated import recreated_variables
+from whygrad.source import SourceSpan
 from whygrad.source.arguments import argument_span
 from whygrad.source.module import in_one_function
 
@@ -75,30 +76,45 @@ def untracked_variable(recording: Recording) -> Iterator[Finding]:
     yield from _forgotten_by_modules(recording)
     seen: dict[object, list[Variable]] = {}
     fed: set[object] = set()
+    inside: dict[object, SourceSpan] = {}
     recreated = recreated_variables(recording)  # whose rule has the cause
     for request in recording.requests:
-        for variable, is_input in _forgotten(recording, request):
+        for variable, is_input, hidden in _forgotten(recording, request):
             if variable.id in recreated:
                 continue
-            seen.setdefault(variable.created or variable.id, []).append(variable)
+            place = hidden or variable.created or variable.id
+            seen.setdefault(place, []).append(variable)
             if is_input:
-                fed.add(variable.created or variable.id)
-    for place, group in seen.items():
+                fed.add(place)
+            if hidden is not None:
+                inside[place] = hidden
+    for spot, group in seen.items():
         distinct = list({variable.id: variable for variable in group}.values())
-        yield _finding(distinct, is_input=place in fed)
+        yield _finding(distinct, inside.get(spot), is_input=spot in fed)
     for request in recording.requests:
         yield from _computed_once(recording, request)
 
 
-def _forgotten(recording: Recording, request: Request) -> Iterator[tuple[Variable, bool]]:
-    """Trainable variables of this loss that are in no list of a model; of each, whether it may be an input just as well."""
+def _forgotten(recording: Recording, request: Request) -> Iterator[tuple[Variable, bool, SourceSpan | None]]:
+    """Trainable variables of this loss that are in no list of a model; of each, whether it may be an input just as well,
+    and where a layer that does not hold it calls the one that does."""
     trained = {source.variable for source in request.sources if source.variable is not None}
     for variable, live in _left_out(recording, request):
         if not (variable.trainable and variable.is_floating and _is_unknown(recording, request, variable, live)):
             continue
         is_input = is_fed_in(index_of(request.graph), live, trained) and not _is_said_trainable(variable)
         if not (variable.from_data and is_input):
-            yield variable, is_input and not variable.in_constructor and _has_a_row_for_each_target(request, variable)
+            as_input = is_input and not variable.in_constructor and _has_a_row_for_each_target(request, variable)
+            yield variable, as_input, _hidden_in(recording, variable, live)
+
+
+def _hidden_in(recording: Recording, variable: Variable, reads: list[Op]) -> SourceSpan | None:
+    """Where a function inside a layer, as that of a `Lambda`, uses a layer that nothing around it holds."""
+    for op in reads if variable.tracked else ():
+        around = op.layers[1:-1]
+        if around and variable.id not in recording.holders.get(around[0], (variable.id,)):
+            return op.where
+    return None
 
 
 def _is_said_trainable(variable: Variable) -> bool:
@@ -198,19 +214,21 @@ def _is_unknown(recording: Recording, request: Request, variable: Variable, read
     return False
 
 
-def _finding(variables: list[Variable], *, is_input: bool) -> Finding:
+def _finding(variables: list[Variable], hidden: SourceSpan | None, *, is_input: bool) -> Finding:
     first = variables[0]
     names = tuple(dict.fromkeys(variable_name(variable) for variable in variables))
     owner = f"`{first.owner}`" if first.owner and not first.tracked else "the model"
     used, them = ("it is used", "it") if len(names) == 1 else ("they are used", "them")
+    made = None
+    if first.created is not None:
+        made = Label(first.created, "made here, and not in any list of trainable variables")
     why = f"a plain `{Word.VARIABLE}` attribute is not tracked by {Word.NETWORK_LIBRARY} 3, so no optimizer updates {them}"
     return Finding(
         message=f"{owner} does not track {listing(names)}: "
         + (why if first.foreign else f"{used} in training, but no optimizer updates {them}"),
-        primary=None
-        if first.created is None
-        else Label(first.created, "made here, and not in any list of trainable variables"),
+        primary=made if hidden is None else Label(hidden, "used here, inside a layer that does not hold it"),
         variables=names,
+        related=() if hidden is None or made is None else (made,),
         help=_help(first, them),
         severity=Severity.NOTE if is_input else None,
         fixes=lambda: (*made_in_init(first.created), *tracked(first.created)),

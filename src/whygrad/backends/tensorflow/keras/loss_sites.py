@@ -22,6 +22,7 @@ _KINDS: Final[dict[LossKind, str]] = {
     LossKind.REGRESSION: "mean_squared_error mean_absolute_error mean_absolute_percentage_error huber log_cosh "
     "mean_squared_logarithmic_error",
     LossKind.HINGE: "hinge squared_hinge",
+    LossKind.DIVERGENCE: "kl_divergence kullback_leibler_divergence",
 }
 MARGIN: Final = "1 - y * p"
 _KIND_OF: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()} | {MARGIN: LossKind.MARGIN}

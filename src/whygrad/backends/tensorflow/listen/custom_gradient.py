@@ -117,7 +117,7 @@ def _note(
         made = hidden if graph is None else ids[:results]
         call = hooks.safely(_meet, recorder, record, backward, tuple(made), graph)
         hooks.safely(_enter, recorder, str(op_type))
-        listening = hooks.safely(_listen_in, recorder, backward) if call is None or graph is not None else None
+        listening = hooks.safely(_listen_in, recorder, backward)
         try:
             answer = backward(*gradients)
         finally:

@@ -141,6 +141,8 @@ class Recorder:
             if self.ledger.optimizer:
                 self._note_update(op_type, inputs, graph, frame)
             return
+        if self.listening_in and self.spy is not None and graph is None:
+            self.spy(op_type, inputs, attrs, outputs, frame)
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
         if graph is None:
             self._log_eager(name, inputs, attrs, outputs, frame)
