@@ -92,7 +92,7 @@ def trained(
 def _request(losses: tuple[float, ...]) -> Request:
     numbers = GradientNumbers(norms=tuple(1.0 for _ in losses), weight=2.0, moved=True)
     source = Source(variable=W.id, outcome=Outcome.PRESENT, numbers=numbers)
-    steps = tuple(range(len(losses)))
+    steps = tuple(40 * n // len(losses) for n in range(len(losses)))
     graph = Graph(tensors={TensorId(5): Tensor(id=TensorId(5), dtype="float32", shape=())})
     return Request(
         tape=TapeId(1),

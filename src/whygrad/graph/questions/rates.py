@@ -133,8 +133,9 @@ def has_vanished(rate: Rate) -> bool:
 
 
 def _is_unmoved(request: Request, *, since: float = 0.0) -> bool:
-    """Whether the loss ends where it was at first, or after a share of what is known of it."""
+    """Whether the loss ends where it was at first, or after a share of the steps."""
     known = losses(request)
-    known = known[int(since * len(known)) :]
+    late = [n for n, step in enumerate(request.steps) if step >= since * request.ran]  # early ones are kept more often
+    known = known[late[0] if late and len(request.steps) == len(known) else int(since * len(known)) :]
     early = known[: max(1, len(known) // 4)]
     return last_loss(request) >= _UNMOVED * sum(early) / len(early)

@@ -23,7 +23,7 @@ from whygrad.backends.tensorflow.nonfinite.replay.step_history import Call, Step
 
 FULLY: Final = 16  # one call in so many, or a multiple
 FULLY_AT_LEAST: Final = 256  # one call in so many, however short they are
-SELDOM: Final = 0.1  # seconds between two of those, as far as that allows it
+SELDOM: Final = 0.05  # seconds between two of those, as far as that allows it
 KNOWN_AFTER: Final = 64  # calls, a multiple of that
 _ASK: Final = 8  # full calls after which a step is asked again how often it ran: another may count with it
 _NOTHING: Final[dict[int, Any]] = {}
