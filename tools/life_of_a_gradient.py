@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-LIMIT = 112  # modules, those of terms, child processes, signals, objectives, fixes and checked arguments among them
+LIMIT = 113  # modules: those of terms, child processes, signals, objectives, fixes, arguments, known updates among them
 PROGRAM = """
 import tensorflow as tf
 

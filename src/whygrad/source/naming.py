@@ -23,6 +23,14 @@ def is_within(span: SourceSpan, function: str) -> bool:
     return isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) and scope.name == function
 
 
+def is_of_itself(span: SourceSpan) -> bool:
+    """Whether an expression says the same on both sides: `x - x`."""
+    match located(span):
+        case (_, ast.BinOp(left=left, right=right)):
+            return ast.dump(left) == ast.dump(right)
+    return False
+
+
 def second_name(changed: SourceSpan) -> SourceSpan | None:
     """Where the name of what a statement changes in place is given what another name holds, the last time."""
     found = located(changed)

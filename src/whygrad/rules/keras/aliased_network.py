@@ -15,7 +15,7 @@ from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, text_of, variable_name
 from whygrad.source import SourceSpan
-from whygrad.source.naming import alias_assignment, callee, multiplication
+from whygrad.source.naming import alias_assignment, callee, is_of_itself, multiplication
 from whygrad.source.origin import zipped_around
 
 
@@ -189,7 +189,7 @@ def _taken_from_itself(recording: Recording) -> Iterator[Finding]:
                 continue
             sides = [_variable_read(index, tensor) for tensor in op.inputs[:2]]
             known = recording.variables.get(sides[0]) if len(sides) == 2 and sides[0] is not None else None
-            if known is not None and sides[0] == sides[1] and not known.writes:
+            if known is not None and sides[0] == sides[1] and not known.writes and not is_of_itself(op.where):
                 found.setdefault(op.where, {})[known.id] = None
     for place, variables in found.items():
         names = tuple(variable_name(recording.variables[number]) for number in variables)

@@ -471,12 +471,12 @@ bad = [tape.gradient(loss, canvas)]
         "nan-optimizer",
         """
 w = tf.Variable(tf.constant([0.5, -0.5], tf.float16))
-optimizer = keras.optimizers.Adam(1e-2, epsilon=1e-8)
+optimizer = keras.optimizers.Adam(1e-2, epsilon=1e-8) #!
 for _ in range(2):
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(w[:1] * w[:1])
     gradients = tape.gradient(loss, [w])
-    optimizer.apply_gradients(zip(gradients, [w])) #!
+    optimizer.apply_gradients(zip(gradients, [w]))
 bad = [w]
 """,
     ),
@@ -485,11 +485,11 @@ bad = [w]
         "nan-optimizer",
         """
 w = tf.Variable(tf.constant([0.5, -0.5], tf.float16))
-optimizer = keras.optimizers.Adam(1e-2, epsilon=1e-8)
+optimizer = keras.optimizers.Adam(1e-2, epsilon=1e-8) #!
 with tf.GradientTape() as tape:
     loss = tf.reduce_sum(w[:1] * w[:1])
 gradients = tape.gradient(loss, [w])
-optimizer.apply_gradients(zip(gradients, [w])) #!
+optimizer.apply_gradients(zip(gradients, [w]))
 bad = [w]
 """,
     ),
@@ -887,14 +887,14 @@ for n in range(60):
         "nan-optimizer",
         """
 w = tf.Variable(tf.constant([0.5, -0.5], tf.float16))
-optimizer = keras.optimizers.Adam(1e-2, epsilon=1e-8)
+optimizer = keras.optimizers.Adam(1e-2, epsilon=1e-8) #!
 optimizer.build([w])
 @tf.function
 def step():
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(w[:1] * w[:1])
     gradients = tape.gradient(loss, [w])
-    optimizer.apply_gradients(zip(gradients, [w])) #!
+    optimizer.apply_gradients(zip(gradients, [w]))
     return loss
 step()
 bad = [w]
