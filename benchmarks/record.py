@@ -9,7 +9,7 @@ import json
 import os
 import platform
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -40,6 +40,7 @@ class Row:
     budget: str = "–"
     held: bool | None = None  # whether the budget is, over the null; None: there is none
     equal: bool | None = None  # whether the weights came out bit for bit as bare ones; None: nobody looked
+    day: str = ""  # of the measurement
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -50,7 +51,7 @@ def record(rows: Iterable[Row]) -> None:
     """Remember some figures; of one name the newest counts."""
     known = {row.key: row for row in rows_kept()}
     for row in rows:
-        known[row.key] = row
+        known[row.key] = replace(row, day=today())
         print(f"{row.section} | {row.what} | {row.where} | {row.figure} | null {row.null} | budget {row.budget}")
     data = {"machine": machine(), "rows": [asdict(row) for row in known.values()]}
     RESULTS.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -62,12 +63,15 @@ def rows_kept() -> list[Row]:
     return [Row(**row) for row in json.loads(RESULTS.read_text(encoding="utf-8"))["rows"]]
 
 
+def today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
 def machine() -> str:
     """What it was measured on, in a sentence."""
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("tensorflow-cpu", "keras"))
-    day = datetime.now(UTC).date().isoformat()
     load = os.getloadavg()[1]
-    return f"{day}, {os.cpu_count()} processors, Python {platform.python_version()}, {versions}; load {load:.1f}"
+    return f"{today()}, {os.cpu_count()} processors, Python {platform.python_version()}, {versions}; load {load:.1f}"
 
 
 def short_table() -> str:
@@ -84,14 +88,14 @@ def short_table() -> str:
 def full_table() -> str:
     """Every figure, a table for each section."""
     said = json.loads(RESULTS.read_text(encoding="utf-8"))["machine"] if RESULTS.exists() else "nothing yet"
-    lines = [f"Measured: {said}."]
+    lines = [f"Last measured: {said}. A figure is of the day beside it."]
     rows = rows_kept()
     for section in dict.fromkeys(row.section for row in rows):
         lines += ["", f"### {section[0].upper()}{section[1:]}", ""]
-        lines += ["| what | on | measured | null | budget | held | weights as bare |", "|" + " --- |" * 7]
+        lines += ["| what | on | measured | null | budget | held | weights as bare | day |", "|" + " --- |" * 8]
         for row in rows:
             if row.section == section:
-                words = (row.what, row.where, row.figure, row.null, row.budget, yes(row.held), yes(row.equal))
+                words = (row.what, row.where, row.figure, row.null, row.budget, yes(row.held), yes(row.equal), row.day)
                 lines.append(f"| {' | '.join(words)} |")
     return "\n".join(lines)
 
