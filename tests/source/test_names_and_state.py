@@ -8,11 +8,11 @@ import pytest
 
 from whygrad.backends.failure import describe_failure
 from whygrad.source import SourceSpan, source_text
+from whygrad.source.module import function_around
 from whygrad.source.naming import (
     alias_assignment,
     callee,
     is_looped_over,
-    is_within,
     line_that_makes,
     multiplication,
     rebinds_itself,
@@ -279,5 +279,5 @@ def test_an_expression_is_within_the_function_around_it(tmp_path: Path) -> None:
     program = "class M:\n    def test_step(self, data):\n        self.optimizer.apply(data)\n"
     span = at(tmp_path / "p.py", program, "self.optimizer.apply(data)")
 
-    assert is_within(span, "test_step")
-    assert not is_within(span, "train_step")
+    assert function_around(span) == "test_step"
+    assert function_around(span) != "train_step"

@@ -104,9 +104,7 @@ class Applied:
     """Which requests each variable was moved by last."""
 
     def __init__(self) -> None:
-        self._last: dict[
-            int, tuple[int, Place]
-        ] = {}  # variable -> when the last applied request was asked, and by whom
+        self._last: dict[int, tuple[int, Place]] = {}  # variable -> when its last request was asked; its update
         self._moved: dict[int, tuple[Label, By]] = {}  # variable -> the last gradient of one request that moved it
 
     def pair(self, variable: int, label: Label, by: By) -> Pair:
@@ -114,9 +112,9 @@ class Applied:
         pair = Pair(variable, label, compiled=label.functions != {by.function})
         times = [asked.at for asked in label.requests]
         if not label.is_traced:
-            last, pair.applied = self._last.get(variable, (None, None))
+            last, place = self._last.get(variable, (None, None))
             pair.stale = last is not None and len(times) > 1 and min(times) <= last
-            pair.applied = pair.applied if pair.stale else None
+            pair.applied = place if pair.stale else None
             self._last[variable] = (max(times), by.place)
         if len(times) == 1 and variable in label.variables:
             before, mover = self._moved.get(variable, (label, by))

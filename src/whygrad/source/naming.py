@@ -16,13 +16,6 @@ def callee(span: SourceSpan) -> str | None:
     return None
 
 
-def is_within(span: SourceSpan, function: str) -> bool:
-    """Whether an expression stands in a function of this name."""
-    found = located(span)
-    scope = None if found is None else found[0].scope(found[1])
-    return isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) and scope.name == function
-
-
 def is_of_itself(span: SourceSpan) -> bool:
     """Whether an expression says the same on both sides: `x - x`."""
     match located(span):

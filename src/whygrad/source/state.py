@@ -21,17 +21,7 @@ class Mutation:
 
 def mutations(span: SourceSpan) -> Iterator[Mutation]:
     """Names of the function around a span that it both changes and tests."""
-    found = _function_around(span)
-    if found is None:
-        return
-    module, function = found
-    shared = _shared_names(function)
-    for statement in ast.walk(function):
-        if not isinstance(statement, ast.AugAssign):
-            continue
-        name = ast.unparse(statement.target)
-        if not (isinstance(statement.target, ast.Attribute) or name in shared):
-            continue
+    for module, function, statement, name in _changes_in(span, ast.AugAssign):
         read = next(_other_reads(module, function, name, statement), None)
         if read is not None:
             yield Mutation(name, module.span(statement), module.span(read))
@@ -39,19 +29,28 @@ def mutations(span: SourceSpan) -> Iterator[Mutation]:
 
 def replacements(span: SourceSpan) -> Iterator[Mutation]:
     """Names that the function around a span reads, and gives another value after that."""
+    for module, function, statement, name in _changes_in(span, ast.Assign):
+        reads = _other_reads(module, function, name, statement)
+        read = next((node for node in reads if node.lineno < statement.lineno), None)
+        if read is not None:
+            yield Mutation(name, module.span(statement), module.span(read))
+
+
+def _changes_in(
+    span: SourceSpan, kind: type[ast.Assign | ast.AugAssign]
+) -> Iterator[tuple[Module, ast.AST, ast.stmt, str]]:
+    """Statements of the function around a span that change an attribute or an outer name, with that name."""
     found = _function_around(span)
     if found is None:
         return
     module, function = found
     shared = _shared_names(function)
     for statement in ast.walk(function):
-        match statement:
-            case ast.Assign(targets=[ast.Attribute() | ast.Name() as target]):
-                name = ast.unparse(target)
-                before = (node for node in _reads(function, name) if node.lineno < statement.lineno)
-                read = next((node for node in before if not _is_printed(module, node)), None)
-                if read is not None and (isinstance(target, ast.Attribute) or name in shared):
-                    yield Mutation(name, module.span(statement), module.span(read))
+        targets = targets_of(statement) if isinstance(statement, kind) else []
+        if len(targets) == 1 and isinstance(statement, ast.stmt):
+            name = ast.unparse(targets[0])
+            if isinstance(targets[0], ast.Attribute) or name in shared:
+                yield module, function, statement, name
 
 
 def _function_around(span: SourceSpan) -> tuple[Module, ast.FunctionDef | ast.AsyncFunctionDef] | None:
@@ -67,7 +66,7 @@ def _shared_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     return {name for node in ast.walk(function) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
 
 
-def _other_reads(module: Module, function: ast.AST, name: str, change: ast.AugAssign) -> Iterator[ast.expr]:
+def _other_reads(module: Module, function: ast.AST, name: str, change: ast.stmt) -> Iterator[ast.expr]:
     """Where the function uses the name; the change itself and printing do not count."""
     for node in _reads(function, name):
         if not _is_printed(module, node) and module.statement(node) is not change:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from whygrad.graph.node import Action, Flow, Op, OpKind, TensorId
+from whygrad.graph.node import Action, Flow, Op, OpId, OpKind, TensorId
 from whygrad.graph.questions.cancellation import Cancellation
 from whygrad.graph.questions.query import Index, Reason, cut_groups, index_of
 from whygrad.graph.recording import Outcome, Request, Source
@@ -59,9 +59,7 @@ def zeroed_by_factor(request: Request, index: Index) -> list[ZeroFactor]:
     ]
     zeros = [source for source in request.sources if source.outcome is Outcome.ZERO] if products else []
     for op in reversed(products):
-        cut = {(op.id, at) for at in range(len(op.inputs)) if set(op.blank) - {at}}
-        alive = index.open_behind(request.targets, request.tape, without=cut)
-        dead = tuple(source for source in zeros if alive.isdisjoint(index.starts(source)))
+        dead = _cut_off(request, index, zeros, _met_by_zeros(op))
         if dead:
             return [ZeroFactor(op, dead, op.blank[0])]
     return []
@@ -78,10 +76,19 @@ def zeroed_where_flat(request: Request, index: Index) -> list[Zeroed]:
     if not zeros:
         return []
     cut = {(op.id, at) for op in flat for at in range(len(op.inputs))}
-    cut |= {(op.id, at) for op in ops if op.blank for at in range(len(op.inputs)) if set(op.blank) - {at}}
-    alive = index.open_behind(request.targets, request.tape, without=cut)
-    dead = tuple(source for source in zeros if alive.isdisjoint(index.starts(source)))
+    dead = _cut_off(request, index, zeros, cut.union(*map(_met_by_zeros, ops)))
     return [Zeroed(flat[0], dead)] if dead else []
+
+
+def _met_by_zeros(op: Op) -> set[tuple[OpId, int]]:
+    """The inputs of a product or ratio whose gradient is zero, for another input is."""
+    return {(op.id, at) for at in range(len(op.inputs)) if set(op.blank) - {at}}
+
+
+def _cut_off(request: Request, index: Index, sources: list[Source], cut: set[tuple[OpId, int]]) -> tuple[Source, ...]:
+    """Those that no gradient comes to without these inputs of ops."""
+    alive = index.open_behind(request.targets, request.tape, without=cut)
+    return tuple(source for source in sources if alive.isdisjoint(index.starts(source)))
 
 
 def only_through(op: Op, request: Request, index: Index) -> tuple[Source, ...]:

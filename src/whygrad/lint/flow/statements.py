@@ -28,6 +28,7 @@ from whygrad.lint.values.value import (
     Tape,
     Value,
 )
+from whygrad.source.module import plain_names
 
 
 class Statements(Expressions):
@@ -363,7 +364,7 @@ def _carries_on(loop: ast.For | ast.AsyncFor | ast.While) -> bool:
     stored: dict[str, int] = {}
     read: list[tuple[str, int]] = []
     for statement in loop.body:
-        mine = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        mine = plain_names(statement, ast.Store)
         names = {n.id: n.lineno for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
         read += [(name, line) for name, line in names.items() if name not in mine]
         stored.update((name, statement.lineno) for name in mine if name not in stored)

@@ -9,7 +9,7 @@ from whygrad.graph import Recording
 from whygrad.graph.learning import Missed, Objective
 from whygrad.rules.learning.saying import data_place, data_trails
 from whygrad.rules.rule import Finding, rule
-from whygrad.source.naming import is_within
+from whygrad.source.module import function_around
 from whygrad.source.origin import apart, is_made_of
 
 
@@ -56,7 +56,7 @@ def validation_leaks_into_training(recording: Recording) -> Iterator[Finding]:
     numbers may well be the same in both. Of updates, those that `test_step` itself makes. Targets that the code makes of the inputs, as toy programs do, are not reported.
     """
     for update in recording.updates:
-        if update.where is not None and is_within(update.where, "test_step"):
+        if update.where is not None and function_around(update.where) == "test_step":
             yield Finding(
                 message="`test_step` applies gradients: the model is trained on the data that it is validated on",
                 primary=Label(update.where, "moves the weights while it is evaluated"),

@@ -84,8 +84,10 @@ def custom_gradient(recording: Recording) -> Iterator[Finding]:
             withheld.get(missing.cut.op.custom or "") if missing.cut.reason is Reason.CUSTOM else None
         ),
     )
-    inner = any(_asks_in_vain(recording, event) for event in gradients if event.withheld)
-    yield from (replace(each, severity=Severity.NOTE) if inner else each for each in found)
+    in_vain = [event.where for event in gradients if event.where is not None and _asks_in_vain(recording, event)]
+    for each in found:
+        said = each.primary is not None and any(where.holds(each.primary.span) for where in in_vain)
+        yield replace(each, severity=Severity.NOTE) if said else each
     for event in gradients:
         if not event.takes_variables:
             yield Finding(

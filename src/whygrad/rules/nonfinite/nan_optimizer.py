@@ -77,17 +77,20 @@ def _fixes(update: UpdateFacts) -> Iterator[Fix]:
 
 
 def _primary(event: Nonfinite) -> Label | None:
-    made = None if event.op is not None or event.update is None else event.update.made
-    if made is not None:  # what is to be changed is said there
-        return Label(made, "this optimizer makes the first bad value")
+    if (
+        event.op is None and event.update is not None and event.update.made is not None
+    ):  # what is to be changed is there
+        return Label(event.update.made, "this optimizer makes the first bad value")
     inside = "in " if event.op is None else ""
     return None if event.where is None else Label(event.where, f"the first bad value is made {inside}here")
 
 
 def _related(event: Nonfinite, update: UpdateFacts) -> tuple[Label, ...]:
-    where = event.where if event.op is None and update.made is not None else None if event.op is None else update.where
-    asked = () if where is None else (Label(where, "in this update"),)
-    return asked if update.made is None or event.op is None else (*asked, Label(update.made, "made here"))
+    if event.op is None:
+        shown = None if update.made is None else event.where  # else it is the primary place
+        return () if shown is None else (Label(shown, "in this update"),)
+    asked = () if update.where is None else (Label(update.where, "in this update"),)
+    return asked if update.made is None else (*asked, Label(update.made, "made here"))
 
 
 def _notes(event: Nonfinite, update: UpdateFacts) -> tuple[str, ...]:

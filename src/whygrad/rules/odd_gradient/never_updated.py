@@ -56,7 +56,7 @@ def never_updated(recording: Recording) -> Iterator[Finding]:
     nothing is said: they may be asked for to be looked at.
     """
     given = {pair.variable for update in recording.updates for pair in update.pairs if not pair.missing}
-    misrouted = {  # whose gradients move other variables: that is said elsewhere
+    elsewhere = given | {  # whose gradients move other variables: that is said elsewhere
         number
         for update in recording.updates
         for pair in update.pairs
@@ -69,7 +69,7 @@ def never_updated(recording: Recording) -> Iterator[Finding]:
         still = [each for each in still if id(each.source) not in nothing]
         if not still or any(True for _ in find_vanishing(track_of(request, group))):
             continue
-        lost = [each for each in still if each.variable.id not in given | misrouted]
+        lost = [each for each in still if each.variable.id not in elsewhere]
         stuck = [each for each in still if each.variable.id in given]
         if lost and any(each.numbers.moved for each in group):
             yield _finding(request, lost, "no update is given to {it}", "give {it} to an optimizer", certain=True)

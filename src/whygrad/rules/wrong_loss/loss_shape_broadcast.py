@@ -50,7 +50,8 @@ def loss_shape_broadcast(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Weights of examples are known where there are as many as the mean before them has examples. Pairwise losses that really want all pairs are recognised where the axes are spelled out (`x[:, None]`).
+    Pairwise losses that really want all pairs are recognised where the axes are spelled out (`x[:, None]`). Weights of
+    examples are known where there are as many as the mean before them has examples.
     """
     for request in recording.requests:
         index = index_of(request.graph)

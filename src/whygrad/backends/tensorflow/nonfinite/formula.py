@@ -18,7 +18,7 @@ from whygrad.backends.tensorflow.log.op_record import OpRecord
 from whygrad.backends.tensorflow.log.op_table import meaning_of
 from whygrad.backends.tensorflow.measure.finite import array_of
 from whygrad.backends.tensorflow.nonfinite.pure_ops import is_pure
-from whygrad.backends.tensorflow.nonfinite.replay.compiled import CompiledReplay
+from whygrad.backends.tensorflow.nonfinite.replay.compiled import KeptSteps
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
@@ -84,9 +84,8 @@ class Formulas:
 
     def __init__(self, watched: Watched, histories: StepHistories) -> None:
         self._watched = watched
-        self._histories = histories
+        self._kept = KeptSteps(watched, histories)
         self._known: dict[CustomCall, CustomGradient | None] = {}
-        self._replays: dict[int, CompiledReplay] = {}
         self._weights: dict[CustomCall, list[Array]] = {}
 
     def events(self) -> Iterator[CustomGradient]:
@@ -94,7 +93,7 @@ class Formulas:
             found = next((event for call in calls if (event := self._check(call)) is not None), None)
             if found is not None:
                 yield found
-        self._replays.clear()
+        self._kept.clear()
 
     def _check(self, call: CustomCall) -> CustomGradient | None:
         if call not in self._known:
@@ -138,19 +137,11 @@ class Formulas:
 
     def _replayed(self, call: CustomCall) -> dict[int, Any]:
         """The values of all tensors of the traced function, in the first step that was kept of it."""
-        for history in self._histories.by_graph.values():
-            facts = history.facts
-            if facts.runs_python or facts.reaches_out or history.snapshot is None or history.too_large:
-                continue
-            replay = self._replays.get(id(history))
-            if replay is None:
-                replay = self._replays[id(history)] = CompiledReplay(self._watched, self._histories, history)
-                replay.run_kept()
-            for graph, known in replay.interpreter.calls:
-                if graph is call.graph:
-                    values = {number: value.tensor for number, value in known.items()}
-                    _complete(graph, [each for each in (*call.upstream, *call.answers) if each is not None], values)
-                    return values
+        for graph, known in self._kept.calls():
+            if graph is call.graph:
+                values = {number: value.tensor for number, value in known.items()}
+                _complete(graph, [each for each in (*call.upstream, *call.answers) if each is not None], values)
+                return values
         raise ReplayError("the values of the step are gone")
 
 

@@ -11,7 +11,7 @@ from whygrad.backends.tensorflow.log.op_table import FLAT_AT_ZERO
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.requests import RequestEntry
 from whygrad.backends.tensorflow.measure.finite import array_of
-from whygrad.backends.tensorflow.nonfinite.replay.compiled import CompiledReplay
+from whygrad.backends.tensorflow.nonfinite.replay.compiled import KeptSteps
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.graph import Action, Graph, Op, OpKind
@@ -31,16 +31,10 @@ def _values(watched: Watched, histories: StepHistories, entry: RequestEntry) -> 
     """The tensors of the trace that the request was met in, as they were in a step, be it of another trace."""
     asked = {id(g): g for g, made in histories.requests.items() if any(each.place == entry.place for each in made)}
     met = [g for g in asked.values() if any(each.targets == entry.targets for each in histories.requests[g])]
-    for history in histories.by_graph.values() if met else ():
-        facts = history.facts
-        if facts.runs_python or facts.reaches_out or history.snapshot is None or history.too_large:
-            continue
-        replay = CompiledReplay(watched, histories, history)
-        replay.run_kept()
-        for graph, known in replay.interpreter.calls:
-            if id(graph) in asked:
-                numbers = _same_tensors(watched.recorder, met[0], graph)
-                return {first: known[number].tensor for first, number in numbers.items() if number in known}
+    for graph, known in KeptSteps(watched, histories).calls() if met else ():
+        if id(graph) in asked:
+            numbers = _same_tensors(watched.recorder, met[0], graph)
+            return {first: known[number].tensor for first, number in numbers.items() if number in known}
     return {}
 
 

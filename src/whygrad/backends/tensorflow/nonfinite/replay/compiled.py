@@ -178,3 +178,26 @@ class CompiledReplay:
         touched = {handle: value for handle, value in after.items() if value is not None}
         bad = self.histories.bad_variables(touched) - self.history.bad_from_start
         return [handle for handle in touched if handle in bad]
+
+
+class KeptSteps:
+    """The calls of functions in a step that was kept of each compiled function; each is computed once."""
+
+    def __init__(self, watched: Watched, histories: StepHistories) -> None:
+        self._watched, self._histories = watched, histories
+        self._replays: dict[int, CompiledReplay] = {}
+
+    def calls(self) -> Iterator[tuple[Any, dict[int, Value]]]:
+        """(graph, the values of its tensors); nothing of a step that cannot be computed without its effects."""
+        for history in self._histories.by_graph.values():
+            facts = history.facts
+            if facts.runs_python or facts.reaches_out or history.snapshot is None or history.too_large:
+                continue
+            replay = self._replays.get(id(history))
+            if replay is None:
+                replay = self._replays[id(history)] = CompiledReplay(self._watched, self._histories, history)
+                replay.run_kept()
+            yield from replay.interpreter.calls
+
+    def clear(self) -> None:
+        self._replays.clear()
