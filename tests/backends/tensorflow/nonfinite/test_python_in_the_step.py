@@ -60,3 +60,39 @@ def test_what_the_function_made_bad_itself_is_said_of_it(tf: Any) -> None:
     [found] = [each for each in run.report().diagnostics if each.code.startswith("WG4")]
     assert found.primary is not None
     assert found.primary.span.line == step.python_function.__code__.co_firstlineno + 3
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize(("name", "rule"), [("log", "nan-log"), ("sqrt", "nan-sqrt")])
+def test_an_op_inside_the_function_that_makes_it_bad_is_shown(tf: Any, name: str, rule: str, traced: bool) -> None:
+    weight = tf.Variable([1.0, 0.0])
+    calls: list[int] = []
+
+    def inside(values: Any) -> Any:
+        calls.append(1)
+        doubled = values * 2.0
+        return tf.reduce_sum(getattr(tf.math, name)(doubled))
+
+    def step() -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.py_function(inside, [weight * 1.0], tf.float32)
+        return tape.gradient(loss, weight)
+
+    run_step = tf.function(step) if traced else step
+    with watch() as run:
+        run_step()
+
+    [found] = run.report().diagnostics
+    assert (found.rule, found.certain) == (rule, True)
+    assert found.primary is not None
+    assert found.primary.span.line == inside.__code__.co_firstlineno + 3
+    assert len(calls) == 1
+
+
+def test_nothing_is_said_of_a_function_whose_gradient_is_finite(tf: Any) -> None:
+    weight = tf.Variable([1.0, 2.0])
+    with watch() as run, tf.GradientTape() as tape:
+        loss = tf.py_function(lambda values: tf.reduce_sum(tf.sqrt(values)), [weight * 1.0], tf.float32)
+        tape.gradient(loss, weight)
+
+    assert run.report().diagnostics == ()

@@ -35,6 +35,7 @@ _stop, _restart = (
     for name in ("TFE_Py_TapeSetStopOnThread", "TFE_Py_TapeSetRestartOnThread")
 )
 record = find("tensorflow.python.eager.record", Loss.CUSTOM)
+could_possibly_record = find("tensorflow.python.eager.record:could_possibly_record", Loss.FOREIGN)
 custom_gradient = find("tensorflow.python.ops.custom_gradient", Loss.CUSTOM)
 script_ops = find("tensorflow.python.ops.script_ops", Loss.FOREIGN)
 EagerFunc = find("tensorflow.python.ops.script_ops:EagerFunc", Loss.FOREIGN)

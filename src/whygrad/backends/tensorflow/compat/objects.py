@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import itertools
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import Any
 
-from whygrad.backends.tensorflow.compat.core import op_definition
+from whygrad.backends.tensorflow.compat.core import could_possibly_record, op_definition
 
 tensor_id: Callable[[Any], int] = operator.attrgetter("_id")
 """The number that tells a tensor, eager or traced, from every other."""
@@ -116,9 +117,30 @@ def text_of(token: str | bytes) -> str:
     return token.decode() if isinstance(token, bytes) else token
 
 
+def python_token(attrs: Any) -> str:
+    """The token by which an op knows its Python function, among the attributes of the op."""
+    flat = tuple(attrs or ())
+    return next((text_of(value) for name, value in zip(flat[::2], flat[1::2], strict=False) if name == "token"), "")
+
+
 def body_of(python_op: Any) -> Any:
     """The Python function that an op runs."""
     return getattr(python_op, "_func", None)
+
+
+def differentiated_by(python_op: Any) -> str | None:
+    """The token of the op whose gradient a Python function of TensorFlow's own takes; None for the user's functions."""
+    if not getattr(python_op, "_is_grad_func", False):
+        return None
+    kept: Mapping[str, Any] = {"func": body_of(python_op)}
+    while "token" not in kept and "func" in kept:  # AutoGraph wraps it
+        kept = inspect.getclosurevars(kept["func"]).nonlocals
+    return text_of(kept.get("token", ""))
+
+
+def may_be_differentiated(python_op: Any) -> bool:
+    """Whether TensorFlow holds on to what the function computes, for a gradient."""
+    return getattr(python_op, "_support_graph_mode_gradient", False) or bool(could_possibly_record())
 
 
 def function_in(graph: Any, name: str) -> Any:

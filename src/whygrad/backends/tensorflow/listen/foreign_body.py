@@ -23,17 +23,23 @@ class Bodies(threading.local):
     """The Python functions that are running as ops in this thread; they may run in TensorFlow's own threads."""
 
     def __init__(self) -> None:
-        self.running: list[str] = []
+        self.running: list[str] = []  # names; empty: TensorFlow's own, which differentiates one of the user's
 
 
 def install(hooks: Hooks, recorder: Recorder, bodies: Bodies) -> None:
     def wrap(original: Any) -> Any:
-        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            function = compat.body_of(self)
-            bodies.running.append(getattr(function, "__name__", "py_function"))
+        def __call__(self: Any, device: Any, token: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+            of = compat.differentiated_by(self)
+            bodies.running.append("" if of is not None else getattr(compat.body_of(self), "__name__", "py_function"))
+            listener = hooks.safely(_listener, hooks, recorder, self, compat.text_of(token))
             try:
-                return original(self, *args, **kwargs)
+                given = original(self, device, token, *args, **kwargs)
+                if of is not None:
+                    hooks.safely(recorder.python_bodies.end_gradient, of, given)
+                return given
             finally:
+                if listener is not None:
+                    compat.stop_listening(listener)
                 bodies.running.pop()
 
         return __call__
@@ -60,6 +66,22 @@ def install(hooks: Hooks, recorder: Recorder, bodies: Bodies) -> None:
     hooks.replace(compat.script_ops, "py_func_common", wrap_numpy)
 
 
+def _listener(hooks: Hooks, recorder: Recorder, body: Any, token: str) -> Any:
+    """Listens to the ops of a function that a gradient may be wanted of, in the thread that runs it."""
+    of = compat.differentiated_by(body)
+    if of is None and not compat.may_be_differentiated(body):
+        return None
+    bodies = recorder.python_bodies
+    note = bodies.begin(token, recorder.place_at) if of is None else bodies.begin_gradient(token, of)
+
+    def on_op(op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> Any:
+        if graph is None and outputs is not None:
+            hooks.safely(note, op_type, inputs, outputs, sys._getframe(1))
+
+    compat.add_op_callback(on_op)
+    return on_op
+
+
 def keep(known: dict[str, list[Any]], token: Any, given: Any) -> None:
     """What such a function gave in the step that runs: a replay must not run it again."""
     results, name = given if isinstance(given, (list, tuple)) else [given], compat.text_of(token)
@@ -72,6 +94,8 @@ def keep(known: dict[str, list[Any]], token: Any, given: Any) -> None:
 
 def note_departure(recorder: Recorder, function: str, how: str, frame: Any) -> None:
     """A value left inside such a body."""
+    if not function:
+        return
     where = span(recorder.place_at(frame))
     if where is not None:
         left = Departure(how=how, where=where, function=function)

@@ -32,6 +32,7 @@ from whygrad.backends.tensorflow.log.ledger.ledger import LedgerBook
 from whygrad.backends.tensorflow.log.observed import Observed
 from whygrad.backends.tensorflow.log.op_record import CUSTOM, Departure, Leaf, OpRecord, TraceLog, facts_of
 from whygrad.backends.tensorflow.log.op_table import FLAT_AT_ZERO, writes
+from whygrad.backends.tensorflow.log.python_bodies import PythonBodies
 from whygrad.backends.tensorflow.log.stack import callers_of, is_users_own, variables_read
 from whygrad.backends.tensorflow.log.traced_functions import TracedFunctions
 from whygrad.backends.tensorflow.log.variables import VariableBook, VariableEntry
@@ -74,6 +75,7 @@ class Recorder:
         self._places: dict[int, dict[int, Position]] = {}  # by the id of the code and the instruction
         self.departures: deque[Departure] = deque()
         self.python_gave: dict[str, list[Any]] = {}  # by ops of a compiled step that run Python: what they gave
+        self.python_bodies = PythonBodies()
         self.events: list[Event] = []  # that are known at once
         self.custom_calls = CustomCalls()
         self.traces: weakref.WeakKeyDictionary[Any, TraceLog] = weakref.WeakKeyDictionary()

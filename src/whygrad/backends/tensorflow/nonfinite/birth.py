@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.op_record import Departure, OpRecord
 from whygrad.backends.tensorflow.log.op_table import ACTIONS, kind_of
+from whygrad.backends.tensorflow.log.python_bodies import BadOp
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.measure.finite import facts_of_values, is_number
@@ -41,6 +44,9 @@ def describe(watched: Watched, trace: Trace, value: Value) -> Nonfinite:
 
 def _born(watched: Watched, trace: Trace, value: Value, node: Node) -> Nonfinite:
     forward = node.forward or node
+    inside = _inside_python(watched, node)
+    if inside is not None:
+        return replace(_born_inside(inside), value=facts_of_values(value.tensor), exact=trace.is_exact)
     inputs = [each.tensor for each in (forward.inputs or node.inputs) if each is not None]
     mask = _mask(value)
     select = masking_select(trace, forward, node, mask)
@@ -65,6 +71,19 @@ def _born(watched: Watched, trace: Trace, value: Value, node: Node) -> Nonfinite
         replica=_replica(trace, node),
         exact=trace.is_exact,
     )
+
+
+def _inside_python(watched: Watched, node: Node) -> BadOp | None:
+    """The op that made the value inside of a Python function that runs as an op."""
+    if kind_of(node.type) is not OpKind.FOREIGN:
+        return None
+    bodies, token = watched.recorder.python_bodies, compat.python_token(node.attrs)
+    return bodies.bad.get(token) or (bodies.bad_gradient.get(token) if node.forward is not None else None)
+
+
+def _born_inside(inside: BadOp) -> Nonfinite:
+    op = failing_op(inside.op.type, inside.op.inputs, backward=inside.backward)
+    return Nonfinite(stage=Stage.BORN, where=span(inside.op.place), op=op)
 
 
 def _replica(trace: Trace, node: Node) -> int | None:

@@ -14,7 +14,7 @@ from whygrad.backends.tensorflow.log.function_graphs import called_graphs
 from whygrad.backends.tensorflow.log.op_record import CUSTOM
 from whygrad.backends.tensorflow.log.op_table import is_trainable, kind_of
 from whygrad.backends.tensorflow.nonfinite.replay.eager import EagerReplay, Step
-from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, Site, Value
+from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, ReplayError, Site, Value
 from whygrad.graph import OpKind
 
 # TensorFlow gives these None, not zeros, for outputs that no gradient came back to.
@@ -113,10 +113,20 @@ class Sweep:
         ins = [value.tensor if value is not None else None for value in node.inputs]
         outs = [value.tensor if value is not None else None for value in node.outputs]
         mock = compat.MockOp(node.attrs or (), ins, outs, node.type, skipped)
-        answer = function(mock, *gradients)
-        results = list(answer) if isinstance(answer, (list, tuple)) else [answer]
+        if kind_of(node.type) is OpKind.FOREIGN:
+            results = self._given_back_by_python(node)
+        else:
+            answer = function(mock, *gradients)
+            results = list(answer) if isinstance(answer, (list, tuple)) else [answer]
         back = self.trace.add(Node(node.type, node.inputs, node.site, node.attrs, node, tuple(came)), results)
         self._deliver(zip(node.inputs, back.outputs, strict=False))
+
+    def _given_back_by_python(self, node: Node) -> list[Any]:
+        """What the gradient of a Python function gave: TensorFlow runs it once."""
+        given = self.replay.watched.recorder.python_bodies.gave_back.get(compat.python_token(node.attrs))
+        if given is None:
+            raise ReplayError("the gradient of a Python function must not be run twice")
+        return given
 
     def _or_zeros(self, gradient: Value | None, value: Value | None) -> Any:
         if gradient is not None:

@@ -112,8 +112,10 @@ class EagerReplay:
         return value
 
     def _take_held(self, record: OpRecord, site: Site) -> None:
-        """Reads and random draws are not repeated: their results were kept."""
-        node = Node(record.type, (), site, record.attrs)
+        """Reads, random draws and Python functions are not repeated: their results were kept."""
+        foreign = kind_of(record.type) is OpKind.FOREIGN
+        inputs = tuple(self._input(number) for number in record.inputs) if foreign else ()
+        node = Node(record.type, inputs, site, record.attrs)
         values = []
         for facts in record.outputs:
             value = Value(self.episode.held[facts.id], None, facts.id)

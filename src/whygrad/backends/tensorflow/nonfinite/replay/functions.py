@@ -101,6 +101,7 @@ class Interpreter:
         if kind in DATA_OPS:
             return self._batch(operation)
         if kind_of(kind) is OpKind.FOREIGN:
+            node.attrs = compat.attributes_of(operation)
             return self._given_by_python(operation)
         tensors = [value.tensor for value in inputs]
         if compat.is_stateful(kind):
