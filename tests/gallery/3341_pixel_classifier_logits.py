@@ -1,6 +1,6 @@
 # case: pixel_classifier_logits
 # verdict: bug
-# cause: saturated-units | vanishing-gradient
+# cause: not-a-probability | saturated-units | vanishing-gradient
 # expect_line: 39 47
 # expect_variables: -
 # symptom_today: softmax in the last layer together with from_logits=True and

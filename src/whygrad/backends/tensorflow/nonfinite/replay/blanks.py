@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from difflib import SequenceMatcher
+from typing import Any, Final
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.op_record import OpRecord
 from whygrad.backends.tensorflow.log.op_table import FLAT_AT_ZERO
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.requests import RequestEntry
@@ -15,6 +17,8 @@ from whygrad.backends.tensorflow.nonfinite.replay.compiled import KeptSteps
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.graph import Action, Graph, Op, OpKind
+
+MOST_ALIGNED: Final = 4000  # ops of a forward pass: what is compared grows with the square of it
 
 
 def with_blanks(watched: Watched, histories: StepHistories, entry: RequestEntry) -> Graph:
@@ -39,15 +43,24 @@ def _values(watched: Watched, histories: StepHistories, entry: RequestEntry) -> 
 
 
 def _same_tensors(recorder: Recorder, one: Any, other: Any) -> dict[int, int]:
-    """The tensors of a forward pass, with those of another trace of the same."""
+    """The tensors of a forward pass, with those of another trace of the same; a layer may be built in one of them."""
     passes = [[op for op in recorder.ops_of(graph) if op.tapes] for graph in (one, other)]
-    if [op.type for op in passes[0]] != [op.type for op in passes[1]]:
-        return {}
-    pairs = [(a, b) for x, y in zip(*passes, strict=True) for a, b in zip(x.outputs, y.outputs, strict=True)]
-    found = {first.id: second.id for first, second in pairs}
-    for first, second in zip(*passes, strict=True):
-        found.update(zip(first.inputs, second.inputs, strict=True))
+    found: dict[int, int] = {}
+    for first, second in _aligned(*passes):
+        if len(first.inputs) == len(second.inputs) and len(first.outputs) == len(second.outputs):
+            found.update(zip(first.inputs, second.inputs, strict=True))
+            found.update((a.id, b.id) for a, b in zip(first.outputs, second.outputs, strict=True))
     return found
+
+
+def _aligned(one: list[OpRecord], other: list[OpRecord]) -> Iterator[tuple[OpRecord, OpRecord]]:
+    """The ops of two traces that are the same: of one type, at one place, in one order."""
+    kinds = [[(op.type, op.place) for op in ops] for ops in (one, other)]
+    if kinds[0] == kinds[1]:
+        yield from zip(one, other, strict=True)
+    elif max(map(len, kinds)) <= MOST_ALIGNED:
+        for start, begin, size in SequenceMatcher(a=kinds[0], b=kinds[1], autojunk=False).get_matching_blocks():
+            yield from zip(one[start : start + size], other[begin : begin + size], strict=True)
 
 
 def _marked(op: Op, values: Mapping[int, Any]) -> Op:
