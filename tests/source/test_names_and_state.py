@@ -12,6 +12,7 @@ from whygrad.source.module import function_around
 from whygrad.source.naming import (
     alias_assignment,
     callee,
+    copied_between,
     is_looped_over,
     line_that_makes,
     multiplication,
@@ -45,6 +46,21 @@ def test_an_alias_is_found_where_it_is_assigned(tmp_path: Path) -> None:
     assert found is not None
     assert source_text(found) == "b = a"
     assert alias_assignment(str(file), "c", "a") is None
+
+
+@pytest.mark.parametrize(
+    ("call", "names"),
+    [
+        ("self.a.set_weights(self.b.get_weights())", ("self.a", "self.b")),
+        ("a.set_weights(a.get_weights())", None),
+        ("a.set_weights(kept)", None),
+        ("copy(a, b.get_weights())", None),
+    ],
+)
+def test_what_is_copied_from_one_to_another_has_two_names(
+    tmp_path: Path, call: str, names: tuple[str, str] | None
+) -> None:
+    assert copied_between(at(tmp_path / "p.py", f"{call}\n", call)) == names
 
 
 def test_the_line_that_makes_something_is_found_in_a_file_a_function_or_a_class(tmp_path: Path) -> None:

@@ -25,6 +25,12 @@ def names_of(recording: Recording, request: Request, sources: Iterable[Source]) 
     return tuple(dict.fromkeys(name_of(recording, request, source) for source in sources))
 
 
+def asked_at(recording: Recording, where: SourceSpan | None) -> tuple[str, ...]:
+    """What the requests at a place ask for, by name."""
+    found = [request for request in recording.requests if where is not None and request.where == where]
+    return tuple(dict.fromkeys(name for each in found for name in names_of(recording, each, each.sources)))
+
+
 UNNAMED = "the source tensor"
 
 

@@ -59,6 +59,19 @@ def alias_assignment(file: str, first: str, second: str) -> SourceSpan | None:
     return None
 
 
+def copied_between(span: SourceSpan | None) -> tuple[str, str] | None:
+    """The two names of `first.set_...(second.get_...())`, where they differ."""
+    found = located(span)
+    call = None if found is None else found[1]
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or len(call.args) != 1:
+        return None
+    given = call.args[0]
+    if not isinstance(given, ast.Call) or not isinstance(given.func, ast.Attribute):
+        return None
+    first, second = ast.unparse(call.func.value), ast.unparse(given.func.value)
+    return None if first == second else (first, second)
+
+
 def is_looped_over(span: SourceSpan | None) -> bool:
     """Whether the list at a span is gone through on the spot, so that it matters how long it is then."""
     found = located(span)

@@ -81,7 +81,13 @@ def test_data_sets_that_are_shuffled_apart_or_cut_anew_are_seen(tf: ModuleType, 
     one_order = tf.data.Dataset.zip((slices(X).shuffle(96, seed=1), slices(Y).shuffle(96, seed=1)))
     lost = tf.data.Dataset.zip((slices(X).shuffle(96), slices(Y).shuffle(96)))
     settled = slices((X, Y)).shuffle(96, reshuffle_each_iteration=False)
+    again, kept = slices((X, Y)).shuffle(96, seed=1), slices((X, Y)).shuffle(96, seed=1, reshuffle_each_iteration=False)
+    drawn_twice, drawn_once = (
+        tf.data.Dataset.zip((each.map(lambda x, y: x), each.map(lambda x, y: y))) for each in (again, kept)
+    )
     for data, held, expected in (
+        (drawn_twice, None, (Missed.SHUFFLED_APART,)),
+        (drawn_once, None, ()),
         (together, None, ()),
         (one_order, None, ()),
         (lost, None, (Missed.SHUFFLED_APART,)),

@@ -38,6 +38,24 @@ def test_silent_when_they_are_read_under_the_tape() -> None:
     assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (w,)))) == []
 
 
+def test_fires_when_only_those_of_another_model_are_read() -> None:
+    g = GraphBuilder()
+    w, other = g.variable("w"), g.variable("other")
+    g.event(called(w))
+    g.event(ObjectCalled(name="other", variables=(other.id,), penalties_read=True))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (w, other)))) == ["WG702"]
+
+
+def test_silent_when_they_are_read_of_a_model_around_it() -> None:
+    g = GraphBuilder()
+    w, other = g.variable("w"), g.variable("other")
+    g.event(called(w))
+    g.event(ObjectCalled(name="whole", variables=(w.id, other.id), penalties_read=True))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (w, other)))) == []
+
+
 def test_silent_when_the_model_has_none() -> None:
     g = GraphBuilder()
     w = g.variable("w")

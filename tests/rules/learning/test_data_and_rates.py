@@ -139,6 +139,12 @@ def test_a_sigmoid_for_each_class_fires_where_a_metric_flatters_it(metrics: tupl
     assert codes(trained(L.BINARY, dense(7, A.SIGMOID), one_hot(7), HIDDEN, metrics=metrics)) == expected
 
 
+def test_silent_when_the_same_column_is_right_in_every_row() -> None:
+    drawn = replace(one_hot(7), alike=True)
+
+    assert codes(trained(L.BINARY, dense(7, A.SIGMOID), drawn, HIDDEN, metrics=("binary_accuracy",))) == []
+
+
 def test_a_hinge_by_hand_fires_on_zeros_only() -> None:
     assert codes(trained(L.MARGIN, dense(1), values(0, 1), HIDDEN)) == ["WG807"]
     assert codes(trained(L.MARGIN, dense(1), values(-1, 1), HIDDEN)) == []

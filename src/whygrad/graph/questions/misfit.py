@@ -262,10 +262,14 @@ def _sigmoid_over_classes(objective: Objective, _: Recording) -> bool:
 
 
 def _sigmoid_per_class(objective: Objective, recording: Recording) -> bool:
-    """It trains, but no to all classes looks right: told where a metric shows it so, or where nothing is learned."""
+    """It trains, but no to all classes looks right: told where a metric shows it so, or where nothing is learned.
+
+    Where the same column is right in every row, these are no classes: one pair against several that were drawn.
+    """
     targets, units = objective.targets, units_of(objective) or 0
     own = objective.activation is Activation.SIGMOID or (objective.from_logits and _is_linear(objective))
     each = objective.loss is LossKind.BINARY and own and units > 2 and targets.units == units and targets.is_one_hot
+    each = each and not targets.alike
     flattered = any(metric.lower() == "binary_accuracy" for metric in objective.metrics)
     return each and targets.rows >= _ENOUGH_ROWS and (flattered or no_better_than_constant(recording, objective))
 

@@ -9,7 +9,7 @@ from whygrad.graph import Action, Op, OpKind, Recording, Request, TensorId, Vari
 from whygrad.graph.event import GradientChange
 from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.wording import steps_of
+from whygrad.rules.wording import asked_at, names_of, steps_of
 
 
 @rule("WG504", "accumulation-loss-carried-over", severity=Severity.ERROR, since="0.1.0")
@@ -54,6 +54,7 @@ def accumulation_loss_carried_over(recording: Recording) -> Iterator[Finding]:
         yield Finding(
             message="the gradient of a running total is added up: each loss counts again in every later term",
             primary=None if event.asked is None else Label(event.asked, "the target holds all earlier losses"),
+            variables=asked_at(recording, event.asked),
             related=() if event.summed in (None, event.asked) else (Label(event.summed, "added up here"),),
             help="differentiate the loss of this micro-batch alone; add the losses up for printing only",
         )
@@ -71,6 +72,7 @@ def accumulation_loss_carried_over(recording: Recording) -> Iterator[Finding]:
                 yield Finding(
                     message="a loss of an earlier tape is added to this one: it enters the gradient as a constant",
                     primary=None if op.where is None else Label(op.where, "one of these was recorded by another tape"),
+                    variables=names_of(recording, request, request.sources),
                     related=() if request.where is None else (Label(request.where, "covers the last tape only"),),
                     help="take the gradient of each loss with its own tape and add up the gradients, or compute all of them "
                     "under one tape",

@@ -15,7 +15,7 @@ from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, text_of, variable_name
 from whygrad.source import SourceSpan
-from whygrad.source.naming import alias_assignment, callee, is_of_itself, multiplication
+from whygrad.source.naming import alias_assignment, callee, copied_between, is_of_itself, multiplication
 from whygrad.source.origin import zipped_around
 
 
@@ -62,12 +62,13 @@ def aliased_network(recording: Recording) -> Iterator[Finding]:
     `dict.fromkeys` in its place. Of two networks made of the same layers, where both get the same input.
     """
     yield from _multiplied(recording)
-    yield from _copied_onto_itself(recording)
+    told = set[VariableId]()
+    yield from _copied_onto_itself(recording, told)
     yield from _twice_on_one_input(recording)
     yield from _taken_from_itself(recording)
-    told = set[VariableId]()
     for event in recording.events_of(ObjectCalled):
-        for first, second, assigned, places in _two_names(event) if event.calls else ():
+        fresh = event.calls and told.isdisjoint(event.variables)
+        for first, second, assigned, places in _two_names(event) if fresh else ():
             if _bootstraps(recording, event):
                 told.update(event.variables)
                 yield Finding(
@@ -159,9 +160,14 @@ def _is_read_again(recording: Recording, variable: VariableId) -> bool:
     return False
 
 
-def _copied_onto_itself(recording: Recording) -> Iterator[Finding]:
+def _copied_onto_itself(recording: Recording, told: set[VariableId]) -> Iterator[Finding]:
     for copy in recording.events_of(AttributeSet):
         if copy.given is not Given.WEIGHTS or not copy.variables or set(copy.variables) != set(copy.source_variables):
+            continue
+        if copy.owner == copy.source:
+            for found in _under_two_names(recording, copy):
+                told.update(copy.variables)
+                yield found
             continue
         labels = [Label(copy.made, "the same layers once more, not a copy of them")] if copy.made is not None else []
         labels += [Label(copy.where, "this copies the weights onto themselves")] if copy.where is not None else []
@@ -172,6 +178,22 @@ def _copied_onto_itself(recording: Recording) -> Iterator[Finding]:
             variables=tuple(variable_name(recording.variables[n]) for n in copy.variables if n in recording.variables),
             help=f"make a second network: `keras.models.clone_model({copy.source})`, then copy the weights to it",
         )
+
+
+def _under_two_names(recording: Recording, copy: AttributeSet) -> Iterator[Finding]:
+    """The weights of a network are copied to it by a second name, which an assignment gave to it."""
+    names = copied_between(copy.where)
+    assigned = None if names is None or copy.where is None else alias_assignment(copy.where.file, *names)
+    if names is None or assigned is None or copy.where is None:
+        return
+    yield Finding(
+        message=f"`{names[0]}` and `{names[1]}` are one network: its weights are copied onto themselves",
+        primary=Label(assigned, "a second name, not a copy"),
+        related=(Label(copy.where, "from here on this copies the weights onto themselves"),),
+        variables=tuple(variable_name(recording.variables[n]) for n in copy.variables if n in recording.variables),
+        help=f"leave the assignment out: copying the weights is enough, if `{names[0]}` is a network of its own "
+        "(`keras.models.clone_model`)",
+    )
 
 
 def _taken_from_itself(recording: Recording) -> Iterator[Finding]:

@@ -49,15 +49,17 @@ def missing_loss_term(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Once `losses` is read under any tape it counts as used, whether or not it enters the loss.
+    Once the `losses` of a model are read under any tape they count as used, whether or not they enter the loss.
     """
     asked = {source.variable for request in recording.requests for source in request.sources}
-    if any(event.penalties_read for event in recording.events_of(ObjectCalled)):
-        return
+    readers = [event for event in recording.events_of(ObjectCalled) if event.penalties_read]
+    if not all(event.variables for event in readers):
+        return  # of a layer without weights, which may be any of them
+    read = {variable for event in readers for variable in event.variables}
     own_losses = {event.model: event.own_loss for event in recording.events_of(Trained) if event.own_loss is not None}
     for event in recording.events_of(ObjectCalled):
         called = _called(event)
-        if not (called or event.name in own_losses) or not event.penalties or not asked & set(event.variables):
+        if not (called or event.name in own_losses) or not event.penalties or not (asked - read) & set(event.variables):
             continue
         if any(_is_penalised(request, event) for request in recording.requests):
             continue

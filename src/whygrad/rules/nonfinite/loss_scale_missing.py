@@ -12,7 +12,7 @@ from whygrad.graph.nonfinite import Scaled, Scaling
 from whygrad.rules.nonfinite.birth import names
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.thresholds import LOST_IN_CAST
-from whygrad.rules.wording import listing
+from whygrad.rules.wording import asked_at, listing
 
 
 @rule("WG416", "loss-scale-missing", severity=Severity.ERROR, since="0.1.0")
@@ -60,7 +60,7 @@ def loss_scale_missing(recording: Recording) -> Iterator[Finding]:
         if event.how is Scaling.CAST and event.variables and event.lost >= LOST_IN_CAST * event.of:
             yield _lost(recording, event)
         elif event.how is Scaling.DIVIDED:
-            yield _divided(event)
+            yield _divided(recording, event)
 
 
 def _lost(recording: Recording, event: Scaled) -> Finding:
@@ -76,11 +76,12 @@ def _lost(recording: Recording, event: Scaled) -> Finding:
     )
 
 
-def _divided(event: Scaled) -> Finding:
+def _divided(recording: Recording, event: Scaled) -> Finding:
     factor = "its loss scale" if event.factor is None else f"{event.factor:g}"
     return Finding(
         message=f"every update by `{event.optimizer}` is {factor} times too small: the loss was not scaled",
         primary=None if event.where is None else Label(event.where, f"divides the gradients by {factor}"),
+        variables=asked_at(recording, event.when.request),
         related=_asked(event),
         help="scale the loss inside the tape: `loss = optimizer.scale_loss(loss)`",
         steps=Steps(event.when.seen, event.when.seen),

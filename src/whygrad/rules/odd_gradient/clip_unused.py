@@ -9,6 +9,7 @@ from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.event import GradientChange
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import asked_at
 from whygrad.source import SourceSpan
 from whygrad.source.module import located
 
@@ -60,6 +61,7 @@ def clip_unused(recording: Recording) -> Iterator[Finding]:
         yield Finding(
             message="the gradients are clipped, but nothing uses the result: the update takes them unclipped",
             primary=Label(where, "makes clipped copies that are dropped"),
+            variables=asked_at(recording, event.asked),
             related=()
             if event.asked in (None, where)
             else (Label(event.asked, "these gradients are applied as they are"),),

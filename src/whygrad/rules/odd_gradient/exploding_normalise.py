@@ -14,7 +14,7 @@ from whygrad.graph.questions.feeding import direct
 from whygrad.rules.nonfinite.birth import steps_of
 from whygrad.rules.odd_gradient.over_steps import always, measured, norm_divided_by, normalising_op
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.wording import text_of
+from whygrad.rules.wording import asked_at, text_of
 
 
 @rule("WG303", "exploding-normalise", severity=Severity.WARNING, since="0.1.0")
@@ -69,6 +69,7 @@ def exploding_normalise(recording: Recording) -> Iterator[Finding]:
             primary=None
             if found.where is None
             else Label(found.where, f"divides by a norm of {_smallest(found, position):.3g}"),
+            variables=asked_at(recording, found.when.request),
             notes=(f"a gradient of up to {found.largest:.3g} comes out{rows}",),
             help=f"raise epsilon (`{Word.NORMALIZE}(x, epsilon=1e-4)`), or leave zero vectors out",
             steps=steps_of(found.when),

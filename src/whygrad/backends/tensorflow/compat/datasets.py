@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -27,11 +28,16 @@ def arrays_in(dataset: Any) -> Any:
 
 
 def are_shuffled_apart(dataset: Any) -> bool:
-    """Whether inputs and targets are put together after each was shuffled by itself."""
+    """Whether inputs and targets are put together after each was shuffled by itself.
+
+    A data set that is shuffled anew each time it is gone through has another order for each that takes from it.
+    """
     for each in _behind(dataset):
         if _is(each, "Zip"):
-            orders = [tuple(_order(s) for s in _behind(part) if _is(s, "Shuffle")) for part in _inputs(each)]
-            return any(orders) and len(set(orders)) > 1
+            shuffles = [[s for s in _behind(part) if _is(s, "Shuffle")] for part in _inputs(each)]
+            orders = {tuple(map(_order, one)) for one in shuffles}
+            taken = Counter(id(s) for one in shuffles for s in one if _reshuffles(s))
+            return any(map(bool, orders)) and (len(orders) > 1 or max(taken.values(), default=0) > 1)
     return False
 
 

@@ -128,7 +128,7 @@ class Attributes:
             return
         first, origin = self._origins.get(id(weights[0]), (None, None))
         source = origin() if origin is not None and first is not None and first() is weights[0] else None
-        if source is not None and source is not layer:
+        if source is not None:
             self._note(
                 AttributeSet(
                     owner=path_of(layer),

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.measure.finite import symptom_of
 from whygrad.backends.tensorflow.nonfinite.birth import first_birth, is_at_zero
 from whygrad.backends.tensorflow.nonfinite.replay.compiled import CompiledReplay
@@ -53,9 +54,10 @@ def inquire(replay: CompiledReplay, *, skips_all: bool, held_back: bool = False)
         answer.birth, answer.symptom = first_birth(variables, ends), symptom_of(value.tensor for value in ends)
         answer.ends = ends
         answer.loss_is_bad = any(value.bad for value in replay.outputs)
-    for request, known in requests:
+    gradients = [_gradients(request, known) for request, known in requests]
+    for position, (request, known) in enumerate(requests):
         targets = [known[number] for number in request.targets if number in known]
-        pairs = [(variable, known[number]) for variable, number in request.gradients if number in known]
+        pairs = gradients[position]
         bad = [(variable, value) for variable, value in pairs if value.bad]
         unscaled = replay.unscaled(request, known)
         bad_targets = [value for value in targets or unscaled if value.bad]  # a product may be traced and never needed
@@ -71,7 +73,10 @@ def inquire(replay: CompiledReplay, *, skips_all: bool, held_back: bool = False)
         answer.loss_is_bad = bool(bad_targets)
         answer.symptom = symptom_of(value.tensor for value in ends)
         answer.culprits = tuple(variable for variable, _ in bad if variable is not None)
-        fine = {variable for variable, value in pairs if variable is not None and not value.bad}
+        for later in gradients[position + 1 :]:
+            answer.culprits += tuple(_spoilt_alike(variables, birth, later, but=answer.culprits))
+        fine = {variable for each in gradients[position:] for variable, _ in each}
+        fine -= {variable for each in gradients[position:] for variable, value in each if value.bad}
         answer.victims = tuple(variable for variable in left_bad if variable in fine) if answer.culprits else ()
         if answer.victims:
             answer.spread_at = _first_place(replay.interpreter.written.get(answer.victims[0], ()))
@@ -79,14 +84,29 @@ def inquire(replay: CompiledReplay, *, skips_all: bool, held_back: bool = False)
     if requests and answer.request is None:
         answer.in_update, answer.meant_for = first_birth(variables, _written(replay, left_bad)), left_bad
         if held_back and not left_bad:
-            given = [
-                (variable, known[n]) for request, known in requests for variable, n in request.gradients if n in known
-            ]
+            given = [pair for each in gradients for pair in each]
             answer.in_update = first_birth(variables, _made_of(replay.trace, [value for _, value in given]))
             answer.meant_for = tuple(variable for variable, _ in given if variable is not None)
     if answer.is_nothing and replay.died is not None:
         raise replay.died
     return answer
+
+
+def _gradients(request: TracedRequest, known: dict[int, Value]) -> list[tuple[int | None, Value]]:
+    """What a request gave for each variable."""
+    return [(variable, known[number]) for variable, number in request.gradients if number in known]
+
+
+def _spoilt_alike(
+    variables: VariableBook, birth: Value | None, later: list[tuple[int | None, Value]], but: tuple[int, ...]
+) -> list[int]:
+    """The variables of a later request of the same step that the same expression spoils, run once more."""
+    bad = {variable: value for variable, value in later if variable is not None and value.bad and variable not in but}
+    found = first_birth(variables, list(bad.values())) if bad and birth is not None else None
+    if found is None or birth is None or birth.maker is None or found.maker is None:
+        return []
+    one, other = birth.maker, found.maker
+    return list(bad) if (one.type, one.site.place) == (other.type, other.site.place) else []
 
 
 def _written(replay: CompiledReplay, variables: Iterable[int]) -> list[Value]:
