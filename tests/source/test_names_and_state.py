@@ -63,6 +63,29 @@ def test_what_is_copied_from_one_to_another_has_two_names(
     assert copied_between(at(tmp_path / "p.py", f"{call}\n", call)) == names
 
 
+AGENT = """
+class Agent:
+    def decay(self):
+        self.rate = max(0.1, self.rate * 0.9)
+
+    def restart(self):
+        self.rate = 1.0
+
+    def step(self, x):
+        self.{method}()
+        return x * self.rate
+"""
+
+
+@pytest.mark.parametrize(("method", "found"), [("decay", ["self.rate"]), ("restart", []), ("reset", [])])
+def test_a_method_that_a_function_calls_changes_what_the_function_uses(
+    tmp_path: Path, method: str, found: list[str]
+) -> None:
+    program = AGENT.format(method=method)
+
+    assert [each.name for each in mutations(at(tmp_path / "p.py", program, "x * self.rate"))] == found
+
+
 def test_the_line_that_makes_something_is_found_in_a_file_a_function_or_a_class(tmp_path: Path) -> None:
     file = tmp_path / "p.py"
     file.write_text(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from source.conftest import Spot
-from whygrad.source import SourceSpan, source_text
+from whygrad.source import SourceSpan, slicing, source_text
 from whygrad.source.slicing import copies_weights, exits, feeding_lines
 
 
@@ -93,3 +93,11 @@ def test_what_a_parameter_is_given_is_not_what_the_function_returns(spot: Spot) 
 )
 def test_weights_that_go_into_another_network_are_a_copy(spot: Spot, program: str, copied: bool) -> None:
     assert copies_weights(spot(program, "net.get_weights()")) == copied
+
+
+def test_a_place_that_is_asked_for_again_is_not_sliced_again(spot: Spot, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = spot("def f(a):\n    b = a + 1\n    return use(b)\n", "use(b)")
+    first = feeding_lines(place)
+    monkeypatch.setattr(slicing._Slice, "run", None)
+
+    assert feeding_lines(place) == first

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from whygrad.diagnostics import Label, Steps
 from whygrad.graph import Recording, Request, Source, Variable
+from whygrad.graph.objects import ObjectCalled
 from whygrad.graph.questions.query import made_at
 from whygrad.source import SourceSpan, source_text
 
@@ -29,6 +30,18 @@ def asked_at(recording: Recording, where: SourceSpan | None) -> tuple[str, ...]:
     """What the requests at a place ask for, by name."""
     found = [request for request in recording.requests if where is not None and request.where == where]
     return tuple(dict.fromkeys(name for each in found for name in names_of(recording, each, each.sources)))
+
+
+def made_at_line(recording: Recording, where: SourceSpan | None) -> tuple[str, ...]:
+    """The variables that the line of a place has made: itself, or an object that is called there."""
+    if where is None:
+        return ()
+    line = (where.file, where.line)
+    own = [v.id for v in recording.variables.values() if v.created and (v.created.file, v.created.line) == line]
+    for event in recording.events_of(ObjectCalled):
+        if any(call.where and (call.where.file, call.where.line) == line for call in event.calls):
+            own += event.variables
+    return tuple(dict.fromkeys(variable_name(recording.variables[n]) for n in own if n in recording.variables))
 
 
 UNNAMED = "the source tensor"

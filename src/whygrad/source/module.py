@@ -39,6 +39,7 @@ class Module:
         self.file = file
         self.text = text
         self.tree = ast.parse(text)
+        self._found: dict[SourceSpan, ast.expr | ast.stmt | None] = {}  # what stands at the spans that were asked for
         if not text.isascii():
             lines = text.split("\n")
             for node in ast.walk(self.tree):
@@ -66,6 +67,15 @@ class Module:
         for node in self.parents:
             if isinstance(node, ast.Call):
                 found.setdefault(last_name(node.func), []).append(node)
+        return found
+
+    @functools.cached_property
+    def binders(self) -> dict[str, list[ast.stmt]]:
+        """The statements that give a name, or an attribute of one, a value."""
+        found: dict[str, list[ast.stmt]] = {}
+        for statement in (node for node in self.parents if isinstance(node, ast.stmt)):
+            for name in bound_names(statement):
+                found.setdefault(name, []).append(statement)
         return found
 
     @functools.cached_property
@@ -113,6 +123,11 @@ class Module:
 
     def at(self, span: SourceSpan) -> ast.expr | ast.stmt | None:
         """The innermost node that covers a span; the innermost statement where only the line is known."""
+        if span not in self._found:
+            self._found[span] = self._innermost(span)
+        return self._found[span]
+
+    def _innermost(self, span: SourceSpan) -> ast.expr | ast.stmt | None:
         kinds = (ast.stmt,) if span.column is None or span.end_column is None else (ast.expr, ast.stmt)
         best: ast.expr | ast.stmt | None = None
         for node in ast.walk(self.tree):
@@ -176,6 +191,25 @@ def loads(scope: ast.AST, name: str) -> Iterator[ast.Name]:
 def plain_names(node: ast.AST, context: type[ast.expr_context] = ast.expr_context) -> set[str]:
     """The names below a node, whatever they belong to; of a context, those that are read, or bound."""
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, context)}
+
+
+def bound_names(statement: ast.stmt) -> set[str]:
+    """The names, and attributes of names, that a statement gives a value or changes."""
+    targets = targets_of(statement)
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        targets = [item.optional_vars for item in statement.items if item.optional_vars is not None]
+    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        function = statement.value.func  # `items.append(x)` changes `items`
+        if isinstance(function, ast.Attribute) and isinstance(function.value, (ast.Name, ast.Attribute)):
+            return {ast.unparse(function.value)}
+    found = set()
+    for target in targets:
+        for node in ast.walk(target):
+            if isinstance(node, ast.Name):
+                found.add(node.id)
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                found.add(f"{node.value.id}.{node.attr}")
+    return found
 
 
 def targets_of(node: ast.AST) -> list[ast.expr]:

@@ -6,6 +6,7 @@ Used where a value left the framework, so that what came back can be tied to wha
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,7 +20,6 @@ from whygrad.source.module import (
     located,
     parameters,
     root_of,
-    targets_of,
 )
 from whygrad.source.text import SourceSpan
 
@@ -45,7 +45,14 @@ def feeding(span: SourceSpan) -> tuple[ast.stmt, ...]:
 
 
 def feeding_lines(span: SourceSpan) -> frozenset[int]:
-    return frozenset(line for statement in feeding(span) for line in _own_lines(statement))
+    """The lines of these statements."""
+    found = located(span)
+    return frozenset[int]() if found is None else _feeding_lines(*found)
+
+
+@functools.lru_cache(maxsize=1024)  # asked of the same few places for every value that left or came in
+def _feeding_lines(module: Module, node: ast.AST) -> frozenset[int]:
+    return frozenset(line for statement in _Slice(module).run(node) for line in _own_lines(statement))
 
 
 def exits(span: SourceSpan) -> list[Exit]:
@@ -175,10 +182,9 @@ class _Slice:
             scope = self.module.scope(scope)
 
     def _bindings(self, name: str, scope: ast.AST) -> Iterator[ast.stmt]:
-        for node in ast.walk(scope):
-            if not isinstance(node, ast.stmt) or node is scope or name not in _bound_names(node):
-                continue
-            if "." in name or self.module.scope(node) is scope:
+        for node in self.module.binders.get(name, ()):
+            inside = scope in self.module.ancestors(node) if "." in name else self.module.scope(node) is scope
+            if inside and node is not scope:
                 self.giving.add(node)
                 yield node
 
@@ -200,24 +206,6 @@ def _names(node: ast.AST) -> set[str]:
         elif isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id == "self":
             found.add(f"self.{each.attr}")
     return found - {"self"}
-
-
-def _bound_names(statement: ast.stmt) -> set[str]:
-    targets = targets_of(statement)
-    if isinstance(statement, (ast.With, ast.AsyncWith)):
-        targets = [item.optional_vars for item in statement.items if item.optional_vars is not None]
-    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        function = statement.value.func  # `items.append(x)` changes `items`
-        if isinstance(function, ast.Attribute) and isinstance(function.value, (ast.Name, ast.Attribute)):
-            return {ast.unparse(function.value)}
-    found = set()
-    for target in targets:
-        for node in ast.walk(target):
-            if isinstance(node, ast.Name):
-                found.add(node.id)
-            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                found.add(f"{node.value.id}.{node.attr}")
-    return found
 
 
 def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:

@@ -20,8 +20,10 @@ class Mutation:
 
 
 def mutations(span: SourceSpan) -> Iterator[Mutation]:
-    """Names of the function around a span that it both changes and tests."""
-    for module, function, statement, name in _changes_in(span, ast.AugAssign):
+    """Names that the function around a span uses and changes by what they were, itself or by a method that it calls."""
+    for module, function, statement, name in _changes_in(span, (ast.AugAssign, ast.Assign), with_methods=True):
+        if isinstance(statement, ast.Assign) and not any(_reads(statement.value, name)):
+            continue
         read = next(_other_reads(module, function, name, statement), None)
         if read is not None:
             yield Mutation(name, module.span(statement), module.span(read))
@@ -29,7 +31,7 @@ def mutations(span: SourceSpan) -> Iterator[Mutation]:
 
 def replacements(span: SourceSpan) -> Iterator[Mutation]:
     """Names that the function around a span reads, and gives another value after that."""
-    for module, function, statement, name in _changes_in(span, ast.Assign):
+    for module, function, statement, name in _changes_in(span, (ast.Assign,)):
         reads = _other_reads(module, function, name, statement)
         read = next((node for node in reads if node.lineno < statement.lineno), None)
         if read is not None:
@@ -37,20 +39,34 @@ def replacements(span: SourceSpan) -> Iterator[Mutation]:
 
 
 def _changes_in(
-    span: SourceSpan, kind: type[ast.Assign | ast.AugAssign]
+    span: SourceSpan, kinds: tuple[type[ast.Assign | ast.AugAssign], ...], *, with_methods: bool = False
 ) -> Iterator[tuple[Module, ast.AST, ast.stmt, str]]:
-    """Statements of the function around a span that change an attribute or an outer name, with that name."""
+    """Statements of the function around a span that change an attribute or an outer name, with that name.
+
+    `with_methods`: those of the methods of the same object that it calls, too.
+    """
     found = _function_around(span)
     if found is None:
         return
     module, function = found
     shared = _shared_names(function)
-    for statement in ast.walk(function):
-        targets = targets_of(statement) if isinstance(statement, kind) else []
-        if len(targets) == 1 and isinstance(statement, ast.stmt):
-            name = ast.unparse(targets[0])
-            if isinstance(targets[0], ast.Attribute) or name in shared:
-                yield module, function, statement, name
+    for body in (function, *(_methods_called(module, function) if with_methods else ())):
+        for statement in ast.walk(body):
+            targets = targets_of(statement) if isinstance(statement, kinds) else []
+            if len(targets) == 1 and isinstance(statement, ast.stmt):
+                name = ast.unparse(targets[0])
+                if isinstance(targets[0], ast.Attribute) or (name in shared and body is function):
+                    yield module, function, statement, name
+
+
+def _methods_called(module: Module, function: ast.AST) -> Iterator[ast.AST]:
+    """The methods of the class around a function that it calls by `self.name()`."""
+    home = module.around(function, ast.ClassDef)
+    own = {each.name: each for each in home.body if isinstance(each, ast.FunctionDef)} if home is not None else {}
+    for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
+        name = ast.unparse(call.func).removeprefix("self.")
+        if name in own and own[name] is not function and ast.unparse(call.func) == f"self.{name}":
+            yield own[name]
 
 
 def _function_around(span: SourceSpan) -> tuple[Module, ast.FunctionDef | ast.AsyncFunctionDef] | None:

@@ -5,6 +5,7 @@ import pytest
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
 from whygrad.graph import Failure
+from whygrad.graph.objects import Call, ObjectCalled
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,15 @@ def test_fires_when_tracing_again_makes_a_variable(message: str) -> None:
     assert found.message == "a variable is created inside a traced function after its first call"
     assert found.primary is not None
     assert found.primary.span == at(6)
+
+
+def test_names_the_variables_of_the_layer_that_is_called_there() -> None:
+    g = GraphBuilder()
+    kernel = g.variable("kernel")
+    g.event(ObjectCalled(name="dense", variables=(kernel.id,), calls=(Call(where=at(6)),)))
+    failure = Failure(type_name="ValueError", message="tf.function only supports singleton tf.Variables", where=at(6))
+
+    assert one(g.finish(failure=failure)).variables == ("kernel",)
 
 
 def test_fires_without_a_place_when_none_is_known() -> None:

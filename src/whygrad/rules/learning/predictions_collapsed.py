@@ -112,6 +112,7 @@ def predictions_collapsed(recording: Recording) -> Iterator[Finding]:
             "start the kernels at random: the gradient of each is zero where the others are"
             if blank
             else "look for what cuts the output off from the inputs: dead units, saturation, a rate that is too large",
+            variables=tuple(each.name for each in group if each.is_zero),
         )
     for request, group in measured(recording):
         blank_matrices = blank_kernels(group)
@@ -164,11 +165,19 @@ def _blank(request: Request, matrices: list[Followed]) -> Finding:
 
 
 def _finding(
-    recording: Recording, objective: Objective, message: str, place: Label | None, help: str, *, certain: bool = True
+    recording: Recording,
+    objective: Objective,
+    message: str,
+    place: Label | None,
+    help: str,
+    *,
+    variables: tuple[str, ...] = (),
+    certain: bool = True,
 ) -> Finding:
     return Finding(
         message=message,
         primary=place,
+        variables=variables,
         notes=progress_notes(recording, objective),
         help=help,
         steps=steps_of(objective),

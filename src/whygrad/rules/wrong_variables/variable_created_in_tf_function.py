@@ -10,6 +10,7 @@ from whygrad.fixes.making import built_before, made_once, owner_made_once
 from whygrad.fixes.states import unwrapped
 from whygrad.graph import FailureKind, Recording
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import made_at_line
 
 
 @rule("WG204", "variable-created-in-tf-function", severity=Severity.ERROR, since="0.1.0")
@@ -69,6 +70,7 @@ def variable_created_in_tf_function(recording: Recording) -> Iterator[Finding]:
     yield Finding(
         message="a variable is created inside a traced function after its first call",
         primary=None if failure.where is None else Label(failure.where, "creates a variable while tracing"),
+        variables=made_at_line(recording, failure.where),
         help=f"create variables, layers and optimizers outside the `{Word.COMPILED_FUNCTION}`; call `optimizer.build(variables)` before it",
         fixes=lambda: [
             f for make in (unwrapped, made_once, owner_made_once, built_before) for f in make(failure.where)

@@ -34,7 +34,7 @@ def _names(
     holder = traced.owner() if traced.owner is not None else None
     yield from _mentioned(where, holder, traced.scope)
     for (number, name), (changed, order) in numbers_set.items():
-        if number == id(holder) and order > log.began:
+        if number == id(holder) and order > log.began and (code, name, True) in log.changed:
             yield TracedName(name=f"self.{name}", kind=NameKind.NUMBER, changed=True, changed_at=span(changed))
     for name in traced.changed_cells():
         yield TracedName(name=name, kind=NameKind.NUMBER, changed=True, closed_over=True)
