@@ -56,7 +56,10 @@ class Hooks:
 
     def safely(self, note: Callable[..., Any], *arguments: Any) -> Any:
         """Run our own code inside somebody else's call, one thread at a time."""
-        if self.broken or not self._acquire():
+        lock = self._lock
+        if self.broken or getattr(own_thread, "busy", False):  # a thread of our own takes no notes
+            return None
+        if not lock.acquire(False) and not lock.acquire(timeout=PATIENCE):
             return None
         try:
             thread = threading.get_ident()
@@ -69,16 +72,11 @@ class Hooks:
             self.fail(error)
             return None
         finally:
-            self._lock.release()
+            lock.release()
 
     def is_thread(self, thread: int) -> bool:
         """Whether it took the last note, and notes are taken at all."""
         return thread == self._thread and not self.broken and not getattr(own_thread, "busy", False)
-
-    def _acquire(self) -> bool:
-        """A thread of our own takes no notes."""
-        lock = self._lock
-        return not getattr(own_thread, "busy", False) and (lock.acquire(False) or lock.acquire(timeout=PATIENCE))
 
     def _change_thread(self, thread: int) -> None:
         before, self._thread = self._thread, thread

@@ -45,7 +45,8 @@ class Attribution:
             start = compat.count_operations(graph)
             return lambda: self._traced(graph, start, _operation_of(op_name, inputs, outputs))
         recorder = self._recorder
-        inside = recorder.python_bodies.differentiated(op_name, inputs, outputs)
+        bodies = recorder.python_bodies
+        inside = bodies.differentiated(op_name, inputs, outputs) if bodies.ran else None
         if inside is not None:
             return inside
         before = recorder.laid_at
