@@ -96,3 +96,22 @@ def test_nothing_is_said_of_a_function_whose_gradient_is_finite(tf: Any) -> None
         tape.gradient(loss, weight)
 
     assert run.report().diagnostics == ()
+
+
+def test_a_function_that_is_traced_inside_of_it_gives_what_it_gives_unwatched(tf: Any) -> None:
+    weight = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def inner(values: Any) -> Any:
+        return tf.reduce_sum(values**2)
+
+    def step() -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.py_function(inner, [weight * 1.0], tf.float32)
+        return tape.gradient(loss, weight).numpy().tolist()
+
+    with watch() as run:
+        watched = [step(), step()]
+
+    assert watched == [step(), step()]
+    assert run.report().diagnostics == ()

@@ -29,9 +29,9 @@ class Bodies(threading.local):
 def install(hooks: Hooks, recorder: Recorder, bodies: Bodies) -> None:
     def wrap(original: Any) -> Any:
         def __call__(self: Any, device: Any, token: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            of = compat.differentiated_by(self)
+            of = hooks.safely(compat.differentiated_by, self)
             bodies.running.append("" if of is not None else getattr(compat.body_of(self), "__name__", "py_function"))
-            listener = hooks.safely(_listener, hooks, recorder, self, compat.text_of(token))
+            listener = hooks.safely(_listener, hooks, recorder, self, token, of)
             try:
                 given = original(self, device, token, *args, **kwargs)
                 if of is not None:
@@ -66,17 +66,17 @@ def install(hooks: Hooks, recorder: Recorder, bodies: Bodies) -> None:
     hooks.replace(compat.script_ops, "py_func_common", wrap_numpy)
 
 
-def _listener(hooks: Hooks, recorder: Recorder, body: Any, token: str) -> Any:
+def _listener(hooks: Hooks, recorder: Recorder, body: Any, token: Any, of: str | None) -> Any:
     """Listens to the ops of a function that a gradient may be wanted of, in the thread that runs it."""
-    of = compat.differentiated_by(body)
     if of is None and not compat.may_be_differentiated(body):
         return None
-    bodies = recorder.python_bodies
-    note = bodies.begin(token, recorder.place_at) if of is None else bodies.begin_gradient(token, of)
+    bodies, name = recorder.python_bodies, compat.text_of(token)
+    note = bodies.begin(name, recorder.place_at) if of is None else bodies.begin_gradient(name, of)
 
     def on_op(op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> Any:
         if graph is None and outputs is not None:
             hooks.safely(note, op_type, inputs, outputs, sys._getframe(1))
+        return outputs if graph is not None and compat.others_listen() else None
 
     compat.add_op_callback(on_op)
     return on_op
