@@ -48,6 +48,13 @@ def test_a_rate_that_is_over_soon_fires_where_the_loss_fell_before_and_stands_st
     assert codes(scheduled((*(0.01,) * 15, *(0.0,) * 25), (*early, *(0.7,) * 30))) == []
 
 
+def test_a_rate_that_vanishes_fires_where_the_few_late_losses_differ_by_their_batches_only() -> None:
+    noisy = (1.1, 0.9, 1.3, 1.0, 0.7, 1.2, 0.9, 1.1, 1.0, 1.2) + (1.35, 0.7, 1.0, 1.2, 0.75) * 6
+
+    assert one(scheduled((0.01, *(0.0,) * 39), noisy)).code == "WG809"
+    assert codes(scheduled((0.01, *(0.0,) * 39), (*noisy[:10], *(0.9 - 0.025 * i for i in range(30))))) == []
+
+
 def test_a_rate_that_falls_is_silent_where_the_loss_falls_or_the_rate_lasts() -> None:
     assert codes(scheduled(DECAY, FALLING)) == []
     assert codes(scheduled(tuple(0.01 * 0.97**i for i in range(40)), STILL)) == []

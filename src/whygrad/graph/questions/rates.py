@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from dataclasses import dataclass
 from typing import Final
 
@@ -133,9 +134,13 @@ def has_vanished(rate: Rate) -> bool:
 
 
 def _is_unmoved(request: Request, *, since: float = 0.0) -> bool:
-    """Whether the loss ends where it was at first, or after a share of the steps."""
+    """Whether the loss ends where it was at first, or after a share of the steps.
+
+    Of late steps few are kept, and their batches differ: what the few differ by among themselves is no movement then.
+    """
     known = losses(request)
     late = [n for n, step in enumerate(request.steps) if step >= since * request.ran]  # early ones are kept more often
     known = known[late[0] if late and len(request.steps) == len(known) else int(since * len(known)) :]
     early = known[: max(1, len(known) // 4)]
-    return last_loss(request) >= _UNMOVED * sum(early) / len(early)
+    noise = statistics.pstdev(known) * math.sqrt(1 / len(early) + 1 / len(known)) if since else 0.0
+    return last_loss(request) >= _UNMOVED * sum(early) / len(early) - noise
