@@ -11,6 +11,7 @@ import numpy as np
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.log.python_bodies import PythonBodies
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.graph import Departure
 from whygrad.observe.place import span
@@ -34,7 +35,7 @@ def install(hooks: Hooks, recorder: Recorder, bodies: Bodies) -> None:
             listener = hooks.safely(_listener, hooks, recorder, self, token, of)
             try:
                 given = original(self, device, token, *args, **kwargs)
-                if of is not None:
+                if of is not None and recorder.python_bodies is not None:
                     hooks.safely(recorder.python_bodies.end_gradient, of, given)
                 return given
             finally:
@@ -70,6 +71,8 @@ def _listener(hooks: Hooks, recorder: Recorder, body: Any, token: Any, of: str |
     """Listens to the ops of a function that a gradient may be wanted of, in the thread that runs it."""
     if of is None and not compat.may_be_differentiated(body):
         return None
+    if recorder.python_bodies is None:
+        recorder.python_bodies = PythonBodies()
     bodies, name = recorder.python_bodies, compat.text_of(token)
     note = bodies.begin(name, recorder.place_at) if of is None else bodies.begin_gradient(name, of)
 

@@ -34,13 +34,13 @@ class PythonBodies:
         self.bad: dict[str, BadOp] = {}
         self.bad_gradient: dict[str, BadOp] = {}  # by the token of the op that is differentiated
         self.gave_back: dict[str, list[Any]] = {}  # the gradients themselves, by the same
-        self.ran: dict[str, dict[tuple[str, int], InnerOp]] = {}  # by type and the id of what went in or came out
+        self._ran: dict[str, dict[tuple[str, int], InnerOp]] = {}  # by type and the id of what went in or came out
         self._differentiated: InnerOp | None = None
 
     def begin(self, token: str, place_at: Callable[[Any], Place]) -> Callable[..., None]:
         """A function starts; what is returned is to be told of each op that runs inside."""
-        _drop_oldest(self.ran)
-        ran = self.ran[token] = {}
+        _drop_oldest(self._ran)
+        ran = self._ran[token] = {}
 
         def on_op(op_type: Any, inputs: Any, outputs: Any, frame: Any) -> None:
             op = InnerOp(compat.text_of(op_type), tuple(inputs), place_at(frame))
@@ -62,12 +62,12 @@ class PythonBodies:
     def end_gradient(self, of: str, given: Any) -> None:
         _drop_oldest(self.gave_back)
         self.gave_back[of] = list(given) if isinstance(given, (list, tuple)) else [given]
-        self.ran.pop(of, None)
+        self._ran.pop(of, None)
 
     def differentiated(self, op_name: str, inputs: Any, outputs: Any) -> Callable[[], None] | None:
         """A gradient function is called for an op; what is returned is to be called after. None: it ran elsewhere."""
         keys = [(op_name, compat.id_of(tensor) or -1) for tensor in (*(outputs or ()), *(inputs or ()))]
-        found = next((ran[key] for ran in self.ran.values() for key in keys if key in ran), None)
+        found = next((ran[key] for ran in self._ran.values() for key in keys if key in ran), None)
         if found is None:
             return None
         before, self._differentiated = self._differentiated, found

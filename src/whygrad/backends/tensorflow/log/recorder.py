@@ -75,7 +75,7 @@ class Recorder:
         self._places: dict[int, dict[int, Position]] = {}  # by the id of the code and the instruction
         self.departures: deque[Departure] = deque()
         self.python_gave: dict[str, list[Any]] = {}  # by ops of a compiled step that run Python: what they gave
-        self.python_bodies = PythonBodies()
+        self.python_bodies: PythonBodies | None = None  # made when such a function runs
         self.events: list[Event] = []  # that are known at once
         self.custom_calls = CustomCalls()
         self.traces: weakref.WeakKeyDictionary[Any, TraceLog] = weakref.WeakKeyDictionary()

@@ -46,7 +46,7 @@ class Attribution:
             return lambda: self._traced(graph, start, _operation_of(op_name, inputs, outputs))
         recorder = self._recorder
         bodies = recorder.python_bodies
-        inside = bodies.differentiated(op_name, inputs, outputs) if bodies.ran else None
+        inside = bodies.differentiated(op_name, inputs, outputs) if bodies is not None else None
         if inside is not None:
             return inside
         before = recorder.laid_at

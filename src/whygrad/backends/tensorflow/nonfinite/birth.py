@@ -78,6 +78,8 @@ def _inside_python(watched: Watched, node: Node) -> BadOp | None:
     if kind_of(node.type) is not OpKind.FOREIGN:
         return None
     bodies, token = watched.recorder.python_bodies, compat.python_token(node.attrs)
+    if bodies is None:
+        return None
     return bodies.bad.get(token) or (bodies.bad_gradient.get(token) if node.forward is not None else None)
 
 

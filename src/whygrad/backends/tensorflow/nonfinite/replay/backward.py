@@ -123,7 +123,8 @@ class Sweep:
 
     def _given_back_by_python(self, node: Node) -> list[Any]:
         """What the gradient of a Python function gave: TensorFlow runs it once."""
-        given = self.replay.watched.recorder.python_bodies.gave_back.get(compat.python_token(node.attrs))
+        bodies = self.replay.watched.recorder.python_bodies
+        given = None if bodies is None else bodies.gave_back.get(compat.python_token(node.attrs))
         if given is None:
             raise ReplayError("the gradient of a Python function must not be run twice")
         return given
