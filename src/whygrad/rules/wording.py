@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from whygrad.diagnostics import Label, Steps
-from whygrad.graph import Recording, Request, Source, Variable
+from whygrad.graph import Recording, Request, Source, Variable, VariableId
 from whygrad.graph.objects import ObjectCalled
 from whygrad.graph.questions.query import made_at
 from whygrad.source import SourceSpan, source_text
@@ -26,6 +26,12 @@ def names_of(recording: Recording, request: Request, sources: Iterable[Source]) 
     return tuple(dict.fromkeys(name_of(recording, request, source) for source in sources))
 
 
+def names(recording: Recording, variables: Iterable[VariableId]) -> tuple[str, ...]:
+    """The names of variables, each once; those that the recording does not know are left out."""
+    known = (recording.variables.get(variable) for variable in variables)
+    return tuple(dict.fromkeys(variable_name(variable) for variable in known if variable is not None))
+
+
 def asked_at(recording: Recording, where: SourceSpan | None) -> tuple[str, ...]:
     """What the requests at a place ask for, by name."""
     found = [request for request in recording.requests if where is not None and request.where == where]
@@ -41,7 +47,7 @@ def made_at_line(recording: Recording, where: SourceSpan | None) -> tuple[str, .
     for event in recording.events_of(ObjectCalled):
         if any(call.where and (call.where.file, call.where.line) == line for call in event.calls):
             own += event.variables
-    return tuple(dict.fromkeys(variable_name(recording.variables[n]) for n in own if n in recording.variables))
+    return names(recording, own)
 
 
 UNNAMED = "the source tensor"

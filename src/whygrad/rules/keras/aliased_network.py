@@ -13,7 +13,7 @@ from whygrad.graph.ledger import WriterKind
 from whygrad.graph.objects import AttributeSet, Given, ListRead, ObjectCalled
 from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.wording import listing, text_of, variable_name
+from whygrad.rules.wording import listing, names, text_of, variable_name
 from whygrad.source import SourceSpan
 from whygrad.source.naming import alias_assignment, callee, copied_between, is_of_itself, multiplication
 from whygrad.source.origin import zipped_around
@@ -182,16 +182,16 @@ def _copied_onto_itself(recording: Recording, told: set[VariableId]) -> Iterator
 
 def _under_two_names(recording: Recording, copy: AttributeSet) -> Iterator[Finding]:
     """The weights of a network are copied to it by a second name, which an assignment gave to it."""
-    names = copied_between(copy.where)
-    assigned = None if names is None or copy.where is None else alias_assignment(copy.where.file, *names)
-    if names is None or assigned is None or copy.where is None:
+    held = copied_between(copy.where)
+    assigned = None if held is None or copy.where is None else alias_assignment(copy.where.file, *held)
+    if held is None or assigned is None or copy.where is None:
         return
     yield Finding(
-        message=f"`{names[0]}` and `{names[1]}` are one network: its weights are copied onto themselves",
+        message=f"`{held[0]}` and `{held[1]}` are one network: its weights are copied onto themselves",
         primary=Label(assigned, "a second name, not a copy"),
         related=(Label(copy.where, "from here on this copies the weights onto themselves"),),
-        variables=tuple(variable_name(recording.variables[n]) for n in copy.variables if n in recording.variables),
-        help=f"leave the assignment out: copying the weights is enough, if `{names[0]}` is a network of its own "
+        variables=names(recording, copy.variables),
+        help=f"leave the assignment out: copying the weights is enough, if `{held[0]}` is a network of its own "
         "(`keras.models.clone_model`)",
     )
 

@@ -14,7 +14,7 @@ from whygrad.graph.questions.feeding import is_deviation, is_norm
 from whygrad.graph.questions.query import index_of
 from whygrad.rules.rule import Finding
 from whygrad.rules.thresholds import HUGE_INPUT, HUGE_RESULT, LARGEST_HALF
-from whygrad.rules.wording import listing, text_of, variable_name
+from whygrad.rules.wording import listing, names, text_of
 from whygrad.source.origin import numbers_in
 
 Fixes = Callable[[Nonfinite, FailingOp], Iterable[Fix]]
@@ -193,11 +193,6 @@ def symptom(recording: Recording, when: Occurrence) -> str:
     if when.in_update:
         return f"the update of {listing(variables)} is {when.symptom}, though the gradients are finite"
     return f"the gradient of {listing(variables)} is {when.symptom}" if variables else f"a gradient is {when.symptom}"
-
-
-def names(recording: Recording, variables: tuple[VariableId, ...]) -> tuple[str, ...]:
-    known = (recording.variables.get(variable) for variable in variables)
-    return tuple(dict.fromkeys(variable_name(variable) for variable in known if variable is not None))
 
 
 def evidence(born: Nonfinite) -> tuple[str, ...]:

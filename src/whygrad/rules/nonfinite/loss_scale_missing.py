@@ -9,10 +9,9 @@ from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.fixes.networks import scaled_loss
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import Scaled, Scaling
-from whygrad.rules.nonfinite.birth import names
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.thresholds import LOST_IN_CAST
-from whygrad.rules.wording import asked_at, listing
+from whygrad.rules.wording import asked_at, listing, names
 
 
 @rule("WG416", "loss-scale-missing", severity=Severity.ERROR, since="0.1.0")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity, Steps, Word
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import Stage
-from whygrad.rules.nonfinite.birth import names, seen, spread_of, steps_of
+from whygrad.rules.nonfinite.birth import seen, spread_of, steps_of
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.wording import listing, text_of
+from whygrad.rules.wording import listing, names, text_of
 
 
 @rule("WG412", "nan-clip", severity=Severity.ERROR, since="0.1.0")

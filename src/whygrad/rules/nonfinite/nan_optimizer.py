@@ -9,10 +9,10 @@ from whygrad.diagnostics import Fix, Label, Severity
 from whygrad.fixes.updates import option_changed
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import Nonfinite, Stage, UpdateFacts
-from whygrad.rules.nonfinite.birth import evidence, names, seen
+from whygrad.rules.nonfinite.birth import evidence, seen
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.thresholds import ROUNDED_TO_ZERO
-from whygrad.rules.wording import listing
+from whygrad.rules.wording import listing, names
 
 
 @rule("WG413", "nan-optimizer", severity=Severity.ERROR, since="0.1.0")

@@ -8,8 +8,9 @@ from typing import Final
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import Stage
-from whygrad.rules.nonfinite.birth import names, seen, steps_of, symptom
+from whygrad.rules.nonfinite.birth import seen, steps_of, symptom
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import names
 
 _AGAIN: Final = (
     "run it again with `whygrad run --find-nan`, which keeps what a replay needs; on one device if there were several"

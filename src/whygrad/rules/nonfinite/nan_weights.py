@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Recording
 from whygrad.graph.nonfinite import Nonfinite, Stage
-from whygrad.rules.nonfinite.birth import names, seen, steps_of, symptom
+from whygrad.rules.nonfinite.birth import seen, steps_of, symptom
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.wording import listing
+from whygrad.rules.wording import listing, names
 
 
 @rule("WG415", "nan-weights", severity=Severity.ERROR, since="0.1.0")
