@@ -31,6 +31,12 @@ def test_a_function_is_followed_into_its_body(spot: Spot) -> None:
     assert {2, 3, 5, 6, 7} <= feeding_lines(spot(program, "wrap(y)"))
 
 
+def test_a_sum_that_goes_on_is_fed_by_what_it_was_before(spot: Spot) -> None:
+    program = "loss = f()\nother = g()\nloss += other\n"
+
+    assert feeding_lines(spot(program, "loss += other")) == {1, 2, 3}
+
+
 def test_what_comes_after_does_not_feed(spot: Spot) -> None:
     program = "a = f()\nb = use(a)\nc = a.numpy()\n"
 

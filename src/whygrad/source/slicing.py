@@ -198,10 +198,12 @@ class _Slice:
 
 
 def _names(node: ast.AST) -> set[str]:
-    """Names and dotted names that an expression or statement reads."""
+    """Names and dotted names that an expression or statement reads; `loss += x` reads `loss`."""
     found = set()
     for each in _own_nodes(node):
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
+        if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
+            found.add(each.target.id)
+        elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
             found.add(each.id)
         elif isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id == "self":
             found.add(f"self.{each.attr}")

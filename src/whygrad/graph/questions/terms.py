@@ -191,7 +191,9 @@ class Terms:
         return Term(tensor, self._where(tensor), penalty, fit, part_of=whole, whole=self._where(whole))
 
     def _where(self, tensor: TensorId) -> SourceSpan | None:
-        return next((op.where for op in self._index.makers.get(tensor, ()) if op.where is not None), None)
+        """Where it was made; of what left and came back, where it left: it came in within one that adds it."""
+        makers = [op for op in self._index.makers.get(tensor, ()) if op.where is not None]
+        return min(makers, key=lambda op: op.kind is OpKind.CONSTANT).where if makers else None
 
     def _is_penalty(self, tensor: TensorId) -> bool:
         """What a weight was made from, before it was read, does not matter.
