@@ -71,6 +71,7 @@ def test_a_program_that_failed_is_never_free_of_problems(severity: Severity | No
         ("in user code:\n    train.py:3\n    ranks differ", "ranks differ"),
         ("No symbolic tensor here. You wrote something like:\n```\ntf_fn(x)\n```", "No symbolic tensor here."),
         ("\n~~~\nshapes differ\n", "shapes differ"),
+        ("Graph execution error:\n\n7 is not in [0, 2)\n\t [[{{node Gather}}]] [Op:step_4]", "7 is not in [0, 2)"),
     ],
 )
 def test_the_line_of_an_exception_that_says_most_is_shown(message: str, words: str) -> None:

@@ -30,6 +30,7 @@ class Loss(StrEnum):
     COMPILED = "compiled steps are not looked into for NaN"
     TERMS = "how much each term of a loss gives is not measured"
     XLA = "statistics under XLA may be slower"
+    SHORT_CALLS = "short compiled steps may be slower"
 
 
 @dataclass(frozen=True, slots=True)

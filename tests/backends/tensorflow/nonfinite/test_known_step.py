@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import nullcontext
 from types import ModuleType
 from typing import Any
 
@@ -103,6 +105,69 @@ def test_steps_and_writes_are_counted_and_every_sixteenth_step_is_measured_or_fe
     sixteenth = {number for number in range(KNOWN_AFTER + FULLY + 1, LONG) if number % FULLY == 0}
     assert measured < sixteenth if seldom else measured == sixteenth
     assert FULLY_AT_LEAST in measured
+
+
+def what_goes_wrong(tf: ModuleType) -> str:
+    """The message of the first call that fails, after many that did not."""
+    table = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def step(rows: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.gather(table, rows) ** 2)
+        table.assign_sub(0.01 * tf.convert_to_tensor(tape.gradient(loss, table)))
+        return loss
+
+    for _ in range(LONG):
+        step(tf.constant([0]))
+    with pytest.raises(tf.errors.InvalidArgumentError) as failed:
+        step(tf.constant([7]))
+    return re.sub(r"step_\d+", "step", str(failed.value))
+
+
+def test_a_call_that_fails_says_what_it_says_without_us(tf: ModuleType) -> None:
+    said = []
+    for around in (nullcontext(), watch()):
+        with around:
+            said.append(what_goes_wrong(tf))
+
+    assert __file__ in said[0]
+    assert said[1] == said[0]
+
+
+def test_a_call_that_passes_takes_no_arguments_of_ours(tf: ModuleType) -> None:
+    bare, _ = trainer(tf)
+    wanted = len(bare.get_concrete_function(batch(tf, 0)).inputs)
+    with watch():
+        step, _ = trainer(tf)
+        for i in range(LONG):
+            step(batch(tf, i))
+        capture = running_capture()
+        assert capture is not None
+        [known] = capture._known.values()
+        counted = 1  # how often it ran, which it counts itself
+
+    assert len(known.function.cached_definition.signature.input_arg) > wanted + counted
+    assert len(known.lean.cached_definition.signature.input_arg) == wanted + counted
+
+
+def test_others_who_listen_to_ops_hear_of_every_call(tf: ModuleType) -> None:
+    heard: list[str] = []
+
+    def listen(op_type: str, *_: Any, **__: Any) -> None:
+        heard.append(op_type)
+
+    with watch():
+        step, _ = trainer(tf)
+        batches = [batch(tf, i) for i in range(LONG)]
+        compat.add_op_callback(listen)
+        try:
+            for each in batches:
+                step(each)
+        finally:
+            compat.remove_op_callback(listen)
+
+    assert len([name for name in heard if name.startswith("__inference")]) == LONG
 
 
 def test_a_nan_that_is_born_while_calls_pass_is_laid_at_its_expression(tf: ModuleType) -> None:

@@ -1,24 +1,37 @@
-"""A traced function once more, without the ops of ours in it."""
+"""A traced function once more, without the ops of ours in it; and the shortest way to call one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any, Final
 
-from whygrad.backends.tensorflow.compat.core import TAP, AtomicFunction, eager_context
+import tensorflow as tf
+
+from whygrad.backends.tensorflow.capability import Loss, find
+from whygrad.backends.tensorflow.compat.core import TAP, AtomicFunction, eager_context, quick_execute
 
 OWN_SCOPE: Final = "whygrad_own"  # in the names of ops that only measure, and that nothing of the user's needs
+_SUFFIX: Final = f"_{OWN_SCOPE}"  # of the names of such functions
 OWN_TAP: Final = f"{TAP}_{OWN_SCOPE}"
 _COMPILED: Final = ("_XlaMustCompile", "_XlaCompile")
 
+_cancellation = find("tensorflow.python.eager.cancellation:context", Loss.SHORT_CALLS)
+_explained = find(
+    "tensorflow.python.eager.polymorphic_function.atomic_function:InterpolateRuntimeError", Loss.SHORT_CALLS
+)
+
 
 def without_own_ops(function: Any) -> Any:
-    """The same function, for the same arguments, without them; None where there are none, or they cannot be cut out."""
-    lean = _lean(function, {})
+    """The same function without them, and without the arguments that only they took; for `short_call`.
+
+    None where there are none, or they cannot be cut out.
+    """
+    lean = _lean(function, {}, outermost=True)
     return None if lean is function else lean
 
 
-def _lean(function: Any, known: dict[bytes, Any]) -> Any:
+def _lean(function: Any, known: dict[bytes, Any], *, outermost: bool = False) -> Any:
     """The function without ops of ours, and calling functions without them; itself where nothing is to be cut out."""
     if function.name not in known:
         known[function.name] = function  # XLA rounds what it compiles as a whole: there, and around it, nothing changes
@@ -27,11 +40,11 @@ def _lean(function: Any, known: dict[bytes, Any]) -> Any:
         except Exception:  # gone from the runtime
             return function
         if not any(name in definition.attr and definition.attr[name].b for name in _COMPILED):
-            known[function.name] = _cut(function, definition, known)
+            known[function.name] = _cut(function, definition, known, outermost)
     return known[function.name]
 
 
-def _cut(function: Any, definition: Any, known: dict[bytes, Any]) -> Any:
+def _cut(function: Any, definition: Any, known: dict[bytes, Any], outermost: bool) -> Any:
     children = [_lean(child, known) for child in function.children]
     names = {
         child.name.decode(): lean.name.decode()
@@ -45,7 +58,9 @@ def _cut(function: Any, definition: Any, known: dict[bytes, Any]) -> Any:
     if not (gone or called) or not _cut_out(definition, gone):
         return function
     still = {each.name for node in definition.node_def for each in _functions_of(node)}
-    definition.signature.name = f"{definition.signature.name}_{OWN_SCOPE}"
+    if outermost:
+        _drop_unused(definition)
+    definition.signature.name += _SUFFIX
     context = eager_context()
     if not context.has_function(definition.signature.name.encode()):
         context.add_function_def(definition)
@@ -90,3 +105,60 @@ def _cut_out(definition: Any, gone: set[str]) -> bool:
     del definition.signature.control_output[:]
     definition.signature.control_output.extend(ends)
     return True
+
+
+def _drop_unused(definition: Any) -> None:
+    """Take out the arguments that nothing uses any more."""
+    taken = chain(definition.ret.values(), *(node.input for node in definition.node_def))
+    used = {each.removeprefix("^").partition(":")[0] for each in taken}
+    before = type(definition).FromString(definition.SerializeToString())
+    kept = [i for i, each in enumerate(before.signature.input_arg) if each.name in used]
+    del definition.signature.input_arg[:]
+    definition.arg_attr.clear()
+    definition.resource_arg_unique_id.clear()
+    for place, i in enumerate(kept):
+        definition.signature.input_arg.append(before.signature.input_arg[i])
+        if i in before.arg_attr:
+            definition.arg_attr[place].CopyFrom(before.arg_attr[i])
+        if i in before.resource_arg_unique_id:
+            definition.resource_arg_unique_id[place] = before.resource_arg_unique_id[i]
+
+
+def short_call(function: Any, lean: Any = None) -> Callable[..., Any] | None:
+    """A call of a function from a plain loop: no tape records, nothing is traced or may be cancelled, nobody listens.
+
+    It runs what TensorFlow would, with the same options, but prepares nothing for what is not there. `lean` may stand
+    in for the function; what goes wrong is explained by the function itself. None where more is asked for.
+    """
+    outputs, runs = function.function_type.flat_outputs, lean or function
+    asks_more = function.call_options.control_captures or any(each.dtype._handle_data for each in outputs)
+    if asks_more or not (_cancellation and _explained):
+        return None
+    names = [each.name for each in function.cached_definition.signature.input_arg]
+    wanted = {each.name for each in runs.cached_definition.signature.input_arg}
+    left_out = [i for i in reversed(range(len(names))) if names[i] not in wanted]
+    context, name, count = runs._bound_context, runs.name.decode(), len(outputs)
+    options: Any = None
+    attrs: tuple[Any, ...] = ()
+
+    def call(arguments: tuple[Any, ...]) -> Any:
+        nonlocal options, attrs
+        if context.function_call_options is not options:
+            options = context.function_call_options
+            attrs = tuple(chain(*options.as_attrs().items()))
+        given = list(arguments)
+        for i in left_out:
+            del given[i]
+        try:
+            return quick_execute(name, count, given, attrs, context) or None
+        except tf.errors.OpError as error:
+            error._message = error.message.replace(_SUFFIX, "")
+            with _explained(function):
+                raise
+
+    return call
+
+
+def may_be_cancelled() -> bool:
+    """Whether somebody may cancel what this thread runs."""
+    return bool(_cancellation) and _cancellation() is not None

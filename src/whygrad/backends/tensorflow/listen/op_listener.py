@@ -34,6 +34,11 @@ class OpListener:
             if listen_again is not None:
                 listen_again()
 
+    def is_alone(self) -> bool:
+        """Whether nobody else hears of the ops of this thread."""
+        listeners = compat.listeners()
+        return not listeners or (len(listeners) == 1 and listeners[0] is self._on_op)
+
     def hush(self) -> Callable[[], None] | None:
         """Hear of no ops of this thread until what is returned is called; None where nothing was heard anyway."""
         listeners, on_op = compat.listeners(), self._on_op

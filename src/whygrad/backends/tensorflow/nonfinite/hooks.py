@@ -31,7 +31,7 @@ def install(
 ) -> None:
     """Stand around every call of a compiled function, and around the values that `fit` takes out of one."""
 
-    called, unheard, known = recorder.calling, listener.unheard, known_steps
+    called, known, unheard, is_alone = recorder.calling, known_steps, listener.unheard, listener.is_alone
 
     def before(function: Any, arguments: tuple[Any, ...]) -> Any:
         return histories().before(function, arguments)
@@ -45,11 +45,14 @@ def install(
             if step is not None and step.takes(args, hooks):
                 called.passing = step
                 try:
-                    results = unheard(original, step.lean or self, *args)
+                    if step.call is not None and is_alone() and not compat.may_be_cancelled():
+                        results = step.call(args)
+                    else:
+                        results = unheard(original, self, *args)
                 except Exception:
                     step.history.died = True
                     raise
-                hooks.safely(step.ran, args, results)
+                hooks.again(step.ran, args, results)
                 return results
             if not compat.runs_eagerly():
                 return original(self, *args)

@@ -23,7 +23,7 @@ from whygrad.backends.tensorflow.nonfinite.replay.step_history import Call, Step
 
 FULLY: Final = 16  # one call in so many, or a multiple
 FULLY_AT_LEAST: Final = 256  # one call in so many, however short they are
-SELDOM: Final = 0.05  # seconds between two of those, as far as that allows it
+SELDOM: Final = 0.1  # seconds between two of those, as far as that allows it
 KNOWN_AFTER: Final = 64  # calls, a multiple of that
 _ASK: Final = 8  # full calls after which a step is asked again how often it ran: another may count with it
 _NOTHING: Final[dict[int, Any]] = {}
@@ -37,6 +37,7 @@ class KnownStep:
         self.function = function
         self.history = history
         self.lean = compat.without_own_ops(function) if _may_be_doubled(history) else None
+        self.call = compat.short_call(function, self.lean)  # None: only TensorFlow itself may call it
         self.left = 0  # calls until a full one
         self.every = FULLY
         self._last_look = (history.calls, time.perf_counter())  # the call, and when
@@ -46,6 +47,7 @@ class KnownStep:
         self._runs = recorder.ledger.runs_known(history.graph)
         self._numbers = recorder.traced.has_values(history.graph)
         self._labels = recorder.labels.tensors
+        self._variables = recorder.variables
         self._takes_data = history.facts.takes_data
         self._changed = _NOTHING  # by other code, before the call that is about to be made
         self._looked_at = [i for i, result in enumerate(history.graph.outputs) if _is_small_float(result)]
@@ -63,18 +65,20 @@ class KnownStep:
 
     def takes(self, arguments: tuple[Any, ...], hooks: Hooks) -> bool:
         """Whether the call that is about to be made may pass without a closer look."""
-        history, labels = self.history, self._labels
-        passes = (
-            self.left > 0
-            and not self._recorder.is_busy
-            and time.perf_counter() < history.next_at
-            and hooks.is_thread(threading.get_ident())
-            and compat.runs_eagerly()
-            and (not labels or labels.keys().isdisjoint([compat.tensor_id(arguments[i]) for i in history.data_at]))
-        )
-        if passes and (self._takes_data or history.writes_seen != self._histories.writes_now()):
+        if self.left <= 0:
+            return False
+        history, recorder, labels = self.history, self._recorder, self._labels
+        if (
+            recorder.is_busy
+            or time.perf_counter() >= history.next_at
+            or not hooks.is_thread(threading.get_ident())
+            or not compat.runs_eagerly()
+            or (labels and not labels.keys().isdisjoint([compat.tensor_id(arguments[i]) for i in history.data_at]))
+        ):
+            return False
+        if self._takes_data or history.writes_seen != self._variables.writes:
             hooks.safely(self._look_ahead, arguments)
-        return passes
+        return True
 
     def _look_ahead(self, arguments: tuple[Any, ...]) -> None:
         history, histories = self.history, self._histories
@@ -84,20 +88,23 @@ class KnownStep:
 
     def ran(self, arguments: tuple[Any, ...], results: Any) -> None:
         """The call is over."""
-        history, recorder = self.history, self._recorder
+        history, recorder, histories = self.history, self._recorder, self._histories
         self.left -= 1
         history.unsaid += 1
         history.calls += 1
         history.died = False
-        self._histories.latest = history
-        self._histories.keep(history, Call(arguments, changed=self._changed))
+        histories.latest = history
+        histories.keep(history, Call(arguments, changed=self._changed))
         self._changed = _NOTHING
         recorder.ledger.ran_again(self._runs)
         if self._numbers:
             recorder.traced.ran((history.graph,))
         recorder.passed(results, history.graph)
-        if not all(_has_finite_sum(compat.array_view(results[i])) for i in self._looked_at):
-            self._histories.look_at(history, results)
+        for i in self._looked_at:
+            value = compat.array_view(results[i])
+            if not math.isfinite(value.sum() if value.ndim else value):
+                histories.look_at(history, results)
+                break
 
     def gave(self, result: Any) -> bool:
         """Whether this came out of a call that passed."""

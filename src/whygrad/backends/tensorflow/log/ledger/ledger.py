@@ -44,7 +44,9 @@ class StepsSeen:
         gap = step - latest[1]
         if gap <= 0:
             return
-        if latest[0] == latest[1] or gap == latest[2]:
+        if gap == latest[2]:
+            latest[1] = step
+        elif latest[0] == latest[1]:
             latest[1], latest[2] = step, gap
         else:
             self._append([step, step, 0])

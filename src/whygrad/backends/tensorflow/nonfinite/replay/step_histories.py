@@ -26,7 +26,7 @@ from whygrad.backends.tensorflow.nonfinite.replay.graphs import facts_of_graph
 from whygrad.backends.tensorflow.nonfinite.replay.step_history import Call, StepHistory, TracedRequest
 from whygrad.backends.tensorflow.nonfinite.replay.tap import Taps
 
-SHARE: Final = 0.005  # of the run's time that snapshots may take
+SHARE: Final = 0.003  # of the run's time that snapshots may take
 MAX_BYTES: Final = 256 * 2**20  # of variables; above this nothing is kept unless it is asked for
 MAX_RECENT: Final = 512  # calls
 MAX_RECENT_BYTES: Final = 64 * 2**20
@@ -143,7 +143,8 @@ class StepHistories:
             for (_, handle), place, size in zip(handles, history.variables_at, sizes, strict=True)
             if size <= SMALL_VARIABLE
         }
-        history.too_large = sum(sizes) > MAX_BYTES and not self._every_call
+        history.variable_bytes = sum(sizes)
+        history.too_large = history.variable_bytes > MAX_BYTES and not self._every_call
 
     def _take(self, history: StepHistory, arguments: tuple[Any, ...], now: float) -> None:
         values = _values_of(history.variables_at, arguments)
@@ -160,7 +161,7 @@ class StepHistories:
         history.recent, history.recent_bytes, history.is_whole = [], 0, True
         self._append(history, arguments)
         # The step will copy what it writes to, for the old values are kept.
-        cost = time.perf_counter() - now + sum(map(bytes_of, values.values())) / COPIED_A_SECOND
+        cost = time.perf_counter() - now + history.variable_bytes / COPIED_A_SECOND
         history.next_at = now + cost / SHARE
 
     def look_for_movement(self, history: StepHistory, values: dict[int, Any]) -> None:
@@ -183,10 +184,6 @@ class StepHistories:
         if history.facts.runs_python:
             self._recorder.python_gave = call.python_gave
         self.keep(history, call)
-
-    def writes_now(self) -> int:
-        """How many writes there were outside of compiled functions so far."""
-        return self._variables.writes
 
     def changed_by_others(self, history: StepHistory, arguments: tuple[Any, ...]) -> dict[int, Any]:
         """Small variables that other code has written since the last call of a step, as they are before the next."""

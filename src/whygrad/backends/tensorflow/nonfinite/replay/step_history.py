@@ -42,6 +42,7 @@ class StepHistory:
     first_bad: int = 0
     last_bad: int = 0
     inquiries: int = 0
+    variable_bytes: int = 0  # of all that it reads
     snapshot_at: int = 0  # the number of the call that the snapshot was taken before
     snapshot: dict[int, Any] | None = None  # handle -> value, before the first of the recent calls
     recent: list[Call] = field(default_factory=list)
