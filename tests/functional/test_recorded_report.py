@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from functional.warm import whygrad
-from whygrad.graph.codec import load_recording
+from whygrad.graph import Recording
+from whygrad.graph.codec import load
 from whygrad.report.page.why import Ways
 from whygrad.store import find_run, list_runs
 
@@ -43,7 +44,7 @@ def test_the_recording_is_kept_and_its_ways_can_be_drawn(tmp_path: Path) -> None
     assert [found.rule for found in run.diagnostics()] == ["stop-gradient"]
     text = run.document("recording")
     assert text is not None
-    assert "is cut at" in Ways(load_recording(text)).way(0, 0)["verdict"]
+    assert "is cut at" in Ways(load(text, Recording)).way(0, 0)["verdict"]
 
 
 def test_without_the_flag_nothing_is_left(tmp_path: Path) -> None:

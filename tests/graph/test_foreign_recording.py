@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from graph.strategies import programs
 from whygrad.errors import UsageError
 from whygrad.graph import Recording
-from whygrad.graph.codec import dump, load_recording
+from whygrad.graph.codec import dump, load
 
 JUNK: list[Any] = [None, -1, 10**400, 1.5, "x", "nan", [], {}, [[[]]], {"class": []}, True]
 
@@ -40,10 +40,10 @@ def test_a_spoilt_text_gives_a_recording_or_a_sentence(recording: Recording, gen
     spoil(data, generator)
 
     with contextlib.suppress(UsageError):  # anything else is a crash
-        load_recording(json.dumps(data))
+        load(json.dumps(data), Recording)
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"schema_version": 1' + "0" * 5000 + "}"])
 def test_text_that_nests_without_end_or_has_giant_numbers_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="this is not a recording: not JSON"):
-        load_recording(text)
+        load(text, Recording)

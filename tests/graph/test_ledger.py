@@ -4,7 +4,7 @@ import pytest
 
 from ledger_of_a_decoder import decoder_ledger
 from whygrad.errors import UsageError
-from whygrad.graph.codec import dump, load_ledger
+from whygrad.graph.codec import dump, load
 from whygrad.graph.ledger import Ledger, Stretch
 
 
@@ -43,9 +43,9 @@ def test_an_irregular_stretch_may_hold_any_of_its_steps() -> None:
 
 
 def test_a_ledger_survives_being_written_down(ledger: Ledger) -> None:
-    assert load_ledger(dump(ledger)) == ledger
+    assert load(dump(ledger), Ledger) == ledger
 
 
 def test_a_text_that_is_no_ledger_is_refused() -> None:
     with pytest.raises(UsageError, match="this is not a ledger"):
-        load_ledger("{}")
+        load("{}", Ledger)

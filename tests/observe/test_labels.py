@@ -169,7 +169,7 @@ def test_where_the_pieces_are_after_a_transposition_is_not_followed() -> None:
 def test_what_is_forgotten_is_gone() -> None:
     s = Stream()
     g = s.gradient(W)
-    s.folds.labels.forget(g)
+    s.folds.labels.forget({g})
 
     assert s.folds.labels.of(g) is None
 

@@ -11,7 +11,7 @@ import pytest
 from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at
 from whygrad.graph import OpKind, Recording
-from whygrad.graph.codec import dump, load_recording
+from whygrad.graph.codec import dump, load
 from whygrad.graph.sources import MAX_TEXT, texts_at, with_sources
 from whygrad.report import render
 from whygrad.watch import explain_recording
@@ -55,7 +55,7 @@ def test_the_same_is_said_without_the_file(
         script.path.write_text(other)
     linecache.clearcache()
 
-    report = explain_recording(load_recording(stored))
+    report = explain_recording(load(stored, Recording))
 
     assert {form: render(report, form) for form in here} == here
 

@@ -15,7 +15,7 @@ import pytest
 from recording_checks import verify
 from whygrad.diagnostics import Severity
 from whygrad.graph import Recording
-from whygrad.graph.codec import dump, load_recording
+from whygrad.graph.codec import dump, load
 from whygrad.rules import Rule, all_rules
 from whygrad.watch import Report, explain_recording, watch
 
@@ -127,7 +127,7 @@ def test_stored_recording_is_explained_in_the_same_words_where_the_script_is_gon
     rule: Rule, heading: str, ran: Runs
 ) -> None:
     done = ran(rule, heading)
-    stored = load_recording(dump(done.recording))
+    stored = load(dump(done.recording), Recording)
     for other in ("", "# a\n# script\n# about other things\n" * 40):
         done.script.unlink(missing_ok=True)
         if other:

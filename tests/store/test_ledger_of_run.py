@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from whygrad.cli.recorded.show import command
 from whygrad.errors import UsageError
-from whygrad.graph.codec import load_ledger
+from whygrad.graph.codec import load
 from whygrad.graph.ledger import Ledger, Stretch, Write, WriterKind
 from whygrad.graph.node import VariableId
 from whygrad.source import SourceSpan
@@ -67,7 +67,7 @@ def test_show_prints_the_writers_of_a_variable(run: Run) -> None:
 def test_show_gives_the_ledger_as_json(run: Run) -> None:
     done = CliRunner().invoke(command, [str(run.path), "--variables", "--output-format", "json"])
 
-    assert load_ledger(done.output) == LEDGER
+    assert load(done.output, Ledger) == LEDGER
 
 
 def test_show_says_where_there_is_none(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from whygrad.errors import UsageError
 from whygrad.graph import Recording
-from whygrad.graph.codec import dump, load_recording
+from whygrad.graph.codec import dump, load
 
 RunChild = Callable[[Any, str], None]  # runs a process and leaves its recording in a folder; found by its name
 
@@ -72,7 +72,7 @@ def leave(recording: Recording, folder: str) -> None:
 def _recordings(folder: str) -> Iterator[Recording]:
     for path in sorted(Path(folder).glob("*.json")):
         try:
-            yield load_recording(path.read_text(encoding="utf-8"))
+            yield load(path.read_text(encoding="utf-8"), Recording)
         except (UsageError, OSError):
             pass
 

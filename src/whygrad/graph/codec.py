@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from whygrad.bounded import parse_json
 from whygrad.errors import UsageError
@@ -15,6 +15,7 @@ from whygrad.graph.recording import Recording
 
 SCHEMA_VERSION: Final = 2  # grows when old files can no longer be read as they are
 
+_Root = TypeVar("_Root", Recording, Graph, Ledger)
 _ROOTS: Final[Mapping[str, Any]] = {"recording": Recording, "graph": Graph, "ledger": Ledger}
 
 
@@ -25,25 +26,9 @@ def dump(value: Recording | Graph | Ledger) -> str:
     return json.dumps({"schema_version": SCHEMA_VERSION, "kind": kind, "data": data}, allow_nan=False)
 
 
-def load_recording(text: str) -> Recording:
-    """The recording that `dump` wrote; a `UsageError` says why a text is none."""
-    recording: Recording = _load(text, "recording")
-    return recording
-
-
-def load_graph(text: str) -> Graph:
-    """The graph that `dump` wrote; a `UsageError` says why a text is none."""
-    graph: Graph = _load(text, "graph")
-    return graph
-
-
-def load_ledger(text: str) -> Ledger:
-    """The ledger that `dump` wrote; a `UsageError` says why a text is none."""
-    ledger: Ledger = _load(text, "ledger")
-    return ledger
-
-
-def _load(text: str, kind: str) -> Any:
+def load(text: str, root: type[_Root]) -> _Root:
+    """The value of this type that `dump` wrote; a `UsageError` says why a text is none."""
+    kind = next(name for name, each in _ROOTS.items() if each is root)
     try:
         outer = parse_json(text)
     except ValueError as error:
@@ -59,6 +44,7 @@ def _load(text: str, kind: str) -> Any:
     if outer.get("kind") != kind:
         raise UsageError(f"this is not a {kind} but a {outer.get('kind')!r}")
     try:
-        return codec_of(_ROOTS[kind]).decode(outer.get("data"))
+        value: _Root = codec_of(_ROOTS[kind]).decode(outer.get("data"))
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
         raise UsageError(f"this {kind} is damaged: {error}") from error
+    return value

@@ -91,11 +91,12 @@ class Labels:
         label = self.variables.get(variable)
         return None if label is None or label.parts else replace(label, slot=variable)
 
-    def forget(self, tensor: int) -> None:
-        self.tensors.pop(tensor, None)
-        self._norms.discard(tensor)
-        self._noise.discard(tensor)
-        self.constants.pop(tensor, None)
+    def forget(self, tensors: set[int]) -> None:
+        for held in (self.tensors, self.constants):
+            for number in held.keys() & tensors:
+                del held[number]
+        self._norms -= tensors
+        self._noise -= tensors
 
     def events(self) -> Iterator[GradientChange]:
         for (asked, clipped, summed), (noised, nested) in self._sums.items():

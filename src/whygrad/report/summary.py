@@ -61,13 +61,8 @@ def failing(report: ReportData) -> str | None:
         return None
     where, said = error.get("location"), str(error["message"]).strip().splitlines()
     at = f" at {shown_file(where['file'])}:{where['line']}" if isinstance(where, Mapping) else ""
-    words = _gist([line.strip() for line in said if any(map(str.isalnum, line)) and not _is_place(line)])
+    words = _gist([line.strip() for line in said if any(map(str.isalnum, line)) and "[[{{node" not in line])
     return f"failed with {error['type']}{at}: {words[:_LONGEST]}{'...' if len(words) > _LONGEST else ''}"
-
-
-def _is_place(line: str) -> bool:
-    """Whether a line only says where in a graph something happened: `[[{{node Gather}}]] [Op:...]`."""
-    return line.strip().startswith("[[")
 
 
 def _gist(said: list[str]) -> str:

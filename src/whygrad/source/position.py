@@ -55,7 +55,7 @@ def file_owner(file: str) -> CodeOwner:
 def _decide_owner(file: str) -> CodeOwner:
     if file.startswith("<") and not file.startswith("<ipython"):
         return CodeOwner.USER if file in ("<string>", "<stdin>") else CodeOwner.MACHINERY
-    path = os.path.realpath(file)
+    path = file if "\0" in file else os.path.realpath(file)
     if path.startswith(_OURSELVES + os.sep):
         return CodeOwner.MACHINERY
     parts = path.split(os.sep)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from whygrad.errors import UsageError
 from whygrad.graph import Recording
-from whygrad.graph.codec import load_recording
+from whygrad.graph.codec import load
 from whygrad.report.page.why import Ways
 from whygrad.store import Run, RunNotFoundError
 from whygrad.store.run_file import SUFFIX
@@ -90,7 +90,7 @@ def recording_of(run: Run) -> Recording | None:
     """What was recorded of the program that made a run; None where nobody watched, or by a newer whygrad."""
     text = run.document("recording")
     try:
-        return None if text is None else load_recording(text)
+        return None if text is None else load(text, Recording)
     except UsageError as error:
         run.damage.append(error.message)
         return None

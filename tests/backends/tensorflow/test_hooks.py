@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.capture import running_capture
 from whygrad.backends.tensorflow.listen.hooks import Hooks
 from whygrad.watch import Run, watch
 
@@ -121,3 +123,54 @@ def test_a_second_watch_inside_a_watch_leaves_the_outer_one_intact(tf: Any, kera
 
 def _capture(run: Run) -> Any:
     return run._watcher.backends["tensorflow"]  # type: ignore[attr-defined]
+
+
+def test_ops_are_heard_again_after_a_backward_pass_also_after_one_that_fails(tf: Any) -> None:
+    w = tf.Variable(2.0)
+    heard = []
+    with watch():
+        capture = running_capture()
+        assert capture is not None
+        with tf.GradientTape() as tape:
+            loss = w * w
+        tape.gradient(loss, w)
+        heard.append(capture.listener._on_op in compat.listeners())
+        with pytest.raises(RuntimeError):
+            tape.gradient(loss, w)
+        heard.append(capture.listener._on_op in compat.listeners())
+
+    assert heard == [True, True]
+
+
+def test_ops_of_a_users_own_gradient_are_heard_and_those_of_tensorflow_are_not(
+    tf: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    w = tf.Variable([1.0, 2.0])
+    listening: list[bool] = []
+
+    def is_listening() -> bool:
+        return capture.listener._on_op in compat.listeners()
+
+    @tf.custom_gradient
+    def own(x: Any) -> Any:
+        def grad(upstream: Any) -> Any:
+            listening.append(is_listening())
+            return upstream
+
+        return x + 0.0, grad
+
+    with watch():
+        capture: Any = running_capture()
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(own(w))
+        begin = capture.requests.begin
+
+        def began(*arguments: Any) -> Any:
+            ticket = begin(*arguments)
+            listening.append(is_listening())
+            return ticket
+
+        monkeypatch.setattr(capture.requests, "begin", began)
+        tape.gradient(loss, w)
+
+    assert listening == [False, True]

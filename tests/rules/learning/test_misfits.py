@@ -11,7 +11,7 @@ from rules.diagnosis import at, codes, notes, one
 from rules.learning.objectives import dense, one_hot, trained, values
 from whygrad.diagnostics import Severity
 from whygrad.graph import Failure, FailureKind, OpKind, Recording
-from whygrad.graph.codec import dump, load_recording
+from whygrad.graph.codec import dump, load
 from whygrad.graph.learning import Activation, LayerKind, LossKind
 
 A, L = Activation, LossKind
@@ -238,7 +238,7 @@ def test_targets_that_are_not_known_are_not_judged() -> None:
 def test_an_objective_is_stored_and_read_back() -> None:
     recording = trained(L.BINARY, dense(1, A.SOFTMAX), values(), losses=(0.5, float("nan")), rate=0.1)
 
-    assert load_recording(dump(recording)).objectives == recording.objectives
+    assert load(dump(recording), Recording).objectives == recording.objectives
 
 
 def test_what_is_compared_by_exchanged_arguments_is_not_judged_as_an_output() -> None:

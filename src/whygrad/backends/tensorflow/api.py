@@ -166,9 +166,9 @@ _RENAMED: Final = (
     "string_join=strings.join string_split=strings.split substr=strings.substr VERSION=version.VERSION "
     "div=math.divide NotDifferentiable=no_gradient"
 )
-_TAPE: Final = "take gradients with `with tf.GradientTape() as tape: ...` and `tape.gradient(loss, variables)`"
+TAKE_GRADIENTS: Final = "take gradients with `with tf.GradientTape() as tape: ...` and `tape.gradient(loss, variables)`"
 _DIRECT: Final = "there are no sessions any more: call the function directly, its tensors have values"
-_GONE_WITHOUT_A_NAME: Final = {
+GONE_WITHOUT_A_NAME: Final = {
     "placeholder": "give the function an argument, or the model a `keras.Input`",
     "placeholder_with_default": "give the function an argument with a default",
     "Session": _DIRECT,
@@ -194,6 +194,7 @@ _GONE_WITHOUT_A_NAME: Final = {
     "enable_eager_execution": "leave it out: code runs eagerly by default",
     "disable_v2_behavior": "leave it out, or write `tf.compat.v1.disable_v2_behavior()`",
     "py_func": "write `tf.py_function` or `tf.numpy_function`",
+    "logging": "use `logging` of Python, or `tf.get_logger()`",
     "app": "call your `main()` yourself",
     "flags": "use `argparse`",
 }
@@ -201,7 +202,7 @@ _GONE_WITHOUT_A_NAME: Final = {
 
 def _gone() -> dict[str, Gone]:
     found = {
-        f"tf.{name}": Gone(f"TensorFlow 2 has no `tf.{name}`", help_) for name, help_ in _GONE_WITHOUT_A_NAME.items()
+        f"tf.{name}": Gone(f"TensorFlow 2 has no `tf.{name}`", help_) for name, help_ in GONE_WITHOUT_A_NAME.items()
     }
     for pair in _RENAMED.split():
         old, _, new = pair.partition("=")
@@ -209,7 +210,7 @@ def _gone() -> dict[str, Gone]:
     for name in _OLD_OPTIMIZERS.split():
         new = {"GradientDescent": "SGD", "Momentum": "SGD", "RMSProp": "RMSprop"}.get(name, name)
         says = f"TensorFlow 2 has no `tf.train.{name}Optimizer`"
-        found[f"tf.train.{name}Optimizer"] = Gone(says, f"use `keras.optimizers.{new}`, and {_TAPE}")
+        found[f"tf.train.{name}Optimizer"] = Gone(says, f"use `keras.optimizers.{new}`, and {TAKE_GRADIENTS}")
     for name in _KERAS_BACKEND.split():
         new = _BACKEND_NOW.get(name, name)
         space = "random" if name.startswith("random_") else "ops"
@@ -217,7 +218,7 @@ def _gone() -> dict[str, Gone]:
         says = f"Keras 3 has no `keras.backend.{name}`"
         found[f"keras.backend.{name}"] = Gone(says, f"write `keras.{space}.{new}`", f"keras.{space}.{new}")
     for name in ("gradients", "function", "get_session", "set_session", "placeholder", "learning_phase"):
-        found[f"keras.backend.{name}"] = Gone(f"Keras 3 has no `keras.backend.{name}`", _TAPE)
+        found[f"keras.backend.{name}"] = Gone(f"Keras 3 has no `keras.backend.{name}`", TAKE_GRADIENTS)
     for old, new in _KERAS_MOVED.items():
         found[f"keras.{old}"] = Gone(f"Keras 3 has no `keras.{old}`", f"write `keras.{new}`", f"keras.{new}")
     for name in ("CuDNNLSTM", "CuDNNGRU", "LocallyConnected1D", "LocallyConnected2D"):
@@ -356,9 +357,9 @@ API: Final = Api(
     activation_layers={"Softmax": _D.SOFTMAX, "ReLU": _D.RELU},
     gone=_gone(),
     gone_methods={
-        (Role.OPTIMIZER, "minimize"): Gone("a Keras 3 optimizer has no `minimize`", _TAPE),
-        (Role.OPTIMIZER, "get_gradients"): Gone("a Keras 3 optimizer has no `get_gradients`", _TAPE),
-        (Role.OPTIMIZER, "get_updates"): Gone("a Keras 3 optimizer has no `get_updates`", _TAPE),
+        (Role.OPTIMIZER, "minimize"): Gone("a Keras 3 optimizer has no `minimize`", TAKE_GRADIENTS),
+        (Role.OPTIMIZER, "get_gradients"): Gone("a Keras 3 optimizer has no `get_gradients`", TAKE_GRADIENTS),
+        (Role.OPTIMIZER, "get_updates"): Gone("a Keras 3 optimizer has no `get_updates`", TAKE_GRADIENTS),
         (Role.OPTIMIZER, "get_weights"): Gone(
             "a Keras 3 optimizer has no `get_weights`", "read `optimizer.variables`, or call `save_own_variables`"
         ),

@@ -110,6 +110,7 @@ class Capture:
         )
         self.listener = OpListener(self.hooks, self._note_op, self._ignores)
         self.updates.known.hush = lambda: self.listener.hush()
+        self.requests.hush = lambda: self.listener.hush() if self.term_norms is None else None
         self._joined: set[str] = set()
         self._known: dict[int, KnownStep] = {}
 

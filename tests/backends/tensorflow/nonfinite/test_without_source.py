@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from whygrad.graph.codec import dump, load_recording
+from whygrad.graph import Recording
+from whygrad.graph.codec import dump, load
 from whygrad.rules import all_rules, diagnose
 from whygrad.watch import watch
 
@@ -54,6 +55,6 @@ def test_the_rule_is_the_same_without_the_file(
 
     script.unlink()
     linecache.clearcache()
-    without_file = [each.rule for each in diagnose(load_recording(dump(recording)), all_rules())]
+    without_file = [each.rule for each in diagnose(load(dump(recording), Recording), all_rules())]
 
     assert with_file == without_file == [rule]

@@ -9,29 +9,9 @@ import re
 import sys
 from typing import Any, Final
 
-_TAPE: Final = "take gradients with `with tf.GradientTape() as tape: ...` and `tape.gradient(loss, variables)`"
-_DIRECT: Final = "there are no sessions any more: call the function directly, its tensors have values"
-_OLD: Final = {  # names of version 1 that nothing replaces by another name
-    "assign": "write `variable.assign(value)`",
-    "assign_add": "write `variable.assign_add(value)`",
-    "assign_sub": "write `variable.assign_sub(value)`",
-    "placeholder": "give the function an argument, or the model a `keras.Input`",
-    "Session": _DIRECT,
-    "InteractiveSession": _DIRECT,
-    "global_variables_initializer": "leave it out: a variable has its value as soon as it is made",
-    "get_variable": "make the variable once with `tf.Variable(...)`, and pass it on",
-    "variable_scope": "keep the variables in a layer, a model or a `tf.Module`",
-    "layers": "use the layers of `keras.layers`, and keep each in an attribute",
-    "contrib": "its parts were removed, or moved to packages of their own, such as `tensorflow_probability`",
-    "logging": "use `logging` of Python, or `tf.get_logger()`",
-    "app": "call your `main()` yourself",
-    "flags": "use `argparse`",
-    "to_float": "write `tf.cast(x, tf.float32)`",
-    "to_int32": "write `tf.cast(x, tf.int32)`",
-    "set_random_seed": "write `tf.random.set_seed(seed)`",
-    "reset_default_graph": "leave it out: there is no default graph any more",
-    "trainable_variables": "read `trainable_variables` of the layer or model",
-}
+from whygrad.backends.tensorflow.api import GONE_WITHOUT_A_NAME, TAKE_GRADIENTS
+
+_OLD: Final = GONE_WITHOUT_A_NAME | {"set_random_seed": "write `tf.random.set_seed(seed)`"}
 _OPTIMIZERS: Final = {"GradientDescent": "SGD", "Momentum": "SGD", "AdagradDA": "Adagrad", "ProximalAdagrad": "Adagrad"}
 
 
@@ -59,7 +39,7 @@ def _of_tensorflow(path: str, inside: str, name: str) -> str | None:
         return f"write `{now}`"
     if inside == "train" and name.endswith("Optimizer"):
         kind = name.removesuffix("Optimizer")
-        return f"use `keras.optimizers.{_OPTIMIZERS.get(kind, kind)}`, and {_TAPE}"
+        return f"use `keras.optimizers.{_OPTIMIZERS.get(kind, kind)}`, and {TAKE_GRADIENTS}"
     if name in _OLD and not inside:
         return _OLD[name]
     known: Any = tf.compat.v1

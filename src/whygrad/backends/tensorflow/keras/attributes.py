@@ -64,30 +64,24 @@ class Attributes:
             self._flags.append(change)
 
     def set_of_layer(self, layer: Any, frame: FrameType, name: str, value: Any) -> None:
-        if owner_of(frame.f_code) is not CodeOwner.USER:
-            return
         if name == "trainable" and getattr(layer, "_trainable", None) is value:
             self.flag_set(layer, value, frame)  # TensorFlow sees no change, and the setter never runs
         recorder = self._recorder
         if isinstance(value, (int, float)) and vars(layer).get(name, value) != value:
             self.numbers[(id(layer), name)] = (recorder.place_at(frame), recorder.now)
-        self._set_of_any(layer, frame, name, value)
+        self.set_of_module(layer, frame, name, value)
 
     def set_of_module(self, module: Any, frame: FrameType, name: str, value: Any) -> None:
-        """The same of a `tf.Module`, whose lists forget a variable that its attribute does not hold any more."""
-        if owner_of(frame.f_code) is CodeOwner.USER:
-            self._set_of_any(module, frame, name, value)
-
-    def _set_of_any(self, owner: Any, frame: FrameType, name: str, value: Any) -> None:
+        """A `tf.Module`, or a layer, whose lists forget a variable that its attribute does not hold any more."""
         if compat.id_of(value) is None:
             return
-        held = vars(owner).get(name)
+        held = vars(module).get(name)
         entry = self._variables.of(held) if hasattr(held, "assign") else None
         if entry is not None:
             recorder = self._recorder
             self._note(
                 AttributeSet(
-                    owner=path_of(owner),
+                    owner=path_of(module),
                     attribute=name,
                     given=Given.TENSOR,
                     where=span(recorder.place_at(frame)),
@@ -98,8 +92,7 @@ class Attributes:
 
     def set_of_optimizer(self, optimizer: Any, base: type, frame: FrameType, name: str) -> None:
         """An attribute that the optimizer does not have, and that it does not make itself."""
-        own = frame.f_locals.get("self") is optimizer
-        if owner_of(frame.f_code) is CodeOwner.USER and not own and not hasattr(optimizer, name):
+        if frame.f_locals.get("self") is not optimizer and not hasattr(optimizer, name):
             self._note(
                 AttributeSet(
                     owner=str(getattr(optimizer, "name", type(optimizer).__name__)),

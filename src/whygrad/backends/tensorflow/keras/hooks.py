@@ -10,6 +10,7 @@ from typing import Any
 from whygrad.backends.tensorflow.keras.facts import KerasFacts
 from whygrad.backends.tensorflow.keras.lists import OF_LAYERS, OF_MODULES
 from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.source.position import CodeOwner, owner_of
 
 Note = Callable[..., Any]
 Wrap = Callable[[Any], Any]
@@ -81,11 +82,13 @@ def _method(hooks: Hooks, *, before: Note | None = None, after: Note | None = No
 
 
 def _setting(hooks: Hooks, note: Note) -> Wrap:
-    """The frame of a setter is known by its name: a property that is set through it looks past it."""
+    """What the user's own code sets. The frame of a setter is known by its name: a property looks past it."""
 
     def wrap(original: Any) -> Any:
         def __setattr__(self: Any, name: str, value: Any) -> None:  # noqa: N807
-            hooks.safely(note, self, sys._getframe(1), name, value)
+            frame = sys._getframe(1)
+            if owner_of(frame.f_code) is CodeOwner.USER:
+                hooks.safely(note, self, frame, name, value)
             original(self, name, value)
 
         return __setattr__

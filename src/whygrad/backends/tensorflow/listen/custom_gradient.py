@@ -115,6 +115,7 @@ def _note(
 
     def observed(*gradients: Any) -> Any:
         made = hidden if graph is None else ids[:results]
+        hooks.safely(recorder.wake)
         call = hooks.safely(_meet, recorder, record, backward, tuple(made), graph)
         hooks.safely(_enter, recorder, str(op_type))
         listening = hooks.safely(_listen_in, recorder, backward)

@@ -74,19 +74,6 @@ class Hooks:
         finally:
             lock.release()
 
-    def again(self, note: Callable[..., Any], *arguments: Any) -> None:
-        """As `safely`, where `is_thread` has just been asked."""
-        lock = self._lock
-        if not lock.acquire(False):
-            self.safely(note, *arguments)
-            return
-        try:
-            note(*arguments)
-        except Exception as error:
-            self.fail(error)
-        finally:
-            lock.release()
-
     def is_thread(self, thread: int) -> bool:
         """Whether it took the last note, and notes are taken at all."""
         return thread == self._thread and not self.broken and not getattr(own_thread, "busy", False)

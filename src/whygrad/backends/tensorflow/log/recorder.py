@@ -92,6 +92,7 @@ class Recorder:
         self.aftermath: Aftermath | None = None  # what a replay would need of what was computed with gradients since
         self.replaying = False  # the program's own functions run for us: their tapes and requests are none of its own
         self.spy: Callable[..., None] | None = None  # told of eager ops while paused
+        self.listen_again: Callable[[], None] | None = None  # there while TensorFlow need not tell us of ops
         self.listening_in = False  # a gradient that the user wrote runs, and asks a tape of its own
         self._stopping = False
         self._around: tuple[Position, ...] = ()  # the user's frames around the op being logged
@@ -131,6 +132,12 @@ class Recorder:
         finally:
             self.paused -= 1
 
+    def wake(self) -> None:
+        """Hear of ops again: code of the user's own may run from here on."""
+        again, self.listen_again = self.listen_again, None
+        if again is not None:
+            again()
+
     # -- ops -------------------------------------------------------------------------------------
 
     def on_op(self, op_type: str | bytes, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
@@ -158,7 +165,7 @@ class Recorder:
     def _log_eager(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
         found = user_frame(frame)
         place = self.place_of(found)
-        self._around = callers_of(found)
+        self._around = callers_of(found, self._position_of)
         known = self.producers
         # TensorFlow halts the tapes around these: one is the cut itself, the other is recorded as a whole.
         self._stopping = name == "StopGradient" or name.startswith("__forward_")
@@ -433,15 +440,13 @@ class Recorder:
         def is_old(moment: int) -> bool:
             return moment <= sequence and not any(began <= moment <= ended for began, ended in spans)
 
-        spared = []
+        spared, gone = [], set[int]()
         while records and records[0].sequence <= sequence:
             record = records.popleft()
             if not is_old(record.sequence):
                 spared.append(record)
                 continue
-            for facts in record.outputs:
-                producers.pop(facts.id, None)
-                self.labels.forget(facts.id)
+            gone.update([facts.id for facts in record.outputs])
         records.extendleft(reversed(spared))
         self._spared = len(spared)
         while self.departures and is_old(self.departures[0].sequence):
@@ -449,8 +454,10 @@ class Recorder:
         before = itertools.takewhile(lambda item: item[1].sequence <= sequence, self.leaves.items())  # the oldest first
         for number in [number for number, leaf in before if is_old(leaf.sequence)]:
             del self.leaves[number]
-            self.labels.forget(number)
-            producers.pop(number, None)
+            gone.add(number)
+        for number in gone & producers.keys():
+            del producers[number]
+        self.labels.forget(gone)
         self.dropped_before = sequence
 
     def is_data(self, value: Any) -> bool:
@@ -467,12 +474,15 @@ class Recorder:
     def place_at(self, frame: FrameType) -> Place:
         return self.place_of(user_frame(frame))
 
-    def _new_place(self, found: FrameType) -> Position:
-        """A place that is met for the first time; it keeps its code, whose id can thus be no other's."""
-        if len(self._places) >= KEPT_OPS:
-            self._places.clear()
-        place = position_in(found)
-        self._places.setdefault(id(place.code), {})[place.instruction] = place
+    def _position_of(self, frame: FrameType) -> Position:
+        """Where a frame is; a position that is kept keeps its code, whose id can thus be no other's."""
+        places = self._places.get(id(frame.f_code))
+        place = None if places is None else places.get(frame.f_lasti)
+        if place is None:
+            if len(self._places) >= KEPT_OPS:
+                self._places.clear()
+            place = position_in(frame)
+            self._places.setdefault(id(place.code), {})[place.instruction] = place
         return place
 
     def place_below(self, frame: FrameType, above: FrameType | None) -> Place:
@@ -488,12 +498,8 @@ class Recorder:
     def place_of(self, found: FrameType | None) -> Place:
         if found is None:
             return None
-        places = self._places.get(id(found.f_code))
-        place = None if places is None else places.get(found.f_lasti)
-        if place is not None:
-            return place
         if not autograph.is_generated(found.f_code):
-            return self._new_place(found)
+            return self._position_of(found)
         where = autograph.original_span(position_in(found))
         if file_owner(where.file) is CodeOwner.MACHINERY:  # tf_keras has its own training step converted
             outer = user_frame(found.f_back)

@@ -96,6 +96,7 @@ class Requests:
         self._episodes = episodes
         self._training = training
         self.freeze: Freeze = lambda *_: Graph()
+        self.hush: Callable[[], Callable[[], None] | None] = lambda: None  # stops the listening; returns what ends that
         self.on_answer: list[Callable[[Ticket, list[Any], list[float]], None]] = []  # eager, with the sums of squares
         self.on_eager: list[Callable[[Ticket, list[Any], list[float]], None]] = []  # the same, but for Jacobians
         self.on_traced: list[Callable[[Ticket, list[Any]], None]] = []
@@ -132,12 +133,15 @@ class Requests:
         if facts.used_up is None:
             facts.used_up = entry.place
         others = [number for number in recorder.tapes if number != facts.number or facts.persistent]
+        graph = compat.current_graph()
         if not others:
             recorder.paused += 1
+            if graph is None and recorder.spy is None and recorder.python_bodies is None:
+                recorder.listen_again = self.hush()  # ops of TensorFlow's own gradients leave no trace
         return Ticket(
             entry,
             not others,
-            compat.current_graph(),
+            graph,
             tape,
             raw_targets,
             raw,
@@ -203,6 +207,8 @@ class Requests:
 
     def _resume(self, ticket: Ticket | None) -> None:
         self._recorder.asking -= 1
+        if not self._recorder.asking:
+            self._recorder.wake()
         if ticket is not None and ticket.paused:
             self._recorder.paused -= 1
         if ticket is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
@@ -26,7 +26,9 @@ def is_users_own(frame: FrameType | None) -> bool:
     return False
 
 
-def callers_of(frame: FrameType | None) -> tuple[Position, ...]:
+def callers_of(
+    frame: FrameType | None, position: Callable[[FrameType], Position] = position_in
+) -> tuple[Position, ...]:
     """The user's frames around a frame; a module's own code has none worth keeping."""
     if frame is None or frame.f_code.co_name == "<module>":
         return ()
@@ -35,7 +37,7 @@ def callers_of(frame: FrameType | None) -> tuple[Position, ...]:
         frame = user_frame(frame.f_back)
         if frame is None:
             break
-        found.append(position_in(frame))
+        found.append(position(frame))
         if frame.f_code.co_name == "<module>":
             break
     return tuple(found)

@@ -64,6 +64,7 @@ class Tapes:
         if self._recorder.replaying:
             return
         recorder, facts = self._recorder, self.of(tape)
+        recorder.wake()
         if not recorder.open_tapes and compat.current_graph() is None:
             recorder.begin_step()
         if facts.graph is None:

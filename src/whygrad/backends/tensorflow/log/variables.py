@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any
+from typing import Any, Final
 
 from whygrad.backends.tensorflow import compat
 from whygrad.graph import VariableId
@@ -39,6 +39,9 @@ class VariableEntry:
     keras: weakref.ref[Any] | None = None  # the Keras variable around it
 
 
+_MOST_MET: Final = 20_000
+
+
 def handle_id(variable: Any) -> int | None:
     """None for what is no variable, and for one with copies on several devices, outside of a replica."""
     try:
@@ -55,6 +58,7 @@ class VariableBook:
         self.entries: dict[int, VariableEntry] = {}
         self.copies: dict[int, int] = {}  # the handle of a copy on another device -> that of the first
         self.writes = 0  # outside of compiled functions, by anybody
+        self._met: dict[int, VariableEntry] = {}  # by the id of the variable that was asked for
 
     def add(self, variable: Any, created: Position | SourceSpan | None, now: int = 0) -> VariableEntry | None:
         """Note a variable; None where it has no handle yet."""
@@ -126,14 +130,22 @@ class VariableBook:
 
     def of(self, variable: Any) -> VariableEntry | None:
         """The entry of a tf.Variable or Keras variable."""
-        variable = compat.below_casts(variable)
+        met, held = self._met.get(id(variable)), compat.held_by(variable)  # ids come back, and values are replaced
+        if met is not None and met.keras and met.reference and met.keras() is variable and met.reference() is held:
+            return met
+        asked, variable = variable, compat.below_casts(variable)
         if compat.awaits_value(variable):
             return None
         inner = compat.held_by(variable)
         if inner is not None and hasattr(type(inner), "handle"):
             self.link_keras(variable, None)
             variable = inner
-        return self.add(variable, None) if hasattr(type(variable), "handle") else None
+        found = self.add(variable, None) if hasattr(type(variable), "handle") else None
+        if found is not None:
+            if len(self._met) >= _MOST_MET:
+                self._met.clear()
+            self._met[id(asked)] = found
+        return found
 
 
 def _clean_name(variable: Any) -> str:

@@ -106,6 +106,8 @@ def install(hooks: Hooks, recorder: Recorder, backward_ops: MutableMapping[Any, 
     attribution = Attribution(recorder, backward_ops)
 
     def gradient_function(op_name: Any, *arguments: Any) -> Any:
+        if recorder.listen_again is not None:  # nobody hears of its ops
+            return original(op_name, *arguments)
         finish = hooks.safely(attribution.begin, op_name, arguments)
         try:
             return original(op_name, *arguments)

@@ -18,7 +18,6 @@ from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.updates import Updates
 from whygrad.backends.tensorflow.nonfinite.known_step import KnownStep
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
-from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 
 
@@ -33,12 +32,6 @@ def install(
 
     called, known, unheard, is_alone = recorder.calling, known_steps, listener.unheard, listener.is_alone
 
-    def before(function: Any, arguments: tuple[Any, ...]) -> Any:
-        return histories().before(function, arguments)
-
-    def after(history: StepHistory, results: Any) -> None:
-        histories().after(history, results)
-
     def calling(original: Any) -> Any:
         def call_flat(self: Any, *args: Any) -> Any:
             step = known.get(id(self))
@@ -52,12 +45,12 @@ def install(
                 except Exception:
                     step.history.died = True
                     raise
-                hooks.again(step.ran, args, results)
+                hooks.safely(step.ran, args, results)
                 return results
             if not compat.runs_eagerly():
                 return original(self, *args)
             called.passing = None
-            history = hooks.safely(before, self, args)
+            history = hooks.safely(lambda: histories().before(self, args))
             around, called.graph = getattr(called, "graph", None), None if history is None else history.graph
             try:
                 results = original(self, *args)
@@ -68,7 +61,7 @@ def install(
             finally:
                 called.graph = around
             if history is not None:
-                hooks.safely(after, history, results)
+                hooks.safely(histories().after, history, results)
             return results
 
         return call_flat

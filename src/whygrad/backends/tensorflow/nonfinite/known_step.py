@@ -65,16 +65,11 @@ class KnownStep:
 
     def takes(self, arguments: tuple[Any, ...], hooks: Hooks) -> bool:
         """Whether the call that is about to be made may pass without a closer look."""
-        if self.left <= 0:
-            return False
         history, recorder, labels = self.history, self._recorder, self._labels
-        if (
-            recorder.is_busy
-            or time.perf_counter() >= history.next_at
-            or not hooks.is_thread(threading.get_ident())
-            or not compat.runs_eagerly()
-            or (labels and not labels.keys().isdisjoint([compat.tensor_id(arguments[i]) for i in history.data_at]))
-        ):
+        is_due = self.left <= 0 or recorder.is_busy or time.perf_counter() >= history.next_at
+        if is_due or not hooks.is_thread(threading.get_ident()) or not compat.runs_eagerly():
+            return False
+        if labels and not labels.keys().isdisjoint([compat.tensor_id(arguments[i]) for i in history.data_at]):
             return False
         if self._takes_data or history.writes_seen != self._variables.writes:
             hooks.safely(self._look_ahead, arguments)
@@ -130,11 +125,7 @@ def _looks_fine(result: Any) -> bool:
     if not result.dtype.is_floating:
         return True
     value = compat.array_view(result)
-    return value.size > SMALL_RESULT or _has_finite_sum(value)
-
-
-def _has_finite_sum(value: Any) -> bool:
-    return math.isfinite(value.sum() if value.ndim else value)
+    return value.size > SMALL_RESULT or math.isfinite(value.sum())
 
 
 def _is_small_float(result: Any) -> bool:
