@@ -68,7 +68,7 @@ class Labels:
         for function in call.functions:
             self.calls.arrived(function, call.arguments)
             fresh: dict[Asked, Asked] = {}  # the request of the trace -> that of this call
-            for number, label in zip(outputs, self.calls.outputs(function, call.arguments), strict=False):
+            for label, number in zip(self.calls.outputs(function, call.arguments), outputs, strict=False):
                 if label is not None:
                     self.tensors[number] = asked_now(label, function.key, now, fresh)
                     self._clips_used.add(label.clipped)

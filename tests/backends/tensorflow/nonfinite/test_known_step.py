@@ -151,6 +151,28 @@ def test_a_call_that_passes_takes_no_arguments_of_ours(tf: ModuleType) -> None:
     assert len(known.lean.cached_definition.signature.input_arg) == wanted + counted
 
 
+def test_a_step_that_returns_nothing_is_known_as_any_other(tf: ModuleType) -> None:
+    w = tf.Variable([1.0, 2.0], name="w")
+
+    @tf.function
+    def step(x: Any) -> None:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((w * x) ** 2)
+        w.assign_sub(0.01 * tape.gradient(loss, w))
+
+    with watch() as run:
+        for _ in range(LONG):
+            step(tf.constant([1.0, 2.0]))
+        capture = running_capture()
+        assert capture is not None
+        [known] = capture._known.values()
+        assert not capture.has_failed()
+    [write] = [each for each in run.recording().ledger.writes if each.compiled]
+
+    assert known.history.calls == LONG
+    assert write.count == LONG
+
+
 def test_others_who_listen_to_ops_hear_of_every_call(tf: ModuleType) -> None:
     heard: list[str] = []
 

@@ -106,7 +106,7 @@ def install(hooks: Hooks, recorder: Recorder, backward_ops: MutableMapping[Any, 
     attribution = Attribution(recorder, backward_ops)
 
     def gradient_function(op_name: Any, *arguments: Any) -> Any:
-        if recorder.listen_again is not None:  # nobody hears of its ops
+        if recorder.listen_again is not None and compat.runs_eagerly():  # nobody hears of its ops
             return original(op_name, *arguments)
         finish = hooks.safely(attribution.begin, op_name, arguments)
         try:

@@ -94,7 +94,7 @@ class KnownStep:
         recorder.ledger.ran_again(self._runs)
         if self._numbers:
             recorder.traced.ran((history.graph,))
-        recorder.passed(results, history.graph)
+        recorder.passed(results or (), history.graph)
         for i in self._looked_at:
             value = compat.array_view(results[i])
             if not math.isfinite(value.sum() if value.ndim else value):
