@@ -27,12 +27,14 @@ class OpListener:
 
     def unheard(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function whose ops in this thread are noted by others; TensorFlow need not even tell of them."""
-        listen_again = self.hush()
+        listeners, on_op = compat.listeners(), self._on_op
+        if on_op not in listeners:
+            return function(*args)
+        listeners.remove(on_op)
         try:
             return function(*args)
         finally:
-            if listen_again is not None:
-                listen_again()
+            listeners.append(on_op)
 
     def is_alone(self) -> bool:
         """Whether nobody else hears of the ops of this thread."""

@@ -96,8 +96,7 @@ class KnownStep:
             recorder.traced.ran((history.graph,))
         recorder.passed(results or (), history.graph)
         for i in self._looked_at:
-            value = compat.array_view(results[i])
-            if not math.isfinite(value.sum() if value.ndim else value):
+            if not _has_finite_sum(compat.array_view(results[i])):
                 histories.look_at(history, results)
                 break
 
@@ -125,7 +124,11 @@ def _looks_fine(result: Any) -> bool:
     if not result.dtype.is_floating:
         return True
     value = compat.array_view(result)
-    return value.size > SMALL_RESULT or math.isfinite(value.sum())
+    return value.size > SMALL_RESULT or _has_finite_sum(value)
+
+
+def _has_finite_sum(value: Any) -> bool:
+    return math.isfinite(value.sum() if value.ndim else value)  # of a single number NumPy takes its time
 
 
 def _is_small_float(result: Any) -> bool:
