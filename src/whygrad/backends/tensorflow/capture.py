@@ -57,6 +57,7 @@ from whygrad.graph import Event, Failure, Held, Recording, TermNumbers
 from whygrad.notice import warn
 
 _running: list[Capture] = []
+_ASKING = ("OptionalHasValue", b"OptionalHasValue")  # whether a step of `fit` had data
 
 
 def running_capture() -> Capture | None:
@@ -275,13 +276,11 @@ class Capture:
         hear_updates(self.hooks, base, compat.updating_method(base), self.updates)
 
     def _ignores(self, op_type: Any, graph: Any) -> bool:
-        """Whether nothing would come of an op: most ops of an optimizer, which are many."""
-        return (
-            graph is None
-            and self.recorder.ignores(op_type)
-            and self.term_norms is None
-            and self.hooks.is_thread(threading.get_ident())
-        )
+        """Whether nothing would come of an op: most of the many of an optimizer, and what `fit` asks at each step."""
+        if graph is not None or op_type in _ASKING:
+            return graph is None
+        aside = self.recorder.ignores(op_type) and self.term_norms is None
+        return aside and self.hooks.is_thread(threading.get_ident())
 
     def _note_op(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
         self.recorder.on_op(op_type, inputs, attrs, outputs, graph, frame)

@@ -71,12 +71,6 @@ def install(
         step: KnownStep | None = getattr(called, "passing", None)
         return step if step is not None and step.gave(compat.variant_of(optional)) else None
 
-    def asking(original: Any) -> Any:
-        def has_value(self: Any, name: Any = None) -> Any:
-            return original(self, name) if passing(self) is None else unheard(original, self, name)
-
-        return has_value
-
     def opening(original: Any) -> Any:
         def get_value(self: Any, name: Any = None) -> Any:
             step = passing(self)
@@ -93,7 +87,6 @@ def install(
         return get_value
 
     hooks.replace(compat.AtomicFunction, "call_flat", calling)
-    hooks.replace(compat.Optional, "has_value", asking)
     hooks.replace(compat.Optional, "get_value", opening)
 
 
