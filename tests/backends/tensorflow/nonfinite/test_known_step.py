@@ -12,6 +12,7 @@ import pytest
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.capture import running_capture
+from whygrad.backends.tensorflow.compat import lean
 from whygrad.backends.tensorflow.nonfinite import known_step
 from whygrad.backends.tensorflow.nonfinite.known_step import FULLY, FULLY_AT_LEAST, KNOWN_AFTER
 from whygrad.watch import watch
@@ -171,6 +172,31 @@ def test_a_step_that_returns_nothing_is_known_as_any_other(tf: ModuleType) -> No
 
     assert known.history.calls == LONG
     assert write.count == LONG
+
+
+def test_a_call_that_passes_is_run_with_the_options_of_the_moment(tf: ModuleType) -> None:
+    from tensorflow.python.eager import context
+
+    used: list[str] = []
+
+    def execute(name: str, count: int, inputs: Any, attrs: Any, ctx: Any) -> Any:
+        used.append(attrs[attrs.index("executor_type") + 1])
+        return original(name, count, inputs, attrs, ctx)
+
+    with watch():
+        step, _ = trainer(tf)
+        for i in range(KNOWN_AFTER + 2 * FULLY):
+            step(batch(tf, i))
+        original, lean.quick_execute = lean.quick_execute, execute
+        try:
+            step(batch(tf, 0))
+            with context.function_executor_type("SINGLE_THREADED_EXECUTOR"):  # changes the options in place
+                step(batch(tf, 1))
+            step(batch(tf, 2))
+        finally:
+            lean.quick_execute = original
+
+    assert used == ["", "SINGLE_THREADED_EXECUTOR", ""]
 
 
 def test_others_who_listen_to_ops_hear_of_every_call(tf: ModuleType) -> None:

@@ -138,14 +138,14 @@ def short_call(function: Any, lean: Any = None) -> Callable[..., Any] | None:
     wanted = {each.name for each in runs.cached_definition.signature.input_arg}
     left_out = [i for i in reversed(range(len(names))) if names[i] not in wanted]
     context, name, count = runs._bound_context, runs.name.decode(), len(outputs)
-    options: Any = None
+    known: tuple[Any, ...] = ()
     attrs: tuple[Any, ...] = ()
 
     def call(arguments: tuple[Any, ...]) -> Any:
-        nonlocal options, attrs
-        if context.function_call_options is not options:
-            options = context.function_call_options
-            attrs = tuple(chain(*options.as_attrs().items()))
+        nonlocal known, attrs
+        options = context.function_call_options  # another one, or the same with something else in it
+        if known != (now := (options.executor_type, options.config_proto_serialized)):
+            known, attrs = now, tuple(chain(*options.as_attrs().items()))
         given = list(arguments)
         for i in left_out:
             del given[i]
