@@ -157,3 +157,12 @@ def test_works_in_replicas(tf: ModuleType, keras: ModuleType) -> None:
 
     assert float(average.averages[0].numpy()) == 1.25
     assert int(average.steps.numpy()) == 2
+
+
+def test_the_average_of_a_variable_is_asked_for_by_the_variable(tf: ModuleType) -> None:
+    v, w, other = (tf.Variable([each]) for each in (1.0, 2.0, 3.0))
+    average = wg.edit.ExponentialAverage([v, w], decay=0.9)
+
+    assert average.average_of(w).numpy() == [2.0]
+    with pytest.raises(UsageError, match="is not averaged"):
+        average.average_of(other)

@@ -16,6 +16,7 @@ from whygrad.errors import UsageError
 from whygrad.training.edit.owned_variables import Pattern, trained
 from whygrad.training.edit.planned_edit import Logs, PlannedEdit
 from whygrad.training.replicas import across_replicas, copy_of, mixed, scope_of, write
+from whygrad.training.variables import check_variable, name_of
 
 
 class ExponentialAverage(PlannedEdit):
@@ -49,6 +50,14 @@ class ExponentialAverage(PlannedEdit):
         with tf.init_scope(), scope_of(variables):
             self.averages = [copy_of(variable, "average") for variable in variables]
             self.is_swapped = tf.Variable(False, trainable=False, name="swapped")
+
+    def average_of(self, variable: Any) -> Any:
+        """The average that belongs to a variable."""
+        check_variable(variable)
+        for own, average in zip(self._held.variables, self.averages, strict=True):
+            if compat.native(own) is compat.native(variable):
+                return average
+        raise UsageError(f"`{name_of(variable)}` is not averaged")
 
     def _act(self, now: Any, times: Any) -> None:
         if tf.executing_eagerly() and bool(self.is_swapped.numpy()):
