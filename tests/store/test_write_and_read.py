@@ -15,6 +15,7 @@ from whygrad.diagnostics import Diagnostic, Severity
 from whygrad.graph import Graph
 from whygrad.graph.series import CHANNELS
 from whygrad.store import Rows, Run, RunNotFoundError, RunWriter, Track, compaction
+from whygrad.store.writer import packed
 
 TRACK = track()
 
@@ -132,8 +133,8 @@ def test_facts_events_diagnostics_and_graph_come_back(tmp_path: Path) -> None:
     writer.add_event("epoch", {"epoch": 0, "val_loss": 0.5}, step=99)
     diagnostic = Diagnostic(code="WG301", rule="dead-units", severity=Severity.WARNING, message="half of `w` is dead")
     writer.add_diagnostic(diagnostic)
-    writer.set_graph(0, Graph(truncated=True))
-    writer.set_graph(0, Graph(truncated=False))
+    writer.set_graph(0, packed(Graph(truncated=True)))
+    writer.set_graph(0, packed(Graph(truncated=False)))
     writer.close()
 
     run = Run(writer.path)

@@ -59,11 +59,7 @@ class Run:
     def tracks(self) -> list[Track]:
         """The optimizers of the run; one that was recorded in several stretches is there once."""
         with open_to_read(self.path) as database:
-            merged: dict[str, Track] = {}
-            for _, track in _tracks(database):
-                known = merged.get(track.name)
-                merged[track.name] = track if known is None else _merge(known, track)
-            return list(merged.values())
+            return _merged_tracks(database)
 
     def variables(self) -> list[tuple[str, VariableInfo]]:
         """(track, variable) for each variable of each track."""
@@ -83,11 +79,14 @@ class Run:
             blocks: read so many stretches only, evenly spread, and what is newest.
         """
         with open_to_read(self.path) as database:
-            parts = [
-                (list(layout.scalars), rows.steps, rows.scalars.T)
-                for number, layout in _tracks(database, track)
-                for rows in self._stretches(database, number, layout, blocks=blocks)
-            ]
+            return self._scalars(database, track, blocks)
+
+    def _scalars(self, database: sqlite3.Connection, track: str, blocks: int | None) -> TrackSeries:
+        parts = [
+            (list(layout.scalars), rows.steps, rows.scalars.T)
+            for number, layout in _tracks(database, track)
+            for rows in self._stretches(database, number, layout, blocks=blocks)
+        ]
         names = list(dict.fromkeys(name for known, _, _ in parts for name in known))
         steps, columns = _aligned(parts, names)
         return TrackSeries(name=track, steps=steps, scalars=columns)
@@ -95,15 +94,20 @@ class Run:
     def series(self, variable: str, track: str | None = None, blocks: int | None = None) -> VariableSeries:
         """One variable over all its steps, or over so many evenly spread stretches of them."""
         with open_to_read(self.path) as database:
-            found = self._stretches_of(database, variable, track)
-            home = found[0][1].name
-            parts = [
-                (list(CHANNELS), rows.steps, rows.values[:, 0].T)
-                for number, layout, index in found
-                if layout.name == home
-                for rows in self._stretches(database, number, layout, [index], blocks, scalars=False)
-            ]
-            silent, units = self._silent_units(database).get(variable, (None, None))
+            return self._series(database, variable, track, blocks)
+
+    def _series(
+        self, database: sqlite3.Connection, variable: str, track: str | None, blocks: int | None
+    ) -> VariableSeries:
+        found = self._stretches_of(database, variable, track)
+        home = found[0][1].name
+        parts = [
+            (list(CHANNELS), rows.steps, rows.values[:, 0].T)
+            for number, layout, index in found
+            if layout.name == home
+            for rows in self._stretches(database, number, layout, [index], blocks, scalars=False)
+        ]
+        silent, units = self._silent_units(database).get(variable, (None, None))
         steps, columns = _aligned(parts, CHANNELS)
         return VariableSeries(
             info=found[-1][1].variables[found[-1][2]],
@@ -140,9 +144,11 @@ class Run:
 
     def everything(self, track: str, blocks: int | None = None) -> TrackSeries:
         """All variables of a track, over all steps or so many evenly spread stretches of them."""
-        scalars = self.scalars(track, blocks)
-        names = [info.name for name, info in self.variables() if name == track]
-        series = tuple(self.series(name, track, blocks) for name in names)
+        with open_to_read(self.path) as database:
+            scalars = self._scalars(database, track, blocks)
+            known = [each for each in _merged_tracks(database) if each.name == track]
+            names = [info.name for each in known for info in each.variables]
+            series = tuple(self._series(database, name, track, blocks) for name in names)
         return TrackSeries(name=track, steps=scalars.steps, scalars=scalars.scalars, variables=series)
 
     def rows(self, track: str) -> Iterator[tuple[Track, Rows]]:
@@ -284,6 +290,14 @@ class Run:
             if text not in self.damage:
                 self.damage.append(text)
             return None
+
+
+def _merged_tracks(database: sqlite3.Connection) -> list[Track]:
+    merged: dict[str, Track] = {}
+    for _, track in _tracks(database):
+        known = merged.get(track.name)
+        merged[track.name] = track if known is None else _merge(known, track)
+    return list(merged.values())
 
 
 def _tracks(database: sqlite3.Connection, name: str | None = None) -> list[tuple[int, Track]]:

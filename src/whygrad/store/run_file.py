@@ -84,9 +84,10 @@ def open_to_write(path: Path) -> sqlite3.Connection:
         database.execute(f"PRAGMA page_size = {_PAGE}")
         database.execute("PRAGMA auto_vacuum = INCREMENTAL")
         database.execute("PRAGMA journal_mode = WAL")
-        database.execute("PRAGMA synchronous = FULL")
         database.execute("PRAGMA journal_size_limit = 16777216")
+        database.execute("PRAGMA synchronous = NORMAL")  # the tables reach the disk with what is first put into them
         migrate(database)
+        database.execute("PRAGMA synchronous = FULL")
     except BaseException:
         database.close()
         raise

@@ -131,15 +131,13 @@ class RunWriter:
         for diagnostic in diagnostics:
             self.add_diagnostic(diagnostic)
 
-    def set_graph(self, step: int, graph: Graph) -> None:
-        """The ops of one step; the first that is given stays."""
-        data = zlib.compress(json.dumps(to_plain(graph)).encode())
+    def set_graph(self, step: int, data: bytes) -> None:
+        """The ops of one step, a graph that is `packed`; the first that is given stays."""
         self._order("INSERT OR IGNORE INTO graph (step, data) VALUES (?, ?)", step, data)
 
     def set_ledger(self, ledger: Ledger) -> None:
         """Who wrote to which variable so far; the last that is given stays."""
-        data = zlib.compress(json.dumps(to_plain(ledger)).encode())
-        self._order("INSERT OR REPLACE INTO ledger (id, data) VALUES (1, ?)", data)
+        self._order("INSERT OR REPLACE INTO ledger (id, data) VALUES (1, ?)", packed(ledger))
 
     def set_fact(self, key: str, value: object) -> None:
         self._order("INSERT OR REPLACE INTO fact (key, value) VALUES (?, ?)", key, json.dumps(value, default=str))
@@ -173,3 +171,8 @@ class RunWriter:
         scribe = self._working()
         if scribe is not None:
             scribe.order(statement, *values)
+
+
+def packed(data: Graph | Ledger) -> bytes:
+    """A graph or a ledger as a run keeps it."""
+    return zlib.compress(json.dumps(to_plain(data)).encode())

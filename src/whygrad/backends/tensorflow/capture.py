@@ -277,10 +277,10 @@ class Capture:
 
     def _ignores(self, op_type: Any, graph: Any) -> bool:
         """Whether nothing would come of an op: most of the many of an optimizer, and what `fit` asks at each step."""
-        if graph is not None:
-            return False
+        if graph is None and op_type in _ASKING:
+            return True
         aside = self.recorder.ignores(op_type) and self.term_norms is None
-        return op_type in _ASKING or (aside and self.hooks.is_thread(threading.get_ident()))
+        return aside and self.hooks.is_thread(threading.get_ident())
 
     def _note_op(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, graph: Any, frame: FrameType) -> None:
         self.recorder.on_op(op_type, inputs, attrs, outputs, graph, frame)

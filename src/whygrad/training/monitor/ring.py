@@ -40,8 +40,8 @@ class Ring:
         """Add ops that write the row of step `number`, the `turn`-th that is written, over the oldest."""
         dtype = self._buffer.dtype
         prefix = tf.cast(halves(number), dtype)
-        slot = tf.cast(turn % self.capacity, tf.int32)
-        self._buffer.scatter_nd_update([[slot]], [tf.concat([prefix, tf.cast(row, dtype)], 0)])
+        row = tf.concat([prefix, tf.cast(row, dtype)], 0)
+        self._buffer.scatter_update(tf.IndexedSlices(row, turn % self.capacity))
 
     def clear(self) -> None:
         """Begin again with the first row."""

@@ -78,5 +78,8 @@ def _written(writes: Sequence[OptimizerWrite]) -> OptimizerWrite | None:
 
 def total_of(loss: Any, dtype: Any) -> Tensor:
     """A target of several tensors, or of many elements, is differentiated as their sum."""
-    parts = [tf.reduce_sum(tf.cast(part, dtype)) for part in tf.nest.flatten(loss) if is_here(part)]
+    here = [tf.cast(part, dtype) for part in tf.nest.flatten(loss) if is_here(part)]
+    parts = [part if part.shape.rank == 0 else tf.reduce_sum(part) for part in here]
+    if len(parts) == 1:
+        return parts[0]
     return tf.add_n(parts) if parts else tf.cast(float("nan"), dtype)

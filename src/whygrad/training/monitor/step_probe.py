@@ -80,6 +80,7 @@ class StepProbe:
         self._updates = _Updates(self)
         self._thread = threading.get_ident()
         self.replica = replica
+        self.makes_variables = False  # the step does, while it is traced
 
     def start(self) -> None:
         """Put the hooks in."""
@@ -88,10 +89,18 @@ class StepProbe:
         gradient_calls.hear_clipping(self._hooks, self._updates.clipped)
         if self.replica is not None:
             gradient_calls.hear_reductions(self._hooks, self._updates.reduced)
+        elif current_graph() is not None:
+            making = tf.variable_creator_scope(self._making)
+            making.__enter__()
+            self._hooks.on_removal(lambda: making.__exit__(None, None, None))
 
     def stop(self) -> None:
         """Take the hooks out; harmless where they are out already."""
         self._hooks.remove()
+
+    def _making(self, next_creator: Callable[..., Any], **how: Any) -> Any:
+        self.makes_variables = True
+        return next_creator(**how)
 
     @property
     def is_broken(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import tensorflow as tf
@@ -15,8 +16,8 @@ from whygrad.backends.tensorflow.measure.graph_building import unconverted
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable
 from whygrad.backends.tensorflow.measure.step_means import Means
 from whygrad.backends.tensorflow.measure.unit_watch import UnitWatch, is_watched
-from whygrad.graph import Graph
 from whygrad.store.rows import of_replica
+from whygrad.store.writer import packed
 from whygrad.training.monitor.optimizer_names import OptimizerNames
 from whygrad.training.monitor.replica_shares import contributions, replica_row, shares_of, with_bad_elements
 from whygrad.training.monitor.ring import Ring
@@ -64,7 +65,6 @@ class StepRecorder:
         self.units: dict[RowLayout, UnitWatch] = {}
         often = settings.histograms
         self.histograms = None if often is None else StepHistograms(often, self._rows_at_once)
-        self.graph: Graph | None = None  # of the step, as it was first traced
         self.counter = hidden_variable(0, dtype=tf.int64, name="steps")
         self._one = hidden_variable(1.0, dtype=tf.float32, name="one") if compiled else None
         self._compiled = compiled
@@ -72,6 +72,7 @@ class StepRecorder:
         self._names = OptimizerNames(model)
         self._probe: StepProbe | None = None
         self._graph: Any = None
+        self._recorded: Any = None  # the graph that was recorded first
         self._number: Any = None  # tensors of the step that is being traced
         self._turn: Any = None
         self._closely: Any = True
@@ -82,6 +83,11 @@ class StepRecorder:
         self._tables: dict[int, Any] = {}
         self._outputs: dict[int, Any] = {}  # what the step of each replica returned
         self._failures = Hooks()
+
+    @cached_property
+    def graph(self) -> bytes | None:
+        """The step, as it was recorded first, as a run keeps it: every `fit` of the model is of the same."""
+        return None if self._recorded is None else packed(graph_of(self._recorded))
 
     def restart(self) -> None:
         """Count from the first step again, and forget what was recorded: another `fit` begins."""
@@ -160,7 +166,7 @@ class StepRecorder:
     def _start_probe(self, replica: Replica | None) -> None:
         self._graph = current_graph()
         self._number = tf.identity(self.counter)
-        self._turn = self._number // self.every
+        self._turn = self._number if self.every == 1 else self._number // self.every
         rarely = self._settings.closely_every
         self._closely = True if rarely == 1 else self._turn % rarely == 0
         self._one_now = None if self._one is None else tf.convert_to_tensor(self._one)
@@ -187,8 +193,9 @@ class StepRecorder:
         self.abandon()
 
     def _record(self, probe: StepProbe) -> None:
-        if self.graph is None and self._graph is not None:
-            self.graph = graph_of(self._graph)
+        if probe.makes_variables:  # TensorFlow traces the step once more, without making any, and runs that
+            return
+        self._recorded = self._recorded or self._graph
         applications = [each for each in probe.applications if any(g is not None for g in each.gradients)]
         metrics = mean_outputs([self._outputs[place] for place in sorted(self._outputs)])
         layout = self._layout(applications, metrics)
@@ -198,7 +205,7 @@ class StepRecorder:
             def write() -> Tensor:
                 self._watch_units(layout, applications)
                 rows = [tf.cast(self._row(application), layout.dtype) for application in applications]
-                numbers = [tf.cast(value, layout.dtype)[tf.newaxis] for value in metrics.values()]
+                numbers = [tf.stack([tf.cast(value, layout.dtype) for value in metrics.values()])] if metrics else []
                 shares = self._shares(layout, applications, rows)
                 ring.write(self._number, self._turn, tf.concat([*numbers, *rows, *shares], 0))
                 if self.histograms is not None:

@@ -46,11 +46,10 @@ def application_row(
     if table is None:
         parts = [means.part(gradient) for gradient in gradients]
         application.measured = parts, changes
-        table, updates = _measured(parts, deltas, means)
+        columns, updates = _measured(parts, deltas, means)
     else:
-        updates = weight_norms(deltas, means)
+        columns, updates = tf.unstack(table, num=len(CHANNELS) - 3), weight_norms(deltas, means)
     scale = None if application.scale is None else tf.cast(application.scale, means.dtype)
-    columns = tf.unstack(table, num=len(CHANNELS) - 3)
     if scale is not None and application.given_scaled:
         columns[:4] = [column / scale for column in columns[:4]]
     applied = _applied(application, gradients, columns[1], scale, means, clipped)
@@ -79,7 +78,7 @@ def _parted(things: Sequence[Any]) -> tuple[list[int], list[int], list[int]]:
 
 def gradient_table(gradients: Sequence[Any], means: Means) -> Tensor:
     """[6, n]: what is known of gradients alone."""
-    return _measured([means.part(gradient) for gradient in gradients], [], means)[0]
+    return tf.stack(_measured([means.part(gradient) for gradient in gradients], [], means)[0])
 
 
 def mean_outputs(outputs: Sequence[Any]) -> dict[str, Tensor]:
@@ -102,40 +101,40 @@ def _present(application: Application) -> list[int]:
     return [i for i, gradient in enumerate(application.gradients) if gradient is not None]
 
 
-def _measured(parts: Sequence[Part], changes: Sequence[Any], means: Means) -> tuple[Tensor, Tensor]:
-    """[6, n]: sum, norm, minimum, maximum, zeros and non-finite elements of gradients; [n]: norms of changes."""
+def _measured(parts: Sequence[Part], changes: Sequence[Any], means: Means) -> tuple[list[Tensor], Tensor]:
+    """[n] each: sum, norm, minimum, maximum, zeros and non-finite elements of gradients; and norms of changes."""
     groups = grouped(parts)
-    sums = basic(groups, means.reducer, means.dtype)
-    total, half = tf.unstack(sums, num=2)
-    quiet = tf.stack([tf.sqrt(2 * half), tf.zeros_like(half)])
-    troubled = is_troubled(groups, sums)
-    norm, nonfinite = tf.unstack(tf.cond(troubled, lambda: rescued(groups, means.dtype), lambda: quiet), num=2)
-
-    def closely(of: Sequence[Any], by: Sequence[Any]) -> Tensor:
-        found = [extremes(grouped(of), means.reducer, means.dtype)] if of else []
-        return tf.concat([tf.reshape(part, [-1]) for part in (*found, means.norms(by))], 0)
-
-    extreme, updates = _sampled(parts, changes, closely, means)
-    table = tf.stack([total, norm, *tf.unstack(extreme, num=len(EXTREMES)), nonfinite])
-    return settled(parts, table, means.dtype), updates
+    total, half = basic(groups, means.reducer, means.dtype)
+    norm, nonfinite = tf.cond(
+        is_troubled(groups, total, half),
+        lambda: rescued(groups, means.dtype),
+        lambda: [tf.sqrt(2 * half), tf.zeros_like(half)],
+    )
+    minimum, maximum, nonzero, updates = _sampled(parts, changes, means)
+    return settled(parts, [total, norm, minimum, maximum, nonzero, nonfinite], means.dtype), updates
 
 
-def _sampled(parts: Sequence[Part], changes: Sequence[Any], measure: Any, means: Means) -> tuple[Tensor, Tensor]:
-    """[3, n] and [n]: extremes of gradients and norms of changes; of big ones they are unknown at most steps."""
-    deep, one, two = len(EXTREMES), _parted(parts), _parted(changes)
+def _sampled(parts: Sequence[Part], changes: Sequence[Any], means: Means) -> list[Tensor]:
+    """Extremes of gradients, [n] each, and norms of changes; of big ones they are unknown at most steps."""
+    one, two, deep = _parted(parts), _parted(changes), len(EXTREMES)
+
+    def seen(of: Sequence[int], by: Sequence[int]) -> list[Tensor]:
+        groups = grouped([parts[i] for i in of])
+        found = extremes(groups, means.reducer, means.dtype) if groups else [tf.zeros([0], means.dtype)] * deep
+        return [*found, means.norms([changes[i] for i in by])]
+
     if means.closely is True or not (one[1] or two[1]):
-        flat = measure(parts, changes)
-        return tf.reshape(flat[: deep * len(parts)], [deep, -1]), flat[deep * len(parts) :]
-
-    def seen(big: bool) -> Tensor:
-        return measure([parts[i] for i in one[big]], [changes[i] for i in two[big]])
-
-    ends = deep * len(one[0]), deep * len(one[1])
-    rest = tf.cond(means.closely, lambda: seen(True), lambda: means.unknown(ends[1] + len(two[1])))
-    found = seen(False), rest
-    extreme = tf.concat([tf.reshape(flat[:end], [deep, -1]) for flat, end in zip(found, ends, strict=True)], 1)
-    updates = tf.concat([flat[end:] for flat, end in zip(found, ends, strict=True)], 0)
-    return tf.gather(extreme, one[2], axis=1), tf.gather(updates, two[2])
+        return seen(range(len(parts)), range(len(changes)))
+    rest = tf.cond(
+        means.closely,
+        lambda: tf.concat(seen(one[1], two[1]), 0),
+        lambda: means.unknown(deep * len(one[1]) + len(two[1])),
+    )
+    places = [each for few, more in zip(one[:2], two[:2], strict=True) for each in (*[few] * deep, more)]
+    order = [(column % (deep + 1), i) for column, some in enumerate(places) for i in some]
+    flat = tf.concat([*(column for column in seen(one[0], two[0]) if column.shape[0]), rest], 0)
+    flat = tf.gather(flat, sorted(range(len(order)), key=order.__getitem__))
+    return list(tf.split(flat, [len(parts)] * deep + [len(changes)]))
 
 
 def _applied(

@@ -159,6 +159,30 @@ def short_call(function: Any, lean: Any = None) -> Callable[..., Any] | None:
     return call
 
 
+def short_opening(optional: Any) -> Callable[[Any], tuple[dict[str, Any], list[Any]]] | None:
+    """How to take the value out of an Optional like this one, and the tensors in it: by the one op that it takes.
+
+    No tape may record, and nobody listen. None where the value is more than tensors by name, or there is more than one
+    device to run the op on.
+    """
+    spec = optional.element_spec
+    if type(spec) is not dict or not all(type(each) is tf.TensorSpec for each in spec.values()):
+        return None
+    if not quick_execute or len(tf.config.list_logical_devices()) > 1:
+        return None
+    order = sorted(spec)
+    specs, context = [spec[name] for name in order], eager_context()
+    types = [each.dtype.as_datatype_enum for each in specs]
+    attrs = ("output_types", types, "output_shapes", [each.shape for each in specs])
+
+    def opened(like: Any) -> tuple[dict[str, Any], list[Any]]:
+        tensors = quick_execute("OptionalGetValue", len(order), [like._variant_tensor], attrs, context)
+        by_name = dict(zip(order, tensors, strict=True))
+        return {name: by_name[name] for name in spec}, tensors
+
+    return opened
+
+
 def may_be_cancelled() -> bool:
     """Whether somebody may cancel what this thread runs."""
     return bool(_cancellation) and _cancellation() is not None

@@ -159,7 +159,7 @@ class Recorder:
             self._log_traced(name, inputs, attrs, outputs, frame, graph)
 
     def ignores(self, op_type: str | bytes) -> bool:
-        """Whether an eager op would leave no trace: one of our own, or of an optimizer, that writes nothing."""
+        """Whether an op would leave no trace: one of our own, or of an optimizer, that writes nothing."""
         return self.paused > 0 and self.spy is None and not self.tapes and not writes(op_type)
 
     def _log_eager(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:

@@ -6,7 +6,6 @@ element is NaN or infinite and that nothing was lost. Only where it is not is ea
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -19,10 +18,9 @@ _PARTS: Final = 8
 EXTREMES: Final = ("minimum", "maximum", "nonzero")
 EXACT: Final = ("sum", "norm", "minimum", "maximum", "nonzero", "nonfinite")
 
-# Up to this many elements, gradients of one shape are stacked: the copy costs less than the ops it saves.
+# Up to this many elements, gradients of one shape are stacked: the copy costs less than the ops it saves,
 STACKED_SIZE: Final = 8192
-# Up to this many, all that is rescued is joined into one tensor.
-JOINED_SIZE: Final = 1 << 18
+_WORTH_STACKING: Final = 4  # where there are so many.
 # Counting ones in float32 is exact up to here.
 COUNTED_IN_FLOAT: Final = 1 << 24
 # Below this mean square, squares of elements that matter may have been rounded to zero.
@@ -93,7 +91,9 @@ def grouped(parts: Sequence[Part]) -> list[Group]:
         small = count is not None and 0 < count <= STACKED_SIZE
         key = (tuple(part.values.shape), part.values.dtype) if small else position
         shapes.setdefault(key, []).append(position)
-    return [_group(members, parts) for members in shapes.values()]
+    found = [members for members in shapes.values() if len(members) >= _WORTH_STACKING]
+    found += [[each] for members in shapes.values() if len(members) < _WORTH_STACKING for each in members]
+    return [_group(members, parts) for members in sorted(found)]
 
 
 def _group(members: list[int], parts: Sequence[Part]) -> Group:
@@ -103,14 +103,14 @@ def _group(members: list[int], parts: Sequence[Part]) -> Group:
     return Group(tuple(members), tf.reshape(stacked, [len(members), -1]), rows=True)
 
 
-def basic(groups: Sequence[Group], reducer: Reducer, dtype: Any) -> Tensor:
-    """[2, n]: sum and half the sum of squares of each gradient."""
-    return gathered(groups, lambda x, axis: (reducer.total(x, axis), reducer.half_squares(x, axis)), dtype)
+def basic(groups: Sequence[Group], reducer: Reducer, dtype: Any) -> list[Tensor]:
+    """[n] each: sum and half the sum of squares of each gradient."""
+    return columns_of(groups, lambda x, axis: (reducer.total(x, axis), reducer.half_squares(x, axis)), dtype)
 
 
-def extremes(groups: Sequence[Group], reducer: Reducer, dtype: Any) -> Tensor:
-    """[3, n]: minimum, maximum and number of elements that are not zero; right where all are finite."""
-    return gathered(
+def extremes(groups: Sequence[Group], reducer: Reducer, dtype: Any) -> list[Tensor]:
+    """[n] each: minimum, maximum and number of elements that are not zero; right where all are finite."""
+    return columns_of(
         groups, lambda x, axis: (tf.reduce_min(x, axis), tf.reduce_max(x, axis), reducer.nonzero(x, axis)), dtype
     )
 
@@ -120,45 +120,23 @@ def careful(groups: Sequence[Group], dtype: Any) -> Tensor:
     return gathered(groups, lambda x, axis: _careful(x, axis, dtype), dtype)
 
 
-def rescued(groups: Sequence[Group], dtype: Any) -> Tensor:
-    """[2, n]: norm and number of non-finite elements of each gradient, whatever they are, in few ops for all of them.
+def rescued(groups: Sequence[Group], dtype: Any) -> list[Tensor]:
+    """[n] each: norm and number of non-finite elements of each gradient, whatever they are, in few ops.
 
-    Slower than `careful` when it runs; where it hardly ever runs, what counts is how long it takes to build.
+    It hardly ever runs: what counts is how long it takes to build.
     """
-    large = [group for group in groups if (group.values.shape.num_elements() or 0) > JOINED_SIZE]
-    small = [group for group in groups if group not in large]
-    table = tf.concat([*([_together(small, dtype)] if small else ()), *(_alone(group, dtype) for group in large)], 1)
-    order = [position for group in (*small, *large) for position in group.members]
-    return tf.gather(table, sorted(range(len(order)), key=order.__getitem__), axis=1)
+    norm, nonfinite = columns_of(groups, _rescued, tf.float64)
+    norm = tf.where(nonfinite > 0, tf.cast(float("nan"), tf.float64), norm)
+    return [_cast(norm, dtype), _cast(nonfinite, dtype)]
 
 
-def _together(groups: Sequence[Group], dtype: Any) -> Tensor:
-    flat = tf.concat([tf.cast(tf.reshape(group.values, [-1]), dtype) for group in groups], 0)
-    starts = itertools.accumulate((len(group.members) for group in groups), initial=0)
-    owner = tf.concat([_owners(group, start) for group, start in zip(groups, starts, strict=False)], 0)
-    count = sum(len(group.members) for group in groups)
-    finite = tf.math.is_finite(flat)
-    nonfinite = tf.math.unsorted_segment_sum(tf.cast(~finite, tf.int32), owner, count)
-    clean = tf.where(finite, flat, tf.zeros([], dtype))
-    peak = tf.math.unsorted_segment_max(tf.abs(clean), owner, count)
-    unit = tf.where(peak > 0, peak, tf.ones_like(peak))
-    scaled = clean / tf.gather(unit, owner)
-    norm = tf.sqrt(tf.math.unsorted_segment_sum(scaled * scaled, owner, count)) * unit
-    return tf.stack([tf.where(nonfinite > 0, tf.cast(float("nan"), dtype), norm), tf.cast(nonfinite, dtype)])
-
-
-def _owners(group: Group, start: int) -> Tensor:
-    """For each element of a group, in order, the number of the gradient it belongs to."""
-    members = tf.range(start, start + len(group.members))
-    shape = tf.shape(group.values) if group.rows else tf.size(group.values)[tf.newaxis]
-    return tf.reshape(tf.broadcast_to(members[:, tf.newaxis] if group.rows else members, shape), [-1])
-
-
-def _alone(group: Group, dtype: Any) -> Tensor:
-    """The same for one group; TensorFlow would compute the owners of all elements ahead, and keep them."""
-    found = dict(zip(EXACT, _careful(group.values, group.axis, dtype), strict=True))
-    norm, nonfinite = (tf.reshape(found[name], [-1]) for name in ("norm", "nonfinite"))
-    return tf.stack([tf.where(nonfinite > 0, tf.cast(float("nan"), dtype), norm), nonfinite])
+def _rescued(x: Tensor, axis: int | None) -> tuple[Tensor, Tensor]:
+    if x.dtype == tf.float64:
+        found = dict(zip(EXACT, _careful(x, axis, tf.float64), strict=True))
+        return found["norm"], found["nonfinite"]
+    wide = tf.cast(x, tf.float64)  # which holds the square of any float32
+    squares = 2 * tf.nn.l2_loss(wide) if axis is None else tf.reduce_sum(wide * wide, axis)
+    return tf.sqrt(squares), tf.reduce_sum(tf.cast(~tf.math.is_finite(x), tf.float64), axis)
 
 
 def _careful(x: Tensor, axis: int | None, dtype: Any) -> tuple[Tensor, ...]:
@@ -184,43 +162,44 @@ def _careful(x: Tensor, axis: int | None, dtype: Any) -> tuple[Tensor, ...]:
     )
 
 
-def is_troubled(groups: Sequence[Group], sums: Tensor) -> Tensor:
+def is_troubled(groups: Sequence[Group], total: Tensor, half: Tensor) -> Tensor:
     """Whether `basic` cannot be trusted for some gradient: not finite, overflown, or too small to square."""
-    total, squares = tf.unstack(sums, num=2)
     floors: dict[int, Any] = {}
     for group in groups:
         count = group.values.shape.num_elements()
-        each = tf.size(group.values, tf.int64) if count is None else count // len(group.members)
-        floors |= dict.fromkeys(group.members, (each, _TINY[group.values.dtype]))
-    floor = vector([floors[i][0] for i in range(len(floors))], sums.dtype) * tf.constant(
-        [floors[i][1] for i in range(len(floors))], sums.dtype
-    )
-    return tf.reduce_any(~tf.math.is_finite(squares) | ((squares < floor) & (total != 0)))
+        each = tf.cast(tf.size(group.values), half.dtype) if count is None else count // len(group.members)
+        floors |= dict.fromkeys(group.members, each * _TINY[group.values.dtype])
+    floor = vector([floors[i] for i in range(len(floors))], half.dtype)
+    return tf.reduce_any(~tf.math.is_finite(half) | ((half < floor) & (total != 0)))
 
 
-def from_sums(sums: Tensor, extreme: Tensor) -> Tensor:
+def from_sums(total: Tensor, half: Tensor, extreme: Sequence[Tensor]) -> Tensor:
     """[6, n] like `careful`, where all is finite."""
-    total, half = tf.unstack(sums, num=2)
-    return tf.concat([tf.stack([total, tf.sqrt(2 * half)]), extreme, tf.zeros_like(total)[tf.newaxis]], 0)
+    return tf.stack([total, tf.sqrt(2 * half), *extreme, tf.zeros_like(total)])
 
 
 def gathered(groups: Sequence[Group], reduce: Callable[[Tensor, int | None], Iterable[Tensor]], dtype: Any) -> Tensor:
     """[k, n]: the k results of `reduce` for each of the n gradients, in the order of the gradients."""
+    return tf.stack(columns_of(groups, reduce, dtype)) if groups else tf.zeros([len(EXACT), 0], dtype)
+
+
+def columns_of(
+    groups: Sequence[Group], reduce: Callable[[Tensor, int | None], Iterable[Tensor]], dtype: Any
+) -> list[Tensor]:
+    """The same as k vectors."""
     alone = [group for group in groups if not group.rows]
     stacked = [group for group in groups if group.rows]
     singles = [tuple(reduce(group.values, None)) for group in alone]
     matrices = [tuple(reduce(group.values, 1)) for group in stacked]
-    if not singles and not matrices:
-        return tf.zeros([len(EXACT), 0], dtype)
-    results = [
+    columns = [
         _joined([each[i] for each in singles], [each[i] for each in matrices], dtype)
         for i in range(len((singles or matrices)[0]))
     ]
-    table = tf.stack(results)
     order = [member for group in (*alone, *stacked) for member in group.members]
     if order == sorted(order):
-        return table
-    return tf.gather(table, sorted(range(len(order)), key=order.__getitem__), axis=1)
+        return columns
+    places = tf.constant(sorted(range(len(order)), key=order.__getitem__))
+    return [tf.gather(column, places) for column in columns]
 
 
 def _joined(scalars: Sequence[Tensor], vectors: Sequence[Tensor], dtype: Any) -> Tensor:
@@ -256,12 +235,14 @@ def measure(gradients: Sequence[Any], dtype: Any = tf.float64) -> Columns:
     found = [part_of(gradient) for gradient in gradients]
     parts = [part for part in found if part is not None]
     groups = grouped(parts)
-    sums = basic(groups, PLAIN, dtype) if groups else tf.zeros([2, 0], dtype)
+    if not groups:
+        return _columns(found, parts, careful((), dtype), dtype)
+    total, half = basic(groups, PLAIN, dtype)
 
     def quick() -> Tensor:
-        return from_sums(sums, extremes(groups, PLAIN, dtype))
+        return from_sums(total, half, extremes(groups, PLAIN, dtype))
 
-    table = tf.cond(is_troubled(groups, sums), lambda: careful(groups, dtype), quick) if groups else careful((), dtype)
+    table = tf.cond(is_troubled(groups, total, half), lambda: careful(groups, dtype), quick)
     return _columns(found, parts, table, dtype)
 
 
@@ -269,20 +250,21 @@ def norms(tensors: Sequence[Any], dtype: Any = tf.float64) -> Tensor:
     """The L2 norm of each tensor, and nothing else."""
     parts = [part for tensor in tensors if (part := part_of(tensor)) is not None]
     groups = grouped(parts)
-    sums = basic(groups, PLAIN, dtype)
-    return tf.cond(is_troubled(groups, sums), lambda: careful(groups, dtype)[1], lambda: tf.sqrt(2 * sums[1]))
+    total, half = basic(groups, PLAIN, dtype)
+    return tf.cond(is_troubled(groups, total, half), lambda: careful(groups, dtype)[1], lambda: tf.sqrt(2 * half))
 
 
-def settled(parts: Sequence[Part], table: Tensor, dtype: Any) -> Tensor:
-    """[6, n]: `EXACT` with zeros in place of what is not zero, and with the zeros that slices do not store."""
-    sizes, stored = sizes_of(parts, dtype), vector([part.stored for part in parts], dtype)
-    total, norm, minimum, maximum, nonzero, nonfinite = tf.unstack(table, num=len(EXACT))
+def settled(parts: Sequence[Part], columns: Sequence[Tensor], dtype: Any) -> list[Tensor]:
+    """[n] each: `EXACT` with zeros in place of what is not zero, and with the zeros that slices do not store."""
+    sizes = sizes_of(parts, dtype)
+    total, norm, minimum, maximum, nonzero, nonfinite = columns
     if not all(part.is_plain for part in parts):
+        stored = vector([part.stored for part in parts], dtype)
         nothing = tf.fill(tf.shape(sizes), tf.cast(float("nan"), dtype))
         implied, empty, zero = stored < sizes, sizes == 0, tf.zeros_like(sizes)
         minimum = tf.where(empty, nothing, tf.where(implied, _nan_minimum(minimum, zero), minimum))
         maximum = tf.where(empty, nothing, tf.where(implied, -_nan_minimum(-maximum, zero), maximum))
-    return tf.stack([total, norm, minimum, maximum, sizes - nonzero, nonfinite])
+    return [total, norm, minimum, maximum, sizes - nonzero, nonfinite]
 
 
 def sizes_of(parts: Sequence[Part], dtype: Any) -> Tensor:
@@ -291,14 +273,15 @@ def sizes_of(parts: Sequence[Part], dtype: Any) -> Tensor:
 
 def vector(numbers: Sequence[Any], dtype: Any) -> Tensor:
     """Numbers that are known while a graph is built, or scalars that are not."""
-    if all(isinstance(number, int) for number in numbers):
+    if not any(map(tf.is_tensor, numbers)):
         return tf.constant([float(number) for number in numbers], dtype)
-    return tf.stack([tf.constant(float(n), dtype) if isinstance(n, int) else tf.cast(n, dtype) for n in numbers])
+    return tf.stack([tf.cast(n, dtype) if tf.is_tensor(n) else tf.constant(float(n), dtype) for n in numbers])
 
 
 def _columns(found: Sequence[Part | None], parts: Sequence[Part], table: Tensor, dtype: Any) -> Columns:
     sizes = sizes_of(parts, dtype)
-    total, norm, minimum, maximum, zeros, nonfinite = tf.unstack(settled(parts, table, dtype), num=len(EXACT))
+    columns = tf.unstack(table, num=len(EXACT))
+    total, norm, minimum, maximum, zeros, nonfinite = settled(parts, columns, dtype)
     imaginary = None
     if any(part.real is not None for part in parts):
         total = tf.stack([_sum_of(part.real, total[i], dtype) for i, part in enumerate(parts)])

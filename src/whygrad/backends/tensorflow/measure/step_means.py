@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.gradient_part import Part, Tensor, part_of, real_part, whole_size, widened
-from whygrad.backends.tensorflow.measure.statistics import STACKED_SIZE, Reducer, gathered, grouped
+from whygrad.backends.tensorflow.measure.statistics import STACKED_SIZE, Reducer, columns_of, grouped
 
 _PRODUCTS: Final = frozenset({"MatMul", "BatchMatMulV2", "BatchMatMulV3"})
 _HANDING_ON: Final = frozenset({"Identity", "IdentityN"})
@@ -57,8 +57,8 @@ class Means:
         if not tensors:
             return tf.zeros([0], self.dtype)
         groups = grouped([self.part(_read(tensor)) for tensor in tensors])
-        half = gathered(groups, lambda x, axis: (self.reducer.half_squares(x, axis),), self.dtype)
-        return tf.sqrt(2 * tf.reshape(half, [-1]))
+        (half,) = columns_of(groups, lambda x, axis: (self.reducer.half_squares(x, axis),), self.dtype)
+        return tf.sqrt(2 * half)
 
     def unknown(self, *shape: int) -> Tensor:
         return tf.fill(list(shape), tf.cast(float("nan"), self.dtype))

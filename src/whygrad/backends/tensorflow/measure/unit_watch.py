@@ -29,7 +29,7 @@ class UnitWatch:
         self._last = hidden_variable(np.full(sum(sizes.values()), -1), dtype=tf.int32, name="units")
 
     def write(self, number: Tensor, gradients: Sequence[Tensor]) -> None:
-        flat = tf.concat([tf.reshape(tf.cast(gradient, tf.float32), [-1]) for gradient in gradients], 0)
+        flat = tf.concat([tf.cast(gradient, tf.float32) for gradient in gradients], 0)
         self._last.assign(tf.where(flat != 0, tf.cast(number, tf.int32), self._last))
 
     def clear(self) -> None:

@@ -75,8 +75,13 @@ def install(
         def get_value(self: Any, name: Any = None) -> Any:
             step = passing(self)
             if step is not None:
-                value = unheard(original, self, name)
-                hooks.safely(step.opened, value)
+                found = step.open(self) if name is None and is_alone() else None
+                if found is None:
+                    value = unheard(original, self, name)
+                    tensors = [each for each in compat.flatten(value) if compat.id_of(each) is not None]
+                else:
+                    value, tensors = found
+                hooks.safely(step.opened, tensors)
                 return value
             value = original(self, name)
             latest = histories().latest

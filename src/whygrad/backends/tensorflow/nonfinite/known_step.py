@@ -50,6 +50,7 @@ class KnownStep:
         self._variables = recorder.variables
         self._takes_data = history.facts.takes_data
         self._changed = _NOTHING  # by other code, before the call that is about to be made
+        self._opens: tuple[Any, Any] = (None, None)  # what such values are like, and the short way to take one
         self._looked_at = [i for i, result in enumerate(history.graph.outputs) if _is_small_float(result)]
 
     def looked(self) -> None:
@@ -104,9 +105,21 @@ class KnownStep:
         """Whether this came out of a call that passed."""
         return self._recorder.passed_on_by(result) is self.history.graph
 
-    def opened(self, value: Any) -> None:
-        """`fit` has taken values out of the result of such a call."""
-        results = [each for each in compat.flatten(value) if compat.id_of(each) is not None]  # no composite ones
+    def open(self, optional: Any) -> tuple[Any, list[Any]] | None:
+        """The value of an Optional that came out of such a call, and its tensors; None: only TensorFlow may take it."""
+        if optional.element_spec is not self._opens[0]:
+            self._opens = optional.element_spec, compat.short_opening(optional)
+        opening = self._opens[1]
+        if opening is None or self._recorder.is_busy:
+            return None
+        try:
+            found: tuple[Any, list[Any]] = opening(optional)
+        except Exception:  # there is no value: TensorFlow says so in its own words
+            return None
+        return found
+
+    def opened(self, results: list[Any]) -> None:
+        """`fit` has taken these out of the result of such a call."""
         self._recorder.passed_on(results, self.history.graph)
         if not all(map(_looks_fine, results)):
             self._histories.look_at(self.history, results, "optional")

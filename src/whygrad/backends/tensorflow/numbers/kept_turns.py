@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 FIRST: Final = 16  # steps, each of which is kept
@@ -15,6 +16,6 @@ def is_kept(turn: Any) -> Any:
     return (turn < FIRST) | (turn % STRIDE == 0)
 
 
-def row_of(turn: int) -> int:
-    """The row in which a step that is looked at is kept."""
-    return turn if turn < FIRST else FIRST + (turn // STRIDE - FIRST // STRIDE) % NEWEST
+def row_of(turn: Any, least: Callable[[Any, Any], Any] = min) -> Any:
+    """The row in which a step that is looked at is kept; a number or a tensor, with what takes the smaller of two."""
+    return least(turn, FIRST + turn // STRIDE % NEWEST)

@@ -13,14 +13,15 @@ import numpy as np
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.measure.gradient_part import Tensor
+from whygrad.backends.tensorflow.measure.gradient_part import Tensor, part_of, widened
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable, keep_with_graph
-from whygrad.backends.tensorflow.measure.statistics import gathered, grouped
+from whygrad.backends.tensorflow.measure.statistics import Group, columns_of, grouped
 from whygrad.backends.tensorflow.measure.step_means import Means
-from whygrad.backends.tensorflow.numbers.kept_turns import FIRST, NEWEST, ROWS, STRIDE, is_kept
+from whygrad.backends.tensorflow.numbers.kept_turns import ROWS, is_kept, row_of
 
-_PARTS: Final = 2  # columns in front of a row: which step it is of, in two parts that float32 holds exactly
-_SPLIT: Final = 1 << 20
+# In front of a row: the loss, and which step it is of. float32 holds the multiples of 16 exactly up to 268 million.
+_BEFORE: Final = 2
+_ALL: Final = np.iinfo(np.int32).max  # rows of a tensor, however many there are
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -31,7 +32,7 @@ class TracedNumbers:
     def __init__(self, count: int, units: Sequence[int]) -> None:
         self.units = tuple(units)  # elements of each gradient that is followed element by element; 0: not followed
         self._turn = hidden_variable(0, dtype=tf.int64, name="turn")
-        self._rows = hidden_variable(np.full((ROWS + 1, _PARTS + count + 1), np.nan, "float32"), name="norms")
+        self._rows = hidden_variable(np.full((ROWS + 1, _BEFORE + 2 * count), np.nan, "float32"), name="norms")
         self._last = hidden_variable(np.full(sum(units), -1), dtype=tf.int32, name="units") if sum(units) else None
 
     @property
@@ -41,8 +42,8 @@ class TracedNumbers:
     def write(self, gradients: Sequence[Any], targets: Sequence[Any], means: Means) -> None:
         """Add the ops that measure these gradients, and what they are the gradients of, to the graph that is traced.
 
-        XLA would move what only a branch uses into the branch, and then round differently outside of it: it measures
-        every step, and the steps that are not kept go to a row that nobody reads.
+        No branch: it takes longer to trace than all the rest. Of a step that is not kept no elements are measured; XLA,
+        which cannot leave them out, measures them all. What comes of it goes to a row that nobody reads.
         """
         with tf.name_scope(compat.OWN_SCOPE):
             self._write(gradients, targets, means)
@@ -54,58 +55,77 @@ class TracedNumbers:
         turn = tf.identity(self._turn)
         kept = is_kept(turn)
         if means.compiled:
-            row = tf.concat([_norms(gradients, means), _total(targets, means)], 0)
-            self._keep(turn, kept, [means.apart(g) for g in gradients], row)
+            groups = grouped([means.part(gradient) for gradient in gradients])
         else:
-
-            def measure() -> Tensor:
-                self._keep(turn, None, gradients, tf.concat([_norms(gradients, means), _total(targets, means)], 0))
-                return tf.constant(True)
-
-            tf.cond(kept, measure, lambda: tf.constant(False))
+            gate = Gate(kept)
+            groups = [Group((i,), gate.values_of(gradient), rows=False) for i, gradient in enumerate(gradients)]
+        self._keep(turn, kept, [means.apart(g) for g in gradients], _row(turn, groups, targets, means))
 
     def turn(self) -> int:
         """How many steps have been counted; read unseen."""
         return int(compat.array_view(compat.read_handle(self._turn.handle)))
 
-    def _keep(self, turn: Tensor, kept: Tensor | None, gradients: Sequence[Any], norms: Tensor) -> None:
-        row = tf.concat([tf.cast(tf.stack([turn // _SPLIT, turn % _SPLIT]), tf.float32), norms], 0)
-        slot = tf.where(turn < FIRST, turn, FIRST + (turn // STRIDE - FIRST // STRIDE) % NEWEST)
-        slot = slot if kept is None else tf.where(kept, slot, tf.cast(ROWS, slot.dtype))
-        self._rows.scatter_nd_update([[tf.cast(slot, tf.int32)]], [row])
+    def _keep(self, turn: Tensor, kept: Tensor, gradients: Sequence[Any], row: Tensor) -> None:
+        place = tf.where(kept, row_of(turn, tf.minimum), tf.cast(ROWS, turn.dtype))
+        self._rows.scatter_update(tf.IndexedSlices(row, place))
         if self._last is not None:
-            followed = [g for g, size in zip(gradients, self.units, strict=True) if size]
-            flat = tf.concat([tf.reshape(tf.cast(g, tf.float32), [-1]) for g in followed], 0)
-            alive = flat != 0 if kept is None else (flat != 0) & kept
-            self._last.assign(tf.where(alive, tf.cast(turn, tf.int32), self._last))
+            followed = [tf.cast(g, tf.float32) for g, size in zip(gradients, self.units, strict=True) if size]
+            alive = (followed[0] if len(followed) == 1 else tf.concat(followed, 0)) != 0
+            self._last.assign(tf.where(alive & kept, tf.cast(turn, tf.int32), self._last))
 
     def read(self) -> tuple[int, Array, Array, Array]:
         """(steps done, steps kept, norms and the loss, the last kept step at which each unit had a gradient)."""
-        rows = self._rows.numpy()[:ROWS]
-        rows = rows[~np.isnan(rows[:, 0])]
-        steps = (rows[:, 0].astype(np.float64) * _SPLIT + rows[:, 1]).astype(np.int64)
-        order = np.argsort(steps, kind="stable")
+        rows = self._rows.numpy()[:ROWS].astype(np.float64)
+        rows = rows[~np.isnan(rows[:, 1])]
+        rows = rows[np.argsort(rows[:, 1], kind="stable")]
+        half, peak = np.split(rows[:, _BEFORE:], 2, axis=1)
         last = np.zeros(0, np.int32) if self._last is None else self._last.numpy()
-        return int(self._turn.numpy()), steps[order], rows[order, _PARTS:].astype(np.float64), last
+        kept = np.column_stack([_norms(half, peak), rows[:, 0]])
+        return int(self._turn.numpy()), rows[:, 1].astype(np.int64), kept, last
 
 
-def _total(targets: Sequence[Any], means: Means) -> Tensor:
-    """[1]: the sum of what was differentiated."""
-    parts = [tf.reduce_sum(tf.cast(means.apart(target), tf.float32)) for target in targets]
-    return tf.reshape(tf.add_n(parts), [1])
+class Gate:
+    """Lets the elements of tensors through where a condition holds, and none of them elsewhere."""
+
+    def __init__(self, is_open: Tensor) -> None:
+        self._end = tf.where(is_open, [_ALL], [0])
+        self._start, self._stride = tf.constant([0]), tf.constant([1])
+
+    def values_of(self, gradient: Any) -> Tensor:
+        """The elements of a gradient as real numbers, or none of them."""
+        if not isinstance(gradient, tf.IndexedSlices):
+            return widened(self._passed(gradient))
+        passed = map(self._passed, (gradient.values, gradient.indices))
+        part = part_of(tf.IndexedSlices(*passed, gradient.dense_shape))
+        assert part is not None
+        return part.values
+
+    def _passed(self, tensor: Tensor) -> Tensor:
+        if not tensor.shape.rank:  # a single number
+            return tensor
+        return tf.raw_ops.StridedSlice(input=tensor, begin=self._start, end=self._end, strides=self._stride)
 
 
-def _norms(gradients: Sequence[Any], means: Means) -> Tensor:
-    """[n]: L2 norms, zero only where every element is; NaN where one is not finite.
-
-    Without a branch, which takes longer to trace than all the rest: where squares are too small or too large to be
-    added up, the largest element stands for the norm.
-    """
-    groups = grouped([means.part(gradient) for gradient in gradients])
+def _row(turn: Tensor, groups: Sequence[Group], targets: Sequence[Any], means: Means) -> Tensor:
+    """[2 + 2 n]: the sum of what was differentiated, the step; half the squares and the largest of each gradient."""
 
     def squares_and_peak(x: Tensor, axis: int | None) -> tuple[Tensor, Tensor]:
         return means.reducer.half_squares(x, axis), tf.reduce_max(tf.abs(x), axis)
 
-    half, peak = tf.unstack(gathered(groups, squares_and_peak, tf.float32), num=2)
-    norm = tf.maximum(tf.where(half < half.dtype.max, tf.sqrt(2 * half), peak), peak)
-    return tf.where(tf.math.is_finite(peak) & (half == half), norm, float("nan"))
+    sums = [_total(means.apart(target)) for target in targets]
+    before = tf.stack([sums[0] if len(sums) == 1 else tf.add_n(sums), tf.cast(turn, tf.float32)])
+    return tf.concat([before, *columns_of(groups, squares_and_peak, tf.float32)], 0)
+
+
+def _total(target: Tensor) -> Tensor:
+    target = tf.cast(target, tf.float32)
+    return target if target.shape.rank == 0 else tf.reduce_sum(target)
+
+
+def _norms(half: Array, peak: Array) -> Array:
+    """L2 norms, zero only where every element is; NaN where one is not finite.
+
+    Where squares were too small or too large to be added up, the largest element stands for the norm.
+    """
+    norm = np.maximum(np.where(half < np.finfo(np.float32).max, np.sqrt(2 * half), peak), peak)
+    return np.where(np.isfinite(peak) & ~np.isnan(half), norm, np.nan)
