@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -169,6 +169,47 @@ def test_tiny_gradients_are_not_taken_for_zero(tf: ModuleType, keras: ModuleType
     kernel = run.series(variable_name(model.trainable_variables[0])).channels
     assert kernel["norm"][0] == pytest.approx(1e-25 * np.sqrt(6), rel=1e-4)
     assert kernel["zeros"][0] == 0
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "sgd"])  # one that makes variables while its step is traced, one not
+def test_every_step_is_recorded_and_only_by_the_trace_that_runs(
+    keras: ModuleType, tmp_path: Path, optimizer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from whygrad.training.monitor import step_recorder
+    from whygrad.training.monitor.monitor import Monitor
+
+    measured, original = [], step_recorder.application_row
+
+    def application_row(*given: Any) -> Any:
+        measured.append(given)
+        return original(*given)
+
+    monkeypatch.setattr(step_recorder, "application_row", application_row)
+    monitor = Monitor(folder=tmp_path)
+    small(keras, optimizer).fit(X[:32], Y[:32], batch_size=BATCH, epochs=2, verbose=0, callbacks=[monitor])
+
+    assert monitor.run is not None
+    assert monitor.run.scalars(monitor.run.tracks()[0].name).steps.tolist() == [0, 1, 2, 3]
+    assert monitor.run.graph() is not None
+    assert len(measured) == 1
+
+
+def test_steps_that_end_while_rows_are_read_keep_their_times(tf: ModuleType) -> None:
+    from whygrad.training.monitor.collector import Collector, Executions
+
+    executions = Executions()
+
+    class SlowRing:
+        def drain(self, before: int, stride: int) -> tuple[Any, Any]:
+            for _ in range(3):
+                executions.add(1, 10.0, 0.5)
+            return np.zeros(0, np.int64), np.zeros((0, 1))
+
+    recorder: Any = SimpleNamespace(rings={"layout": SlowRing()}, every=1, histograms=None)
+    writer: Any = None
+    Collector(recorder, executions, writer).drain()
+
+    assert executions.at(np.arange(3))[:, 1].tolist() == [0.5, 0.5, 0.5]
 
 
 def test_one_step_in_so_many_is_recorded(tf: ModuleType, keras: ModuleType, tmp_path: Path) -> None:

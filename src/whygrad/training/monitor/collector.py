@@ -79,13 +79,14 @@ class Collector:
     def drain(self, *, final: bool = False) -> None:
         """Take what is complete; at the end also what a step left that did not come to its own."""
         with self._lock:
-            before = None if final else self.executions.batches
+            done = self.executions.batches  # more may come while this is read
+            before = None if final else done
             for layout, ring in list(self.recorder.rings.items()):
                 numbers, data = ring.drain(before, self.recorder.every)
                 if len(numbers):
                     self._take(layout, numbers, data)
             self._take_histograms(before)
-            self.executions.forget(self.executions.batches - 1)
+            self.executions.forget(done - 1)
 
     @property
     def room(self) -> int:

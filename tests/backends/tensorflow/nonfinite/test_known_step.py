@@ -136,6 +136,68 @@ def test_a_call_that_fails_says_what_it_says_without_us(tf: ModuleType) -> None:
     assert said[1] == said[0]
 
 
+def optional_of(tf: ModuleType, value: Any) -> Any:
+    return tf.experimental.Optional.from_value(value)
+
+
+def test_a_value_taken_the_short_way_is_what_tensorflow_takes(tf: ModuleType) -> None:
+    value = {"loss": tf.constant(2.0), "accuracy": tf.constant([3, 4]), "mean": tf.constant(5.0, tf.float64)}
+    optional = optional_of(tf, value)
+    opening = lean.short_opening(optional)
+    assert opening is not None
+    found, tensors = opening(optional_of(tf, value))
+
+    assert list(found) == list(optional.get_value()) == list(value)
+    assert all(np.array_equal(found[name], value[name]) for name in value)
+    assert {id(each) for each in tensors} == {id(each) for each in found.values()}
+
+
+def test_other_values_are_left_to_tensorflow(tf: ModuleType) -> None:
+    ragged = tf.ragged.constant([[1.0], [2.0, 3.0]])
+
+    assert lean.short_opening(optional_of(tf, {"loss": ragged})) is None
+    assert lean.short_opening(optional_of(tf, (tf.constant(1.0), tf.constant(2.0)))) is None
+
+
+def what_fit_is_given(keras: ModuleType, tf: ModuleType) -> list[Any]:
+    """All that a training function returns over many steps."""
+    keras.utils.set_random_seed(3)
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile("sgd", "mse", metrics=["mae"], jit_compile=False)
+    seen, x = [], np.random.default_rng(0).normal(size=(4 * LONG, 6)).astype("float32")
+    model.fit(x, x[:, :1], batch_size=4, verbose=0)
+    data = iter(tf.data.Dataset.from_tensor_slices((x, x[:, :1])).batch(4))
+    for _ in range(LONG):
+        logs = model.train_function(data)
+        seen.append([(name, float(value)) for name, value in logs.items()])
+    return seen
+
+
+def test_a_training_function_returns_what_it_returns_without_us(keras: ModuleType, tf: ModuleType) -> None:
+    expected = what_fit_is_given(keras, tf)
+    with watch():
+        found = what_fit_is_given(keras, tf)
+        capture = running_capture()
+        assert capture is not None
+        assert any(known._opens[1] is not None for known in capture._known.values())  # the short way was taken
+
+    assert found == expected
+
+
+def test_a_value_that_is_not_there_is_told_by_tensorflow_itself(tf: ModuleType) -> None:
+    with watch():
+        step, _ = trainer(tf)
+        for i in range(LONG):
+            step(batch(tf, i))
+        capture = running_capture()
+        assert capture is not None
+        [known] = capture._known.values()
+        empty = tf.experimental.Optional.empty({"loss": tf.TensorSpec((), tf.float32)})
+
+        assert known.open(optional_of(tf, {"loss": tf.constant(1.0)})) is not None
+        assert known.open(empty) is None
+
+
 def test_a_call_that_passes_takes_no_arguments_of_ours(tf: ModuleType) -> None:
     bare, _ = trainer(tf)
     wanted = len(bare.get_concrete_function(batch(tf, 0)).inputs)

@@ -15,6 +15,7 @@ import tensorflow as tf
 from whygrad.backends.tensorflow.measure.gradient_part import Part, Tensor, part_of
 
 _PARTS: Final = 8
+_COLUMNS: Final = 64  # a multiple of what a processor adds at once, and a divisor of the sizes of most layers
 EXTREMES: Final = ("minimum", "maximum", "nonzero")
 EXACT: Final = ("sum", "norm", "minimum", "maximum", "nonzero", "nonfinite")
 
@@ -49,11 +50,16 @@ class Reducer:
     barrier: Barrier | None = None
 
     def total(self, x: Tensor, axis: int | None) -> Tensor:
-        """The sum; that of a big matrix by columns first, which XLA adds up side by side."""
+        """The sum; that of many elements by columns first, which are added up side by side."""
         count = x.shape.num_elements()
-        if self.barrier is None or axis is not None or x.shape.rank != 2 or count is None or count <= STACKED_SIZE:
+        if axis is not None or count is None or count <= STACKED_SIZE:
             return tf.reduce_sum(x, axis)
-        return tf.reduce_sum(self.barrier(tf.reduce_sum(x, 0)))
+        if self.barrier is not None:
+            return tf.reduce_sum(self.barrier(tf.reduce_sum(x, 0)) if x.shape.rank == 2 else x)
+        if count % _COLUMNS:
+            return tf.reduce_sum(x)
+        # The op for the gradient of a bias does so in half the time that TensorFlow takes to add up all elements.
+        return tf.reduce_sum(tf.raw_ops.BiasAddGrad(out_backprop=tf.reshape(x, [-1, _COLUMNS])))
 
     def half_squares(self, x: Tensor, axis: int | None) -> Tensor:
         """Half the sum of squares, which is what TensorFlow has a fast op for."""

@@ -7,13 +7,14 @@ a comparison of two numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.measure.gradient_part import Tensor, part_of, widened
+from whygrad.backends.tensorflow.measure.gradient_part import Tensor
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable, keep_with_graph
 from whygrad.backends.tensorflow.measure.statistics import Group, columns_of, grouped
 from whygrad.backends.tensorflow.measure.step_means import Means
@@ -58,7 +59,7 @@ class TracedNumbers:
             groups = grouped([means.part(gradient) for gradient in gradients])
         else:
             gate = Gate(kept)
-            groups = [Group((i,), gate.values_of(gradient), rows=False) for i, gradient in enumerate(gradients)]
+            groups = list(map(gate.group, grouped([means.part(gate.slices(gradient)) for gradient in gradients])))
         self._keep(turn, kept, [means.apart(g) for g in gradients], _row(turn, groups, targets, means))
 
     def turn(self) -> int:
@@ -88,22 +89,28 @@ class Gate:
     """Lets the elements of tensors through where a condition holds, and none of them elsewhere."""
 
     def __init__(self, is_open: Tensor) -> None:
-        self._end = tf.where(is_open, [_ALL], [0])
-        self._start, self._stride = tf.constant([0]), tf.constant([1])
+        self._most = tf.where(is_open, _ALL, 0)
+        self._bounds: dict[int, tuple[Tensor, ...]] = {}  # by the axis that is cut
 
-    def values_of(self, gradient: Any) -> Tensor:
-        """The elements of a gradient as real numbers, or none of them."""
+    def slices(self, gradient: Any) -> Any:
+        """Slices before the repetitions of a row are added up, which takes longer than all else; others as they are."""
         if not isinstance(gradient, tf.IndexedSlices):
-            return widened(self._passed(gradient))
-        passed = map(self._passed, (gradient.values, gradient.indices))
-        part = part_of(tf.IndexedSlices(*passed, gradient.dense_shape))
-        assert part is not None
-        return part.values
+            return gradient
+        values, indices = self._cut(gradient.values, 0), self._cut(gradient.indices, 0)
+        return tf.IndexedSlices(values, indices, gradient.dense_shape)
 
-    def _passed(self, tensor: Tensor) -> Tensor:
+    def group(self, group: Group) -> Group:
+        """The elements of each gradient of a group."""
+        return replace(group, values=self._cut(group.values, group.axis or 0))
+
+    def _cut(self, tensor: Tensor, axis: int) -> Tensor:
         if not tensor.shape.rank:  # a single number
             return tensor
-        return tf.raw_ops.StridedSlice(input=tensor, begin=self._start, end=self._end, strides=self._stride)
+        if axis not in self._bounds:
+            end = tf.stack([*[_ALL] * axis, self._most])
+            self._bounds[axis] = tf.constant([0] * (axis + 1)), end, tf.constant([1] * (axis + 1))
+        begin, end, strides = self._bounds[axis]
+        return tf.raw_ops.StridedSlice(input=tensor, begin=begin, end=end, strides=strides)
 
 
 def _row(turn: Tensor, groups: Sequence[Group], targets: Sequence[Any], means: Means) -> Tensor:
