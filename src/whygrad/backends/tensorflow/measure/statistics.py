@@ -75,15 +75,13 @@ class Reducer:
         parts = tf.unstack(tf.reshape(x, [_PARTS, -1]))
         return tf.add_n([part * part for part in parts])
 
-    def nonzero(self, x: Tensor, axis: int | None) -> Tensor:
-        """How many elements are not zero; wrong where one is NaN."""
+    def half_nonzero(self, x: Tensor, axis: int | None) -> Tensor:
+        """Half the number of elements that are not zero: of the squares of their signs; wrong where one is NaN."""
+        if axis is None and (x.shape.num_elements() or COUNTED_IN_FLOAT + 1) > COUNTED_IN_FLOAT:
+            return tf.cast(tf.math.count_nonzero(x), x.dtype) / 2
         if self.barrier is not None:
-            return self.total(self.barrier(tf.cast(x != 0, x.dtype)), axis)
-        if axis is not None:
-            return self.total(tf.abs(tf.sign(x)), axis)
-        if (x.shape.num_elements() or COUNTED_IN_FLOAT + 1) > COUNTED_IN_FLOAT:
-            return tf.cast(tf.math.count_nonzero(x), x.dtype)
-        return tf.reduce_sum(tf.abs(tf.sign(x)))
+            return self.total(self.barrier(tf.cast(x != 0, x.dtype)), axis) / 2
+        return self.half_squares(tf.sign(x), axis)
 
 
 PLAIN: Final = Reducer()
@@ -116,9 +114,10 @@ def basic(groups: Sequence[Group], reducer: Reducer, dtype: Any) -> list[Tensor]
 
 def extremes(groups: Sequence[Group], reducer: Reducer, dtype: Any) -> list[Tensor]:
     """[n] each: minimum, maximum and number of elements that are not zero; right where all are finite."""
-    return columns_of(
-        groups, lambda x, axis: (tf.reduce_min(x, axis), tf.reduce_max(x, axis), reducer.nonzero(x, axis)), dtype
+    minimum, maximum, half = columns_of(
+        groups, lambda x, axis: (tf.reduce_min(x, axis), tf.reduce_max(x, axis), reducer.half_nonzero(x, axis)), dtype
     )
+    return [minimum, maximum, 2 * half]
 
 
 def careful(groups: Sequence[Group], dtype: Any) -> Tensor:
@@ -129,20 +128,17 @@ def careful(groups: Sequence[Group], dtype: Any) -> Tensor:
 def rescued(groups: Sequence[Group], dtype: Any) -> list[Tensor]:
     """[n] each: norm and number of non-finite elements of each gradient, whatever they are, in few ops.
 
-    It hardly ever runs: what counts is how long it takes to build.
+    It hardly ever runs: what counts is how long it takes to build. float64 holds the square of any float32.
     """
-    norm, nonfinite = columns_of(groups, _rescued, tf.float64)
-    norm = tf.where(nonfinite > 0, tf.cast(float("nan"), tf.float64), norm)
+
+    def wide(x: Tensor, axis: int | None) -> tuple[Tensor, Tensor]:
+        finite = tf.cast(tf.math.is_finite(x), tf.float64)
+        return PLAIN.half_squares(tf.cast(x, tf.float64), axis), PLAIN.half_squares(finite, axis)
+
+    half, half_finite = columns_of(groups, wide, tf.float64)
+    nonfinite = _sizes(groups, tf.float64) - 2 * half_finite
+    norm = tf.where(nonfinite > 0, tf.cast(float("nan"), tf.float64), tf.sqrt(2 * half))
     return [_cast(norm, dtype), _cast(nonfinite, dtype)]
-
-
-def _rescued(x: Tensor, axis: int | None) -> tuple[Tensor, Tensor]:
-    if x.dtype == tf.float64:
-        found = dict(zip(EXACT, _careful(x, axis, tf.float64), strict=True))
-        return found["norm"], found["nonfinite"]
-    wide = tf.cast(x, tf.float64)  # which holds the square of any float32
-    squares = 2 * tf.nn.l2_loss(wide) if axis is None else tf.reduce_sum(wide * wide, axis)
-    return tf.sqrt(squares), tf.reduce_sum(tf.cast(~tf.math.is_finite(x), tf.float64), axis)
 
 
 def _careful(x: Tensor, axis: int | None, dtype: Any) -> tuple[Tensor, ...]:
@@ -170,13 +166,19 @@ def _careful(x: Tensor, axis: int | None, dtype: Any) -> tuple[Tensor, ...]:
 
 def is_troubled(groups: Sequence[Group], total: Tensor, half: Tensor) -> Tensor:
     """Whether `basic` cannot be trusted for some gradient: not finite, overflown, or too small to square."""
-    floors: dict[int, Any] = {}
+    tiny = {member: _TINY[group.values.dtype] for group in groups for member in group.members}
+    floor = _sizes(groups, half.dtype) * vector([tiny[i] for i in range(len(tiny))], half.dtype)
+    return tf.reduce_any(~tf.math.is_finite(half) | ((half < floor) & (total != 0)))
+
+
+def _sizes(groups: Sequence[Group], dtype: Any) -> Tensor:
+    """[n]: how many elements of each gradient are read."""
+    found: dict[int, Any] = {}
     for group in groups:
         count = group.values.shape.num_elements()
-        each = tf.cast(tf.size(group.values), half.dtype) if count is None else count // len(group.members)
-        floors |= dict.fromkeys(group.members, each * _TINY[group.values.dtype])
-    floor = vector([floors[i] for i in range(len(floors))], half.dtype)
-    return tf.reduce_any(~tf.math.is_finite(half) | ((half < floor) & (total != 0)))
+        each = tf.size(group.values, tf.int64) if count is None else count // len(group.members)
+        found |= dict.fromkeys(group.members, each)
+    return vector([found[i] for i in range(len(found))], dtype)
 
 
 def from_sums(total: Tensor, half: Tensor, extreme: Sequence[Tensor]) -> Tensor:
