@@ -58,9 +58,12 @@ def _with_escapes(request: Request) -> Request:
 
 def _unlinked(request: Request, index: Index) -> Iterator[tuple[Source, tuple[TensorId, ...], bool]]:
     """Sources, and targets that they may have got to through Python; whether no other way trains them."""
-    lost = [source for source in request.sources if request.zeros_given or source.outcome in ABSENT]
-    yield from ((source, request.targets, True) for source in lost)
-    there = [source for source in request.sources if source not in lost]
+    there: list[Source] = []
+    for source in request.sources:
+        if request.zeros_given or source.outcome in ABSENT:
+            yield source, request.targets, True
+        else:
+            there.append(source)
     terms = terms_of(request)
     if not there or not terms.all:
         return

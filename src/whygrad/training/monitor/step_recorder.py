@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final
 
 import tensorflow as tf
@@ -73,6 +72,7 @@ class StepRecorder:
         self._probe: StepProbe | None = None
         self._graph: Any = None
         self._recorded: Any = None  # the graph that was recorded first
+        self._packed: bytes | None = None  # the same as a run keeps it
         self._number: Any = None  # tensors of the step that is being traced
         self._turn: Any = None
         self._closely: Any = True
@@ -84,10 +84,12 @@ class StepRecorder:
         self._outputs: dict[int, Any] = {}  # what the step of each replica returned
         self._failures = Hooks()
 
-    @cached_property
+    @property
     def graph(self) -> bytes | None:
         """The step, as it was recorded first, as a run keeps it: every `fit` of the model is of the same."""
-        return None if self._recorded is None else packed(graph_of(self._recorded))
+        if self._packed is None and self._recorded is not None:
+            self._packed = packed(graph_of(self._recorded))
+        return self._packed
 
     def restart(self) -> None:
         """Count from the first step again, and forget what was recorded: another `fit` begins."""
