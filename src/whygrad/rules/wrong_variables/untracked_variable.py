@@ -139,11 +139,12 @@ def _left_out(recording: Recording, request: Request) -> Iterator[tuple[Variable
     asked = {source.variable for each in recording.requests for source in each.sources}
     updated = {pair.variable for update in recording.updates for pair in update.pairs}
     states = {write.variable for write in recording.ledger.writes if write.kind is WriterKind.LAYER}
+    accounted_for = asked | updated | states
     index = index_of(request.graph)
     reached = index.open_behind(request.targets, request.tape)
     for number, reads in index.reads.items():
         variable = recording.variables.get(number)
-        if variable is None or number in asked | updated | states or variable.writes:
+        if variable is None or number in accounted_for or variable.writes:
             continue
         live = [op for op in reads if request.tape in op.tapes and any(t in reached for t in op.outputs)]
         if live:
