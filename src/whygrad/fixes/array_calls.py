@@ -7,17 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from whygrad.diagnostics import Edit, Fix, FixSafety, Word
+from whygrad.fixes import rewriting as rw
 from whygrad.fixes.array_words import DTYPES, FUNCTIONS, LEAVING, METHODS, RETURNING
-from whygrad.fixes.rewriting import (
-    argument,
-    expression_at,
-    on_one_line,
-    operand_text,
-    replaced,
-    text_at,
-    values_given,
-    with_argument,
-)
 from whygrad.source import SourceSpan, source_lines
 from whygrad.source.module import Module, last_name, plain_names, root_of
 
@@ -30,14 +21,14 @@ _MAX_FUNCTIONS: Final = 8
 
 def without_arrays(*left: SourceSpan) -> Iterator[Fix]:
     """The values that leave at spans of one file stay tensors, and so does all that is computed from them."""
-    found = [place for place in map(expression_at, left) if place is not None]
-    if not found or found[0] != expression_at(left[0]):
+    found = [place for place in map(rw.expression_at, left) if place is not None]
+    if not found or found[0] != rw.expression_at(left[0]):
         return
     module, first = found[0]
     edits = Translation(module, [node for other, node in found if other is module]).edits()
     if edits:
         shown = first if len(found) == 1 else module.statement(first) or first
-        text = on_one_line(module, shown).removeprefix("return ")
+        text = rw.on_one_line(module, shown).removeprefix("return ")
         yield Fix(title=f"compute `{text}` with {Word.FRAMEWORK} ops", edits=edits, safety=FixSafety.SAFE)
 
 
@@ -175,8 +166,8 @@ class Translation:
                 self._replace(keyword.value, f"{_dtype(keyword.value)}")
             elif keyword.arg not in ("axis", "keepdims", "axes", "repeats", "shift"):
                 raise UnknownCallError(f"{path}({keyword.arg}=...)")
-        if same.add and (same.unless is None or argument(call, *same.unless) is None):
-            self._edits.append(with_argument(self._module, call, same.add))
+        if same.add and (same.unless is None or rw.argument(call, *same.unless) is None):
+            self._edits.append(rw.with_argument(self._module, call, same.add))
 
     def _method_call(self, call: ast.Call, function: ast.Attribute) -> None:
         name, value = function.attr, function.value
@@ -185,7 +176,7 @@ class Translation:
         elif name == "astype" and len(call.args) == 1:
             self._around(call, value, f"{Word.CAST}(", f", {_dtype(call.args[0])})")
         elif name in _PREDICTING and call.args:
-            self._replace(function, operand_text(self._module, value))
+            self._replace(function, rw.operand_text(self._module, value))
             self._after(call, call.args[-1], ", training=True")
         elif name in METHODS and self._holds(value):
             self._method(call, function)
@@ -201,12 +192,12 @@ class Translation:
 
     def _foreign(self, call: ast.Call) -> bool:
         """`numpy_function(f, [a, b], dtype)` is `f(a, b)`."""
-        function, given = argument(call, 0, "func"), argument(call, 1, "inp", "Tin")
+        function, given = rw.argument(call, 0, "func"), rw.argument(call, 1, "inp", "Tin")
         known = self._module.functions.get(ast.unparse(function) if function is not None else "", [])
         if function is None or not isinstance(given, ast.List) or len(known) != 1:
             raise UnknownCallError(last_name(call.func))
-        text = ", ".join(text_at(self._module, each) for each in given.elts)
-        self._replace(call, f"{text_at(self._module, function)}({text})")
+        text = ", ".join(rw.text_at(self._module, each) for each in given.elts)
+        self._replace(call, f"{rw.text_at(self._module, function)}({text})")
         if isinstance(known[0], ast.FunctionDef):
             self._names |= {(known[0], each.arg) for each in known[0].args.args}
             self._follow(known[0])
@@ -240,7 +231,7 @@ class Translation:
             self._around(call, value, "", "")
 
     def _is_list(self, value: ast.expr) -> bool:
-        made = values_given(self._module, ast.unparse(value), value)
+        made = rw.values_given(self._module, ast.unparse(value), value)
         return any(isinstance(each, (ast.List, ast.ListComp)) for each in made)
 
     def _around(self, call: ast.Call, value: ast.expr, before: str, after: str) -> None:
@@ -265,7 +256,7 @@ class Translation:
         self._edits.append(Edit(SourceSpan(whole.file, inner.last_line, inner.end_column, whole.end_line, end), text))
 
     def _replace(self, node: ast.expr, text: str) -> None:
-        self._edits.append(replaced(self._module, node, text))
+        self._edits.append(rw.replaced(self._module, node, text))
 
 
 def _dtype(node: ast.expr) -> Word:

@@ -6,30 +6,14 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from whygrad.diagnostics import Fix, FixSafety
-from whygrad.fixes.rewriting import (
-    deleted,
-    deleted_lines,
-    has_own_lines,
-    indent_of,
-    indentation_inside,
-    inserted_at,
-    moved_lines,
-    on_node,
-    on_one_line,
-    on_statement,
-    replaced,
-    shifted,
-    short_text,
-    starts_line,
-    text_at,
-)
+from whygrad.fixes import rewriting as rw
 from whygrad.source import SourceSpan, source_lines
 from whygrad.source.module import Module, last_name, located, plain_names
 
 _NAMES = ("target", "differentiated", "target_of_gradient")
 
 
-@on_node
+@rw.on_node
 def into_block(
     module: Module, expression: ast.AST, entered: SourceSpan | None, asked: SourceSpan | None
 ) -> Iterator[Fix]:
@@ -49,7 +33,7 @@ def into_block(
 def _block(module: Module, node: ast.AST) -> ast.With | None:
     """The `with` statement whose head a node is in, if its body has lines of its own."""
     block = _with_around(module, node)
-    if block is None or block.body[0].lineno <= _head_end(block) or not starts_line(module, block):
+    if block is None or block.body[0].lineno <= _head_end(block) or not rw.starts_line(module, block):
         return None
     return block
 
@@ -117,26 +101,26 @@ def _longer(
     asks = [asking is not None and asking in ast.walk(each) for each in after]
     end = asks.index(True) if any(asks) else None
     taken = list(after[:end]) if end else [each for each in after if each.lineno <= outside.lineno]
-    if not taken or not all(has_own_lines(module, each) for each in taken):
+    if not taken or not all(rw.has_own_lines(module, each) for each in taken):
         return
     first, last = (block.end_lineno or block.lineno) + 1, taken[-1].end_lineno or taken[-1].lineno
-    edits = tuple(shifted(module, first, last, indent_of(module, block), indentation_inside(module, block)))
+    edits = tuple(rw.shifted(module, first, last, rw.indent_of(module, block), rw.indentation_inside(module, block)))
     yield Fix(title=f"move {_shown(module, taken)} into the `with` block", edits=edits, safety=FixSafety.SAFE)
 
 
 def _earlier(module: Module, block: ast.With, before: Sequence[ast.stmt]) -> Iterator[Fix]:
     """The block begins before these statements."""
     head = source_lines(module.file)[block.lineno - 1 : _head_end(block)]
-    if not head[-1].split("#")[0].rstrip().endswith(":") or not all(has_own_lines(module, each) for each in before):
+    if not head[-1].split("#")[0].rstrip().endswith(":") or not all(rw.has_own_lines(module, each) for each in before):
         return
     if any(isinstance(each, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)) for each in before):
         yield from _copied(module, block, before)
         return
-    outer, inner = indent_of(module, block), indentation_inside(module, block)
+    outer, inner = rw.indent_of(module, block), rw.indentation_inside(module, block)
     edits = (
-        inserted_at(module, before[0].lineno, "\n".join(head)),
-        *shifted(module, before[0].lineno, block.lineno - 1, outer, inner),
-        deleted_lines(module, block.lineno, _head_end(block)),
+        rw.inserted_at(module, before[0].lineno, "\n".join(head)),
+        *rw.shifted(module, before[0].lineno, block.lineno - 1, outer, inner),
+        rw.deleted_lines(module, block.lineno, _head_end(block)),
     )
     yield Fix(title=f"move {_shown(module, before)} into the `with` block", edits=edits, safety=FixSafety.SAFE)
 
@@ -149,28 +133,28 @@ def _copied(module: Module, block: ast.With, before: Sequence[ast.stmt]) -> Iter
         if not taken or (simple and names & plain_names(statement, ast.Load)):
             taken.append(statement)
             names |= plain_names(statement, ast.Store)
-    if not all(isinstance(each, (ast.Assign, ast.AnnAssign)) and has_own_lines(module, each) for each in taken):
+    if not all(isinstance(each, (ast.Assign, ast.AnnAssign)) and rw.has_own_lines(module, each) for each in taken):
         return
-    text = moved_lines(module, taken, indentation_inside(module, block))
-    edits = [inserted_at(module, block.body[0].lineno, text)]
+    text = rw.moved_lines(module, taken, rw.indentation_inside(module, block))
+    edits = [rw.inserted_at(module, block.body[0].lineno, text)]
     used_elsewhere = any(
         isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load)
         for node in ast.walk(module.tree)
         if block not in module.ancestors(node) and not any(each in module.ancestors(node) for each in taken)
     )
     if not used_elsewhere:
-        edits += [deleted(module, each) for each in taken]
+        edits += [rw.deleted(module, each) for each in taken]
     yield Fix(title=f"compute {_shown(module, taken)} inside the `with` block", edits=tuple(edits))
 
 
 def _shown(module: Module, statements: Sequence[ast.stmt]) -> str:
     more = f" and {len(statements) - 1} more" if len(statements) > 1 else ""
-    return f"`{short_text(module, statements[0])}`{more}"
+    return f"`{rw.short_text(module, statements[0])}`{more}"
 
 
 def _hoisted(module: Module, block: ast.With, request: ast.AST) -> Iterator[Fix]:
     """The expression in the call itself is computed at the end of the block."""
-    if not isinstance(request, ast.Call) or not request.args or not has_own_lines(module, block.body[-1]):
+    if not isinstance(request, ast.Call) or not request.args or not rw.has_own_lines(module, block.body[-1]):
         return
     used = plain_names(module.tree)
     name = next((each for each in _NAMES if each not in used), None)
@@ -178,34 +162,36 @@ def _hoisted(module: Module, block: ast.With, request: ast.AST) -> Iterator[Fix]
     if name is None:
         return
     line = (block.end_lineno or block.lineno) + 1
-    value = text_at(module, target)
+    value = rw.text_at(module, target)
     text = f"({value})" if "\n" in value else value
     edits = (
-        inserted_at(module, line, f"{indentation_inside(module, block)}{name} = {text}"),
-        replaced(module, target, name),
+        rw.inserted_at(module, line, f"{rw.indentation_inside(module, block)}{name} = {text}"),
+        rw.replaced(module, target, name),
     )
-    yield Fix(title=f"compute `{text_at(module, target)}` inside the `with` block", edits=edits, safety=FixSafety.SAFE)
+    yield Fix(
+        title=f"compute `{rw.text_at(module, target)}` inside the `with` block", edits=edits, safety=FixSafety.SAFE
+    )
 
 
-@on_node
+@rw.on_node
 def without_block(module: Module, at: ast.AST) -> Iterator[Fix]:
     """The statements of a `with` block stand where the block stood."""
     block = _block(module, at)
     if block is None or len(block.items) > 1:
         return
     first, last = _head_end(block) + 1, block.end_lineno or block.lineno
-    inside = shifted(module, first, last, indentation_inside(module, block), indent_of(module, block))
-    head = on_one_line(module, block.items[0].context_expr)
-    yield Fix(title=f"leave out `with {head}`", edits=(deleted_lines(module, block.lineno, first - 1), *inside))
+    inside = rw.shifted(module, first, last, rw.indentation_inside(module, block), rw.indent_of(module, block))
+    head = rw.on_one_line(module, block.items[0].context_expr)
+    yield Fix(title=f"leave out `with {head}`", edits=(rw.deleted_lines(module, block.lineno, first - 1), *inside))
 
 
-@on_statement
+@rw.on_statement
 def without_statement(module: Module, statement: ast.stmt) -> Iterator[Fix]:
     """A statement that is a call, and nothing else, is left out."""
-    if isinstance(statement, ast.Expr) and has_own_lines(module, statement):
+    if isinstance(statement, ast.Expr) and rw.has_own_lines(module, statement):
         alone = len(_siblings(module, statement)) == 1
-        edit = replaced(module, statement, "pass") if alone else deleted(module, statement)
-        yield Fix(title=f"leave out `{on_one_line(module, statement)}`", edits=(edit,))
+        edit = rw.replaced(module, statement, "pass") if alone else rw.deleted(module, statement)
+        yield Fix(title=f"leave out `{rw.on_one_line(module, statement)}`", edits=(edit,))
 
 
 def call_of_head(at: SourceSpan | None) -> tuple[Module, ast.Call, ast.With] | None:

@@ -6,27 +6,15 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from whygrad.diagnostics import Fix
+from whygrad.fixes import rewriting as rw
 from whygrad.fixes.losses import last_binding
 from whygrad.fixes.owned import made_in_init
-from whygrad.fixes.rewriting import (
-    call_at,
-    deleted,
-    has_own_lines,
-    indent_of,
-    inserted_at,
-    inserted_before,
-    moved_lines,
-    on_call,
-    on_one_line,
-    on_statement,
-    text_at,
-)
 from whygrad.fixes.updates import zipped_variables
 from whygrad.source import SourceSpan
 from whygrad.source.module import Module, parameters, plain_names
 
 
-@on_statement
+@rw.on_statement
 def made_once(module: Module, statement: ast.stmt) -> Iterator[Fix]:
     """A statement in a loop is run before the loop; one in a function, before the function; of a maker, its call."""
     scope = module.scope(statement)
@@ -38,15 +26,15 @@ def made_once(module: Module, statement: ast.stmt) -> Iterator[Fix]:
     names = plain_names(statement)
     if not around and isinstance(scope, ast.FunctionDef) and not names & _local_names(scope, statement):
         around = [scope]
-    if not around or not isinstance(statement, (ast.Assign, ast.Expr)) or not has_own_lines(module, statement):
+    if not around or not isinstance(statement, (ast.Assign, ast.Expr)) or not rw.has_own_lines(module, statement):
         return
     outer = around[-1]
     if outer is not scope and names & _stored(outer, but=statement):
         return  # it depends on what the loop goes through
     line = min([outer.lineno, *(each.lineno for each in getattr(outer, "decorator_list", ()))])
-    lines = moved_lines(module, [statement], indent_of(module, outer))
-    edits = (inserted_at(module, line, lines), deleted(module, statement))
-    text = on_one_line(module, statement)
+    lines = rw.moved_lines(module, [statement], rw.indent_of(module, outer))
+    edits = (rw.inserted_at(module, line, lines), rw.deleted(module, statement))
+    text = rw.on_one_line(module, statement)
     place = "function" if outer is scope else "loop"
     yield Fix(title=f"run `{text[:50]}` once, before the {place}", edits=edits)
 
@@ -57,7 +45,7 @@ def made_here(made: SourceSpan | None) -> Iterator[Fix]:
     yield from made_once(made)
 
 
-@on_call
+@rw.on_call
 def owner_made_once(module: Module, call: ast.Call) -> Iterator[Fix]:
     """The object whose method is called is made before the loop, or the function, that makes it each time."""
     if isinstance(call.func, ast.Attribute):
@@ -65,7 +53,7 @@ def owner_made_once(module: Module, call: ast.Call) -> Iterator[Fix]:
         yield from made_once(None if bound is None else module.span(bound))
 
 
-@on_call
+@rw.on_call
 def built_before(module: Module, call: ast.Call) -> Iterator[Fix]:
     """An optimizer that a traced function uses is built before the function is traced."""
     variables, scope = zipped_variables(module, call), module.scope(call)
@@ -73,21 +61,21 @@ def built_before(module: Module, call: ast.Call) -> Iterator[Fix]:
         return
     owner = call.func.value
     if not (plain_names(owner) | plain_names(variables)) & _local_names(scope, variables):
-        line = f"{text_at(module, owner)}.build({text_at(module, variables)})"
-        yield Fix(title="build the optimizer before the function", edits=(inserted_before(module, scope, line),))
+        line = f"{rw.text_at(module, owner)}.build({rw.text_at(module, variables)})"
+        yield Fix(title="build the optimizer before the function", edits=(rw.inserted_before(module, scope, line),))
 
 
 def built_for_all(firsts: Sequence[SourceSpan], later: SourceSpan | None) -> Iterator[Fix]:
     """An optimizer is built for the variables of both updates before the first."""
-    one, other = call_at(firsts[0] if firsts else None), call_at(later)
+    one, other = rw.call_at(firsts[0] if firsts else None), rw.call_at(later)
     if one is None or other is None or one[0] is not other[0] or not isinstance(one[1].func, ast.Attribute):
         return
     module = one[0]
     lists = [zipped_variables(module, call) for call in (one[1], other[1])]
     statement = module.statement(one[1])
-    if None not in lists and statement is not None and has_own_lines(module, statement):
-        names = " + ".join(text_at(module, each) for each in lists if each is not None)
-        line = inserted_before(module, statement, f"{text_at(module, one[1].func.value)}.build({names})")
+    if None not in lists and statement is not None and rw.has_own_lines(module, statement):
+        names = " + ".join(rw.text_at(module, each) for each in lists if each is not None)
+        line = rw.inserted_before(module, statement, f"{rw.text_at(module, one[1].func.value)}.build({names})")
         yield Fix(title="build the optimizer for all variables first", edits=(line,))
 
 

@@ -7,69 +7,59 @@ from collections.abc import Iterator
 from typing import Final
 
 from whygrad.diagnostics import Fix, Word
+from whygrad.fixes import rewriting as rw
 from whygrad.fixes.losses import target_of
-from whygrad.fixes.rewriting import (
-    argument,
-    has_own_lines,
-    inserted_after,
-    on_call,
-    on_expression,
-    on_statement,
-    replaced,
-    text_at,
-    with_option,
-)
 from whygrad.source import SourceSpan
 from whygrad.source.module import Module, last_name
 
 _TINY: Final = 1e-6  # an epsilon below this does not keep a norm away from zero in float32
 
 
-@on_expression
+@rw.on_expression
 def each_made_anew(module: Module, at: ast.expr) -> Iterator[Fix]:
     """`[make()] * n` becomes `[make() for _ in range(n)]`."""
     match at:
         case ast.BinOp(left=ast.List(elts=[one]), op=ast.Mult(), right=count):
-            text = f"[{text_at(module, one)} for _ in range({text_at(module, count)})]"
-            yield Fix(title="make each one separately", edits=(replaced(module, at, text),))
+            text = f"[{rw.text_at(module, one)} for _ in range({rw.text_at(module, count)})]"
+            yield Fix(title="make each one separately", edits=(rw.replaced(module, at, text),))
 
 
-@on_statement
+@rw.on_statement
 def copied(module: Module, statement: ast.stmt) -> Iterator[Fix]:
     """`target = network` becomes a copy, with the same weights."""
-    if not isinstance(statement, ast.Assign) or not has_own_lines(module, statement):
+    if not isinstance(statement, ast.Assign) or not rw.has_own_lines(module, statement):
         return
-    target, value = text_at(module, statement.targets[0]), text_at(module, statement.value)
+    target, value = rw.text_at(module, statement.targets[0]), rw.text_at(module, statement.value)
     edits = (
-        replaced(module, statement.value, f"{Word.CLONE}({value})"),
-        inserted_after(module, statement, f"{target}.set_weights({value}.get_weights())"),
+        rw.replaced(module, statement.value, f"{Word.CLONE}({value})"),
+        rw.inserted_after(module, statement, f"{target}.set_weights({value}.get_weights())"),
     )
     yield Fix(title=f"make `{target}` a copy", edits=edits)
 
 
-@on_call
+@rw.on_call
 def wider(module: Module, call: ast.Call) -> Iterator[Fix]:
     """What goes into nested calls is cast to float32 first."""
     while call.args and isinstance(call.args[0], ast.Call):
         call = call.args[0]
     if call.args and not isinstance(call.args[0], ast.Starred):
-        text = f"{Word.CAST}({text_at(module, call.args[0])}, {Word.FLOAT32})"
-        yield Fix(title="compute this in float32", edits=(replaced(module, call.args[0], text),))
+        text = f"{Word.CAST}({rw.text_at(module, call.args[0])}, {Word.FLOAT32})"
+        yield Fix(title="compute this in float32", edits=(rw.replaced(module, call.args[0], text),))
 
 
-@on_call
+@rw.on_call
 def scaled_loss(home: Module, update: ast.Call, asked: SourceSpan | None) -> Iterator[Fix]:
     """The gradient is asked of the loss as the optimizer scales it."""
     found = target_of(asked)
-    if found is not None and isinstance(update.func, ast.Attribute) and has_own_lines(found[0], found[2]):
+    if found is not None and isinstance(update.func, ast.Attribute) and rw.has_own_lines(found[0], found[2]):
         module, target, bound = found
-        owner = text_at(home, update.func.value)
+        owner = rw.text_at(home, update.func.value)
         line = f"scaled_{target.id} = {owner}.scale_loss({target.id})"
-        edits = (inserted_after(module, bound, line), replaced(module, target, f"scaled_{target.id}"))
+        edits = (rw.inserted_after(module, bound, line), rw.replaced(module, target, f"scaled_{target.id}"))
         yield Fix(title="scale the loss inside the tape", edits=edits)
 
 
-@on_expression
+@rw.on_expression
 def larger_epsilon(module: Module, node: ast.expr) -> Iterator[Fix]:
     """The number that keeps a norm away from zero is large enough to do so."""
     small = [
@@ -78,15 +68,15 @@ def larger_epsilon(module: Module, node: ast.expr) -> Iterator[Fix]:
         if isinstance(each, ast.Constant) and isinstance(each.value, float) and 0 < each.value < _TINY
     ]
     if isinstance(node, ast.Call) and "normalize" in last_name(node.func):
-        yield Fix(title="raise epsilon", edits=(with_option(module, node, "epsilon", "1e-4"),))
+        yield Fix(title="raise epsilon", edits=(rw.with_option(module, node, "epsilon", "1e-4"),))
     elif small:
-        yield Fix(title="raise epsilon", edits=tuple(replaced(module, each, "1e-4") for each in small))
+        yield Fix(title="raise epsilon", edits=tuple(rw.replaced(module, each, "1e-4") for each in small))
 
 
-@on_call
+@rw.on_call
 def leaking(module: Module, made: ast.Call) -> Iterator[Fix]:
     """A rectifier that passes a little on below zero."""
-    activation = argument(made, 1, "activation")
+    activation = rw.argument(made, 1, "activation")
     if isinstance(activation, ast.Constant) and activation.value == "relu":
-        edit = replaced(module, activation, '"leaky_relu"')
+        edit = rw.replaced(module, activation, '"leaky_relu"')
         yield Fix(title="use an activation that is not flat below zero", edits=(edit,))

@@ -7,16 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from whygrad.diagnostics import Edit, Fix, Word
-from whygrad.fixes.rewriting import (
-    argument,
-    call_at,
-    on_call,
-    on_expression,
-    replaced,
-    text_at,
-    with_argument,
-    with_option,
-)
+from whygrad.fixes import rewriting as rw
 from whygrad.source import SourceSpan
 from whygrad.source.module import Module, last_name
 
@@ -52,31 +43,31 @@ def output_changed(
         yield Fix(title=", ".join(title for title, _ in parts), edits=tuple(e for _, edits in parts for e in edits))
 
 
-@on_call
+@rw.on_call
 def _activated(module: Module, call: ast.Call, activation: str) -> Iterator[Edit]:
-    known = argument(call, 0 if last_name(call.func) == "Activation" else 1, "activation")
+    known = rw.argument(call, 0 if last_name(call.func) == "Activation" else 1, "activation")
     if known is not None:
-        yield replaced(module, known, f'"{activation}"' if activation else "None")
+        yield rw.replaced(module, known, f'"{activation}"' if activation else "None")
     elif activation:
-        yield with_argument(module, call, f'activation="{activation}"')
+        yield rw.with_argument(module, call, f'activation="{activation}"')
     elif last_name(call.func).islower() and len(call.args) == 1:  # a function that is applied to the output
-        yield replaced(module, call, text_at(module, call.args[0]))
+        yield rw.replaced(module, call, rw.text_at(module, call.args[0]))
 
 
-@on_call
+@rw.on_call
 def _argued(module: Module, call: ast.Call, position: int | None, name: str, value: str) -> Iterator[Edit]:
     """An argument of a call, changed or added."""
-    yield with_option(module, call, name, value, position)
+    yield rw.with_option(module, call, name, value, position)
 
 
-@on_expression
+@rw.on_expression
 def _named(module: Module, loss: ast.expr, word: Word) -> Iterator[Edit]:
     """The loss by another name: a text, or the class of a loss."""
     match loss:
         case ast.Constant(value=str()):
-            yield replaced(module, loss, f'"{word}"')
+            yield rw.replaced(module, loss, f'"{word}"')
         case ast.Call(func=ast.Attribute(value=home, attr=name) as function) if name in _LOSSES.values():
-            yield replaced(module, function, f"{text_at(module, home)}.{_LOSSES[word]}")
+            yield rw.replaced(module, function, f"{rw.text_at(module, home)}.{_LOSSES[word]}")
 
 
 def rate_changed(made: SourceSpan | None, rate: float) -> Iterator[Fix]:
@@ -88,10 +79,10 @@ def rate_changed(made: SourceSpan | None, rate: float) -> Iterator[Fix]:
 
 def last_step_only(layers: Iterable[SourceSpan | None]) -> Iterator[Fix]:
     """The recurrent layer that is nearest to the output gives its last step alone."""
-    for module, call in filter(None, map(call_at, layers)):
-        flag = argument(call, None, "return_sequences")
+    for module, call in filter(None, map(rw.call_at, layers)):
+        flag = rw.argument(call, None, "return_sequences")
         if flag is not None:
-            yield Fix(title="keep only the last step", edits=(replaced(module, flag, "False"),))
+            yield Fix(title="keep only the last step", edits=(rw.replaced(module, flag, "False"),))
             return
 
 
@@ -109,9 +100,9 @@ def layer_given(made: SourceSpan | None, position: int | None, name: str, value:
         yield Fix(title=f"give it `{name}={value}`", edits=edits)
 
 
-@on_expression
+@rw.on_expression
 def text_changed(module: Module, at: ast.expr, old: str, new: str) -> Iterator[Fix]:
     """A text, such as the name of a metric, in an expression."""
     nodes = [n for n in ast.walk(at) if isinstance(n, ast.Constant) and n.value == old]
     if nodes:
-        yield Fix(title=f"use `{new}`", edits=tuple(replaced(module, each, f'"{new}"') for each in nodes))
+        yield Fix(title=f"use `{new}`", edits=tuple(rw.replaced(module, each, f'"{new}"') for each in nodes))

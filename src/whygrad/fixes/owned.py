@@ -7,21 +7,11 @@ import re
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Fix
-from whygrad.fixes.rewriting import (
-    INDENT,
-    deleted,
-    has_own_lines,
-    inserted_after,
-    inserted_before,
-    on_call,
-    on_statement,
-    replaced,
-    text_at,
-)
+from whygrad.fixes import rewriting as rw
 from whygrad.source.module import Module, last_name, loads, parameters, plain_names
 
 
-@on_statement
+@rw.on_statement
 def recomputed(module: Module, statement: ast.stmt) -> Iterator[Fix]:
     """`self.x = f(self.w)`, which runs once, becomes a property: it is computed whenever it is read."""
     method, owner = module.scope(statement), module.around(statement, ast.ClassDef)
@@ -33,23 +23,23 @@ def recomputed(module: Module, statement: ast.stmt) -> Iterator[Fix]:
             return
     given = (parameters(method) - {"self"}) & plain_names(value)
     same = {ast.unparse(each.value) for each in stores} == {ast.unparse(value)}
-    if owner is None or given or not same or not all(has_own_lines(module, each) for each in stores):
+    if owner is None or given or not same or not all(rw.has_own_lines(module, each) for each in stores):
         return
     own = [n for n in ast.walk(method) if isinstance(n, ast.Name) and n not in set(ast.walk(value))]
     kept = {n.id for n in own if isinstance(n.ctx, ast.Store)} & plain_names(value)
-    text = text_at(module, value)
+    text = rw.text_at(module, value)
     for each in kept:
         text = re.sub(rf"(?<![\w.]){each}\b", f"self.{each}", text)
-    edits = [deleted(module, each) for each in stores]
-    edits += [replaced(module, n, f"self.{n.id}") for n in own if n.id in kept]
-    head = f"@property\ndef {name}(self):\n{INDENT}return {text}\n"
+    edits = [rw.deleted(module, each) for each in stores]
+    edits += [rw.replaced(module, n, f"self.{n.id}") for n in own if n.id in kept]
+    head = f"@property\ndef {name}(self):\n{rw.INDENT}return {text}\n"
     if isinstance(method, ast.FunctionDef) and len(method.body) > 1:
         yield Fix(
-            title=f"compute `self.{name}` whenever it is read", edits=(inserted_before(module, method, head), *edits)
+            title=f"compute `self.{name}` whenever it is read", edits=(rw.inserted_before(module, method, head), *edits)
         )
 
 
-@on_call
+@rw.on_call
 def made_in_init(module: Module, call: ast.Call) -> Iterator[Fix]:
     """A layer that a method makes in every call is made where its owner is."""
     method, owner, statement = module.scope(call), module.around(call, ast.ClassDef), module.statement(call)
@@ -63,18 +53,18 @@ def made_in_init(module: Module, call: ast.Call) -> Iterator[Fix]:
             bound = True
         case _:
             bound, name = False, last_name(call.func).lower()
-    if plain_names(call) & local - {"self"} or f"self.{name}" in text_at(module, owner):
+    if plain_names(call) & local - {"self"} or f"self.{name}" in rw.text_at(module, owner):
         return
-    edits = [inserted_after(module, init.body[-1], f"self.{name} = {text_at(module, call)}")]
-    if bound and has_own_lines(module, statement):
-        edits.append(deleted(module, statement))
-        edits += [replaced(module, n, f"self.{name}") for n in loads(method, name)]
+    edits = [rw.inserted_after(module, init.body[-1], f"self.{name} = {rw.text_at(module, call)}")]
+    if bound and rw.has_own_lines(module, statement):
+        edits.append(rw.deleted(module, statement))
+        edits += [rw.replaced(module, n, f"self.{name}") for n in loads(method, name)]
     else:
-        edits.append(replaced(module, call, f"self.{name}"))
+        edits.append(rw.replaced(module, call, f"self.{name}"))
     yield Fix(title=f"make `{last_name(call.func)}` once, in `__init__`", edits=tuple(edits))
 
 
-@on_call
+@rw.on_call
 def result_used(module: Module, call: ast.Call) -> Iterator[Fix]:
     """What a call gives is handed on to the statement that took the input of the call once more."""
     statement = module.statement(call)
@@ -82,8 +72,8 @@ def result_used(module: Module, call: ast.Call) -> Iterator[Fix]:
         return
     given = call.args[0].id
     if isinstance(statement, ast.Expr) and statement.value is call:
-        edit = replaced(module, statement, f"{given} = {text_at(module, statement)}")
-        yield Fix(title=f"keep what `{text_at(module, statement)}` gives", edits=(edit,))
+        edit = rw.replaced(module, statement, f"{given} = {rw.text_at(module, statement)}")
+        yield Fix(title=f"keep what `{rw.text_at(module, statement)}` gives", edits=(edit,))
     elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
         scope, name, end = module.scope(statement), statement.targets[0].id, statement.end_lineno or 0
         later = [n for n in loads(scope, given) if n.lineno > end]
@@ -91,5 +81,5 @@ def result_used(module: Module, call: ast.Call) -> Iterator[Fix]:
         first = [n for n in later if module.statement(n) is module.statement(min(later, key=lambda n: n.lineno))]
         handed = [n for n in first if isinstance(module.parents.get(n), ast.Call)] or first
         if first and not any(end < n.lineno <= taken for n in loads(scope, name)):
-            edits = tuple(replaced(module, n, name) for n in handed)
+            edits = tuple(rw.replaced(module, n, name) for n in handed)
             yield Fix(title=f"pass `{name}` on in place of `{given}`", edits=edits)

@@ -7,17 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from whygrad.diagnostics import Edit, Fix, Word
-from whygrad.fixes.rewriting import (
-    argument,
-    has_own_lines,
-    inserted_after,
-    inserted_before,
-    on_call,
-    on_node,
-    operand_text,
-    replaced,
-    text_at,
-)
+from whygrad.fixes import rewriting as rw
 from whygrad.fixes.variables import in_place
 from whygrad.source import SourceSpan
 from whygrad.source.module import Module, last_name, targets_of
@@ -29,7 +19,7 @@ _DRAWS: Final = {"normal": Word.RANDOM_NORMAL, "uniform": Word.RANDOM_UNIFORM, "
 _OPTIONS: Final = (("loc", "low"), ("scale", "high"))
 
 
-@on_node
+@rw.on_node
 def in_variable(module: Module, _: ast.AST, name: str) -> Iterator[Fix]:
     """A Python number that changes is held by a variable: made where it is first set, and assigned to."""
     key = _key(name)
@@ -39,15 +29,15 @@ def in_variable(module: Module, _: ast.AST, name: str) -> Iterator[Fix]:
     given = [v for n in nodes for v in _given(n, key)] if not any(_begins(module, each) for each in sets) else []
     first = given[0] if given else sets[0].value if sets and isinstance(sets[0], ast.Assign) else None
     texts = {each: in_place(module, each) for each in (sets if given else sets[1:])}
-    if first is None or not texts or not all(has_own_lines(module, each) and texts[each] for each in texts):
+    if first is None or not texts or not all(rw.has_own_lines(module, each) and texts[each] for each in texts):
         return
     taking = [n for n in nodes if isinstance(n, ast.Call) and last_name(n.func) in _TENSORS]
     taking = [n for n in taking if key in {_key(ast.unparse(each)) for arg in n.args for each in ast.walk(arg)}]
-    edits = [replaced(module, each, text or "") for each, text in texts.items()]
-    edits += [replaced(module, each.func, f"{_TENSORS[last_name(each.func)]}") for each in taking]
+    edits = [rw.replaced(module, each, text or "") for each, text in texts.items()]
+    edits += [rw.replaced(module, each.func, f"{_TENSORS[last_name(each.func)]}") for each in taking]
     whole = isinstance(first, ast.Constant) and not isinstance(first.value, float)
     for dtype in ("", f", dtype={Word.FLOAT32}") if whole else (f", dtype={Word.FLOAT32}",):
-        made = replaced(module, first, f"{Word.VARIABLE}({text_at(module, first)}, trainable=False{dtype})")
+        made = rw.replaced(module, first, f"{Word.VARIABLE}({rw.text_at(module, first)}, trainable=False{dtype})")
         yield Fix(title=f"keep `{name}` in a variable", edits=(made, *edits))
 
 
@@ -71,34 +61,34 @@ def _begins(module: Module, statement: ast.Assign | ast.AugAssign) -> bool:
     return is_name or getattr(module.scope(statement), "name", "") == "__init__"
 
 
-@on_call
+@rw.on_call
 def drawn_anew(module: Module, call: ast.Call) -> Iterator[Fix]:
     """Random numbers of NumPy or Python are drawn by the framework, in every step."""
     word = _DRAWS.get(last_name(call.func))
     if word is None:
         return
     plain = last_name(call.func) == "random"
-    size = argument(call, 0 if plain else 2, "size")
-    shape = "()" if size is None else text_at(module, size)
+    size = rw.argument(call, 0 if plain else 2, "size")
+    shape = "()" if size is None else rw.text_at(module, size)
     if isinstance(size, ast.Attribute) and size.attr == "shape":
-        shape = f"{Word.SHAPE}({text_at(module, size.value)})"
-    options = [] if plain else [argument(call, place, *names) for place, names in enumerate(_OPTIONS)]
-    text = ", ".join([shape, *(text_at(module, each) for each in options if each is not None)])
+        shape = f"{Word.SHAPE}({rw.text_at(module, size.value)})"
+    options = [] if plain else [rw.argument(call, place, *names) for place, names in enumerate(_OPTIONS)]
+    text = ", ".join([shape, *(rw.text_at(module, each) for each in options if each is not None)])
     outer = module.parents.get(module.parents.get(call, call))
     cast = isinstance(outer, ast.Call) and last_name(outer.func) == "astype" and "32" in ast.unparse(outer.args[0])
     node = outer if cast and isinstance(outer, ast.Call) else call
-    yield Fix(title="draw with the framework, in every step", edits=(replaced(module, node, f"{word}({text})"),))
+    yield Fix(title="draw with the framework, in every step", edits=(rw.replaced(module, node, f"{word}({text})"),))
 
 
-@on_call
+@rw.on_call
 def unwrapped(module: Module, call: ast.Call) -> Iterator[Fix]:
     """`Variable(x)` becomes `x`."""
     if last_name(call.func).lower() == "variable" and call.args:
-        text = operand_text(module, call.args[0])
-        yield Fix(title=f"use `{text}` itself", edits=(replaced(module, call, text),))
+        text = rw.operand_text(module, call.args[0])
+        yield Fix(title=f"use `{text}` itself", edits=(rw.replaced(module, call, text),))
 
 
-@on_call
+@rw.on_call
 def carried(module: Module, written: ast.Call) -> Iterator[Fix]:
     """What is written into a variable and read back in the same function is carried on as a tensor, and kept too."""
     if not isinstance(written.func, ast.Attribute):
@@ -107,7 +97,7 @@ def carried(module: Module, written: ast.Call) -> Iterator[Fix]:
     scope, owner = module.scope(held), ast.unparse(held)
     inside = [n for n in ast.walk(scope) if isinstance(n, (ast.expr, ast.stmt)) and module.scope(n) is scope]
     writes = [call for n in inside if (call := _write(n, owner)) is not None]
-    statements = [each for call in writes if (each := module.statement(call)) and has_own_lines(module, each)]
+    statements = [each for call in writes if (each := module.statement(call)) and rw.has_own_lines(module, each)]
     if written not in writes or len(statements) < len(writes):
         return
     loop = module.loops_around(writes[0])[-1:]  # the outermost
@@ -124,9 +114,9 @@ def carried(module: Module, written: ast.Call) -> Iterator[Fix]:
         reads = reads if loop else [n for n in reads if n not in set(ast.walk(start))]
         if not reads:  # it is read elsewhere
             return
-        edits += [replaced(module, _whole_read(module, n), new) for n in reads if isinstance(n, ast.expr)]
-        edits += [inserted_before(module, each, f"{new} = {Word.TO_DENSE}({owner})") for each in loop]
-        edits.append(inserted_after(module, loop[0] if loop else statements[-1], f"{owner}.{Word.ASSIGN}({new})"))
+        edits += [rw.replaced(module, _whole_read(module, n), new) for n in reads if isinstance(n, ast.expr)]
+        edits += [rw.inserted_before(module, each, f"{new} = {Word.TO_DENSE}({owner})") for each in loop]
+        edits.append(rw.inserted_after(module, loop[0] if loop else statements[-1], f"{owner}.{Word.ASSIGN}({new})"))
     yield Fix(title=f"carry what is written into `{owner}` on as a tensor", edits=tuple(edits))
 
 

@@ -7,36 +7,23 @@ from collections.abc import Iterator
 from typing import Final
 
 from whygrad.diagnostics import Fix, Word
-from whygrad.fixes.rewriting import (
-    argument,
-    deleted,
-    has_own_lines,
-    in_parentheses,
-    on_call,
-    on_expression,
-    on_node,
-    operand_text,
-    replaced,
-    text_at,
-    values_given,
-    with_option,
-)
+from whygrad.fixes import rewriting as rw
 from whygrad.source.module import Module, last_name, loads
 
 _INDEX: Final = ("argmax", "argmin")
 _CASTS: Final = ("cast", "astype", "saturate_cast", "convert_image_dtype")
 
 
-@on_call
+@rw.on_call
 def rounded(module: Module, call: ast.Call) -> Iterator[Fix]:
     """`round(x)` becomes `x + stop_gradient(round(x) - x)`; and else `x` itself."""
     if call.args and not isinstance(call.args[0], ast.Starred):
-        value, soft = call.args[0], operand_text(module, call.args[0])
+        value, soft = call.args[0], rw.operand_text(module, call.args[0])
         yield _through(module, call, soft)
-        yield Fix(title=f"keep `{text_at(module, value)}` as it is", edits=(replaced(module, call, soft),))
+        yield Fix(title=f"keep `{rw.text_at(module, value)}` as it is", edits=(rw.replaced(module, call, soft),))
 
 
-@on_call
+@rw.on_call
 def uncast(module: Module, call: ast.Call) -> Iterator[Fix]:
     """A cast to a type without a gradient: the way there and back is passed straight through, or left out."""
     if last_name(call.func) not in _CASTS:
@@ -45,17 +32,17 @@ def uncast(module: Module, call: ast.Call) -> Iterator[Fix]:
     if not isinstance(value, ast.expr):
         return
     back = _enclosing_cast(module, call)
-    soft = operand_text(module, value)
+    soft = rw.operand_text(module, value)
     if back is not None:
         yield _through(module, back, soft)
-    yield Fix(title=f"keep `{text_at(module, value)}` in floating point", edits=(replaced(module, call, soft),))
+    yield Fix(title=f"keep `{rw.text_at(module, value)}` in floating point", edits=(rw.replaced(module, call, soft),))
 
 
 def _through(module: Module, node: ast.expr, soft: str) -> Fix:
-    text = f"{soft} + {Word.STOP_GRADIENT}({text_at(module, node)} - {soft})"
+    text = f"{soft} + {Word.STOP_GRADIENT}({rw.text_at(module, node)} - {soft})"
     return Fix(
         title="keep the value and pass the gradient straight through",
-        edits=(replaced(module, node, in_parentheses(module, node, text)),),
+        edits=(rw.replaced(module, node, rw.in_parentheses(module, node, text)),),
     )
 
 
@@ -81,7 +68,7 @@ def _call_around(module: Module, node: ast.expr, name: str) -> ast.Call | None:
     return parent if taken and isinstance(parent, ast.Call) else None
 
 
-@on_expression
+@rw.on_expression
 def compared(module: Module, node: ast.expr) -> Iterator[Fix]:
     """`cast(a > b)` gets the gradient of `sigmoid(a - b)`."""
     sides, hard = _sides(module, node), _enclosing_cast(module, node)
@@ -89,7 +76,7 @@ def compared(module: Module, node: ast.expr) -> Iterator[Fix]:
         return
     soft = f"{Word.SIGMOID}({sides[0]} - {sides[1]})"
     yield _through(module, hard, soft)
-    yield Fix(title="use a soft step in place of the comparison", edits=(replaced(module, hard, soft),))
+    yield Fix(title="use a soft step in place of the comparison", edits=(rw.replaced(module, hard, soft),))
 
 
 def _sides(module: Module, node: ast.AST) -> tuple[str, str] | None:
@@ -105,38 +92,38 @@ def _sides(module: Module, node: ast.AST) -> tuple[str, str] | None:
             pass
         case _:
             return None
-    return operand_text(module, large), operand_text(module, small)
+    return rw.operand_text(module, large), rw.operand_text(module, small)
 
 
-@on_call
+@rw.on_call
 def positions(module: Module, call: ast.Call) -> Iterator[Fix]:
     """`one_hot(argmax(x))` gets the gradient of the softmax; `cast(argmax(x))` becomes the mean position under it."""
     hard = call if last_name(call.func) == "one_hot" else None
     index = call if last_name(call.func) in _INDEX else _index_in(module, call)
     if index is None or not index.args or last_name(index.func) == "argmin":
         return
-    scores, axis = index.args[0], argument(index, 1, "axis")
+    scores, axis = index.args[0], rw.argument(index, 1, "axis")
     last_axis = axis is None or ast.unparse(axis) in ("-1", "1")
     hard = hard or _taken_by(module, index, "one_hot")
     if hard is not None and last_axis:
-        soft = f"{Word.SOFTMAX}({text_at(module, scores)})"
+        soft = f"{Word.SOFTMAX}({rw.text_at(module, scores)})"
         if isinstance(scores, ast.Call) and last_name(scores.func) == "softmax":
-            soft = text_at(module, scores)
+            soft = rw.text_at(module, scores)
         yield _through(module, hard, soft)
         return
     cast = _enclosing_cast(module, index)
     if cast is not None and last_axis:
-        value = text_at(module, scores)
+        value = rw.text_at(module, scores)
         numbers = f"{Word.RANGE}({Word.CAST}({Word.SHAPE}({value})[-1], {Word.FLOAT32}))"
         text = f"{Word.SUM}({Word.SOFTMAX}({value}) * {numbers}, axis=-1)"
-        yield Fix(title="use the mean position under a softmax", edits=(replaced(module, cast, text),))
+        yield Fix(title="use the mean position under a softmax", edits=(rw.replaced(module, cast, text),))
 
 
 def _index_in(module: Module, call: ast.Call) -> ast.Call | None:
     """The search for a position that a call is given, on the spot or by a name."""
     value = call.args[0] if call.args else None
     if isinstance(value, ast.Name):
-        made = values_given(module, value.id, call)
+        made = rw.values_given(module, value.id, call)
         value = made[0] if len(made) == 1 else None
     return value if isinstance(value, ast.Call) and last_name(value.func) in _INDEX else None
 
@@ -151,7 +138,7 @@ def _taken_by(module: Module, node: ast.expr, name: str) -> ast.Call | None:
     return _call_around(module, node, name)
 
 
-@on_call
+@rw.on_call
 def unstopped(module: Module, call: ast.Call) -> Iterator[Fix]:
     """`stop_gradient(x)` becomes `x`."""
     if len(call.args) != 1 or call.keywords or last_name(call.func) != "stop_gradient":
@@ -159,31 +146,33 @@ def unstopped(module: Module, call: ast.Call) -> Iterator[Fix]:
     value = call.args[0]
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub):  # the correction of a straight-through estimator
         return
-    edit, statement = replaced(module, call, operand_text(module, value)), module.parents.get(call)
+    edit, statement = rw.replaced(module, call, rw.operand_text(module, value)), module.parents.get(call)
     match statement:
-        case ast.Assign(targets=[only]) if ast.unparse(only) == ast.unparse(value) and has_own_lines(module, statement):
-            edit = deleted(module, statement)
-    yield Fix(title=f"let the gradient pass to `{text_at(module, value)}`", edits=(edit,))
+        case ast.Assign(targets=[only]) if ast.unparse(only) == ast.unparse(value) and rw.has_own_lines(
+            module, statement
+        ):
+            edit = rw.deleted(module, statement)
+    yield Fix(title=f"let the gradient pass to `{rw.text_at(module, value)}`", edits=(edit,))
 
 
-@on_node
+@rw.on_node
 def lone_softmax(module: Module, node: ast.AST, axis: int | None = None) -> Iterator[Fix]:
     """A softmax over one unit, by name or by call, becomes a sigmoid, or is taken over the axis that has choices."""
     if axis is not None:
         if isinstance(node, ast.Call) and last_name(node.func) == "softmax":
-            edit = with_option(module, node, "axis", f"{axis}", position=1)
+            edit = rw.with_option(module, node, "axis", f"{axis}", position=1)
             yield Fix(title=f"take the softmax over axis {axis}", edits=(edit,))
         return
     for call in module.calls.get("Dense", ()):
-        match call.args[:1], argument(call, 1, "activation"):
+        match call.args[:1], rw.argument(call, 1, "activation"):
             case [ast.Constant(value=1)], ast.Constant(value="softmax") as name:
-                yield Fix(title="use a sigmoid for one unit", edits=(replaced(module, name, '"sigmoid"'),))
+                yield Fix(title="use a sigmoid for one unit", edits=(rw.replaced(module, name, '"sigmoid"'),))
     if isinstance(node, ast.Call) and last_name(node.func) == "softmax" and node.args:
-        text = f"{Word.SIGMOID}({text_at(module, node.args[0])})"
-        yield Fix(title="use a sigmoid for one unit", edits=(replaced(module, node, text),))
+        text = f"{Word.SIGMOID}({rw.text_at(module, node.args[0])})"
+        yield Fix(title="use a sigmoid for one unit", edits=(rw.replaced(module, node, text),))
 
 
-@on_expression
+@rw.on_expression
 def drawn(module: Module, node: ast.expr) -> Iterator[Fix]:
     """A bit that is drawn by comparing noise with a probability gets the gradient of the probability."""
     sides, hard = _sides(module, node), _enclosing_cast(module, node)
@@ -193,5 +182,5 @@ def drawn(module: Module, node: ast.expr) -> Iterator[Fix]:
 
 def _is_noise(module: Module, at: ast.AST, text: str) -> bool:
     """Whether an expression, or what its name was last given, draws random numbers."""
-    made = map(ast.unparse, values_given(module, text, at)[-1:])
+    made = map(ast.unparse, rw.values_given(module, text, at)[-1:])
     return any(word in each for each in (text, *made) for word in ("random", "uniform"))

@@ -6,20 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Fix, FixSafety
+from whygrad.fixes import rewriting as rw
 from whygrad.fixes.blocks import call_of_head
-from whygrad.fixes.rewriting import (
-    argument,
-    call_at,
-    deleted,
-    has_own_lines,
-    indentation_inside,
-    inserted_after,
-    inserted_at,
-    on_statement,
-    replaced,
-    statement_at,
-    with_argument,
-)
 from whygrad.source import SourceSpan
 from whygrad.source.module import Module
 
@@ -30,7 +18,7 @@ def persistent(entered: SourceSpan | None) -> Iterator[Fix]:
     if found is None or any(keyword.arg == "persistent" for keyword in found[1].keywords):
         return
     module, call, _ = found
-    edit = with_argument(module, call, "persistent=True")
+    edit = rw.with_argument(module, call, "persistent=True")
     yield Fix(title="make the tape persistent", edits=(edit,), safety=FixSafety.SAFE)
 
 
@@ -44,24 +32,24 @@ def watched(entered: SourceSpan | None, name: str, told: SourceSpan | None = Non
     if not isinstance(tape, ast.Name) or block.body[0].lineno == block.lineno:
         return
     line = _line_after_binding(block, name)
-    edits = [inserted_at(module, line, f"{indentation_inside(module, block)}{tape.id}.watch({name})")]
-    late = statement_at(told)
-    if late is not None and isinstance(late[1], ast.Expr) and has_own_lines(*late):
-        edits.append(deleted(module, late[1]))
+    edits = [rw.inserted_at(module, line, f"{rw.indentation_inside(module, block)}{tape.id}.watch({name})")]
+    late = rw.statement_at(told)
+    if late is not None and isinstance(late[1], ast.Expr) and rw.has_own_lines(*late):
+        edits.append(rw.deleted(module, late[1]))
     yield Fix(title=f"watch `{name}`", edits=tuple(edits), safety=FixSafety.SAFE)
 
 
-@on_statement
+@rw.on_statement
 def watched_itself(module: Module, told: ast.stmt, asked: SourceSpan | None, name: str) -> Iterator[Fix]:
     """What the tape was told to watch keeps a name of its own, by which its gradient is asked for."""
-    request = call_at(asked)
-    source = None if request is None else argument(request[1], 1, "sources")
+    request = rw.call_at(asked)
+    source = None if request is None else rw.argument(request[1], 1, "sources")
     if request is None or source is None or not isinstance(told, ast.Expr):
         return
     names = [n for n in ast.walk(source) if isinstance(n, ast.Name) and n.id == name]
-    if names and has_own_lines(module, told) and f"watched_{name}" not in module.text:
-        edits = [inserted_after(module, told, f"watched_{name} = {name}")]
-        edits += [replaced(request[0], each, f"watched_{name}") for each in names]
+    if names and rw.has_own_lines(module, told) and f"watched_{name}" not in module.text:
+        edits = [rw.inserted_after(module, told, f"watched_{name} = {name}")]
+        edits += [rw.replaced(request[0], each, f"watched_{name}") for each in names]
         yield Fix(title=f"ask for the `{name}` that is watched", edits=tuple(edits))
 
 

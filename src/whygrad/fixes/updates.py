@@ -6,35 +6,14 @@ import ast
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Edit, Fix, FixSafety, Word
-from whygrad.fixes.rewriting import (
-    INDENT,
-    argument,
-    call_at,
-    deleted,
-    has_own_lines,
-    indent_of,
-    inserted_after,
-    inserted_at,
-    inserted_before,
-    moved_lines,
-    on_call,
-    on_expression,
-    on_node,
-    on_one_line,
-    on_statement,
-    operand_text,
-    replaced,
-    statement_at,
-    text_at,
-    with_option,
-)
+from whygrad.fixes import rewriting as rw
 from whygrad.source import SourceSpan
 from whygrad.source.module import Module, last_name, plain_names
 
 _ALL_TO_TRAINABLE = {"variables": "trainable_variables", "weights": "trainable_weights"}
 
 
-@on_node
+@rw.on_node
 def trainable_only(module: Module, asked: ast.AST) -> Iterator[Fix]:
     """The lists of all variables of the object that a request, or an update, names are those of trainable ones."""
     named = {ast.unparse(each.value) for each in _lists(asked)}
@@ -58,23 +37,23 @@ def _renamed(module: Module, attribute: ast.Attribute, name: str) -> Edit:
     return Edit(SourceSpan(span.file, span.last_line, end - len(attribute.attr), span.last_line, end), name)
 
 
-@on_call
+@rw.on_call
 def paired_with(module: Module, update: ast.Call, asked: SourceSpan | None) -> Iterator[Fix]:
     """The gradients are zipped with the list that was asked for; or that list is asked for which they are zipped with.
 
     The latter where both stand in a loop and only the list of the update goes with it.
     """
-    request, wrong = call_at(asked), zipped_variables(module, update)
-    sources = None if request is None else argument(request[1], 1, "sources")
+    request, wrong = rw.call_at(asked), zipped_variables(module, update)
+    sources = None if request is None else rw.argument(request[1], 1, "sources")
     if request is None or sources is None or module is not request[0]:
         return
     if wrong is None or ast.unparse(wrong) == ast.unparse(sources):
         return
-    zipped, meant = text_at(module, wrong), text_at(module, sources)
+    zipped, meant = rw.text_at(module, wrong), rw.text_at(module, sources)
     if plain_names(wrong) & _loopnames_in(module, request[1]) - plain_names(sources):
-        yield Fix(title=f"ask for the gradients of `{zipped}`", edits=(replaced(module, sources, zipped),))
+        yield Fix(title=f"ask for the gradients of `{zipped}`", edits=(rw.replaced(module, sources, zipped),))
     elif not plain_names(wrong) & _loopnames_in(module, update):  # else one gradient goes to several networks
-        yield Fix(title=f"zip the gradients with `{meant}`", edits=(replaced(module, wrong, meant),))
+        yield Fix(title=f"zip the gradients with `{meant}`", edits=(rw.replaced(module, wrong, meant),))
 
 
 def zipped_variables(module: Module, update: ast.Call) -> ast.expr | None:
@@ -99,26 +78,26 @@ def _loopnames_in(module: Module, node: ast.AST) -> set[str]:
     return {name for each in module.ancestors(node) if isinstance(each, ast.For) for name in plain_names(each.target)}
 
 
-@on_call
+@rw.on_call
 def dense(module: Module, call: ast.Call) -> Iterator[Fix]:
     """The gradients of a request are dense tensors."""
-    sources = argument(call, 1, "sources")
+    sources = rw.argument(call, 1, "sources")
     if sources is None:
         return
-    text = text_at(module, call)
+    text = rw.text_at(module, call)
     single = isinstance(sources, ast.Name) and not sources.id.endswith("s")
     new = f"{Word.TO_DENSE}({text})" if single else f"[{Word.TO_DENSE}(gradient) for gradient in {text}]"
-    yield Fix(title="make the gradients dense", edits=(replaced(module, call, new),), safety=FixSafety.SAFE)
+    yield Fix(title="make the gradients dense", edits=(rw.replaced(module, call, new),), safety=FixSafety.SAFE)
 
 
-@on_call
+@rw.on_call
 def averaged(module: Module, call: ast.Call, count: int) -> Iterator[Fix]:
     """The sums that are applied are divided by the number of gradients in them."""
     pair, number = _zipped_in(call), _name_of_number(module, count) or str(count)
     if pair is not None:
         sums = pair[0]
-        text = f"[gradient / {number} for gradient in {text_at(module, sums)}]"
-        yield Fix(title=f"divide the sums by {number}", edits=(replaced(module, sums, text),))
+        text = f"[gradient / {number} for gradient in {rw.text_at(module, sums)}]"
+        yield Fix(title=f"divide the sums by {number}", edits=(rw.replaced(module, sums, text),))
 
 
 def _name_of_number(module: Module, count: int) -> str | None:
@@ -135,30 +114,30 @@ def _name_of_number(module: Module, count: int) -> str | None:
     return names[0] if len(names) == 1 else None
 
 
-@on_expression
+@rw.on_expression
 def undivided(module: Module, at: ast.expr) -> Iterator[Fix]:
     """`x / n` becomes `x`."""
     match at:
         case ast.BinOp(left=left, op=ast.Div(), right=right):
-            found = text_at(module, right)
-            edit = replaced(module, at, operand_text(module, left))
+            found = rw.text_at(module, right)
+            edit = rw.replaced(module, at, rw.operand_text(module, left))
             yield Fix(title=f"divide once: leave out `/ {found}`", edits=(edit,))
 
 
-@on_node
+@rw.on_node
 def set_back(module: Module, applied: ast.AST, summed: SourceSpan | None) -> Iterator[Fix]:
     """What gradients were added up in is set back to zero after the update."""
-    update, addition = module.statement(applied), statement_at(summed)
+    update, addition = module.statement(applied), rw.statement_at(summed)
     known = addition is not None and addition[0] is module
     adding = addition[1] if known and addition is not None else _adding(module, applied)
     outer = None if update is None else module.parents.get(update)
     while isinstance(outer, ast.For) and adding not in list(ast.walk(outer)):  # a loop that applies them one by one
         update, outer = outer, module.parents.get(outer)
-    if update is None or not has_own_lines(module, update):
+    if update is None or not rw.has_own_lines(module, update):
         return
     text = _reset(module, adding)
     if text is not None:
-        yield Fix(title="set the sums back to zero after each update", edits=(inserted_after(module, update, text),))
+        yield Fix(title="set the sums back to zero after each update", edits=(rw.inserted_after(module, update, text),))
 
 
 def _adding(module: Module, applied: ast.AST) -> ast.stmt | None:
@@ -178,7 +157,7 @@ def _reset(module: Module, adding: ast.stmt | None) -> str | None:
             held = _zipped(module.around(adding, ast.For), one)
             return None if held is None else f"for {one} in {held}:\n    {one}.{Word.ASSIGN}({Word.ZEROS_LIKE}({one}))"
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Subscript(value=held_in), attr="assign_add"))):
-            name = text_at(module, held_in)
+            name = rw.text_at(module, held_in)
             return f"for total in {name}:\n    total.{Word.ASSIGN}({Word.ZEROS_LIKE}(total))"
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.ListComp()):
             return f"{name} = [{Word.ZEROS_LIKE}(total) for total in {name}]"
@@ -197,10 +176,10 @@ def _zipped(loop: ast.AST | None, name: str) -> str | None:
     return None
 
 
-@on_statement
+@rw.on_statement
 def after(module: Module, write: ast.stmt, asked: SourceSpan | None) -> Iterator[Fix]:
     """A statement that writes runs after the one that asks for gradients."""
-    request = statement_at(asked)
+    request = rw.statement_at(asked)
     if request is None or module is not request[0]:
         return
     asking = request[1]
@@ -211,64 +190,64 @@ def after(module: Module, write: ast.stmt, asked: SourceSpan | None) -> Iterator
         mine = next((each for each in map(module.statement, calls) if each in siblings), None)
     if not isinstance(mine, ast.stmt) or mine.lineno >= asking.lineno:
         return
-    if not has_own_lines(module, mine) or not has_own_lines(module, asking):
+    if not rw.has_own_lines(module, mine) or not rw.has_own_lines(module, asking):
         return
     line = (asking.end_lineno or asking.lineno) + 1
     edits = (
-        deleted(module, mine),
-        inserted_at(module, line, moved_lines(module, [mine], indent_of(module, asking))),
+        rw.deleted(module, mine),
+        rw.inserted_at(module, line, rw.moved_lines(module, [mine], rw.indent_of(module, asking))),
     )
     yield Fix(title="take the gradient before anything is written", edits=edits)
 
 
-@on_statement
+@rw.on_statement
 def repeated_before(module: Module, statement: ast.stmt, at: SourceSpan | None) -> Iterator[Fix]:
     """A statement, such as one that compiles a model, is run once more before another."""
-    place = statement_at(at)
-    if place is not None and place[0] is module and isinstance(statement, ast.Expr) and has_own_lines(*place):
-        edit = inserted_before(*place, text_at(module, statement))
-        yield Fix(title=f"run `{on_one_line(module, statement)[:50]}` again", edits=(edit,))
+    place = rw.statement_at(at)
+    if place is not None and place[0] is module and isinstance(statement, ast.Expr) and rw.has_own_lines(*place):
+        edit = rw.inserted_before(*place, rw.text_at(module, statement))
+        yield Fix(title=f"run `{rw.on_one_line(module, statement)[:50]}` again", edits=(edit,))
 
 
-@on_call
+@rw.on_call
 def flag_set(module: Module, call: ast.Call, owner: str) -> Iterator[Fix]:
     """A model is trainable while a statement runs."""
     statement = module.statement(call)
-    if isinstance(call.func, ast.Attribute) and statement is not None and has_own_lines(module, statement):
-        name = text_at(module, call.func.value)
-        before = inserted_before(module, statement, f"{name}.trainable = True")
-        after = inserted_after(module, statement, f"{name}.trainable = False")
+    if isinstance(call.func, ast.Attribute) and statement is not None and rw.has_own_lines(module, statement):
+        name = rw.text_at(module, call.func.value)
+        before = rw.inserted_before(module, statement, f"{name}.trainable = True")
+        after = rw.inserted_after(module, statement, f"{name}.trainable = False")
         yield Fix(title=f"make `{owner}` trainable while it is trained itself", edits=(before, after))
 
 
-@on_statement
+@rw.on_statement
 def frozen_by_layers(module: Module, statement: ast.stmt) -> Iterator[Fix]:
     """`model.trainable = False` is said of each of its layers, so that one of them may be thawed."""
     match statement:
         case ast.Assign(targets=[ast.Attribute(value=owner, attr="trainable")], value=ast.Constant(value=False)):
-            line = f"for layer in {text_at(module, owner)}.layers:"
-            text = f"{line}\n{indent_of(module, statement)}{INDENT}layer.trainable = False"
-            yield Fix(title="freeze the layers one by one", edits=(replaced(module, statement, text),))
+            line = f"for layer in {rw.text_at(module, owner)}.layers:"
+            text = f"{line}\n{rw.indent_of(module, statement)}{rw.INDENT}layer.trainable = False"
+            yield Fix(title="freeze the layers one by one", edits=(rw.replaced(module, statement, text),))
 
 
-@on_expression
+@rw.on_expression
 def read_when_used(module: Module, read: ast.expr) -> Iterator[Fix]:
     """A list that was read too early is read where it is used."""
     statement = module.statement(read)
     if not isinstance(statement, ast.Assign) or statement.value is not read:
         return
     target = statement.targets[0]
-    if len(statement.targets) > 1 or not isinstance(target, ast.Name) or not has_own_lines(module, statement):
+    if len(statement.targets) > 1 or not isinstance(target, ast.Name) or not rw.has_own_lines(module, statement):
         return
     uses = [n for n in ast.walk(module.tree) if isinstance(n, ast.Name) and n.id == target.id and n is not target]
     if uses and all(isinstance(use.ctx, ast.Load) for use in uses):
-        text = operand_text(module, read)
-        edits = [deleted(module, statement)]
-        edits += (replaced(module, use, text) for use in uses)
+        text = rw.operand_text(module, read)
+        edits = [rw.deleted(module, statement)]
+        edits += (rw.replaced(module, use, text) for use in uses)
         yield Fix(title=f"read `{text}` where it is used", edits=tuple(edits), safety=FixSafety.SAFE)
 
 
-@on_node
+@rw.on_node
 def lists_read_when_used(module: Module, applied: ast.AST) -> Iterator[Fix]:
     """The lists of variables that an update names, and that were read before, are read there."""
     for node in ast.walk(module.tree):
@@ -278,13 +257,13 @@ def lists_read_when_used(module: Module, applied: ast.AST) -> Iterator[Fix]:
                     yield from read_when_used(module.span(value))
 
 
-@on_call
+@rw.on_call
 def option_changed(module: Module, call: ast.Call, option: str, value: str) -> Iterator[Fix]:
     """An argument of a call by its name, changed or added."""
-    yield Fix(title=f"give it `{option}={value}`", edits=(with_option(module, call, option, value),))
+    yield Fix(title=f"give it `{option}={value}`", edits=(rw.with_option(module, call, option, value),))
 
 
-@on_statement
+@rw.on_statement
 def attribute_renamed(module: Module, statement: ast.stmt, old: str, new: str) -> Iterator[Fix]:
     """`optimizer.lr` becomes `optimizer.learning_rate`."""
     nodes = [n for n in ast.walk(statement) if isinstance(n, ast.Attribute) and n.attr == old]
