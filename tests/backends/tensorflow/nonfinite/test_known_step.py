@@ -184,14 +184,20 @@ def test_a_training_function_returns_what_it_returns_without_us(keras: ModuleTyp
     assert found == expected
 
 
+def known_by_now(tf: ModuleType) -> Any:
+    """A step that has run for long under the capture of this moment."""
+    step, _ = trainer(tf)
+    for i in range(LONG):
+        step(batch(tf, i))
+    capture = running_capture()
+    assert capture is not None
+    [known] = capture._known.values()
+    return known
+
+
 def test_a_value_that_is_not_there_is_told_by_tensorflow_itself(tf: ModuleType) -> None:
     with watch():
-        step, _ = trainer(tf)
-        for i in range(LONG):
-            step(batch(tf, i))
-        capture = running_capture()
-        assert capture is not None
-        [known] = capture._known.values()
+        known = known_by_now(tf)
         empty = tf.experimental.Optional.empty({"loss": tf.TensorSpec((), tf.float32)})
 
         assert known.open(optional_of(tf, {"loss": tf.constant(1.0)})) is not None
@@ -202,13 +208,8 @@ def test_a_call_that_passes_takes_no_arguments_of_ours(tf: ModuleType) -> None:
     bare, _ = trainer(tf)
     wanted = len(bare.get_concrete_function(batch(tf, 0)).inputs)
     with watch():
-        step, _ = trainer(tf)
-        for i in range(LONG):
-            step(batch(tf, i))
-        capture = running_capture()
-        assert capture is not None
-        [known] = capture._known.values()
-        counted = 1  # how often it ran, which it counts itself
+        known = known_by_now(tf)
+    counted = 1  # how often it ran, which it counts itself
 
     assert len(known.function.cached_definition.signature.input_arg) > wanted + counted
     assert len(known.lean.cached_definition.signature.input_arg) == wanted + counted

@@ -122,7 +122,9 @@ def extremes(groups: Sequence[Group], reducer: Reducer, dtype: Any) -> list[Tens
 
 def careful(groups: Sequence[Group], dtype: Any) -> Tensor:
     """[6, n]: all of `EXACT`, whatever the elements are."""
-    return gathered(groups, lambda x, axis: _careful(x, axis, dtype), dtype)
+    if not groups:
+        return tf.zeros([len(EXACT), 0], dtype)
+    return tf.stack(columns_of(groups, lambda x, axis: _careful(x, axis, dtype), dtype))
 
 
 def rescued(groups: Sequence[Group], dtype: Any) -> list[Tensor]:
@@ -186,15 +188,10 @@ def from_sums(total: Tensor, half: Tensor, extreme: Sequence[Tensor]) -> Tensor:
     return tf.stack([total, tf.sqrt(2 * half), *extreme, tf.zeros_like(total)])
 
 
-def gathered(groups: Sequence[Group], reduce: Callable[[Tensor, int | None], Iterable[Tensor]], dtype: Any) -> Tensor:
-    """[k, n]: the k results of `reduce` for each of the n gradients, in the order of the gradients."""
-    return tf.stack(columns_of(groups, reduce, dtype)) if groups else tf.zeros([len(EXACT), 0], dtype)
-
-
 def columns_of(
     groups: Sequence[Group], reduce: Callable[[Tensor, int | None], Iterable[Tensor]], dtype: Any
 ) -> list[Tensor]:
-    """The same as k vectors."""
+    """[n] each: the k results of `reduce` for each of the n gradients, in the order of the gradients."""
     alone = [group for group in groups if not group.rows]
     stacked = [group for group in groups if group.rows]
     singles = [tuple(reduce(group.values, None)) for group in alone]
