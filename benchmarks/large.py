@@ -1,8 +1,10 @@
 """How time and memory grow with a model: variables, ops, bytes of parameters; bare and with each tool.
 
     python benchmarks/large.py                                       what `make benchmarks` takes
-    python benchmarks/large.py --variables 1000 10000 --ops 100000 1000000 --megabytes 1024
+    python benchmarks/large.py --plain --variables 1000 10000 --ops 10000 100000 --megabytes 1024
 
+TensorFlow optimizes a graph before it runs it, in time that grows with more than the square of its variables; `--plain`
+turns that off for all, so that what grows in the tools can be seen (bare, 10,000 variables: 24 minutes with it).
 Each figure is of a process of its own: what it took, and the peak of its memory above an idle process with TensorFlow.
 """
 
@@ -110,7 +112,7 @@ def model_of(kind: str, size: int) -> Any:
     return Large(), x[None]
 
 
-def measure(kind: str, size: int, tool: str) -> Figures:
+def measure(kind: str, size: int, tool: str, plain: bool) -> Figures:
     """The first step, the later ones, and what it takes to explain."""
     import keras
     import tensorflow as tf
@@ -118,6 +120,8 @@ def measure(kind: str, size: int, tool: str) -> Figures:
     import whygrad as wg
     from whygrad.watch import Run
 
+    if plain:
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
     idle = resident()
     found: Figures = {}
     model, x = model_of(kind, size)
@@ -153,17 +157,18 @@ def measure(kind: str, size: int, tool: str) -> Figures:
     return found
 
 
-def table(kind: str, sizes: list[int], tools: tuple[str, ...]) -> list[Row]:
+def table(kind: str, sizes: list[int], tools: tuple[str, ...], plain: bool) -> list[Row]:
     rows = []
+    section = f"growth with {kind}{', graph optimizer off' if plain else ''}"
     for tool in tools:
         before: tuple[int, Figures] | None = None
         for size in sizes:
-            words = [sys.executable, __file__, "--one", kind, str(size), tool]
+            words = [sys.executable, __file__, "--one", kind, str(size), tool, *(["--plain"] if plain else [])]
             done = subprocess.run(words, capture_output=True, text=True, check=False)
             if done.returncode:
                 print(done.stderr[-2000:], file=sys.stderr)
                 figure = "out of memory" if done.returncode == -9 else "failed"
-                rows.append(Row(section=f"growth with {kind}", what=tool, where=f"{size:_} {kind}", figure=figure))
+                rows.append(Row(section=section, what=tool, where=f"{size:_} {kind}", figure=figure))
                 continue
             now: Figures = json.loads(done.stdout.splitlines()[-1])
             told = f"first step {now['first']:.2f} s, then {now['step'] * 1e3:.1f} ms, {now['memory']:+.0f} MB"
@@ -171,7 +176,7 @@ def table(kind: str, sizes: list[int], tools: tuple[str, ...]) -> list[Row]:
                 told += f", explained in {now['explain']:.2f} s"
             growth = "" if before is None else f"; {now['first'] / before[1]['first']:.1f} times the first step"
             where = f"{size:_} {kind}"
-            rows.append(Row(section=f"growth with {kind}", what=tool, where=where, figure=told + growth))
+            rows.append(Row(section=section, what=tool, where=where, figure=told + growth))
             print(f"{rows[-1].what} | {where} | {rows[-1].figure}", file=sys.stderr, flush=True)
             before = size, now
     return rows
@@ -183,15 +188,16 @@ def main() -> None:
     parser.add_argument("--ops", type=int, nargs="*", default=[1_000, 10_000])
     parser.add_argument("--megabytes", type=int, nargs="*", default=[256])
     parser.add_argument("--tools", nargs="+", default=list(TOOLS))
+    parser.add_argument("--plain", action="store_true", help="without TensorFlow's graph optimizer")
     parser.add_argument("--one", nargs=3, metavar=("KIND", "SIZE", "TOOL"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         kind, size, tool = options.one
-        print(json.dumps(measure(kind, int(size), tool)))
+        print(json.dumps(measure(kind, int(size), tool, options.plain)))
         return
     sizes = zip(KINDS, (options.variables, options.ops, options.megabytes), strict=True)
     for kind, these in sizes:
-        record(table(kind, these, tuple(options.tools)))
+        record(table(kind, these, tuple(options.tools), options.plain))
 
 
 if __name__ == "__main__":

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from observe.stream import Function, Stream, at
 from whygrad.graph import Action, OpKind
 from whygrad.graph.event import GradientChange
-from whygrad.observe.label import MAX_REQUESTS
+from whygrad.observe.label import MAX_REQUESTS, Label
 
 W, B, SLOT = 101, 102, 103  # variables
+ACTIONS = (Action.ADD, Action.SUBTRACT, Action.MULTIPLY, Action.DIVIDE, Action.SUM, Action.NEGATE, Action.RESHAPE)
+STEPS = ("gradient", "read", "assign", "add_to", "noise", *(action.value for action in ACTIONS))
+PLAIN = tuple(each.name for each in fields(Label) if each.name not in ("variables", "requests"))
 
 
 def sums(stream: Stream) -> list[GradientChange]:
@@ -226,3 +231,36 @@ def test_rows_that_were_put_in_their_places_may_be_added_up() -> None:
     s.op(Action.ADD, s.op(Action.SCATTER, with_rows(s, 7)), s.op(Action.SCATTER, with_rows(s, 8)), place=at(4))
 
     assert sums(s) == []
+
+
+@settings(max_examples=300)
+@given(st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 7), st.integers(0, 7)), max_size=30))
+def test_an_op_that_is_passed_by_would_have_changed_nothing(steps: list[tuple[str, int, int]]) -> None:
+    def run(s: Stream) -> Stream:
+        known = [s.tensor(), s.constant(0.5)]
+        for what, first, second in steps:
+            one, other = known[first % len(known)], known[second % len(known)]
+            if what == "gradient":
+                known.append(s.gradient(W, B) if second % 2 else s.gradient(W))
+            elif what == "read":
+                known.append(s.read(SLOT if second % 2 else W))
+            elif what == "assign":
+                s.assign(SLOT, one, place=at(second))
+            elif what == "add_to":
+                s.add_to(SLOT, one, place=at(second))
+            elif what == "noise":
+                known.append(s.op(OpKind.NOISE, one))
+            else:
+                known.append(s.op(Action(what), one, other, place=at(second)))
+        return s
+
+    careful = Stream()
+    careful.folds.labels.passes_by = lambda op: False  # type: ignore[method-assign]
+    quick, careful = run(Stream()), run(careful)
+
+    def seen(s: Stream) -> list[object]:
+        held = [s.folds.labels.tensors, s.folds.labels.variables]
+        labels = [{n: (x.variables, x.numbers, *(getattr(x, f) for f in PLAIN)) for n, x in h.items()} for h in held]
+        return [*labels, list(s.folds.events())]
+
+    assert seen(quick) == seen(careful)

@@ -11,7 +11,15 @@ import pytest
 
 import whygrad.backends  # noqa: F401  its table says which packages are a framework, before one is loaded
 from whygrad.source import SourceSpan, position, source_text
-from whygrad.source.position import CodeOwner, add_machinery, file_owner, position_in, span_of, user_frame
+from whygrad.source.position import (
+    CodeOwner,
+    add_machinery,
+    file_owner,
+    position_in,
+    span_of,
+    user_frame,
+    user_frames_around,
+)
 
 
 @pytest.mark.parametrize(
@@ -71,3 +79,29 @@ def test_the_users_frame_is_found_below_the_machinery(tmp_path: Path) -> None:
 
     assert found is not None
     assert (found.f_code.co_filename, found.f_lineno) == (str(file), 3)
+
+
+PROGRAMS = (
+    "here(1)\n",
+    "def f():\n    here(1)\nf()\n",
+    "import functools\ndef f(a, b):\n    here(b)\ndef g():\n    functools.reduce(f, [1, 2])\ng()\n",
+    "def f(n):\n    return f(n - 1) if n else here(n)\nf(12)\n",
+    "class A:\n    x = here(1)\n",
+)
+
+
+@pytest.mark.parametrize("most", [1, 3, 8])
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("owned", [True, False], ids=["a user's file", "a library"])
+def test_the_frames_around_one_are_those_that_a_search_from_each_to_the_next_finds(
+    tmp_path: Path, program: str, most: int, owned: bool
+) -> None:
+    folder = tmp_path if owned else tmp_path / "site-packages" / "library"
+    folder.mkdir(parents=True, exist_ok=True)
+    frame = user_frame(frame_at_here(folder / "p.py", program)[0])
+
+    expected, outer = [], frame
+    while outer is not None and outer.f_code.co_name != "<module>" and len(expected) < most:
+        outer = user_frame(outer.f_back)
+        expected += [] if outer is None else [outer]
+    assert user_frames_around(frame, most) == expected

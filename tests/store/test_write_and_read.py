@@ -14,7 +14,7 @@ from store.samples import rows, track
 from whygrad.diagnostics import Diagnostic, Severity
 from whygrad.graph import Graph
 from whygrad.graph.series import CHANNELS
-from whygrad.store import Rows, Run, RunNotFoundError, RunWriter, Track, compaction
+from whygrad.store import Rows, Run, RunNotFoundError, RunWriter, Track, compaction, reader
 from whygrad.store.writer import packed
 
 TRACK = track()
@@ -27,8 +27,14 @@ def check(run: Run, steps: list[int], of: Track = TRACK) -> None:
     assert scalars.steps.tolist() == steps
     for i, name in enumerate(of.scalars):
         assert scalars.scalars[name].tobytes() == expected.scalars[:, i].tobytes()
+    together = run.everything(of.name)
+    assert [each.info for each in together.variables] == list(of.variables)
     for v, info in enumerate(of.variables):
-        series = run.series(info.name)
+        series, same = run.series(info.name), together.variables[v]
+        assert (same.steps.tobytes(), same.track) == (series.steps.tobytes(), series.track)
+        assert {name: same.channels[name].tobytes() for name in CHANNELS} == {
+            name: series.channels[name].tobytes() for name in CHANNELS
+        }
         assert series.steps.tolist() == steps
         assert series.info == info
         for c, channel in enumerate(CHANNELS):
@@ -126,6 +132,22 @@ def test_a_run_can_be_carried_on(tmp_path: Path) -> None:
     assert run.scalars("adam").scalars["accuracy"][10:].tolist() == [1.0] * 15
     facts = run.facts()
     assert (facts["name"], facts["status"], facts["failure"]) == ("first", "failed", "ValueError: nan")
+
+
+def test_all_variables_together_are_read_with_one_look_at_what_is_newest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of, looks = track(variables=20), []
+    writer = RunWriter.start(tmp_path)
+    writer.append(writer.add_track(of), rows(of, range(8)))
+    writer.close()
+    read = reader.read_tail
+    monkeypatch.setattr(reader, "read_tail", lambda *it: (looks.append(1), read(*it))[1])
+
+    check(Run(writer.path), list(range(8)), of)
+    looks.clear()
+    Run(writer.path).everything(of.name)
+    assert len(looks) == 2  # for what is measured of the step as a whole, and for the variables
 
 
 def test_facts_events_diagnostics_and_graph_come_back(tmp_path: Path) -> None:

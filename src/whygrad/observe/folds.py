@@ -28,6 +28,8 @@ class Folds:
 
     def follow(self, op: OpFact, maker: Maker, function: Function | None = None) -> None:
         """An op ran while gradients are about."""
+        if function is None and not self.steps.waits and self.labels.passes_by(op):
+            return
         self.labels.follow(op, function)
         if self.labels.tensors:
             self.steps.look(op, maker)

@@ -61,12 +61,8 @@ class Label:
 
     @property
     def functions(self) -> frozenset[int | None]:
+        """The traced functions they were asked in; None: those that ran at once."""
         return frozenset(asked.function for asked in self.requests)
-
-    @property
-    def is_traced(self) -> bool:
-        """Whether some of it does not run at once."""
-        return any(asked.function is not None for asked in self.requests)
 
     @property
     def is_mean(self) -> bool:

@@ -38,6 +38,12 @@ class Labels:
         self._by_position: dict[tuple[Place, Place], frozenset[int]] = {}  # (asked, summed) -> variables
         self._sums: dict[tuple[Place, Place, Place], tuple[bool, bool]] = {}  # -> noised, nested
 
+    def passes_by(self, op: OpFact) -> bool:
+        """Whether an op outside of traced functions has to do with no gradient, as most of a forward pass."""
+        if op.variable is not None or op.kind is OpKind.NOISE or self._noise or self._norms:
+            return False
+        return self.tensors.keys().isdisjoint(op.inputs)
+
     def follow(self, op: OpFact, function: Function | None = None) -> None:
         """Carry the labels of an op's inputs on to its outputs; `function` is the one that is being traced."""
         tensors = self.tensors
@@ -137,7 +143,7 @@ class Labels:
             aged = given.aged or given.weighed  # its own value, in parts: it fades
             given = replace(given, weighed=False, aged=aged, rows=0)
             label = given if before is None else merge(before, given, op.place)
-            if adds and label.clipped and label.is_traced:  # a traced sum runs once for each micro-batch
+            if adds and label.clipped and label.functions != {None}:  # a traced sum runs once for each micro-batch
                 label = replace(label, clipped_then_summed=(label.clipped, op.place))
             self.variables[variable] = label
             self._note(label)

@@ -109,9 +109,9 @@ class Applied:
 
     def pair(self, variable: int, label: Label, by: By) -> Pair:
         """A gradient is applied by an update inside a traced function, or at once."""
-        pair = Pair(variable, label, compiled=label.functions != {by.function})
-        times = [asked.at for asked in label.requests]
-        if not label.is_traced:
+        functions, times = label.functions, [asked.at for asked in label.requests]
+        pair = Pair(variable, label, compiled=functions != {by.function})
+        if functions == {None}:
             last, place = self._last.get(variable, (None, None))
             pair.stale = last is not None and len(times) > 1 and min(times) <= last
             pair.applied = place if pair.stale else None

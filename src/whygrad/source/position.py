@@ -85,6 +85,32 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
     return library
 
 
+def user_frames_around(frame: FrameType | None, most: int) -> list[FrameType]:
+    """The user's frames that called a frame, innermost first; after them, those of libraries around all of these.
+
+    They end with a module's own code, which has none around it that is worth knowing.
+    """
+    found: list[FrameType] = []
+    library: list[FrameType] = []
+    if frame is None or frame.f_code.co_name == "<module>":
+        return found
+    owners, outer = _owners, frame.f_back
+    while outer is not None and len(found) < most:
+        code = outer.f_code
+        owner = owners.get(code.co_filename)
+        if owner is None:
+            owner = file_owner(code.co_filename)
+        if owner == 2:
+            found.append(outer)
+            if code.co_name == "<module>":
+                return found
+            library.clear()
+        elif owner == 1:
+            library.append(outer)
+        outer = outer.f_back
+    return found + library[: most - len(found)]
+
+
 def position_in(frame: FrameType) -> Position:
     """Where a frame is now."""
     code = frame.f_code

@@ -24,6 +24,7 @@ from whygrad.store.rows import Array, Rows, Track, empty_rows, track_from_json
 from whygrad.store.run_file import DAMAGE, SUFFIX, RunNotFoundError, open_to_read, unreadable
 
 T = TypeVar("T")
+Stretch = tuple[int, Track, int]  # the number of a track, its layout, and the place of a variable in it
 
 _MAX_ROWS: Final = 100_000_000  # of a track, in blocks
 
@@ -94,23 +95,29 @@ class Run:
     def series(self, variable: str, track: str | None = None, blocks: int | None = None) -> VariableSeries:
         """One variable over all its steps, or over so many evenly spread stretches of them."""
         with open_to_read(self.path) as database:
-            return self._series(database, variable, track, blocks)
+            found, silent = self._stretches_of(database, variable, track), _silent_units(database)
+            return self._series(database, found, silent, {}, blocks)
 
     def _series(
-        self, database: sqlite3.Connection, variable: str, track: str | None, blocks: int | None
+        self,
+        database: sqlite3.Connection,
+        found: Sequence[Stretch],
+        silent_units: Mapping[str, tuple[int, int]],
+        tails: dict[int, Rows],
+        blocks: int | None,
     ) -> VariableSeries:
-        found = self._stretches_of(database, variable, track)
-        home = found[0][1].name
+        """One variable, where it was found; `tails` are those that were read for the variables before."""
+        home, info = found[0][1].name, found[-1][1].variables[found[-1][2]]
         parts = [
             (list(CHANNELS), rows.steps, rows.values[:, 0].T)
             for number, layout, index in found
             if layout.name == home
-            for rows in self._stretches(database, number, layout, [index], blocks, scalars=False)
+            for rows in self._stretches(database, number, layout, [index], blocks, scalars=False, tails=tails)
         ]
-        silent, units = self._silent_units(database).get(variable, (None, None))
+        silent, units = silent_units.get(info.name, (None, None))
         steps, columns = _aligned(parts, CHANNELS)
         return VariableSeries(
-            info=found[-1][1].variables[found[-1][2]],
+            info=info,
             track=home,
             steps=steps,
             channels=columns,
@@ -146,9 +153,8 @@ class Run:
         """All variables of a track, over all steps or so many evenly spread stretches of them."""
         with open_to_read(self.path) as database:
             scalars = self._scalars(database, track, blocks)
-            known = [each for each in _merged_tracks(database) if each.name == track]
-            names = [info.name for each in known for info in each.variables]
-            series = tuple(self._series(database, name, track, blocks) for name in names)
+            places, silent, tails = _places(database, track), _silent_units(database), dict[int, Rows]()
+            series = tuple(self._series(database, found, silent, tails, blocks) for found in places.values())
         return TrackSeries(name=track, steps=scalars.steps, scalars=scalars.scalars, variables=series)
 
     def rows(self, track: str) -> Iterator[tuple[Track, Rows]]:
@@ -219,25 +225,14 @@ class Run:
         with open_to_read(self.path) as database:
             return [text for (text,) in database.execute("PRAGMA integrity_check") if text != "ok"]
 
-    def _stretches_of(
-        self, database: sqlite3.Connection, variable: str, track: str | None
-    ) -> list[tuple[int, Track, int]]:
-        """Where a variable is recorded: the number of a track, its layout, and the place of the variable in it."""
-        found = [
-            (number, layout, index)
-            for number, layout in _tracks(database, track)
-            for index, info in enumerate(layout.variables)
-            if info.name == variable
-        ]
-        if not found:
+    def _stretches_of(self, database: sqlite3.Connection, variable: str, track: str | None) -> list[Stretch]:
+        """Where a variable is recorded."""
+        found = _places(database, track).get(variable)
+        if found is None:
             raise RunNotFoundError(
                 f"run `{self.id}` has no variable `{variable}`", help=f"`whygrad show {self.id}` lists them"
             )
         return found
-
-    def _silent_units(self, database: sqlite3.Connection) -> dict[str, tuple[int, int]]:
-        row = database.execute("SELECT value FROM fact WHERE key = 'silent_units'").fetchone()
-        return {} if row is None else {name: (int(few), int(all_)) for name, (few, all_) in parse_json(row[0]).items()}
 
     def _stretches(
         self,
@@ -248,6 +243,7 @@ class Run:
         blocks: int | None = None,
         *,
         scalars: bool = True,
+        tails: dict[int, Rows] | None = None,
     ) -> Iterator[Rows]:
         """The rows of a track, a stretch at a time, with only the variables, and the scalars, that are asked for."""
 
@@ -264,7 +260,10 @@ class Run:
             return Rows(decode_steps(steps, count), known, values)
 
         yield from self._blocks(database, number, read, blocks)
-        tail = self._salvaged(read_tail, database, number, track) or empty_rows(track)
+        tails = {} if tails is None else tails
+        if number not in tails:
+            tails[number] = self._salvaged(read_tail, database, number, track) or empty_rows(track)
+        tail = tails[number]
         yield Rows(tail.steps, tail.scalars, tail.values[:, list(variables)])
 
     def _blocks(
@@ -290,6 +289,20 @@ class Run:
             if text not in self.damage:
                 self.damage.append(text)
             return None
+
+
+def _silent_units(database: sqlite3.Connection) -> dict[str, tuple[int, int]]:
+    row = database.execute("SELECT value FROM fact WHERE key = 'silent_units'").fetchone()
+    return {} if row is None else {name: (int(few), int(all_)) for name, (few, all_) in parse_json(row[0]).items()}
+
+
+def _places(database: sqlite3.Connection, track: str | None) -> dict[str, list[Stretch]]:
+    """Where each variable is recorded, by its name."""
+    found: dict[str, list[Stretch]] = {}
+    for number, layout in _tracks(database, track):
+        for index, info in enumerate(layout.variables):
+            found.setdefault(info.name, []).append((number, layout, index))
+    return found
 
 
 def _merged_tracks(database: sqlite3.Connection) -> list[Track]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log import recorder as module
 from whygrad.watch import Run, watch
 
@@ -74,3 +75,42 @@ def test_an_open_tape_keeps_its_ops_however_many(tf: Any, kept: int) -> None:
     assert [each.rule for each in run.report().diagnostics] == ["non-differentiable-op"]
     graph = run.recording().requests[0].graph
     assert sum(op.name == "Tanh" for op in graph.ops) == 5 * kept
+
+
+def test_tracing_many_variables_lists_the_captures_of_a_function_no_more_often_than_few(
+    tf: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TensorFlow makes the list anew after each capture: to ask for it at each op takes time by the square."""
+    from tensorflow.core.function.capture.capture_container import FunctionCaptures
+
+    make, made = FunctionCaptures._recompute_cached_properties, []
+    monkeypatch.setattr(FunctionCaptures, "_recompute_cached_properties", lambda held: (made.append(1), make(held)))
+
+    def lists(count: int) -> int:
+        variables = [tf.Variable(1.0) for _ in range(count)]
+
+        @tf.function
+        def step() -> Any:
+            with tf.GradientTape() as tape:
+                loss = tf.add_n([tf.square(variable) for variable in variables])
+            gradients = tape.gradient(loss, variables)
+            for variable, gradient in zip(variables, gradients, strict=True):
+                variable.assign_sub(0.1 * gradient)
+            return loss
+
+        made.clear()
+        with watch() as run:
+            step()
+            run.report()
+        return len(made)
+
+    assert lists(40) <= lists(4) + 4
+
+
+def test_the_values_of_a_gradient_are_those_of_its_slices_or_itself(tf: Any) -> None:
+    dense, variable = tf.ones((2,)), tf.Variable(1.0)
+    slices = tf.IndexedSlices(tf.ones((1, 2)), tf.constant([3]))
+
+    assert [compat.values_in(each) for each in (slices, None)] == [slices.values, None]
+    assert compat.values_in(dense) is dense
+    assert compat.values_in(variable) is variable

@@ -155,19 +155,23 @@ def test_gradients_that_are_not_finite_are_counted(
     assert all(np.isfinite(series["norm"]).all() for series in right)
 
 
-def test_tiny_gradients_are_not_taken_for_zero(tf: ModuleType, keras: ModuleType, tmp_path: Path) -> None:
+@pytest.mark.parametrize("cancelling", [False, True], ids=["of one sign", "that cancel"])
+def test_tiny_gradients_are_not_taken_for_zero(
+    tf: ModuleType, keras: ModuleType, tmp_path: Path, cancelling: bool
+) -> None:
     from whygrad.training.monitor.monitor import Monitor
 
     keras.utils.set_random_seed(3)
     model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(1)])
     model.compile(keras.optimizers.SGD(0.0), loss=lambda y, p: tf.reduce_mean(p) * 1e-25, jit_compile=False)
     monitor = Monitor(folder=tmp_path)
-    train(model, x=np.ones((8, 6), "float32"), epochs=1, y=Y[:8], callbacks=[monitor])
+    signs = np.array([1, -1 if cancelling else 1] * 3, "float32")
+    train(model, x=np.ones((8, 1), "float32") * signs, epochs=1, y=Y[:8], callbacks=[monitor])
 
     run = monitor.run
     assert run is not None
     kernel = run.series(variable_name(model.trainable_variables[0])).channels
-    assert kernel["norm"][0] == pytest.approx(1e-25 * np.sqrt(6), rel=1e-4)
+    assert kernel["norm"][0] == pytest.approx(1e-25 * np.sqrt(6), rel=1e-4, abs=0)
     assert kernel["zeros"][0] == 0
 
 

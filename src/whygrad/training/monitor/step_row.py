@@ -105,12 +105,12 @@ def _measured(parts: Sequence[Part], changes: Sequence[Any], means: Means) -> tu
     """[n] each: sum, norm, minimum, maximum, zeros and non-finite elements of gradients; and norms of changes."""
     groups = grouped(parts)
     total, half = basic(groups, means.reducer, means.dtype)
+    minimum, maximum, nonzero, updates = _sampled(parts, changes, means)
     norm, nonfinite = tf.cond(
-        is_troubled(groups, total, half),
+        is_troubled(groups, tf.where(nonzero > 0, nonzero, total), half),  # at most steps that of big ones is not known
         lambda: rescued(groups, means.dtype),
         lambda: [tf.sqrt(2 * half), tf.zeros_like(half)],
     )
-    minimum, maximum, nonzero, updates = _sampled(parts, changes, means)
     return settled(parts, [total, norm, minimum, maximum, nonzero, nonfinite], means.dtype), updates
 
 

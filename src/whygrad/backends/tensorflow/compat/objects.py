@@ -24,6 +24,16 @@ def id_of(thing: Any) -> int | None:
     return number
 
 
+def is_sparse(gradient: Any) -> bool:
+    """Whether it is slices. Asked of the class: a tensor takes ten times as long to say that it has no such part."""
+    return hasattr(type(gradient), "indices")
+
+
+def values_in(gradient: Any) -> Any:
+    """The tensor with the values of slices; any other gradient as it is."""
+    return gradient.values if is_sparse(gradient) else gradient
+
+
 def variant_of(optional: Any) -> Any:
     """The tensor that an Optional is around; None where there is none."""
     return getattr(optional, "_variant_tensor", None)
@@ -73,6 +83,11 @@ def awaits_value(variable: Any) -> bool:
 def is_scratch(graph: Any) -> bool:
     """Whether a graph only tells Keras the shapes of a layer's results, and is never run."""
     return str(getattr(graph, "name", "")) == "scratch_graph"
+
+
+def is_function_graph(graph: Any) -> bool:
+    """Whether it is one that a function is traced into; asking it for its captures would list them all."""
+    return hasattr(type(graph), "captures")
 
 
 def newest_captures(graph: Any, count: int) -> list[tuple[Any, Any]]:

@@ -70,7 +70,7 @@ class Scope:
     def _traced(self, recorder: Recorder, tf_graph: Any) -> list[OpRecord]:
         records: list[OpRecord] = []
         taken: set[int] = set()
-        while tf_graph is not None and hasattr(tf_graph, "captures"):
+        while compat.is_function_graph(tf_graph):
             for outside, inside in (*tf_graph.captures, *compat.traced_arguments(tf_graph)):
                 if inside.dtype is compat.resource_dtype:
                     self.aliases[compat.tensor_id(inside)] = compat.tensor_id(outside)

@@ -25,7 +25,7 @@ from whygrad.graph import VariableId
 from whygrad.graph.objects import Call, ObjectCalled
 from whygrad.observe.place import Place, span
 from whygrad.source import SourceSpan
-from whygrad.source.position import CodeOwner, owner_of, user_frame
+from whygrad.source.position import CodeOwner, owner_of, user_frame, user_frames_around
 
 _KEPT = 32  # ways in which one layer is called
 _LAYERS = 4096
@@ -116,12 +116,8 @@ class CalledLayers:
             called.variables = self._variables.ids(listed(layer, "trainable_variables")) or called.variables
 
     def _around(self, frame: FrameType | None) -> tuple[Place, ...]:
-        """Where the user's code around a frame is; around a module's own code there is none worth keeping."""
-        found: list[Place] = []
-        while frame is not None and frame.f_code.co_name != "<module>" and len(found) < _DEPTH:
-            frame = user_frame(frame.f_back)
-            found += [] if frame is None else [self._recorder.place_of(frame)]
-        return tuple(found)
+        """Where the user's code around a frame is."""
+        return tuple([self._recorder.place_of(each) for each in user_frames_around(frame, _DEPTH)])
 
     def is_used_apart(self, layer: Any) -> bool:
         """Whether user code has called a layer outside of a tape, and not in training mode."""

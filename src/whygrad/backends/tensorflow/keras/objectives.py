@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import FrameType
 from typing import Any, Final
 
@@ -80,7 +81,7 @@ class Objectives:
         """A loss object is about to be called."""
         given = {**dict(zip(("y_true", "y_pred"), args, strict=False)), **kwargs}
         compiled = owner_of(frame.f_code) is not CodeOwner.USER
-        facts = loss_object(loss, self.made.get(loss), compiled=compiled)
+        facts = partial(loss_object, loss, self.made.get(loss), compiled=compiled)
         key = (type(loss), id(loss) if compiled else 0)
         self._compare(key, facts, given.get("y_true"), given.get("y_pred"), frame)
 
@@ -89,9 +90,11 @@ class Objectives:
         if compat.id_of(prediction) == self._last:  # another op of the same call
             return
         self._last = compat.id_of(prediction)
-        self._compare((name,), loss_function(name, of_logits=of_logits), target, prediction, frame)
+        self._compare((name,), partial(loss_function, name, of_logits=of_logits), target, prediction, frame)
 
-    def _compare(self, key: tuple[Any, ...], loss: LossFacts, target: Any, prediction: Any, frame: FrameType) -> None:
+    def _compare(
+        self, key: tuple[Any, ...], loss: Callable[[], LossFacts], target: Any, prediction: Any, frame: FrameType
+    ) -> None:
         recorder = self._recorder
         if recorder.paused or not recorder.tapes or compat.id_of(prediction) is None:
             return
@@ -101,7 +104,7 @@ class Objectives:
         if site is None:
             if len(self._sites) >= _MOST:
                 return
-            site = self._sites[key] = self._met(loss, place, target, prediction, graph)
+            site = self._sites[key] = self._met(loss(), place, target, prediction, graph)
         if graph is not None:
             self._tap(site, graph, target, prediction, frame)
             return

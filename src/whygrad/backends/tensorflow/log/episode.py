@@ -38,13 +38,13 @@ class Episode:
         self.scaled: dict[int, int] = {}  # scaled loss -> loss, by tensor id
         self.tapes = 0  # tapes that may still be asked
 
-    def hold(self, op: OpRecord, inputs: Iterable[Any], outputs: Sequence[Any], makers: Makers) -> None:
+    def hold(self, op: OpRecord, inputs: Sequence[Any], outputs: Sequence[Any], makers: Makers) -> None:
         """Keep what a replay of this op could not make again."""
         held, start = self.held, self.start
-        for tensor, number in zip(inputs, op.inputs, strict=True):
+        for index, number in enumerate(op.inputs):
             maker = makers[number]
             if (maker is None or maker.sequence <= start) and number not in held:
-                held[number] = tensor
+                held[number] = inputs[index]
         if not op.type.startswith("__") and compat.is_stateful(op.type):
             for tensor in outputs:
                 held[compat.tensor_id(tensor)] = tensor
@@ -70,7 +70,7 @@ class Aftermath(Episode):
         self.held |= given
         self.reach |= given.keys()
 
-    def hold(self, op: OpRecord, inputs: Iterable[Any], outputs: Sequence[Any], makers: Makers) -> None:
+    def hold(self, op: OpRecord, inputs: Sequence[Any], outputs: Sequence[Any], makers: Makers) -> None:
         if not outputs or len(self.reach) >= MOST_FOLLOWED:
             return
         if not self.reach.isdisjoint(op.inputs):

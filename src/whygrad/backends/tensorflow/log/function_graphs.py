@@ -35,13 +35,13 @@ def functional_graphs(op: Any, graph: Any) -> tuple[Any, ...]:
 
 def outermost_handle(handle: int, graph: Any) -> int:
     """The variable's own handle for a handle that a traced function captured."""
-    while graph is not None and hasattr(graph, "captures"):
-        handle = _captured(graph).get(handle, handle)
+    while compat.is_function_graph(graph):
+        handle = captured(graph).get(handle, handle)
         graph = graph.outer_graph
     return handle
 
 
-def _captured(graph: Any) -> dict[int, int]:
+def captured(graph: Any) -> dict[int, int]:
     """What each captured tensor of a graph stands for; what it was given since is looked up."""
     count, known = _outside.get(graph, (0, {}))
     given = len(graph.inputs)

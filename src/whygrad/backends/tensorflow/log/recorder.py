@@ -155,7 +155,7 @@ class Recorder:
         name = op_type.decode() if isinstance(op_type, bytes) else op_type
         if graph is None:
             self._log_eager(name, inputs, attrs, outputs, frame)
-        elif hasattr(graph, "captures"):  # else a plain graph, of version 1 or made to try something: no tape sees it
+        elif compat.is_function_graph(graph):  # else a plain graph, of version 1 or made to try: no tape sees it
             self._log_traced(name, inputs, attrs, outputs, frame, graph)
 
     def ignores(self, op_type: str | bytes) -> bool:
@@ -443,7 +443,7 @@ class Recorder:
         spared, gone = [], set[int]()
         while records and records[0].sequence <= sequence:
             record = records.popleft()
-            if not is_old(record.sequence):
+            if spans and not is_old(record.sequence):
                 spared.append(record)
                 continue
             gone.update([facts.id for facts in record.outputs])
@@ -452,11 +452,11 @@ class Recorder:
         while self.departures and is_old(self.departures[0].sequence):
             self.departures.popleft()
         before = itertools.takewhile(lambda item: item[1].sequence <= sequence, self.leaves.items())  # the oldest first
-        for number in [number for number, leaf in before if is_old(leaf.sequence)]:
+        for number in [number for number, leaf in before if not spans or is_old(leaf.sequence)]:
             del self.leaves[number]
             gone.add(number)
-        for number in gone & producers.keys():
-            del producers[number]
+        for number in gone:
+            producers.pop(number, None)
         self.labels.forget(gone)
         self.dropped_before = sequence
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, Protocol
 
@@ -191,7 +191,7 @@ class Requests:
         if self._recorder.listening_in and all(gradient is not None for gradient in gradients):
             return  # a part of another request, and nothing is missing in it
         for source, gradient in zip(ticket.entry.sources, gradients, strict=False):
-            source.sparse = hasattr(gradient, "indices")
+            source.sparse = compat.is_sparse(gradient)
             if gradient is None:
                 source.outcome = Outcome.MISSING
         if ticket.tf_graph is None:
@@ -201,7 +201,7 @@ class Requests:
         self._label(ticket, gradients)
         self._keep(ticket, gradients)
         if ticket.tf_graph is None:
-            self._episodes.answered(getattr(gradient, "values", gradient) for gradient in gradients)
+            self._episodes.answered(map(compat.values_in, gradients))
         for follow in self.on_traced if ticket.tf_graph is not None else ():
             follow(ticket, gradients)
 
@@ -233,10 +233,10 @@ class Requests:
         carries = frozenset[int]()
         if self._tapes.of(ticket.tape).persistent:
             carries = recorder.folds.carried.inside(entry.tape, entry.targets, self.total, maker)
-        label = Label(frozenset(), frozenset({asked}), form.scale, carries=carries)
+        requests = frozenset({asked})
         tensors: dict[int, Any] = {}  # equal gradients may be one tensor
         for source, gradient in zip(entry.sources, gradients, strict=False):
-            values = getattr(gradient, "values", gradient)
+            values = compat.values_in(gradient)
             number = compat.id_of(values)
             if number is None:
                 continue
@@ -245,7 +245,8 @@ class Requests:
                 before = known.get(number)
                 others = before.variables if before is not None and asked in before.requests else frozenset()
                 rows = _rows_of(gradient) if source.sparse and ticket.tf_graph is None else 0
-                known[number] = replace(label, variables=others | {source.variable}, rows=rows)
+                of = others | {source.variable}
+                known[number] = Label(of, requests, form.scale, carries=carries, rows=rows)
         if ticket.paused and tensors:
             sources = [number for s in entry.sources if (number := s.tensor or s.variable) is not None]
             inputs = [*entry.targets, *sources]
@@ -303,7 +304,7 @@ class Requests:
         with self._recorder.pausing():
             entry.looks += 1
             for source, gradient in zip(entry.sources, gradients, strict=False):
-                values = getattr(gradient, "values", gradient)
+                values = compat.values_in(gradient)
                 array = None if values is None else array_of(values)
                 if array is not None and array.size and not array.any():
                     source.zero_looks += 1

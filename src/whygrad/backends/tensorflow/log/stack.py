@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import FrameType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.variables import handle_id
-from whygrad.source.position import CodeOwner, Position, file_owner, position_in, user_frame
+from whygrad.source.position import CodeOwner, Position, file_owner, position_in, user_frames_around
+
+_CALLERS: Final = 8
 
 
 def is_users_own(frame: FrameType | None) -> bool:
@@ -29,18 +31,8 @@ def is_users_own(frame: FrameType | None) -> bool:
 def callers_of(
     frame: FrameType | None, position: Callable[[FrameType], Position] = position_in
 ) -> tuple[Position, ...]:
-    """The user's frames around a frame; a module's own code has none worth keeping."""
-    if frame is None or frame.f_code.co_name == "<module>":
-        return ()
-    found: list[Position] = []
-    while len(found) < 8:
-        frame = user_frame(frame.f_back)
-        if frame is None:
-            break
-        found.append(position(frame))
-        if frame.f_code.co_name == "<module>":
-            break
-    return tuple(found)
+    """Where the user's frames around a frame are."""
+    return tuple([position(each) for each in user_frames_around(frame, _CALLERS)])
 
 
 def variables_read(frame: FrameType, inputs: Any, known: Mapping[int, Any]) -> dict[int, Any]:

@@ -99,8 +99,8 @@ class Tapes:
 
     def still_needed(self) -> list[tuple[int, int]]:
         """From when to when the tapes recorded that may still be asked for a gradient."""
-        living = [facts for facts in self.facts.values() if facts.persistent or facts.used_up is None]
-        return [(facts.began, facts.ended) for facts in living if facts.graph is None]
+        begun = [facts for facts in self.facts.values() if facts.began and facts.graph is None]
+        return [(facts.began, facts.ended) for facts in begun if facts.persistent or facts.used_up is None]
 
     def watched(self, tape: Any, sources: Any) -> None:
         facts = self.of(tape)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.log.function_graphs import FUNCTIONAL_OPS, FunctionNumbers, functional_graphs
+from whygrad.backends.tensorflow.log.function_graphs import FUNCTIONAL_OPS, FunctionNumbers, captured, functional_graphs
 from whygrad.backends.tensorflow.log.op_record import OpRecord
 from whygrad.observe.fact import Call
 
@@ -36,9 +36,7 @@ class TracedFunction:
         known = self._tensors.get(tensor)
         if known is None or known.op.type != "Placeholder":
             return None
-        return next(
-            (compat.tensor_id(outer) for outer, inner in getattr(self.graph, "captures", ()) if inner is known), None
-        )
+        return captured(self.graph).get(tensor) if compat.is_function_graph(self.graph) else None
 
     def call(self, tensor: int) -> Call | None:
         known = self._tensors.get(tensor)

@@ -258,7 +258,7 @@ def _is_traced(op: FrameType, user: FrameType) -> bool:
 
 def _outermost(graph: Any) -> Any:
     """The function that is traced, for the graph of a branch or loop in it."""
-    while hasattr(getattr(graph, "outer_graph", None), "captures"):
+    while compat.is_function_graph(getattr(graph, "outer_graph", None)):
         graph = graph.outer_graph
     return graph
 

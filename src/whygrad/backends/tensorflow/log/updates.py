@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import sys
 import weakref
 from collections.abc import Callable
@@ -81,7 +82,7 @@ class Updates:
         number = self.number(optimizer)
         by = By(place, number, recorder.now, recorder.observed.function_number(graph))
         pairs = tuple(
-            self._pair(entry.id, gradient, by)
+            self._pair(entry.id, gradient, by, graph)
             for gradient, variable in zip(gradients, variables, strict=False)
             if (entry := self._variables.of(variable)) is not None
         )
@@ -99,7 +100,7 @@ class Updates:
             with recorder.pausing():
                 update.rate, update.adaptive = compat.rate_now(optimizer), is_adaptive(optimizer)
             update.schedule = compat.schedule_of(optimizer)
-        inputs = [tensor for g in gradients if (tensor := compat.id_of(getattr(g, "values", g))) is not None]
+        inputs = [tensor for g in gradients if (tensor := compat.id_of(compat.values_in(g))) is not None]
         record = recorder.add_virtual("ApplyGradients", inputs, (), place, graph)
         record.attrs = tuple(pair.variable for pair in pairs if not pair.missing)
         recorder.paused += 1
@@ -123,8 +124,8 @@ class Updates:
         traced = compat.current_graph() is not None
         self._keep(UpdateEntry(record.place, record.type, 0, (pair,), (), record.sequence, traced=traced))
 
-    def _pair(self, variable: int, gradient: Any, by: By) -> Pair:
-        observed, graph = self._recorder.observed, compat.current_graph()
+    def _pair(self, variable: int, gradient: Any, by: By, graph: Any) -> Pair:
+        observed = self._recorder.observed
         folds = observed.folds
         label, entry = self.label_of(gradient), self._variables.entries.get(variable)
         pair = Pair(variable, missing=gradient is None)
@@ -137,7 +138,7 @@ class Updates:
                     variable, since, observed.maker_in(graph), folds.labels.tensors
                 )
         elif gradient is not None and graph is not None:
-            values = getattr(gradient, "values", gradient)
+            values = compat.values_in(gradient)
             if getattr(values, "graph", None) is graph:
                 folds.labels.calls.await_arguments(
                     compat.tensor_id(values), observed.function(graph, [values]), pair.learn
@@ -148,8 +149,8 @@ class Updates:
     def label_of(self, gradient: Any) -> Label | None:
         """What went into a gradient, which may be held by a variable."""
         recorder = self._recorder
-        values = getattr(gradient, "values", gradient)
-        if not hasattr(values, "assign"):
+        values = compat.values_in(gradient)
+        if not hasattr(type(values), "assign"):
             return recorder.observed.label_of(values)
         entry = self._variables.of(values)
         return None if entry is None else recorder.labels.held_by(entry.id)
@@ -178,6 +179,8 @@ class Updates:
         """Variables that a built Keras 3 optimizer does not know."""
         built_for = compat.trainables_of(optimizer)
         if not getattr(optimizer, "built", False) or not built_for:
+            return ()
+        if len(variables) == len(built_for) and all(map(operator.is_, variables, built_for)):
             return ()
         book = self._variables
         mine = {entry.id for variable in built_for if (entry := book.of(variable)) is not None}

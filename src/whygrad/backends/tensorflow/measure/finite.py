@@ -24,7 +24,7 @@ def is_finite(tensor: Any) -> bool:
 
 def square_sum(tensor: Any) -> float:
     """The sum of squares, which is finite just when every element is; 0 for what has no floating elements."""
-    tensor = _dense(tensor)
+    tensor = compat.values_in(tensor)
     dtype = getattr(tensor, "dtype", None)
     if dtype is None or not (dtype.is_floating or dtype.is_complex):
         return 0.0
@@ -38,10 +38,7 @@ def _square_sum(array: Any) -> float:
         number = abs(float(array))
         return number * number if number < _ROOT else number if math.isnan(number) or number == math.inf else _LARGEST
     with np.errstate(all="ignore"):
-        if array.dtype in (np.float32, np.float64):
-            flat = array.reshape(-1)
-        else:
-            flat = np.abs(array).astype(np.float32).reshape(-1)
+        flat = array.reshape(-1) if array.dtype.char in "fd" else np.abs(array).astype(np.float32).reshape(-1)
         total = float(np.dot(flat, flat))
         if math.isfinite(total) or not np.isfinite(flat).all():
             return total
@@ -67,12 +64,6 @@ def symptom_of(tensors: Iterable[Any]) -> str:
     return "Inf"
 
 
-def _dense(tensor: Any) -> Any:
-    """The values of slices; other tensors as they are."""
-    values = getattr(tensor, "values", None)
-    return tensor if values is None or callable(values) else values
-
-
 def array_of(tensor: Any) -> Any:
     """The elements, without a copy where TensorFlow allows; None where the tensor has no values to look at."""
     view = compat.array_view
@@ -86,7 +77,7 @@ def array_of(tensor: Any) -> Any:
 
 def elements_of(tensor: Any) -> Any:
     """The same of a dense tensor, or of the rows that sparse slices hold."""
-    return array_of(_dense(tensor))
+    return array_of(compat.values_in(tensor))
 
 
 def is_number(tensor: Any) -> bool:
@@ -105,7 +96,7 @@ def bytes_of(tensor: Any) -> int:
 
 def facts_of_values(tensor: Any) -> ValueFacts:
     """Extremes and counts."""
-    tensor = _dense(tensor)
+    tensor = compat.values_in(tensor)
     array = array_of(tensor)
     name = tensor.dtype.name
     if array is None or (array.dtype.kind in "OSUV" and not _is_small_float(name)):

@@ -14,7 +14,6 @@ import tensorflow as tf
 
 from whygrad.backends.tensorflow.measure.gradient_part import Part, Tensor, part_of
 
-_PARTS: Final = 8
 _COLUMNS: Final = 64  # a multiple of what a processor adds at once, and a divisor of the sizes of most layers
 EXTREMES: Final = ("minimum", "maximum", "nonzero")
 EXACT: Final = ("sum", "norm", "minimum", "maximum", "nonzero", "nonfinite")
@@ -45,35 +44,27 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Reducer:
-    """How values are reduced. XLA fuses a square into its sum and then adds one by one: a barrier keeps them apart."""
+    """How values are reduced. XLA fuses what it can into a sum and then adds one by one: a barrier keeps them apart."""
 
     barrier: Barrier | None = None
 
     def total(self, x: Tensor, axis: int | None) -> Tensor:
         """The sum; that of many elements by columns first, which are added up side by side."""
-        count = x.shape.num_elements()
-        if axis is not None or count is None or count <= STACKED_SIZE:
+        rows = None if axis is not None else _side_by_side(x)
+        if rows is None:
             return tf.reduce_sum(x, axis)
         if self.barrier is not None:
-            return tf.reduce_sum(self.barrier(tf.reduce_sum(x, 0)) if x.shape.rank == 2 else x)
-        if count % _COLUMNS:
-            return tf.reduce_sum(x)
+            return tf.reduce_sum(self.barrier(tf.reduce_sum(rows, 0)))
         # The op for the gradient of a bias does so in half the time that TensorFlow takes to add up all elements.
-        return tf.reduce_sum(tf.raw_ops.BiasAddGrad(out_backprop=tf.reshape(x, [-1, _COLUMNS])))
+        return tf.reduce_sum(tf.raw_ops.BiasAddGrad(out_backprop=rows))
 
     def half_squares(self, x: Tensor, axis: int | None) -> Tensor:
         """Half the sum of squares, which is what TensorFlow has a fast op for."""
-        if self.barrier is not None:
-            return tf.reduce_sum(self.barrier(self._squares(x)), axis) / 2
-        return tf.nn.l2_loss(x) if axis is None else self.total(x * x, axis) / 2
-
-    def _squares(self, x: Tensor) -> Tensor:
-        """Squares, of a big tensor already added up in a few parts: less to write for XLA, and to read again."""
-        count = x.shape.num_elements()
-        if count is None or count <= STACKED_SIZE or count % _PARTS or (x.shape.rank == 2 and x.shape[0] < _PARTS):
-            return x * x
-        parts = tf.unstack(tf.reshape(x, [_PARTS, -1]))
-        return tf.add_n([part * part for part in parts])
+        if self.barrier is None:
+            return tf.nn.l2_loss(x) if axis is None else self.total(x * x, axis) / 2
+        rows = None if axis is not None else _side_by_side(x)
+        squares = x * x if rows is None else tf.reduce_sum(rows * rows, 0)
+        return tf.reduce_sum(self.barrier(squares), axis) / 2
 
     def half_nonzero(self, x: Tensor, axis: int | None) -> Tensor:
         """Half the number of elements that are not zero: of the squares of their signs; wrong where one is NaN."""
@@ -82,6 +73,14 @@ class Reducer:
         if self.barrier is not None:
             return self.total(self.barrier(tf.cast(x != 0, x.dtype)), axis) / 2
         return self.half_squares(tf.sign(x), axis)
+
+
+def _side_by_side(x: Tensor) -> Tensor | None:
+    """Many elements in rows of as many as are added up at once; None where they are few, or fill no rows."""
+    count = x.shape.num_elements()
+    if count is None or count <= STACKED_SIZE or count % _COLUMNS:
+        return None
+    return tf.reshape(x, [-1, _COLUMNS])
 
 
 PLAIN: Final = Reducer()
@@ -110,6 +109,11 @@ def _group(members: list[int], parts: Sequence[Part]) -> Group:
 def basic(groups: Sequence[Group], reducer: Reducer, dtype: Any) -> list[Tensor]:
     """[n] each: sum and half the sum of squares of each gradient."""
     return columns_of(groups, lambda x, axis: (reducer.total(x, axis), reducer.half_squares(x, axis)), dtype)
+
+
+def squares_and_peak(groups: Sequence[Group], reducer: Reducer, dtype: Any) -> list[Tensor]:
+    """[n] each: half the sum of squares, and the largest element but for its sign."""
+    return columns_of(groups, lambda x, axis: (reducer.half_squares(x, axis), tf.reduce_max(tf.abs(x), axis)), dtype)
 
 
 def extremes(groups: Sequence[Group], reducer: Reducer, dtype: Any) -> list[Tensor]:
@@ -166,11 +170,14 @@ def _careful(x: Tensor, axis: int | None, dtype: Any) -> tuple[Tensor, ...]:
     )
 
 
-def is_troubled(groups: Sequence[Group], total: Tensor, half: Tensor) -> Tensor:
-    """Whether `basic` cannot be trusted for some gradient: not finite, overflown, or too small to square."""
+def is_troubled(groups: Sequence[Group], some: Tensor, half: Tensor) -> Tensor:
+    """Whether `basic` cannot be trusted for some gradient: not finite, overflown, or too small to square.
+
+    `some` is zero only where all elements are, as a count of the others; in a sum they may make up for one another.
+    """
     tiny = {member: _TINY[group.values.dtype] for group in groups for member in group.members}
     floor = _sizes(groups, half.dtype) * vector([tiny[i] for i in range(len(tiny))], half.dtype)
-    return tf.reduce_any(~tf.math.is_finite(half) | ((half < floor) & (total != 0)))
+    return tf.reduce_any(~tf.math.is_finite(half) | ((half < floor) & (some != 0)))
 
 
 def _sizes(groups: Sequence[Group], dtype: Any) -> Tensor:
@@ -242,12 +249,9 @@ def measure(gradients: Sequence[Any], dtype: Any = tf.float64) -> Columns:
     groups = grouped(parts)
     if not groups:
         return _columns(found, parts, careful((), dtype), dtype)
-    total, half = basic(groups, PLAIN, dtype)
-
-    def quick() -> Tensor:
-        return from_sums(total, half, extremes(groups, PLAIN, dtype))
-
-    table = tf.cond(is_troubled(groups, total, half), lambda: careful(groups, dtype), quick)
+    (total, half), extreme = basic(groups, PLAIN, dtype), extremes(groups, PLAIN, dtype)
+    troubled = is_troubled(groups, extreme[-1], half)
+    table = tf.cond(troubled, lambda: careful(groups, dtype), lambda: from_sums(total, half, extreme))
     return _columns(found, parts, table, dtype)
 
 
@@ -255,8 +259,8 @@ def norms(tensors: Sequence[Any], dtype: Any = tf.float64) -> Tensor:
     """The L2 norm of each tensor, and nothing else."""
     parts = [part for tensor in tensors if (part := part_of(tensor)) is not None]
     groups = grouped(parts)
-    total, half = basic(groups, PLAIN, dtype)
-    return tf.cond(is_troubled(groups, total, half), lambda: careful(groups, dtype)[1], lambda: tf.sqrt(2 * half))
+    half, peak = squares_and_peak(groups, PLAIN, dtype)
+    return tf.cond(is_troubled(groups, peak, half), lambda: careful(groups, dtype)[1], lambda: tf.sqrt(2 * half))
 
 
 def settled(parts: Sequence[Part], columns: Sequence[Tensor], dtype: Any) -> list[Tensor]:

@@ -58,7 +58,7 @@ def _array(value: Value | None) -> Any:
 
 def is_finite_when_wider(node: Node, value: Value) -> bool:
     """True where a float16 op overflowed and the same op in float32 does not."""
-    tensor = getattr(value.tensor, "values", value.tensor)
+    tensor = compat.values_in(value.tensor)
     if tensor.dtype.name != HALF:
         return False
     forward = node.forward or node

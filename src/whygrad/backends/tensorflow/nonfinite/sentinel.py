@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.episode import Aftermath
 from whygrad.backends.tensorflow.log.op_record import OpRecord
 from whygrad.backends.tensorflow.log.recorder import Recorder
@@ -69,7 +70,7 @@ class Sentinel:
         if since is None:
             return False
         given = zip(map(self.variables.of, variables), gradients, strict=False)
-        known = [(entry.id, getattr(gradient, "values", gradient)) for entry, gradient in given if entry is not None]
+        known = [(entry.id, compat.values_in(gradient)) for entry, gradient in given if entry is not None]
         return self._look_at_changed(since, place, known)
 
     def look_at_write(self, entry: VariableEntry, record: OpRecord, value: Any) -> None:

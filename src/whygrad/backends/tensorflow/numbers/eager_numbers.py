@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from whygrad.backends.tensorflow.measure.finite import array_of
+from whygrad.backends.tensorflow.measure.finite import array_of, elements_of
 from whygrad.backends.tensorflow.numbers.kept_turns import ROWS, is_kept, row_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -57,8 +57,7 @@ class EagerNumbers:
 
 
 def _peak(gradient: Any) -> float:
-    values = getattr(gradient, "values", gradient)
-    array = array_of(gradient if callable(values) else values)
+    array = elements_of(gradient)
     if array is None or not array.size:
         return 0.0
     with np.errstate(all="ignore"):

@@ -16,7 +16,7 @@ import tensorflow as tf
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.gradient_part import Tensor
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable, keep_with_graph
-from whygrad.backends.tensorflow.measure.statistics import Group, columns_of, grouped
+from whygrad.backends.tensorflow.measure.statistics import Group, grouped, squares_and_peak
 from whygrad.backends.tensorflow.measure.step_means import Means
 from whygrad.backends.tensorflow.numbers.kept_turns import ROWS, is_kept, row_of
 
@@ -115,13 +115,9 @@ class Gate:
 
 def _row(turn: Tensor, groups: Sequence[Group], targets: Sequence[Any], means: Means) -> Tensor:
     """[2 + 2 n]: the sum of what was differentiated, the step; half the squares and the largest of each gradient."""
-
-    def squares_and_peak(x: Tensor, axis: int | None) -> tuple[Tensor, Tensor]:
-        return means.reducer.half_squares(x, axis), tf.reduce_max(tf.abs(x), axis)
-
     sums = [_total(means.apart(target)) for target in targets]
     before = tf.stack([sums[0] if len(sums) == 1 else tf.add_n(sums), tf.cast(turn, tf.float32)])
-    return tf.concat([before, *columns_of(groups, squares_and_peak, tf.float32)], 0)
+    return tf.concat([before, *squares_and_peak(groups, means.reducer, tf.float32)], 0)
 
 
 def _total(target: Tensor) -> Tensor:

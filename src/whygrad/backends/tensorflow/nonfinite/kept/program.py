@@ -119,7 +119,7 @@ class Writer:
         return [None if value is None else self._place(value) for value in values]
 
     def _keep(self, place: int, value: Value) -> None:
-        tensor = getattr(value.tensor, "values", value.tensor)
+        tensor = compat.values_in(value.tensor)
         if tensor.dtype == compat.resource_dtype:
             return
         if tensor.dtype == compat.variant_dtype:

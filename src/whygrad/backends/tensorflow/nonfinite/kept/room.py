@@ -38,7 +38,7 @@ class Room:
 
     def take(self, tensors: Sequence[Any]) -> None:
         """Values that are there now."""
-        size = sum(_size(each.shape, each.dtype) or 0.0 for each in map(_dense, tensors) if each is not None)
+        size = sum(_size(each.shape, each.dtype) or 0.0 for each in map(compat.values_in, tensors) if each is not None)
         self._left -= size
         if self._left < 0:
             raise UsageError("the values of the step take more memory than there is")
@@ -91,10 +91,6 @@ def _looks(tensor: Any) -> tuple[Any, ...]:
     """All of a tensor that a rehearsal depends on."""
     known = known_numbers(tensor)
     return tensor.dtype.name, tuple(tensor.shape), None if known is None else known.tobytes()
-
-
-def _dense(tensor: Any) -> Any:
-    return getattr(tensor, "values", tensor)
 
 
 def _size(shape: Any, dtype: Any) -> float | None:

@@ -157,7 +157,7 @@ class Sweep:
 
     def _known(self, result: Any) -> Any:
         """The value that the spy saw being made, so that the walk goes on into the function."""
-        number = compat.id_of(getattr(result, "values", result))
+        number = compat.id_of(compat.values_in(result))
         return self.trace.values.get(number, result) if number is not None else result
 
     def _deliver(self, pairs: Iterable[tuple[Value | None, Value | None]]) -> None:

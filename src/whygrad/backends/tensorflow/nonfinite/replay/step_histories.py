@@ -72,7 +72,7 @@ class StepHistories:
         graph = ticket.tf_graph
         pairs = []
         for source, gradient in zip(ticket.entry.sources, gradients, strict=False):
-            number = compat.id_of(getattr(gradient, "values", gradient))
+            number = compat.id_of(compat.values_in(gradient))
             if number is not None:
                 pairs.append((source.variable, number))
         request = TracedRequest(ticket.entry.place, ticket.entry.targets, tuple(pairs))
