@@ -26,7 +26,8 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
 from record import Row, record
 
-TOOLS = ("bare", "`whygrad run`", "`Monitor`", "`wg.accumulate`")
+THEIRS = "Keras's `gradient_accumulation_steps`"
+TOOLS = ("bare", "`whygrad run`", "`Monitor`", "`wg.accumulate`", THEIRS)
 STEPS = 5
 Figures = dict[str, float]
 
@@ -125,7 +126,7 @@ def measure(kind: str, size: int, tool: str, plain: bool) -> Figures:
     idle = resident()
     found: Figures = {}
     model, x = model_of(kind, size)
-    optimizer: Any = keras.optimizers.SGD(1e-6)
+    optimizer: Any = keras.optimizers.SGD(1e-6, gradient_accumulation_steps=2 if tool == THEIRS else None)
     if tool == "`wg.accumulate`":
         optimizer = wg.accumulate(optimizer, 2)
     model.compile(optimizer, "mse", jit_compile=False)

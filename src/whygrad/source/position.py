@@ -85,7 +85,7 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
     return library
 
 
-def user_frames_around(frame: FrameType | None, most: int) -> list[FrameType]:
+def user_frames_around(frame: FrameType | None, most: int = 8) -> list[FrameType]:
     """The user's frames that called a frame, innermost first; after them, those of libraries around all of these.
 
     They end with a module's own code, which has none around it that is worth knowing.

@@ -6,7 +6,7 @@ import functools
 import operator
 import weakref
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar, cast
@@ -125,26 +125,27 @@ class Index:
             for op in self.reads.get(source.variable, ()):
                 yield from op.outputs
 
-    def results(self, op: Op) -> Iterator[TensorId]:
+    def results(self, op: Op) -> Sequence[TensorId]:
         """The tensors an op's values go to; a write goes to the later reads of the variable."""
         if op.kind is OpKind.SHAPE:
-            return
-        yield from op.outputs
-        if op.kind in (OpKind.WRITE, OpKind.STATE) and op.variable is not None:
-            for read in self.reads.get(op.variable, ()):
-                if read.id > op.id:
-                    yield from read.outputs
+            return ()
+        if op.variable is None or op.kind not in (OpKind.WRITE, OpKind.STATE):
+            return op.outputs
+        later = (read for read in self.reads.get(op.variable, ()) if read.id > op.id)
+        return [*op.outputs, *(each for read in later for each in read.outputs)]
 
-    def origins(self, tensor: TensorId) -> Iterator[TensorId]:
+    def origins(self, tensor: TensorId) -> Sequence[TensorId]:
         """The tensors a tensor's values come from."""
-        for op in self.makers.get(tensor, ()):
-            if op.kind is OpKind.SHAPE:
-                continue
-            yield from op.inputs
-            if op.kind in (OpKind.READ, OpKind.STATE) and op.variable is not None:
-                for write in self.writes.get(op.variable, ()):
-                    if write.id < op.id:
-                        yield from write.inputs
+        return [each for op in self.makers.get(tensor, ()) for each in self._taken(op)]
+
+    def _taken(self, op: Op) -> Sequence[TensorId]:
+        """The tensors whose values an op's results come from; a read takes what was written before."""
+        if op.kind is OpKind.SHAPE:
+            return ()
+        if op.variable is None or op.kind not in (OpKind.READ, OpKind.STATE):
+            return op.inputs
+        earlier = (write for write in self.writes.get(op.variable, ()) if write.id < op.id)
+        return [*op.inputs, *(each for write in earlier for each in write.inputs)]
 
     def origin(self, tensor: TensorId) -> SourceSpan | None:
         """Where a tensor's values were made: what only moves or converts them is passed over."""
@@ -376,7 +377,7 @@ def _frontier(
             if op.id in wide:
                 continue
             reason = closed(op, position, tape, zeros=zeros)
-            results = index.results(op)
+            results: Iterable[TensorId] = index.results(op)
             if reason is None:  # of several results some may be positions
                 results = (result for result in results if not index.can_carry(result))
             stopped = sources & _union(wanting, results)

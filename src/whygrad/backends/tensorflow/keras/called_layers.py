@@ -29,7 +29,6 @@ from whygrad.source.position import CodeOwner, owner_of, user_frame, user_frames
 
 _KEPT = 32  # ways in which one layer is called
 _LAYERS = 4096
-_DEPTH = 8  # frames of user code around a place
 
 
 @dataclass(slots=True)
@@ -117,7 +116,7 @@ class CalledLayers:
 
     def _around(self, frame: FrameType | None) -> tuple[Place, ...]:
         """Where the user's code around a frame is."""
-        return tuple([self._recorder.place_of(each) for each in user_frames_around(frame, _DEPTH)])
+        return tuple([self._recorder.place_of(each) for each in user_frames_around(frame)])
 
     def is_used_apart(self, layer: Any) -> bool:
         """Whether user code has called a layer outside of a tape, and not in training mode."""

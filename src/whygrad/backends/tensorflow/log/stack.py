@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import FrameType
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.variables import handle_id
 from whygrad.source.position import CodeOwner, Position, file_owner, position_in, user_frames_around
-
-_CALLERS: Final = 8
 
 
 def is_users_own(frame: FrameType | None) -> bool:
@@ -32,7 +30,7 @@ def callers_of(
     frame: FrameType | None, position: Callable[[FrameType], Position] = position_in
 ) -> tuple[Position, ...]:
     """Where the user's frames around a frame are."""
-    return tuple([position(each) for each in user_frames_around(frame, _CALLERS)])
+    return tuple([position(each) for each in user_frames_around(frame)])
 
 
 def variables_read(frame: FrameType, inputs: Any, known: Mapping[int, Any]) -> dict[int, Any]:
