@@ -138,14 +138,17 @@ def measure(kind: str, size: int, tool: str, plain: bool) -> Figures:
             clock.append(time.perf_counter())
 
     run = Run(None, None) if tool == "`whygrad run`" else None
+    monitor = None
     with tempfile.TemporaryDirectory() as folder:
         callbacks: list[Any] = [Clock()]
         if tool == "`Monitor`":
-            callbacks.append(wg.Monitor(folder=folder))
+            callbacks.append(monitor := wg.Monitor(folder=folder))
         if run is not None:
             run._start()
         began = time.perf_counter()
         model.fit(data, steps_per_epoch=1 + STEPS, verbose=0, callbacks=callbacks)
+        assert monitor is None or not monitor._hooks.broken  # else it would be the figure of a bare run
+        assert run is None or not run._watcher.backends["tensorflow"].has_failed()
         found["first"] = clock[0] - began
         found["step"] = (clock[-1] - clock[0]) / STEPS
         if run is not None:
