@@ -443,7 +443,7 @@ class Recorder:
         spared, gone = [], set[int]()
         while records and records[0].sequence <= sequence:
             record = records.popleft()
-            if spans and not is_old(record.sequence):
+            if not is_old(record.sequence):
                 spared.append(record)
                 continue
             gone.update([facts.id for facts in record.outputs])
@@ -452,7 +452,7 @@ class Recorder:
         while self.departures and is_old(self.departures[0].sequence):
             self.departures.popleft()
         before = itertools.takewhile(lambda item: item[1].sequence <= sequence, self.leaves.items())  # the oldest first
-        for number in [number for number, leaf in before if not spans or is_old(leaf.sequence)]:
+        for number in [number for number, leaf in before if is_old(leaf.sequence)]:
             del self.leaves[number]
             gone.add(number)
         for number in gone:
