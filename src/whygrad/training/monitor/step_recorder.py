@@ -77,7 +77,6 @@ class StepRecorder:
         self._turn: Any = None
         self._closely: Any = True
         self._one_now: Any = None
-        self._complete = False
         self._clipped: dict[int, Any] = {}  # by the identity of the application, which the probe keeps alive
         self._rows: dict[int, Any] = {}
         self._tables: dict[int, Any] = {}
@@ -172,7 +171,7 @@ class StepRecorder:
         rarely = self._settings.closely_every
         self._closely = True if rarely == 1 else self._turn % rarely == 0
         self._one_now = None if self._one is None else tf.convert_to_tensor(self._one)
-        self._clipped, self._rows, self._tables, self._complete = {}, {}, {}, False
+        self._clipped, self._rows, self._tables = {}, {}, {}
         self._probe = StepProbe(self, replica)
         self._probe.start()
 
@@ -189,7 +188,6 @@ class StepRecorder:
         if probe is None:
             return
         probe.stop()
-        self._complete = True
         if not probe.is_broken:
             self._failures.safely(self._record, probe)
         self.abandon()
@@ -253,7 +251,7 @@ class StepRecorder:
 
     def _means(self, application: Application) -> Means:
         wide = any(variable.dtype == tf.float64 for variable in application.variables)
-        return Means(tf.float64 if wide else tf.float32, self._compiled, self._one_now, self._closely, self._complete)
+        return Means(tf.float64 if wide else tf.float32, self._compiled, self._one_now, self._closely)
 
     def _row(self, application: Application) -> Tensor:
         kept = self._rows.get(id(application))

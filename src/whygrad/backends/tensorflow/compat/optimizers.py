@@ -62,11 +62,12 @@ def state_of_optimizer(optimizer: Any) -> list[Any]:
 
 
 _xla_optimization_barrier = find("tensorflow.compiler.tf2xla.ops.gen_xla_ops:xla_optimization_barrier", Loss.XLA)
+HAS_XLA_BARRIER = _xla_optimization_barrier is not None
 
 
-def xla_barrier(tensor: Any) -> Any:
-    """The tensor, computed on its own under XLA and not fused with what uses it; only for graphs that XLA compiles."""
-    return _xla_optimization_barrier([tensor])[0] if _xla_optimization_barrier else tensor
+def xla_barriers(tensors: list[Any]) -> list[Any]:
+    """The tensors, computed on their own under XLA, not fused with what uses them, and all in one place."""
+    return _xla_optimization_barrier(tensors) if _xla_optimization_barrier else tensors
 
 
 # What Keras optimizers call between being given gradients and using them.

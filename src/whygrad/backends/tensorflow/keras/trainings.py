@@ -36,11 +36,7 @@ class StepMade:
 
 class Trainings:
     def __init__(
-        self,
-        recorder: Recorder,
-        variables: VariableBook,
-        optimizer: OptimizerFacts,
-        running: list[tuple[Any, Place]],
+        self, recorder: Recorder, variables: VariableBook, optimizer: OptimizerFacts, running: list[tuple[Any, Place]]
     ) -> None:
         self._recorder = recorder
         self._variables = variables

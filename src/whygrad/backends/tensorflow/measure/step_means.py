@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,8 +13,6 @@ from whygrad.backends.tensorflow.measure.gradient_part import Part, Tensor, part
 from whygrad.backends.tensorflow.measure.statistics import STACKED_SIZE, Reducer, columns_of, grouped
 
 _PRODUCTS: Final = frozenset({"MatMul", "BatchMatMulV2", "BatchMatMulV3"})
-_HANDING_ON: Final = frozenset({"Identity", "IdentityN"})
-_NO_ADDITIONS: Final = frozenset({"Mul", "Sub", "Square", "RealDiv", "Neg", "Sign", "Abs", "L2Loss", "IsFinite"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +23,10 @@ class Means:
     compiled: bool = False  # by XLA
     one: Any = None  # the value of a variable, 1, which XLA does not know
     closely: Any = True  # a boolean tensor: at this step the big variables are looked at closely too
-    complete: bool = False  # the step has been traced to its end: who else uses a tensor is known
 
     @property
     def reducer(self) -> Reducer:
-        return Reducer(compat.xla_barrier) if self.compiled else Reducer()
+        return Reducer(lambda x: compat.xla_barriers([x])[0]) if self.compiled else Reducer()
 
     def part(self, gradient: Any) -> Part:
         """What is to be read of a gradient."""
@@ -48,7 +45,7 @@ class Means:
         """
         if isinstance(tensor, tf.IndexedSlices):
             return tf.IndexedSlices(self.apart(tensor.values), tensor.indices, tensor.dense_shape)
-        if not self.compiled or not tf.is_tensor(tensor) or (self.complete and _is_computed_alone(tensor)):
+        if not self.compiled or not tf.is_tensor(tensor) or _is_computed_alone(tensor):
             return tensor
         return tensor * (self.one if tensor.dtype == tf.float32 else tf.cast(self.one, tensor.dtype))
 
@@ -69,24 +66,11 @@ def _read(value: Any) -> Any:
 
 
 def _is_computed_alone(tensor: Tensor) -> bool:
-    """Whether XLA computes it as one whole, whoever reads it: a product of matrices that is not added to anything.
+    """Whether XLA computes it as one whole, whoever reads it: a big product of matrices.
 
-    A product with a vector is computed as a sum, and one that is added to something may become part of the addition.
+    A product with a vector is computed as a sum, or becomes part of an addition; a small one may be computed twice.
     """
-    if tensor.op.type not in _PRODUCTS or any(length in (None, 1) for length in tensor.shape):
-        return False
-    return all(user.type in _NO_ADDITIONS for user in _users(tensor))
-
-
-def _users(tensor: Tensor) -> Iterator[Any]:
-    """The ops that do something with it, also where it was handed on first."""
-    for user in tensor.consumers():
-        if user.type not in _HANDING_ON:
-            yield user
-            continue
-        for given, handed_on in zip(user.inputs, user.outputs, strict=True):
-            if given is tensor:
-                yield from _users(handed_on)
+    return tensor.op.type in _PRODUCTS and is_big(tensor) and not any(length in (None, 1) for length in tensor.shape)
 
 
 def is_big(tensor: Any) -> bool:

@@ -26,19 +26,20 @@ class UnitWatch:
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
         self._sizes = dict(sizes)
-        self._last = hidden_variable(np.full(sum(sizes.values()), -1), dtype=tf.int32, name="units")
+        self.last = hidden_variable(np.full(sum(sizes.values()), -1), dtype=tf.int32, name="units")
 
-    def write(self, number: Tensor, gradients: Sequence[Tensor]) -> None:
-        flat = tf.concat([tf.cast(gradient, tf.float32) for gradient in gradients], 0)
-        self._last.assign(tf.where(flat != 0, tf.cast(number, tf.int32), self._last))
+    def write(self, number: Tensor, gradients: Sequence[Tensor], wanted: Tensor | bool = True) -> None:
+        numbers = [tf.cast(gradient, tf.float32) for gradient in gradients]
+        flat = numbers[0] if len(numbers) == 1 else tf.concat(numbers, 0)
+        self.last.assign(tf.where((flat != 0) & wanted, tf.cast(number, tf.int32), self.last))
 
     def clear(self) -> None:
         """Begin again with the first step."""
-        self._last.assign(tf.fill(tf.shape(self._last), -1))
+        self.last.assign(tf.fill(tf.shape(self.last), -1))
 
     def silent_since(self, step: int) -> dict[str, tuple[int, int]]:
         """{variable: (units without a gradient since a step, units)}."""
-        last, result, start = self._last.numpy(), {}, 0
+        last, result, start = self.last.numpy(), {}, 0
         for name, size in self._sizes.items():
             result[name] = (int(np.sum(last[start : start + size] < step)), size)
             start += size

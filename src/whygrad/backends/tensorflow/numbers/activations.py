@@ -8,13 +8,7 @@ from whygrad.graph import Graph, OpKind, TensorId
 from whygrad.graph.questions.query import index_of
 from whygrad.source import SourceSpan
 
-_ACTIVATIONS: Final = {
-    "Relu": "relu",
-    "Relu6": "relu6",
-    "Sigmoid": "sigmoid",
-    "Tanh": "tanh",
-    "Softsign": "softsign",
-}
+_ACTIVATIONS: Final = {"Relu": "relu", "Relu6": "relu6", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softsign": "softsign"}
 _ON_THE_WAY: Final = frozenset(
     {"BiasAdd", "AddV2", "Add", "MatMul", "BatchMatMulV2", "Conv2D", "Conv3D", "DepthwiseConv2dNative", "Einsum"}
 )

@@ -14,10 +14,11 @@ import numpy as np
 import tensorflow as tf
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.measure.gradient_part import Tensor
+from whygrad.backends.tensorflow.measure.gradient_part import Part, Tensor
 from whygrad.backends.tensorflow.measure.hidden_variable import hidden_variable, keep_with_graph
 from whygrad.backends.tensorflow.measure.statistics import Group, grouped, squares_and_peak
 from whygrad.backends.tensorflow.measure.step_means import Means
+from whygrad.backends.tensorflow.measure.unit_watch import UnitWatch
 from whygrad.backends.tensorflow.numbers.kept_turns import ROWS, is_kept, row_of
 
 # In front of a row: the loss, and which step it is of. float32 holds the multiples of 16 exactly up to 268 million.
@@ -34,45 +35,38 @@ class TracedNumbers:
         self.units = tuple(units)  # elements of each gradient that is followed element by element; 0: not followed
         self._turn = hidden_variable(0, dtype=tf.int64, name="turn")
         self._rows = hidden_variable(np.full((ROWS + 1, _BEFORE + 2 * count), np.nan, "float32"), name="norms")
-        self._last = hidden_variable(np.full(sum(units), -1), dtype=tf.int32, name="units") if sum(units) else None
+        self._units = UnitWatch({str(number): size for number, size in enumerate(units)}) if sum(units) else None
 
     @property
     def variables(self) -> list[Any]:
-        return [each for each in (self._turn, self._rows, self._last) if each is not None]
+        return [self._turn, self._rows, *(() if self._units is None else (self._units.last,))]
 
     def write(self, gradients: Sequence[Any], targets: Sequence[Any], means: Means) -> None:
         """Add the ops that measure these gradients, and what they are the gradients of, to the graph that is traced.
 
-        No branch: it takes longer to trace than all the rest. Of a step that is not kept no elements are measured; XLA,
-        which cannot leave them out, measures them all. What comes of it goes to a row that nobody reads.
+        Of a step that is not kept no elements are measured; what comes of it goes to a row that nobody reads.
         """
-        with tf.name_scope(compat.OWN_SCOPE):
-            self._write(gradients, targets, means)
-        self._turn.assign_add(1)  # also where the rest is left out
-
-    def _write(self, gradients: Sequence[Any], targets: Sequence[Any], means: Means) -> None:
         for variable in self.variables:
             keep_with_graph(variable)
-        turn = tf.identity(self._turn)
-        kept = is_kept(turn)
-        if means.compiled:
-            groups = grouped([means.part(gradient) for gradient in gradients])
-        else:
-            gate = Gate(kept)
-            groups = list(map(gate.group, grouped([means.part(gate.slices(gradient)) for gradient in gradients])))
-        self._keep(turn, kept, [means.apart(g) for g in gradients], _row(turn, groups, targets, means))
+        with tf.name_scope(compat.OWN_SCOPE):
+            turn = tf.identity(self._turn)
+            kept, ends = is_kept(turn), [means.apart(target) for target in targets]
+            if means.compiled:
+                turn, row = _row_of_branch(turn, kept, [means.part(gradient) for gradient in gradients], ends, means)
+            else:  # no branch: it takes longer to trace than all the rest
+                gate = Gate(kept)
+                parts = [means.part(gate.slices(gradient)) for gradient in gradients]
+                row = _row(turn, list(map(gate.group, grouped(parts))), ends, means)
+            place = tf.where(kept, row_of(turn, tf.minimum), tf.cast(ROWS, turn.dtype))
+            self._rows.scatter_update(tf.IndexedSlices(row, place))
+            if self._units is not None:
+                pairs = zip(gradients, self.units, strict=True)
+                self._units.write(turn, [means.apart(gradient) for gradient, size in pairs if size], kept)
+        self._turn.assign_add(1)
 
     def turn(self) -> int:
         """How many steps have been counted; read unseen."""
         return int(compat.array_view(compat.read_handle(self._turn.handle)))
-
-    def _keep(self, turn: Tensor, kept: Tensor, gradients: Sequence[Any], row: Tensor) -> None:
-        place = tf.where(kept, row_of(turn, tf.minimum), tf.cast(ROWS, turn.dtype))
-        self._rows.scatter_update(tf.IndexedSlices(row, place))
-        if self._last is not None:
-            followed = [tf.cast(g, tf.float32) for g, size in zip(gradients, self.units, strict=True) if size]
-            alive = (followed[0] if len(followed) == 1 else tf.concat(followed, 0)) != 0
-            self._last.assign(tf.where(alive & kept, tf.cast(turn, tf.int32), self._last))
 
     def read(self) -> tuple[int, Array, Array, Array]:
         """(steps done, steps kept, norms and the loss, the last kept step at which each unit had a gradient)."""
@@ -80,7 +74,7 @@ class TracedNumbers:
         rows = rows[~np.isnan(rows[:, 1])]
         rows = rows[np.argsort(rows[:, 1], kind="stable")]
         half, peak = np.split(rows[:, _BEFORE:], 2, axis=1)
-        last = np.zeros(0, np.int32) if self._last is None else self._last.numpy()
+        last = np.zeros(0, np.int32) if self._units is None else self._units.last.numpy()
         kept = np.column_stack([_norms(half, peak), rows[:, 0]])
         return int(self._turn.numpy()), rows[:, 1].astype(np.int64), kept, last
 
@@ -113,9 +107,27 @@ class Gate:
         return tf.raw_ops.StridedSlice(input=tensor, begin=begin, end=end, strides=strides)
 
 
+def _row_of_branch(
+    turn: Tensor, kept: Tensor, parts: Sequence[Part], targets: Sequence[Tensor], means: Means
+) -> tuple[Tensor, Tensor]:
+    """The row, filled where the step is kept: XLA takes no part of a tensor whose size it does not know. And the step.
+
+    TensorFlow moves into a branch what nothing else uses, and XLA rounds differently then. So what is measured stays
+    together with the number of the step, which is used outside; without that there is no branch.
+    """
+    turn, *held = compat.xla_barriers([turn, *(part.values for part in parts), *targets])
+    barred = [replace(part, values=values) for part, values in zip(parts, held, strict=False)]
+    nothing = tf.zeros([_BEFORE + 2 * len(parts)])
+
+    def row() -> Tensor:
+        return _row(turn, grouped(barred), held[len(parts) :], means)
+
+    return turn, tf.cond(kept, row, lambda: nothing) if compat.HAS_XLA_BARRIER else row()
+
+
 def _row(turn: Tensor, groups: Sequence[Group], targets: Sequence[Any], means: Means) -> Tensor:
     """[2 + 2 n]: the sum of what was differentiated, the step; half the squares and the largest of each gradient."""
-    sums = [_total(means.apart(target)) for target in targets]
+    sums = list(map(_total, targets))
     before = tf.stack([sums[0] if len(sums) == 1 else tf.add_n(sums), tf.cast(turn, tf.float32)])
     return tf.concat([before, *squares_and_peak(groups, means.reducer, tf.float32)], 0)
 
