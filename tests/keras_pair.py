@@ -52,6 +52,11 @@ def weights(model: Any) -> list[np.ndarray]:
     return [np.asarray(weight) for weight in model.get_weights()]
 
 
+def updates_of(optimizer: Any) -> int:
+    """How often it was applied; early versions of Keras 3 count only in the optimizer inside of one that scales."""
+    return int(getattr(optimizer, "inner_optimizer", optimizer).iterations.numpy())
+
+
 def examples(count: int = 40, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     return rng.normal(size=(count, 3)), rng.normal(size=(count, 2))

@@ -88,10 +88,10 @@ def run(python: Path, legacy: bool, *words: str) -> tuple[str, float]:
 
 def tested(python: Path, environment: Environment, jobs: int, *words: str) -> dict[str, object]:
     """Counts of pytest, and the names of what failed; warnings of other versions are no errors."""
-    quiet = ("-o", "filterwarnings=default", "-p", "no:cacheprovider", "-n", str(jobs), "--dist", "loadfile", "-rf")
+    quiet = ("-o", "filterwarnings=default", "-p", "no:cacheprovider", "-n", str(jobs), "--dist", "loadfile", "-rfE")
     told, seconds = run(python, environment.legacy, "-m", "pytest", *quiet, *words)
     counts = {name: int(count) for count, name in re.findall(r"(\d+) (passed|failed|skipped|error)", told)}
-    failed = sorted(set(re.findall(r"^FAILED (\S+)", told, re.MULTILINE)))
+    failed = sorted(set(re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", told, re.MULTILINE)))
     if not counts:
         failed = [told[-500:]]
     return {"counts": counts, "failed": failed, "seconds": round(seconds)}

@@ -136,11 +136,12 @@ def has_vanished(rate: Rate) -> bool:
 def _is_unmoved(request: Request, *, since: float = 0.0) -> bool:
     """Whether the loss ends where it was at first, or after a share of the steps.
 
-    Of late steps few are kept, and their batches differ: what the few differ by among themselves is no movement then.
+    Of late steps few are kept, and their batches differ: three times what the few differ by by chance is no movement.
     """
-    known = losses(request)
+    all_known = known = losses(request)
     late = [n for n, step in enumerate(request.steps) if step >= since * request.ran]  # early ones are kept more often
     known = known[late[0] if late and len(request.steps) == len(known) else int(since * len(known)) :]
     early = known[: max(1, len(known) // 4)]
-    noise = statistics.pstdev(known) * math.sqrt(1 / len(early) + 1 / len(known)) if since else 0.0
+    spread = statistics.pstdev(known if len(known) > 2 else all_known)
+    noise = 3 * spread * math.sqrt(1 / len(early) + 1 / len(known)) if since else 0.0
     return last_loss(request) >= _UNMOVED * sum(early) / len(early) - noise

@@ -119,8 +119,10 @@ class PlannedEdit(tf.Module, FitCallback):  # type: ignore[misc]
         self.step(self._made(batch))
 
     def _made(self, batch: int) -> int:
-        """How many steps Keras made since it called last; it names a full execution also where the data ended."""
-        made, self._batch = batch - self._batch, batch
+        """How many steps Keras made since it called last: it names the last one of a full execution, or the first."""
+        together = compat.steps_per_execution(self.model)
+        last = batch if together == 1 or batch % together else batch + together - 1
+        made, self._batch = last - self._batch, last
         if made > 1:
             before, self._iterations = self._iterations, self._count()
             made = min(made, self._iterations - before) if self._iterations > before else made
