@@ -362,3 +362,21 @@ def test_only_ops_that_wait_for_other_devices_meet_others(tf: ModuleType) -> Non
 
     assert not any(map(compat.meets_others, alone))
     assert compat.meets_others("CollectiveReduceV2")
+
+
+@pytest.mark.parametrize("together", [1, 3])
+def test_no_iterator_outlives_its_fit(keras: ModuleType, tf: ModuleType, together: int) -> None:
+    x = np.ones((6 * LONG, 6), "float32")
+    with watch():
+        model = keras.Sequential([keras.layers.Dense(1)])
+        model.compile("sgd", "mse", steps_per_execution=together)
+        model.fit(x, x[:, :1], batch_size=6, verbose=0)
+        capture = running_capture()
+        assert capture is not None
+        histories = list(capture.histories.by_graph.values())
+
+        assert [len(history.facts.iterators) for history in histories] == [1]
+        calls = [call for history in histories for call in (history.last, *history.recent) if call is not None]
+        assert calls
+        held = [each for call in calls for each in call.arguments if each.dtype is tf.resource]
+        assert all(compat.is_variable_handle(each) for each in held)

@@ -257,6 +257,13 @@ def bytes_of_handle(handle: Any) -> int:
     return count * int(tf.as_dtype(kind).size or 0)
 
 
+@functools.cache
+def stand_in() -> Any:
+    """A tensor in the place of one that must not be kept."""
+    with tf.init_scope():
+        return tf.constant(0)
+
+
 def call_function(function: Any, arguments: list[Any]) -> list[Any]:
     """Call a traced function as it was compiled, unseen."""
     options = eager_context().function_call_options.as_attrs()

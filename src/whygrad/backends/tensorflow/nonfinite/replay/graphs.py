@@ -27,6 +27,7 @@ class GraphFacts:
 
     reads: frozenset[int] = frozenset()
     writes: frozenset[int] = frozenset()
+    iterators: frozenset[int] = frozenset()  # that batches are taken from
     draws: bool = False  # random numbers whose state is out of reach
     takes_data: bool = False  # a batch from an iterator
     runs_python: bool = False
@@ -52,6 +53,7 @@ def _examine(graph: Any) -> GraphFacts:
     positions = {compat.tensor_id(tensor): i for i, tensor in enumerate(graph.inputs)}
     reads: set[int] = set()
     writes: set[int] = set()
+    iterators: set[int] = set()
     names = ("draws", "takes_data", "runs_python", "has_gradients", "has_half", "reaches_out", "meets_others")
     flags = dict.fromkeys(names, False)
     for operation in graph.get_operations():
@@ -68,6 +70,7 @@ def _examine(graph: Any) -> GraphFacts:
                     flags[name] |= getattr(inner, name)
                 reads |= set(_outer(inner.reads, operation, shift, positions))
                 writes |= set(_outer(inner.writes, operation, shift, positions))
+                iterators |= set(_outer(inner.iterators, operation, shift, positions))
             continue
         flags["reaches_out"] |= (
             compat.is_stateful(operation.type)
@@ -81,8 +84,10 @@ def _examine(graph: Any) -> GraphFacts:
         }
         if operation.type.startswith(WRITE_PREFIXES):
             writes |= touched
+        if operation.type in DATA_OPS:
+            iterators |= touched
         reads |= touched
-    return GraphFacts(frozenset(reads), frozenset(writes), **flags)
+    return GraphFacts(frozenset(reads), frozenset(writes), frozenset(iterators), **flags)
 
 
 def _inner(operation: Any, graph: Any) -> Iterator[tuple[GraphFacts, int]]:
