@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+import versions
+
 
 @dataclass(frozen=True)
 class Kit:
@@ -54,7 +56,8 @@ def weights(model: Any) -> list[np.ndarray]:
 
 def updates_of(optimizer: Any) -> int:
     """How often it was applied; early versions of Keras 3 count only in the optimizer inside of one that scales."""
-    return int(getattr(optimizer, "inner_optimizer", optimizer).iterations.numpy())
+    counting = getattr(optimizer, "inner_optimizer", optimizer) if versions.is_early_keras_3() else optimizer
+    return int(counting.iterations.numpy())
 
 
 def examples(count: int = 40, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -9,9 +9,9 @@ from pathlib import Path
 _CONSTRAINTS = (Path(__file__).parent.parent / "constraints.txt").read_text(encoding="utf-8")
 
 
-def numbers(package: str) -> tuple[int, ...]:
-    """The version that is installed."""
-    return tuple(map(int, re.findall(r"\d+", version(package))[:3]))
+def is_early_keras_3() -> bool:
+    """Up to 3.8, the newest of them that was tried."""
+    return tuple(map(int, version("keras").split(".")[:2])) < (3, 9)
 
 
 def are_those_of_the_pages() -> bool:
