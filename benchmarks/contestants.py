@@ -268,8 +268,8 @@ def take_steps(name: str, folder: str, mode: str) -> None:
             print(flush=True)
 
 
-def looped(name: str, *, compiled: bool) -> Contestant:
-    """A loop of the user's own."""
+def looped(name: str, *, compiled: bool, reads: bool = False) -> Contestant:
+    """A loop of the user's own, which may read its loss at every step."""
     import tensorflow as tf
 
     model, batch = make(name, jit=False)
@@ -284,12 +284,13 @@ def looped(name: str, *, compiled: bool) -> Contestant:
         return loss
 
     step = tf.function(train) if compiled else train
-    return Contestant(lambda: step(x, y), variables=lambda: variables)
+    taken = (lambda: float(step(x, y))) if reads else lambda: step(x, y)
+    return Contestant(taken, variables=lambda: variables)
 
 
-def of_loop(name: str, *, compiled: bool) -> dict[str, Contestant]:
+def of_loop(name: str, *, compiled: bool, reads: bool) -> dict[str, Contestant]:
     """All that may be put around a loop without changing it."""
-    made = partial(looped, name, compiled=compiled)
+    made = partial(looped, name, compiled=compiled, reads=reads)
     return {
         "bare": made(),
         "bare again": made(),

@@ -19,6 +19,7 @@ import record
 HERE = Path(__file__).parent
 PARTS = (  # script, words, rounds
     ("side_by_side.py", ("compiled", "policy"), 150),
+    ("side_by_side.py", ("read", "policy"), 100),
     ("side_by_side.py", ("compiled", "MLP"), 100),
     ("side_by_side.py", ("compiled", "CNN"), 80),
     ("side_by_side.py", ("eager", "policy"), 60),

@@ -2,6 +2,7 @@
 
     python benchmarks/side_by_side.py fit MLP [--jit] [--rounds 100]
     python benchmarks/side_by_side.py compiled policy
+    python benchmarks/side_by_side.py read policy
     python benchmarks/side_by_side.py eager MLP
 
 A round is a block of about 30 ms of every contestant, each round in another order. A figure is the median over the
@@ -102,8 +103,8 @@ def measure(kind: str, name: str, jit: bool, rounds: int, dump: str = "", ours: 
         if dump:
             found = of_dump(name, folder, dump)
         else:
-            loop = kind != "fit"
-            found = of_loop(name, compiled=kind == "compiled") if loop else of_fit(name, jit, folder, ours)
+            loop, compiled = kind != "fit", kind in ("compiled", "read")
+            found = of_loop(name, compiled=compiled, reads=kind == "read") if loop else of_fit(name, jit, folder, ours)
         rounds_of(found, rounds)
         bare = found["bare"]
         length = 1e3 * statistics.median(seconds for _, seconds in bare.seconds)
@@ -141,7 +142,11 @@ def measure(kind: str, name: str, jit: bool, rounds: int, dump: str = "", ours: 
 def described(kind: str, jit: bool) -> str:
     if kind == "fit":
         return "a step of `fit`, under XLA" if jit else "a step of `fit`, as a graph"
-    return "a loop under `tf.function`" if kind == "compiled" else "an eager loop"
+    return {
+        "compiled": "a loop under `tf.function`",
+        "read": "a loop under `tf.function` that reads its loss at every step",
+        "eager": "an eager loop",
+    }[kind]
 
 
 def spread(figures: list[float]) -> str:
@@ -152,7 +157,7 @@ def spread(figures: list[float]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=("fit", "compiled", "eager"))
+    parser.add_argument("kind", choices=("fit", "compiled", "read", "eager"))
     parser.add_argument("network")
     parser.add_argument("--jit", action="store_true")
     parser.add_argument("--rounds", type=int, default=100)

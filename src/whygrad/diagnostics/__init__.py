@@ -1,7 +1,7 @@
 """What a finding is when it reaches the user."""
 
 from whygrad.diagnostics.comments import comment_troubles
-from whygrad.diagnostics.diagnostic import Diagnostic, Label, Severity, Steps
+from whygrad.diagnostics.diagnostic import Diagnostic, Label, Said, Severity, Steps
 from whygrad.diagnostics.fix import Edit, Fix, FixSafety
 from whygrad.diagnostics.selection import Selection, ignored_rules, is_suppressed, parse_selection
 from whygrad.diagnostics.vocabulary import Word, Words, in_words, worded
@@ -12,6 +12,7 @@ __all__ = [
     "Fix",
     "FixSafety",
     "Label",
+    "Said",
     "Selection",
     "Severity",
     "Steps",

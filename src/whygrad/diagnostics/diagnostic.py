@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
+from typing import Any
 
 from whygrad.diagnostics.fix import Fix
 from whygrad.source import SourceSpan
@@ -42,12 +43,9 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnostic:
-    """One cause, however many variables and steps it touches."""
+class Said:
+    """What a rule says of something it found, and a user is shown as it is."""
 
-    code: str
-    rule: str
-    severity: Severity
     message: str
     primary: Label | None = None  # None: no frame of user code was on the stack
     variables: tuple[str, ...] = ()
@@ -56,4 +54,16 @@ class Diagnostic:
     help: str | None = None
     steps: Steps = field(default_factory=Steps)
     certain: bool = True
+
+    def handed_on(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(Said)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic(Said):
+    """One cause, however many variables and steps it touches."""
+
+    code: str
+    rule: str
+    severity: Severity
     fixes: tuple[Fix, ...] = ()  # the least intrusive first

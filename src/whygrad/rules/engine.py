@@ -11,7 +11,7 @@ from whygrad.fixes.spelling import Modules, spelled
 from whygrad.graph import Recording
 from whygrad.graph.questions.escape import with_escapes
 from whygrad.rules.rule import Finding, Rule
-from whygrad.source import texts_of
+from whygrad.source import SourceSpan, texts_of
 from whygrad.source.module import without_collecting
 
 
@@ -83,15 +83,8 @@ def stamp(rule: Rule, finding: Finding, words: Words, modules: Modules | None = 
         code=rule.code,
         rule=rule.name,
         severity=severity,
-        message=finding.message,
-        primary=finding.primary,
-        variables=finding.variables,
-        related=finding.related,
-        notes=finding.notes,
-        help=finding.help,
-        steps=finding.steps,
-        certain=finding.certain,
         fixes=() if modules is None else _fixes(finding, words, modules),
+        **finding.handed_on(),
     )
     return in_words(diagnostic, words)
 
@@ -105,10 +98,5 @@ def _fixes(finding: Finding, words: Words, modules: Modules) -> tuple[Fix, ...]:
 
 
 def _rank(diagnostic: Diagnostic) -> tuple[int, str, int, str]:
-    span = None if diagnostic.primary is None else diagnostic.primary.span
-    return (
-        -diagnostic.severity,
-        "" if span is None else span.file,
-        0 if span is None else span.line,
-        diagnostic.code,
-    )
+    span = SourceSpan("", 0) if diagnostic.primary is None else diagnostic.primary.span
+    return -diagnostic.severity, span.file, span.line, diagnostic.code

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from whygrad.diagnostics import Fix, Label, Severity, Steps
+from whygrad.diagnostics import Fix, Said, Severity
 from whygrad.graph import Recording
 
 Check = Callable[[Recording], Iterable["Finding"]]
@@ -26,21 +26,12 @@ HEADINGS = ("Why it matters", "Example", "Use instead", "Known limits")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Said):
     """What a rule saw. `severity` None: the rule's own; `certain` False: inferred, and the message says so."""
 
-    message: str
-    primary: Label | None = None
-    variables: tuple[str, ...] = ()
-    related: tuple[Label, ...] = ()
-    notes: tuple[str, ...] = ()
-    help: str | None = None
-    steps: Steps = field(default_factory=Steps)
     severity: Severity | None = None
-    certain: bool = True
-    fixes: Callable[[], Iterable[Fix]] = (
-        tuple  # the least intrusive first; built when asked for, worded as all texts are
-    )
+    # the least intrusive first; built when asked for, worded as all texts are
+    fixes: Callable[[], Iterable[Fix]] = tuple
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+import threading
 from typing import Any
 
 import pytest
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.capture import running_capture
-from whygrad.backends.tensorflow.listen.hooks import Hooks
+from whygrad.backends.tensorflow.listen.hooks import LATE, Hooks
 from whygrad.watch import Run, watch
 
 pytestmark = pytest.mark.tensorflow
@@ -47,9 +48,9 @@ def notes(tf: Any, keras: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: dict[str, None] = {}
     safely = Hooks.safely
 
-    def noting(self: Hooks, note: Any, *arguments: Any) -> Any:
+    def noting(self: Hooks, note: Any, *arguments: Any, **order: bool) -> Any:
         seen[note.__qualname__] = None
-        return safely(self, note, *arguments)
+        return safely(self, note, *arguments, **order)
 
     with monkeypatch.context() as patch:
         patch.setattr(Hooks, "safely", noting)
@@ -80,11 +81,11 @@ def test_every_hook_may_fail_and_the_program_does_not_notice(
 def _break(patch: pytest.MonkeyPatch, name: str) -> None:
     safely = Hooks.safely
 
-    def breaking(self: Hooks, note: Any, *arguments: Any) -> Any:
+    def breaking(self: Hooks, note: Any, *arguments: Any, **order: bool) -> Any:
         def raising(*_: Any) -> None:
             raise RuntimeError(f"broken {name}")
 
-        return safely(self, raising if note.__qualname__ == name else note, *arguments)
+        return safely(self, raising if note.__qualname__ == name else note, *arguments, **order)
 
     patch.setattr(Hooks, "safely", breaking)
 
@@ -174,3 +175,46 @@ def test_ops_of_a_users_own_gradient_are_heard_and_those_of_tensorflow_are_not(
         tape.gradient(loss, w)
 
     assert listening == [False, True]
+
+
+def test_notes_that_wait_are_taken_before_the_next_one_and_when_there_are_enough() -> None:
+    taken: list[int] = []
+    hooks = Hooks()
+    for number in range(LATE - 1):
+        hooks.later(taken.append, number)
+    hooks.safely(taken.append, -1, is_first=True)
+    assert taken == [-1]
+    hooks.later(taken.append, LATE - 1)
+    assert taken == [-1, *range(LATE)]
+
+    hooks.later(taken.append, LATE)
+    hooks.safely(taken.append, LATE + 1)
+    assert taken == [-1, *range(LATE + 2)]
+    hooks.later(taken.append, LATE + 2)
+    hooks.remove()
+    assert taken == [-1, *range(LATE + 3)]
+
+
+def test_notes_that_wait_are_taken_as_those_of_their_own_thread() -> None:
+    taken: list[str] = []
+    hooks = Hooks()
+    hooks.on_thread = lambda before, now: taken.append("the thread changes")
+    hooks.later(taken.append, "of the first thread")
+    other = threading.Thread(target=hooks.safely, args=(taken.append, "of the second"), kwargs={"is_first": True})
+    other.start()
+    other.join()
+
+    assert taken == ["of the first thread", "the thread changes", "of the second"]
+
+
+def test_a_note_that_waited_and_fails_is_said_once_and_the_program_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail() -> None:
+        raise RuntimeError("a note that waited")
+
+    hooks = Hooks()
+    hooks.later(fail)
+    assert hooks.safely(lambda: "the next") is None
+    hooks.remove()
+
+    assert hooks.broken
+    assert capsys.readouterr().err.count("a note that waited") == 1

@@ -304,6 +304,7 @@ class Capture:
 
     def record(self, failure: Failure | None = None) -> Recording:
         """All that was seen so far; watching may go on."""
+        self.hooks.catch_up()
         if "histories" in vars(self):
             with self.recorder.pausing():
                 self.known_steps.settle()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from whygrad.backends.api import Api, Does, Role
-from whygrad.diagnostics import Diagnostic, Fix, Label, Severity
+from whygrad.diagnostics import Diagnostic, Fix, Label, Said, Severity
 from whygrad.lint.flow.facts import Facts, Request
 from whygrad.lint.flow.imports import FILE
 from whygrad.lint.values.reach import Reach, reach
@@ -82,18 +82,12 @@ Check = Callable[[Case], Iterable["Finding"]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Said):
     """What a rule saw; `rule` is its name, the engine knows its code."""
 
     rule: str
-    message: str
     primary: Label
     severity: Severity = Severity.ERROR
-    variables: tuple[str, ...] = ()
-    related: tuple[Label, ...] = ()
-    notes: tuple[str, ...] = ()
-    help: str | None = None
-    certain: bool = True
     # what a fix may need to know
     tape: SourceSpan | None = None
     asked: SourceSpan | None = None  # where the gradient is asked for
@@ -131,17 +125,7 @@ def diagnostics(findings: Sequence[Finding], file: str, mend: Callable[[Finding]
             continue  # the other file is checked for itself
         key = each.rule, each.primary.span
         made = Diagnostic(
-            code=CODES[each.rule],
-            rule=each.rule,
-            severity=each.severity,
-            message=each.message,
-            primary=each.primary,
-            variables=each.variables,
-            related=each.related,
-            notes=each.notes,
-            help=each.help,
-            certain=each.certain,
-            fixes=mend(each),
+            code=CODES[each.rule], rule=each.rule, severity=each.severity, fixes=mend(each), **each.handed_on()
         )
         if key not in found or found[key].severity < made.severity:
             found[key] = made

@@ -50,8 +50,8 @@ def test_most_calls_pass_and_the_weights_are_those_of_a_bare_run(tf: ModuleType)
         assert capture is not None
         [known] = capture._known.values()
         assert known.lean is not None
-        assert known.history.calls == LONG
 
+    assert known.history.calls == LONG
     assert found == losses
     assert np.array_equal(w.numpy(), expected.numpy())
 
@@ -294,6 +294,56 @@ def test_a_nan_that_is_born_while_calls_pass_is_laid_at_its_expression(tf: Modul
     [found] = [each for each in run.report().diagnostics if each.severity.name == "ERROR"]
 
     assert found.rule == "nan-sqrt"
+
+
+@pytest.mark.parametrize("reads", [False, True])
+def test_a_nan_of_a_call_is_laid_there_though_it_is_noted_while_another_function_is_traced(
+    tf: ModuleType, reads: bool
+) -> None:
+    bad = KNOWN_AFTER + FULLY + 7
+    with watch() as run:
+        step, w = trainer(tf)
+        for i in range(bad):
+            step(batch(tf, i))
+        capture = running_capture()
+        assert capture is not None
+        [known] = capture._known.values()
+        known.left, known.history.next_at = FULLY, float("inf")  # the next calls pass, however long all this took
+        capture.hooks.catch_up()
+        lost = step(tf.constant(-np.ones((4, 6), "float32")))
+        assert not reads or np.isnan(float(lost))
+        assert len(capture.hooks.late) == 1 + reads
+
+        @tf.function
+        def other(x: Any) -> Any:
+            return tf.reduce_sum(x @ w)
+
+        other(batch(tf, 0))
+    [found] = [each for each in run.report().diagnostics if each.severity.name == "ERROR"]
+
+    assert found.rule == "nan-sqrt"
+    assert known.history.first_bad == bad + 1
+    assert known.history.calls == bad + 1
+
+
+def test_what_is_large_does_not_wait(tf: ModuleType) -> None:
+    w = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def step(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(x * w)
+        w.assign_sub(0.01 * tape.gradient(loss, w))
+        return loss, x
+
+    with watch():
+        for _ in range(LONG):
+            step(tf.ones((5000, 2)))
+        capture = running_capture()
+        assert capture is not None
+        [known] = capture._known.values()
+
+        assert known.history.calls == LONG
 
 
 def test_a_nan_in_a_batch_of_fit_is_found_in_the_batch_it_came_in(keras: ModuleType, tf: ModuleType) -> None:

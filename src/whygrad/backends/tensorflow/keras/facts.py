@@ -121,9 +121,9 @@ class KerasFacts:
     def predicted_from(self, model: Any, frame: FrameType, args: Any, kwargs: Any) -> None:
         """What `predict` is given leaves TensorFlow: arrays come back."""
         self.objectives.evaluated(model)
-        for item in compat.flatten(args[:1] or kwargs.get("x")):
-            if compat.id_of(item) is not None and compat.current_graph() is None:
-                self._recorder.on_departure(item, ".predict()", None, frame)
+        for item in () if self._recorder.paused else compat.flatten(args[:1] or kwargs.get("x")):
+            if (number := compat.id_of(item)) is not None and compat.current_graph() is None:
+                self._recorder.on_departure(number, ".predict()", None, self._recorder.place_at(frame))
 
     def list_was_used(self, value: Any) -> None:
         for lists in self._made("lists"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import FrameType
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
@@ -23,14 +24,22 @@ _WAYS = {
 def install(hooks: Hooks, recorder: Recorder, bodies: foreign.Bodies) -> None:
     """NumPy may also read a tensor's memory without asking; what came back then tells (see `graph/escape`)."""
 
+    def note(number: int, how: str, value: Any, frame: FrameType) -> None:
+        place = recorder.place_at(frame)
+        if hooks.late:
+            hooks.later(recorder.on_departure, number, how, value, place)
+        else:
+            recorder.on_departure(number, how, value, place)
+
     def leaving(how: str) -> Any:
         def wrap(original: Any) -> Any:
             def leave(self: Any, *args: Any, **kwargs: Any) -> Any:
                 value = original(self, *args, **kwargs)
                 if bodies.running:
                     hooks.safely(foreign.note_departure, recorder, bodies.running[-1], how, sys._getframe(1))
-                elif not recorder.paused and (compat.id_of(self) is not None):
-                    hooks.safely(recorder.on_departure, self, how, value, sys._getframe(1))
+                elif not recorder.paused and (number := compat.id_of(self)) is not None:
+                    # a single number may wait with what it came of; an array is not kept for that
+                    hooks.safely(note, number, how, value, sys._getframe(1), is_first=not getattr(value, "ndim", 0))
                 return value
 
             return leave

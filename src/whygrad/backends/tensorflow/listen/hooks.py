@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import threading
 import types
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from whygrad.backends.tensorflow.capability import Absent, MissingNameError
@@ -13,6 +15,7 @@ from whygrad.backends.tensorflow.measure.own_thread import own_thread
 from whygrad.notice import spot, warn
 
 PATIENCE = 1.0  # seconds a thread waits for another one's note before it goes on without its own
+LATE = 64  # notes that may wait
 REPORT_TO = "please report this line to the authors of whygrad"
 
 
@@ -27,6 +30,7 @@ class Hooks:
         # after a request was noted, with its tape, or an update, with None; it may raise
         self.afterwards: Callable[[Any], None] = lambda tape: None
         self._lock = threading.RLock()
+        self.late: deque[tuple[Callable[..., Any], tuple[Any, ...]]] = deque()  # notes that wait
         self._thread = threading.get_ident()
 
     def replace(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:
@@ -47,6 +51,7 @@ class Hooks:
 
     def remove(self) -> None:
         """Put everything back, last first, whatever one of them does."""
+        self.catch_up()
         while self._undo:
             undo = self._undo.pop()
             try:
@@ -54,15 +59,19 @@ class Hooks:
             except Exception as error:
                 self.fail(error)
 
-    def safely(self, note: Callable[..., Any], *arguments: Any) -> Any:
-        """Run our own code inside somebody else's call, one thread at a time."""
+    def safely(self, note: Callable[..., Any], *arguments: Any, is_first: bool = False) -> Any:
+        """Run our own code inside somebody else's call, one thread at a time, and what waits before it if it may."""
         lock = self._lock
-        if self.broken or getattr(own_thread, "busy", False):  # a thread of our own takes no notes
+        if self.broken or own_thread.busy:  # a thread of our own takes no notes
             return None
         if not lock.acquire(False) and not lock.acquire(timeout=PATIENCE):
             return None
         try:
             thread = threading.get_ident()
+            if self.late and not (is_first and thread == self._thread):
+                for earlier, given in [self.late.popleft() for _ in range(len(self.late))]:
+                    with suppress(MissingNameError):
+                        earlier(*given)
             if thread != self._thread:
                 self._change_thread(thread)
             return note(*arguments)
@@ -74,9 +83,19 @@ class Hooks:
         finally:
             lock.release()
 
+    def later(self, note: Callable[..., Any], *arguments: Any) -> None:
+        """Run it before the next note, or when enough of them wait: several at once take less time than one by one."""
+        self.late.append((note, arguments))
+        if len(self.late) >= LATE:
+            self.catch_up()
+
+    def catch_up(self) -> None:
+        """Take the notes that wait."""
+        self.safely(lambda: None)
+
     def is_thread(self, thread: int) -> bool:
         """Whether it took the last note, and notes are taken at all."""
-        return thread == self._thread and not self.broken and not getattr(own_thread, "busy", False)
+        return thread == self._thread and not self.broken and not own_thread.busy
 
     def _change_thread(self, thread: int) -> None:
         before, self._thread = self._thread, thread

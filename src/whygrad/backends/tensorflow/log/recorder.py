@@ -183,8 +183,9 @@ class Recorder:
         if name.startswith("__"):
             called = getattr(self.calling, "graph", None)
             record.calls = called_graphs(frame) if called is None else (called,)
-            self.ledger.ran(record.calls)
-            self.traced.ran(record.calls)
+            ran = [graph for graph in record.calls if graph is not None]
+            self.ledger.ran(ran)
+            self.traced.ran(ran)
             self._note_call()
         elif record.kind is OpKind.WRITE:
             self._note_write(ids[0], record, inputs, frame, None)
@@ -385,12 +386,10 @@ class Recorder:
 
     # -- leaving ---------------------------------------------------------------------------------
 
-    def on_departure(self, tensor: Any, how: str, value: Any, frame: FrameType) -> None:
+    def on_departure(self, tensor: int, how: str, value: Any, place: Place) -> None:
         """A tensor left as a value of Python's or NumPy's."""
-        self.folds.steps.use((compat.tensor_id(tensor),))
-        if not self.paused:
-            bad = not is_finite_number(value)
-            self.departures.append(Departure(compat.tensor_id(tensor), how, self.now, self.place_at(frame), bad))
+        self.folds.steps.use((tensor,))
+        self.departures.append(Departure(tensor, how, self.now, place, bad=not is_finite_number(value)))
 
     def on_numpy_function(self, inputs: Any, results: Any, frame: FrameType) -> None:
         """A Python function ran at once, on arrays, where a traced function would have an op for it."""

@@ -132,10 +132,8 @@ class TracedFunctions:
             owner = _weakly(user.f_locals.get("self"))
             self.of[user.f_code] = Tracing(place_of(user), owner, user.f_globals, _weakly(function), _cells(user))
 
-    def ran(self, graphs: tuple[Any, ...]) -> None:
+    def ran(self, graphs: Iterable[Any]) -> None:
         for graph in graphs:
-            if graph is None:
-                continue
             runs = self._runs.get(graph)
             if runs is None:
                 inside = [each for each, _ in graphs_inside(graph)]

@@ -8,7 +8,12 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 
-own_thread = threading.local()  # `busy` in threads that we started ourselves
+
+class _Thread(threading.local):
+    busy = False  # True in threads that we started ourselves
+
+
+own_thread = _Thread()
 
 
 def in_own_thread(function: Callable[[], Result]) -> Result:

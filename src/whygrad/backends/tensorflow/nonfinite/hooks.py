@@ -43,9 +43,9 @@ def install(
                     else:
                         results = unheard(original, self, *args)
                 except Exception:
-                    step.history.died = True
+                    hooks.safely(setattr, step.history, "died", True)
                     raise
-                hooks.safely(step.ran, args, results)
+                step.ran(args, results, hooks)
                 return results
             if not compat.runs_eagerly():
                 return original(self, *args)

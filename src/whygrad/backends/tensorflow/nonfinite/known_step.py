@@ -27,6 +27,7 @@ SELDOM: Final = 0.1  # seconds between two of those, as far as that allows it
 KNOWN_AFTER: Final = 64  # calls, a multiple of that
 _ASK: Final = 8  # full calls after which a step is asked again how often it ran: another may count with it
 _NOTHING: Final[dict[int, Any]] = {}
+_MAY_WAIT: Final = 2**18  # bytes that a call takes, at most, if its note may wait
 _SMALL: Final = 4000  # ops of a graph that is worth a second function: with more, a step takes longer than it saves
 
 
@@ -51,7 +52,11 @@ class KnownStep:
         self._takes_data = history.facts.takes_data
         self._changed = _NOTHING  # by other code, before the call that is about to be made
         self._opens: tuple[Any, Any] = (None, None)  # what such values are like, and the short way to take one
-        self._looked_at = [i for i, result in enumerate(history.graph.outputs) if _is_small_float(result)]
+        outputs = history.graph.outputs
+        self._looked_at = [i for i, each in enumerate(outputs) if _is_small(each) and each.dtype.is_floating]
+        # a note that waits keeps what the call took and gave
+        size = history.data_bytes
+        self._may_wait = size is not None and size <= _MAY_WAIT and all(map(_is_small, outputs))
 
     def looked(self) -> None:
         """A call is about to be looked at in full; how long is it to the next?"""
@@ -82,23 +87,27 @@ class KnownStep:
             histories.keep_batch(history)
         self._changed = histories.changed_by_others(history, arguments)
 
-    def ran(self, arguments: tuple[Any, ...], results: Any) -> None:
+    def ran(self, arguments: tuple[Any, ...], results: Any, hooks: Hooks) -> None:
         """The call is over."""
-        history, recorder, histories = self.history, self._recorder, self._histories
         self.left -= 1
+        changed, self._changed = self._changed, _NOTHING
+        (hooks.later if self._may_wait else hooks.safely)(self._note, arguments, results, changed)
+
+    def _note(self, arguments: tuple[Any, ...], results: Any, changed: dict[int, Any]) -> None:
+        history, recorder, histories = self.history, self._recorder, self._histories
         history.unsaid += 1
         history.calls += 1
         history.died = False
         histories.latest = history
-        histories.keep(history, Call(arguments, changed=self._changed))
-        self._changed = _NOTHING
+        histories.keep(history, Call(arguments, changed=changed))
         recorder.ledger.ran_again(self._runs)
         if self._numbers:
             recorder.traced.ran((history.graph,))
         recorder.passed(results or (), history.graph)
         for i in self._looked_at:
             if not _has_finite_sum(compat.array_view(results[i])):
-                histories.look_at(history, results)
+                with compat.eager_scope():  # another function may be traced by now
+                    histories.look_at(history, results)
                 break
 
     def gave(self, result: Any) -> bool:
@@ -144,9 +153,9 @@ def _has_finite_sum(value: Any) -> bool:
     return math.isfinite(value.sum() if value.ndim else value)  # of a single number NumPy takes its time
 
 
-def _is_small_float(result: Any) -> bool:
-    count = result.shape.num_elements()
-    return result.dtype.is_floating and count is not None and 0 < count <= SMALL_RESULT
+def _is_small(result: Any) -> bool:
+    dtype, count = result.dtype, result.shape.num_elements()
+    return (dtype.is_floating or dtype.is_integer) and count is not None and 0 < count <= SMALL_RESULT
 
 
 class KnownSteps:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from types import FrameType
 from typing import Any
 
@@ -181,11 +181,9 @@ class LedgerBook:
             writer.seen.add(self.step)
             self._variables.wrote(entry)
 
-    def ran(self, graphs: tuple[Any, ...]) -> None:
+    def ran(self, graphs: Iterable[Any]) -> None:
         """A compiled function ran."""
         for graph in graphs:
-            if graph is None:
-                continue
             runs = self._runs.get(graph)
             if runs is None:
                 runs = self._runs[graph] = self._runs_of(graph)
