@@ -26,7 +26,17 @@ ROOT = Path(__file__).parent.parent
 VERSIONS = ROOT / "tools" / "versions"
 RESULTS, PAGE = VERSIONS / "results.json", ROOT / "docs" / "versions.md"
 HOME = ROOT / ".matrix"
-NEEDED = ("pytest", "pytest-xdist", "hypothesis", "werkzeug", "ipython", "jsonschema", "pandas", "pyarrow")
+NEEDED = [
+    "pytest",
+    "pytest-xdist",
+    "hypothesis",
+    "werkzeug",
+    "ipython",
+    "jsonschema",
+    "pandas",
+    "pyarrow",
+    "tensorboard",
+]
 EXAMPLES = ("tests/rules/test_pages.py", "--dist", "worksteal")  # each worker runs the examples of its own tests
 FIRES = "test_example_triggers_its_own_rule_and_no_other"
 START, END = "<!-- versions: written by tools/matrix.py -->", "<!-- end of versions -->"
@@ -62,7 +72,7 @@ def made(environment: Environment, python: str, version: str) -> Path:
     """The Python of the virtual environment, which is made where it is not there yet."""
     folder = HOME / f"{Path(environment.versions).stem}-python-{version}"
     inside, stamp = folder / "bin" / "python", folder / "complete"
-    wanted = (VERSIONS / environment.versions).read_text(encoding="utf-8")
+    wanted = f"{(VERSIONS / environment.versions).read_text(encoding='utf-8')}{' '.join(NEEDED)}\n"
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return inside
     subprocess.run([python, "-m", "venv", "--clear", folder], check=True)
