@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from store.samples import rows, track
 from whygrad.diagnostics import Diagnostic, Severity
 from whygrad.graph import Graph
 from whygrad.graph.series import CHANNELS
-from whygrad.store import Rows, Run, RunNotFoundError, RunWriter, Track, compaction, reader
+from whygrad.store import Rows, Run, RunNotFoundError, RunWriter, Track, compaction, reader, run_file
 from whygrad.store.writer import packed
 
 TRACK = track()
@@ -204,3 +205,39 @@ def test_sources_are_asked_before_each_commit_and_one_that_fails_is_dropped(
     assert len(asked) >= 2
     told = capfd.readouterr().err
     assert told == "whygrad: warning: recording stopped after an internal error: ValueError: broken ring\n"
+
+
+def how_safely(writer: RunWriter) -> int:
+    """0: what is committed survives a kill; 2: the loss of power, too."""
+    assert writer._scribe is not None
+    (level,) = writer._scribe._database.execute("PRAGMA synchronous").fetchone()
+    return int(level)
+
+
+def test_a_run_can_be_read_at_once_and_what_is_written_then_survives_the_loss_of_power(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_go_on, synced = threading.Event(), threading.Event()
+    sync = os.fsync
+
+    def slow(file: int) -> None:
+        may_go_on.wait(20)
+        sync(file)
+        synced.set()
+
+    monkeypatch.setattr(run_file.os, "fsync", slow)
+    writer = RunWriter.start(tmp_path, name="early")
+    assert writer.path is not None
+    assert Run(writer.path).facts()["name"] == "early"
+    assert how_safely(writer) == 0
+    may_go_on.set()
+    assert writer.flush()
+    assert synced.is_set()
+    assert how_safely(writer) == 2
+    writer.close()
+
+    assert [each.name for each in tmp_path.iterdir()] == [writer.path.name]
+    again = RunWriter.resume(writer.path)
+    assert again.flush()
+    assert how_safely(again) == 2
+    again.close()

@@ -82,13 +82,7 @@ def _is_archive(path: str) -> bool:
 def _script(path: str) -> Program:
     file = _absolute(path)
     loader = SourceFileLoader("__main__", file)
-    attributes = {
-        "__loader__": loader,
-        "__file__": file,
-        "__cached__": None,
-        "__package__": None,
-        "__spec__": None,
-    }
+    attributes = {"__loader__": loader, "__file__": file, "__cached__": None, "__package__": None, "__spec__": None}
     try:
         source = loader.get_data(file)
     except FileNotFoundError:

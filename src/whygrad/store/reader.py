@@ -116,14 +116,7 @@ class Run:
         ]
         silent, units = silent_units.get(info.name, (None, None))
         steps, columns = _aligned(parts, CHANNELS)
-        return VariableSeries(
-            info=info,
-            track=home,
-            steps=steps,
-            channels=columns,
-            dead_units=silent,
-            units=units,
-        )
+        return VariableSeries(info=info, track=home, steps=steps, channels=columns, dead_units=silent, units=units)
 
     def histograms(self, variable: str, track: str | None = None, most: int | None = None) -> VariableHistograms:
         """How the elements of one variable were spread, at all steps that were looked at, or at so many of them."""

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import os
 import secrets
 import sqlite3
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from whygrad.errors import UsageError
-from whygrad.store.migrations import APPLICATION_ID, MIGRATIONS, migrate, version_of
+from whygrad.store.migrations import APPLICATION_ID, MIGRATIONS, migrate, transaction, version_of
 
 SUFFIX: Final = ".sqlite"
+SET_FACT: Final = "INSERT OR REPLACE INTO fact (key, value) VALUES (?, ?)"
 _PAGE: Final = 8192
 _MAX_VALUE: Final = 256 * 2**20  # bytes of one value; the largest, a block of series, is about 8 MB
 
@@ -59,8 +61,8 @@ def spare_folder() -> Path:
     return Path(tempfile.gettempdir()) / f"whygrad-{user}"
 
 
-def create(folder: Path) -> tuple[str, Path, sqlite3.Connection]:
-    """A new run file, with an id that no other file there has; two at the same moment get two."""
+def create(folder: Path, facts: Mapping[str, object]) -> tuple[str, Path, sqlite3.Connection]:
+    """A new run file with some facts in it, and an id that no other file there has; two at the same moment get two."""
     folder.mkdir(parents=True, exist_ok=True)
     while True:
         run_id = new_id()
@@ -70,28 +72,40 @@ def create(folder: Path) -> tuple[str, Path, sqlite3.Connection]:
         except FileExistsError:
             continue
         try:
-            return run_id, path, open_to_write(path)
+            database = open_to_write(path, secured=False)
+            with transaction(database):
+                said = {"id": run_id, **facts}.items()
+                database.executemany(SET_FACT, [(key, json.dumps(value, default=str)) for key, value in said])
+            return run_id, path, database
         except BaseException:
             with contextlib.suppress(OSError):
                 path.unlink()
             raise
 
 
-def open_to_write(path: Path) -> sqlite3.Connection:
-    """A connection for the one writer of a run; what it commits survives the loss of power."""
+def open_to_write(path: Path, *, secured: bool = True) -> sqlite3.Connection:
+    """A connection for the one writer of a run, which waits for no disk before it is `secured`."""
     database = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5)
     try:
+        database.execute("PRAGMA synchronous = OFF")
         database.execute(f"PRAGMA page_size = {_PAGE}")
         database.execute("PRAGMA auto_vacuum = INCREMENTAL")
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA journal_size_limit = 16777216")
-        database.execute("PRAGMA synchronous = NORMAL")  # the tables reach the disk with what is first put into them
         migrate(database)
-        database.execute("PRAGMA synchronous = FULL")
+        if secured:
+            secure(path, database)
     except BaseException:
         database.close()
         raise
     return database
+
+
+def secure(path: Path, database: sqlite3.Connection) -> None:
+    """What is committed from here on survives the loss of power."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+    database.execute("PRAGMA synchronous = FULL")
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ from whygrad.store.backlog import Backlog
 from whygrad.store.compaction import due_for_a_block, write_block, write_tail
 from whygrad.store.migrations import transaction
 from whygrad.store.rows import Track
+from whygrad.store.run_file import SET_FACT, secure
 
 COMMIT_SECONDS: Final = 0.25  # so that what was recorded a second ago is on the disk
 _LONGEST_PAUSE: Final = 5.0  # between attempts, where the disk refuses
@@ -80,10 +81,12 @@ class Scribe:
         return not self._thread.is_alive()
 
     def _work(self) -> None:
+        self._attempt(lambda: secure(self.path, self._database))
         while not self._closing.is_set():
             self._wake.wait(min(COMMIT_SECONDS * 2**self._failures, _LONGEST_PAUSE))
             self._wake.clear()
             self._round()
+        self._database.execute("PRAGMA synchronous = NORMAL")  # what comes now is on the disk once it is finished
         if not self._round():
             lost = sum(len(rows) for _, rows in self.backlog.take())
             warn(f"the last {lost} steps could not be written to `{self.path}`; the steps before them can be read")
@@ -134,7 +137,7 @@ class Scribe:
                 for number, rows in taken:
                     write_tail(self._database, number, rows)
                 for key, value in facts.items():
-                    self._database.execute("INSERT OR REPLACE INTO fact VALUES (?, ?)", (key, json.dumps(value)))
+                    self._database.execute(SET_FACT, (key, json.dumps(value)))
         except BaseException:
             self.backlog.put_back(taken)
             with self._lock:
@@ -155,6 +158,7 @@ class Scribe:
             self._compact(least=1)
             self._database.execute("PRAGMA incremental_vacuum").fetchall()
             self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._database.execute("PRAGMA synchronous = OFF")  # all is on the disk; what comes is two bytes of a page
             self._database.execute("PRAGMA journal_mode = DELETE")
         except sqlite3.Error:
             pass  # all of it can be read as it is

@@ -54,22 +54,19 @@ class RunWriter:
         """A new run. Where its folder cannot be written it goes to the system's folder for such files, and says so."""
         wanted = run_folder(folder)
         problem: Exception | None = None
+        now = time.time()
+        said = {"name": name, "started": now, "seen": now, "status": "running", **(facts or {})}
+        said["environment"] = environment(frameworks)
         for place in (wanted, run_file.spare_folder()):
             try:
-                run_id, path, database = run_file.create(place)
+                run_id, path, database = run_file.create(place, said)
             except (OSError, sqlite3.Error) as error:
                 problem = problem or error
                 continue
             if problem is not None:
                 warn(f"cannot record into `{wanted}` ({problem}); this run is recorded as `{path}`")
-            writer = cls(run_id, path, Scribe(path, database, Backlog(BACKLOG_BYTES)))
-            now = time.time()
-            given = {"id": run_id, "name": name, "started": now, "seen": now, "status": "running", **(facts or {})}
-            for key, value in {**given, "environment": environment(frameworks)}.items():
-                writer.set_fact(key, value)
-            writer.flush()
             note_run(path)
-            return writer
+            return cls(run_id, path, Scribe(path, database, Backlog(BACKLOG_BYTES)))
         warn(f"cannot record into `{wanted}` ({problem}), nor anywhere else; the training goes on unrecorded")
         return cls("", None, None)
 
@@ -77,7 +74,7 @@ class RunWriter:
     def resume(cls, path: Path, *, frameworks: Iterable[str] = ()) -> RunWriter:
         """Go on with a run that was closed."""
         try:
-            database = run_file.open_to_write(path)
+            database = run_file.open_to_write(path, secured=False)
             (last,) = database.execute("SELECT COALESCE(MAX(id), 0) FROM track").fetchone()
         except (OSError, sqlite3.Error) as error:
             warn(f"cannot go on recording into `{path}` ({error}); the training goes on unrecorded")
@@ -140,7 +137,7 @@ class RunWriter:
         self._order("INSERT OR REPLACE INTO ledger (id, data) VALUES (1, ?)", packed(ledger))
 
     def set_fact(self, key: str, value: object) -> None:
-        self._order("INSERT OR REPLACE INTO fact (key, value) VALUES (?, ?)", key, json.dumps(value, default=str))
+        self._order(run_file.SET_FACT, key, json.dumps(value, default=str))
 
     def flush(self, seconds: float = _PATIENCE) -> bool:
         """Wait until what was given so far is on the disk; False: it is not."""

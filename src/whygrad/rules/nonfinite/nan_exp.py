@@ -74,8 +74,4 @@ def _words(born: Nonfinite, op: FailingOp) -> tuple[str, str, str]:
         return f"{expression(born)} overflows: {text_of(fed.where)} has made a huge number", "overflows here", help
     dtype = born.value.dtype if born.value is not None else "the dtype"
     largest = "" if not op.inputs or op.inputs[0].high is None else f" of {op.inputs[0].high:.4g}"
-    return (
-        f"{expression(born)} overflows: an exponential{largest} is more than {dtype} holds",
-        "overflows here",
-        help,
-    )
+    return (f"{expression(born)} overflows: an exponential{largest} is more than {dtype} holds", "overflows here", help)
