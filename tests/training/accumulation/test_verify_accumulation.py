@@ -151,6 +151,15 @@ def test_a_masked_model_is_weighed_by_its_unmasked_steps(kit: Kit) -> None:
     assert verify(model, (x, rng.normal(size=(12, 5, 2))), splits=3, tolerance=tolerance)
 
 
+def test_a_variable_that_could_not_be_made_and_is_still_held_does_no_harm(tf: Any, kit: Kit) -> None:
+    held = object.__new__(type(tf.Variable(0.0)))  # as where an initializer raised, and a traceback still holds it
+    model = kit.model(kit.dense(1))
+    model.compile("sgd", loss="mse")
+
+    assert verify(model, examples())
+    del held
+
+
 def test_a_whole_training_step_changes_nothing(tf: Any, kit: Kit) -> None:
     model = kit.model(kit.dense(3), kit.keras.layers.BatchNormalization(), kit.dense(2))
     optimizer = kit.keras.optimizers.Adam(0.1)

@@ -114,8 +114,8 @@ class _Snapshot:
             if isinstance(candidate, tf.Variable):
                 try:
                     self._saved[id(candidate)] = candidate, tf.identity(candidate)
-                except (tf.errors.OpError, ValueError):
-                    continue  # never initialised, or of a graph that is gone: the step cannot use it either
+                except (tf.errors.OpError, ValueError, AttributeError):
+                    continue  # never initialised, never made to its end, or of a graph that is gone: no step can use it
 
     def __call__(self) -> None:
         for variable, value in self._saved.values():
