@@ -241,3 +241,27 @@ def test_a_run_can_be_read_at_once_and_what_is_written_then_survives_the_loss_of
     assert again.flush()
     assert how_safely(again) == 2
     again.close()
+
+
+def test_a_disk_that_refuses_at_first_is_asked_again_until_what_is_written_is_safe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    sync, asked = os.fsync, list[int]()
+
+    def refuse_once(file: int) -> None:
+        asked.append(file)
+        if len(asked) == 1:
+            raise OSError("not now")
+        sync(file)
+
+    monkeypatch.setattr(run_file.os, "fsync", refuse_once)
+    writer = RunWriter.start(tmp_path)
+    writer.set_fact("kept", 1)
+    assert writer.flush()
+    assert how_safely(writer) == 2
+    writer.close()
+
+    assert len(asked) == 2
+    assert writer.path is not None
+    assert Run(writer.path).facts()["kept"] == 1
+    assert "not now" in capfd.readouterr().err

@@ -14,7 +14,7 @@ from whygrad.diagnostics import Diagnostic
 from whygrad.graph.dataclass_json import to_plain
 from whygrad.store.migrations import transaction
 from whygrad.store.reader import Run
-from whygrad.store.run_file import open_to_write, unreadable
+from whygrad.store.run_file import SET_FACT, open_to_write, unreadable
 
 MOST_CHARACTERS: Final = 64 * 2**20  # of one document
 
@@ -27,7 +27,7 @@ def annotate(run: Run, facts: Mapping[str, object]) -> None:
             if value is None:
                 database.execute("DELETE FROM fact WHERE key = ?", (key,))
             else:
-                database.execute("INSERT OR REPLACE INTO fact VALUES (?, ?)", (key, json.dumps(value)))
+                database.execute(SET_FACT, (key, json.dumps(value)))
 
 
 def attach(run: Run, documents: Mapping[str, str], diagnostics: Iterable[Diagnostic] = ()) -> None:

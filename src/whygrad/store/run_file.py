@@ -72,19 +72,15 @@ def create(folder: Path, facts: Mapping[str, object]) -> tuple[str, Path, sqlite
         except FileExistsError:
             continue
         try:
-            database = open_to_write(path, secured=False)
-            with transaction(database):
-                said = {"id": run_id, **facts}.items()
-                database.executemany(SET_FACT, [(key, json.dumps(value, default=str)) for key, value in said])
-            return run_id, path, database
+            return run_id, path, open_to_write(path, {"id": run_id, **facts}, secured=False)
         except BaseException:
             with contextlib.suppress(OSError):
                 path.unlink()
             raise
 
 
-def open_to_write(path: Path, *, secured: bool = True) -> sqlite3.Connection:
-    """A connection for the one writer of a run, which waits for no disk before it is `secured`."""
+def open_to_write(path: Path, facts: Mapping[str, object] | None = None, *, secured: bool = True) -> sqlite3.Connection:
+    """A connection for the one writer of a run, to which it adds facts; it waits for no disk before it is secured."""
     database = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5)
     try:
         database.execute("PRAGMA synchronous = OFF")
@@ -93,6 +89,9 @@ def open_to_write(path: Path, *, secured: bool = True) -> sqlite3.Connection:
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA journal_size_limit = 16777216")
         migrate(database)
+        if facts:
+            with transaction(database):
+                database.executemany(SET_FACT, [(key, json.dumps(value, default=str)) for key, value in facts.items()])
         if secured:
             secure(path, database)
     except BaseException:

@@ -38,6 +38,7 @@ class Scribe:
         self._wake, self._closing = threading.Event(), threading.Event()
         self._rounds = threading.Condition()
         self._begun = self._written = self._failures = 0
+        self._secured = False
         self._told: set[str] = set()
         self._thread = threading.Thread(target=self._work, name="whygrad-scribe", daemon=True)
         self._thread.start()
@@ -81,7 +82,6 @@ class Scribe:
         return not self._thread.is_alive()
 
     def _work(self) -> None:
-        self._attempt(lambda: secure(self.path, self._database))
         while not self._closing.is_set():
             self._wake.wait(min(COMMIT_SECONDS * 2**self._failures, _LONGEST_PAUSE))
             self._wake.clear()
@@ -124,6 +124,9 @@ class Scribe:
 
     def _write(self) -> None:
         """One transaction with all that waits; where it fails, all of it waits again."""
+        if not self._secured:
+            secure(self.path, self._database)
+            self._secured = True
         taken = self.backlog.take()
         with self._lock:
             orders, self._orders = self._orders, []

@@ -218,3 +218,17 @@ def test_a_note_that_waited_and_fails_is_said_once_and_the_program_goes_on(capsy
 
     assert hooks.broken
     assert capsys.readouterr().err.count("a note that waited") == 1
+
+
+def test_nothing_waits_any_more_where_another_note_failed() -> None:
+    def fail() -> None:
+        raise RuntimeError("a note that could not wait")
+
+    hooks, taken = Hooks(), list[int]()
+    hooks.later(taken.append, 1)
+    hooks.safely(fail, is_first=True)
+    assert hooks.broken
+    hooks.remove()
+
+    assert not hooks.late
+    assert taken == []

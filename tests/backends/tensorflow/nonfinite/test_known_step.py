@@ -184,20 +184,25 @@ def test_a_training_function_returns_what_it_returns_without_us(keras: ModuleTyp
     assert found == expected
 
 
-def known_by_now(tf: ModuleType) -> Any:
-    """A step that has run for long under the capture of this moment."""
-    step, _ = trainer(tf)
-    for i in range(LONG):
+def known_by_now(tf: ModuleType, calls: int = LONG) -> tuple[Any, Any, Any]:
+    """A step that has run for long under the capture of this moment, its variable, and what is known of it."""
+    step, w = trainer(tf)
+    for i in range(calls):
         step(batch(tf, i))
     capture = running_capture()
     assert capture is not None
     [known] = capture._known.values()
-    return known
+    return step, w, known
+
+
+def let_pass(known: Any) -> None:
+    """The next calls pass, however long all this took."""
+    known.left, known.history.next_at = FULLY, float("inf")
 
 
 def test_a_value_that_is_not_there_is_told_by_tensorflow_itself(tf: ModuleType) -> None:
     with watch():
-        known = known_by_now(tf)
+        _, _, known = known_by_now(tf)
         empty = tf.experimental.Optional.empty({"loss": tf.TensorSpec((), tf.float32)})
 
         assert known.open(optional_of(tf, {"loss": tf.constant(1.0)})) is not None
@@ -208,7 +213,7 @@ def test_a_call_that_passes_takes_no_arguments_of_ours(tf: ModuleType) -> None:
     bare, _ = trainer(tf)
     wanted = len(bare.get_concrete_function(batch(tf, 0)).inputs)
     with watch():
-        known = known_by_now(tf)
+        _, _, known = known_by_now(tf)
     counted = 1  # how often it ran, which it counts itself
 
     assert len(known.function.cached_definition.signature.input_arg) > wanted + counted
@@ -247,13 +252,8 @@ def test_a_call_that_passes_is_run_with_the_options_of_the_moment(tf: ModuleType
         return original(name, count, inputs, attrs, ctx)
 
     with watch():
-        step, _ = trainer(tf)
-        for i in range(KNOWN_AFTER + 2 * FULLY):
-            step(batch(tf, i))
-        capture = running_capture()
-        assert capture is not None
-        [known] = capture._known.values()
-        known.left, known.history.next_at = FULLY, float("inf")  # the next calls pass, however long all this took
+        step, _, known = known_by_now(tf, KNOWN_AFTER + 2 * FULLY)
+        let_pass(known)
         original, lean.quick_execute = lean.quick_execute, execute
         try:
             step(batch(tf, 0))
@@ -302,13 +302,10 @@ def test_a_nan_of_a_call_is_laid_there_though_it_is_noted_while_another_function
 ) -> None:
     bad = KNOWN_AFTER + FULLY + 7
     with watch() as run:
-        step, w = trainer(tf)
-        for i in range(bad):
-            step(batch(tf, i))
+        step, w, known = known_by_now(tf, bad)
+        let_pass(known)
         capture = running_capture()
         assert capture is not None
-        [known] = capture._known.values()
-        known.left, known.history.next_at = FULLY, float("inf")  # the next calls pass, however long all this took
         capture.hooks.catch_up()
         lost = step(tf.constant(-np.ones((4, 6), "float32")))
         assert not reads or np.isnan(float(lost))

@@ -52,6 +52,7 @@ class Hooks:
     def remove(self) -> None:
         """Put everything back, last first, whatever one of them does."""
         self.catch_up()
+        self.late.clear()  # what waited when a note failed
         while self._undo:
             undo = self._undo.pop()
             try:
