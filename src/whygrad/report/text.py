@@ -34,11 +34,7 @@ def render_diagnostic(diagnostic: Diagnostic, *, color: bool = False, width: int
 
 
 def render_text(
-    report: ReportData,
-    *,
-    color: bool = False,
-    width: int = DEFAULT_WIDTH,
-    omit: Collection[Diagnostic] = (),
+    report: ReportData, *, color: bool = False, width: int = DEFAULT_WIDTH, omit: Collection[Diagnostic] = ()
 ) -> str:
     """All diagnostics, the losses where there are several, and the summary.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graph_builder import GraphBuilder
-from rules.diagnosis import at, codes, notes
+from rules.diagnosis import at, codes, notes, one
 from whygrad.graph import OpKind, Tensor, Variable
 from whygrad.graph.failure import Failure
 from whygrad.graph.objects import Trained
@@ -92,13 +92,36 @@ def test_zeros_that_were_asked_for_hide_no_request_that_gets_nothing_else() -> N
     assert codes(both) == ["WG103"]
 
 
-def test_silent_on_zeros_that_were_asked_for_beside_a_gradient() -> None:
+@pytest.mark.parametrize(
+    ("cut", "elsewhere", "told"),
+    [
+        (OpKind.ROUND, False, ([ROUNDED], [])),
+        (OpKind.ROUND, True, ([], [])),
+        (OpKind.STOP, False, ([], ["WG103"])),
+        (OpKind.STOP, True, ([], [])),
+    ],
+)
+def test_zeros_that_were_asked_for_hide_no_cut_of_a_variable_that_nothing_trains(
+    cut: OpKind, elsewhere: bool, told: tuple[list[str], list[str]]
+) -> None:
+    """Beside a gradient that comes; a `stop_gradient` is written on purpose there, and only noted."""
     g = GraphBuilder()
     w, v = g.variable("w"), g.variable("v")
-    stopped = g.op(OpKind.STOP, (w,), where=at(3))
-    one_of_two = g.finish(loss=g.op(OpKind.SMOOTH, (stopped, v)), missing=(), zero=(w,), zeros_accepted=True)
+    if elsewhere:
+        g.request(g.op(OpKind.SMOOTH, (w,)), [w], where=at(1))
+    parted = g.op(cut, (w,), where=at(3))
+    one_of_two = g.finish(loss=g.op(OpKind.SMOOTH, (parted, v)), missing=(), zero=(w,), zeros_accepted=True)
 
-    assert codes(one_of_two) == []
+    assert (codes(one_of_two), notes(one_of_two)) == told
+
+
+def test_zeros_in_place_of_a_gradient_are_not_counted_among_those_that_come() -> None:
+    g = GraphBuilder()
+    w, v, idle = g.variable("w"), g.variable("v"), g.variable("idle")
+    loss = g.op(OpKind.SMOOTH, (g.op(OpKind.ROUND, (w,), where=at(3)), v))
+    recording = g.finish(loss=loss, where=at(9), sources=[w, v, idle], missing=(), zero=(w, idle), zeros_accepted=True)
+
+    assert one(recording).notes == ("1 other variable gets a gradient in the same call",)
 
 
 @pytest.mark.parametrize(("begun", "given", "loud"), [(0, True, True), (10_000, True, False), (0, False, False)])

@@ -8,15 +8,7 @@ from enum import Enum, auto
 from typing import Final
 
 from whygrad.graph.failure import FailureKind
-from whygrad.graph.learning import (
-    CROSS_ENTROPIES,
-    Activation,
-    LayerFacts,
-    LayerKind,
-    LossKind,
-    Objective,
-    Values,
-)
+from whygrad.graph.learning import CROSS_ENTROPIES, Activation, LayerFacts, LayerKind, LossKind, Objective, Values
 from whygrad.graph.questions.progress import no_better_than_constant
 from whygrad.graph.recording import Recording
 

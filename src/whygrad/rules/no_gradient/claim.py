@@ -12,7 +12,7 @@ from whygrad.graph.questions.query import Cut, Reason, index_of, made_at
 from whygrad.graph.questions.terms import terms_of
 from whygrad.graph.questions.zeros import is_filled_in
 from whygrad.graph.recording import ABSENT
-from whygrad.rules.no_gradient.missing import MissingCut, gives_nothing, missing_of
+from whygrad.rules.no_gradient.missing import MissingCut, is_missed, missing_of
 from whygrad.rules.rule import Finding
 from whygrad.rules.wording import listing, names_of, steps_of
 from whygrad.source import SourceSpan
@@ -116,7 +116,7 @@ def _message(missing: MissingCut, names: tuple[str, ...], because: str) -> str:
 
 def _severity(recording: Recording, group: Iterable[MissingCut]) -> Severity | None:
     """A variable that another loss trains, or that gets its gradient in other steps, is a note."""
-    told = [m for m in group if not is_deliberate(recording, m.request, m.sources)]
+    told = [m for m in group if not (m.is_meant or is_deliberate(recording, m.request, m.sources))]
     if not told:
         return Severity.NOTE
     return Severity.WARNING if all(m.lost is not None and m.lost.is_fitted for m in told) else None
@@ -126,7 +126,7 @@ def is_deliberate(recording: Recording, request: Request, sources: Iterable[Sour
     """Whether nobody misses these gradients; not where they were all that was asked for, or something broke for want of them."""
     sources = tuple(sources)
     if request.zeros_accepted:
-        return not gives_nothing(request)
+        return not any(is_missed(recording, request, source) for source in sources)
     if _is_fatal(recording, request) or _is_update_without(recording, request, sources):
         return False
     in_vain = len(request.sources) > 1 and not any(_is_given(request, source) for source in request.sources)
@@ -142,11 +142,7 @@ def _is_fatal(recording: Recording, request: Request) -> bool:
     if kind is FailureKind.MISSING_USED:
         lacking = [each for each in recording.requests if any(source.outcome in ABSENT for source in each.sources)]
         return request is max(lacking, key=lambda each: each.order, default=None)
-    return kind is FailureKind.NO_GRADIENTS and _is_all_absent(request)
-
-
-def _is_all_absent(request: Request) -> bool:
-    return all(source.outcome in ABSENT for source in request.sources)
+    return kind is FailureKind.NO_GRADIENTS and all(source.outcome in ABSENT for source in request.sources)
 
 
 def _is_update_without(recording: Recording, request: Request, sources: tuple[Source, ...]) -> bool:
@@ -186,10 +182,13 @@ def _is_over(recording: Recording, request: Request, then: Request) -> bool:
 
 
 def _is_given(request: Request, source: Source) -> bool:
-    """Whether a gradient came back, and not that of a penalty alone, nor zeros in its place."""
-    if source.outcome in ABSENT or is_filled_in(request, source):
-        return False
-    return not terms_of(request).is_only_penalised(source)
+    """Whether a gradient came back, and not that of a penalty alone."""
+    return _comes(request, source) and not terms_of(request).is_only_penalised(source)
+
+
+def _comes(request: Request, source: Source) -> bool:
+    """Whether a gradient came back, and not zeros in its place."""
+    return source.outcome not in ABSENT and not is_filled_in(request, source)
 
 
 def _is_moved(recording: Recording, variable: VariableId) -> bool:
@@ -219,7 +218,7 @@ def _also(missing: MissingCut) -> tuple[Label, ...]:
 def _notes(recording: Recording, missing: MissingCut) -> tuple[str, ...]:
     if missing.lost is not None:
         return (missing.lost.trained_by,)
-    others = [s for s in missing.request.sources if s.outcome not in ABSENT and s not in missing.sources]
+    others = [s for s in missing.request.sources if _comes(missing.request, s) and s not in missing.sources]
     if not others or missing.request.where is None:
         return ()
     noun = "source" if any(source.variable is None for source in others) else "variable"

@@ -37,6 +37,11 @@ class MissingCut:
     lapse: Lapse | None = None  # of the tape, in which the op of the cut ran
     lost: LostTerm | None = None  # set where other terms of the loss give these sources a gradient
 
+    @property
+    def is_meant(self) -> bool:
+        """Whether a stop was written, and zeros asked for in place of what it keeps back."""
+        return self.cut.reason is Reason.STOPPED and self.request.zeros_accepted and not gives_nothing(self.request)
+
 
 @dataclass(frozen=True, slots=True)
 class Unconnected:
@@ -157,10 +162,18 @@ def _is_lost(recording: Recording, request: Request, source: Source, index: Inde
     if source.outcome in ABSENT:
         return True
     if request.zeros_accepted:
-        return gives_nothing(request) and is_connected(index, index.behind(request.targets), source)
+        return is_missed(recording, request, source) and is_connected(index, index.behind(request.targets), source)
     if not request.zeros_given:
         return False
     return not is_reached(request, source) or _unwatched(recording, request, source, index) is not None
+
+
+def is_missed(recording: Recording, request: Request, source: Source) -> bool:
+    """Whether zeros that were asked for hide a loss: of all gradients, or of one variable that nothing else trains."""
+    if gives_nothing(request) or source.variable is None or request.graph.truncated or len(request.sources) == 1:
+        return gives_nothing(request)
+    also = [(r, s) for r in recording.requests for s in r.sources if s.variable == source.variable]
+    return not any(other.graph.truncated or is_reached(other, each) for other, each in also)
 
 
 def gives_nothing(request: Request) -> bool:

@@ -146,8 +146,7 @@ def _match(pattern: str | re.Pattern[str], name: str) -> str:
         found = re.search(pattern, name)
     except re.error as error:
         raise UsageError(
-            f"`by={pattern!r}` is neither a grouping nor a regular expression: {error}",
-            help=_GROUPINGS,
+            f"`by={pattern!r}` is neither a grouping nor a regular expression: {error}", help=_GROUPINGS
         ) from error
     if found is None:
         return OTHER

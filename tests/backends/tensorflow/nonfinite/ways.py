@@ -245,6 +245,12 @@ LOSSES: Final = (
         "loss = tf.reduce_sum(tf.where(x > 0.0, x ** 0.5, 0.0)) #!",
     ),
     Loss(
+        "a log that where hides on one way only, and the loss is not finite by the other",
+        "nan-log",
+        "x = tf.Variable([0.0, 1.0]); sources = [x]",
+        "risky = tf.math.log(x) #!\nloss = tf.reduce_sum(tf.where(x > 0.0, risky, 0.0) - risky * [0.0, 1.0])",
+    ),
+    Loss(
         "float16 square",
         "nan-float16",
         "x = tf.Variable(tf.constant([300.0, 1.0], tf.float16)); sources = [x]",

@@ -13,10 +13,7 @@ from whygrad.backends.tensorflow.measure.statistics import vector
 from whygrad.graph.histogram import LEVELS, NONFINITE, SAMPLE, WIDTH, ZERO
 
 # By the type of a number: an integer of its size, bits of the mantissa, highest exponent, mantissa of the root of two.
-_FORMS: Final = {
-    tf.float32: (tf.int32, 23, 255, 0x3504F4),
-    tf.float64: (tf.int64, 52, 2047, 0x6A09E667F3BCD),
-}
+_FORMS: Final = {tf.float32: (tf.int32, 23, 255, 0x3504F4), tf.float64: (tf.int64, 52, 2047, 0x6A09E667F3BCD)}
 _LOWEST: Final = -(1 << 20)  # below the level of any number
 
 
