@@ -34,6 +34,19 @@ def test_fires_at_the_first_use_when_watch_came_late() -> None:
     assert found.primary.span == at(3)
 
 
+def test_fires_at_the_first_use_of_what_a_function_captured() -> None:
+    """The ops of the function take a stand-in; that it stands for the tensor is known only afterwards."""
+    g = GraphBuilder()
+    x, inside = g.constant(), g.constant()
+    loss = g.op(OpKind.SMOOTH, (inside,), where=at(3))
+    g.watch(x)
+    g.op(OpKind.MOVE, (x,), into=inside)
+    found = one(g.finish(loss=loss, sources=[x], missing=[x]))
+
+    assert found.primary is not None
+    assert (found.code, found.primary.span) == ("WG108", at(3))
+
+
 def test_fires_when_the_only_variable_asked_for_is_not_trainable() -> None:
     g = GraphBuilder()
     w = g.variable("w", trainable=False)

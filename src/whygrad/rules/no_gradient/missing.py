@@ -262,10 +262,10 @@ def _unwatched(recording: Recording, request: Request, source: Source, index: In
         return None
     if source.watched is None:
         return Unwatched(request, source)
-    early = [op for op, _ in index.users.get(source.tensor, ()) if op.id < source.watched and request.tape in op.tapes]
-    if not early:
-        return None
-    return Unwatched(request, source, early[0].where or request.where)
+    used = [op for op, _ in index.users.get(source.tensor, ())]  # and what a function captured, by its users
+    used += [op for move in used if move.kind is OpKind.MOVE for t in move.outputs for op, _ in index.users.get(t, ())]
+    early = [op for op in used if op.id < source.watched and request.tape in op.tapes]
+    return Unwatched(request, source, early[0].where or request.where) if early else None
 
 
 def _is_traced(index: Index, request: Request, tensor: TensorId) -> bool:
