@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, notes, one
 from whygrad.graph import OpKind, Tensor, Variable
 from whygrad.graph.failure import Failure
+from whygrad.graph.numbers import GradientNumbers
 from whygrad.graph.objects import Trained
 
 ROUNDED = "WG101"
@@ -113,6 +116,25 @@ def test_zeros_that_were_asked_for_hide_no_cut_of_a_variable_that_nothing_trains
     one_of_two = g.finish(loss=g.op(OpKind.SMOOTH, (parted, v)), missing=(), zero=(w,), zeros_accepted=True)
 
     assert (codes(one_of_two), notes(one_of_two)) == told
+
+
+@pytest.mark.parametrize(
+    ("norms", "moved", "told"),
+    [((0.0, 0.0), False, [ROUNDED]), ((0.0, 0.0), None, [ROUNDED]), ((0.0, 0.7), False, []), ((0.0, 0.0), True, [])],
+)
+def test_silent_where_other_steps_of_the_same_request_gave_it_a_gradient(
+    norms: tuple[float, ...], moved: bool | None, told: list[str]
+) -> None:
+    """Requests that differ in what they reach are one where zeros stand for the rest; its numbers are of them all."""
+    g = GraphBuilder()
+    w, v = g.variable("w"), g.variable("v")
+    loss = g.op(OpKind.SMOOTH, (g.op(OpKind.ROUND, (w,), where=at(3)), v))
+    recording = g.finish(loss=loss, sources=[w, v], missing=(), zero=(w,), zeros_accepted=True)
+    request = recording.requests[0]
+    seen = replace(request.sources[0], numbers=GradientNumbers(norms=norms, moved=moved))
+    request = replace(request, sources=(seen, request.sources[1]))
+
+    assert codes(replace(recording, requests=(request,))) == told
 
 
 def test_zeros_in_place_of_a_gradient_are_not_counted_among_those_that_come() -> None:

@@ -169,9 +169,11 @@ def _is_lost(recording: Recording, request: Request, source: Source, index: Inde
 
 
 def is_missed(recording: Recording, request: Request, source: Source) -> bool:
-    """Whether zeros that were asked for hide a loss: of all gradients, or of one variable that nothing else trains."""
-    if gives_nothing(request) or source.variable is None or request.graph.truncated or len(request.sources) == 1:
+    """Whether zeros that were asked for hide a loss: of all gradients, or of one variable that nothing ever gave any."""
+    if gives_nothing(request) or source.variable is None or len(request.sources) == 1:
         return gives_nothing(request)
+    if source.outcome is not Outcome.ZERO if (seen := source.numbers) is None else seen.moved or any(seen.norms):
+        return False  # requests that differ in what they reach may be one here
     also = [(r, s) for r in recording.requests for s in r.sources if s.variable == source.variable]
     return not any(other.graph.truncated or is_reached(other, each) for other, each in also)
 

@@ -65,8 +65,7 @@ def _is_same_line(node: Node, place: SourceSpan) -> bool:
 def masking_select(trace: Trace, forward: Node, node: Node, mask: Any) -> Node | None:
     """The first select after `forward` that takes the other branch wherever a result of `node` is bad.
 
-    What runs after a step of the way back hides nothing from it: gradients are clipped there, and weights updated. And
-    nothing hides what the loss itself is bad of.
+    What runs after a step of the way back (clips, updates) hides nothing from it, nor what makes the loss bad.
     """
     last = next((each.forward for each in trace.nodes if each.forward is not None), None)  # the way back begins there
     is_hidden = last is not None and not any(value is not None and value.bad for value in last.outputs)
