@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+import versions
+
 pytestmark = pytest.mark.tensorflow
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -36,6 +38,7 @@ def test_a_healthy_training_is_left_as_it_is_and_nothing_is_said_of_it(found: di
     assert found["fitting"]["updates"] == 4  # and not for each replica
 
 
+@versions.without_oldest_keras
 @pytest.mark.slow
 def test_the_numbers_are_those_of_the_summed_gradient_and_on_request_of_each_replica(found: dict[str, Any]) -> None:
     numbers = found["fitting"]
@@ -64,6 +67,7 @@ def test_the_replica_that_alone_is_not_finite_is_named(found: dict[str, Any]) ->
     assert guarded["named"] == [[1, [1]]]  # Monitor counts steps from 0
 
 
+@versions.without_oldest_keras
 @pytest.mark.slow
 def test_accumulated_loops_make_the_update_of_the_big_batch(found: dict[str, Any]) -> None:
     assert found["looping"]["wrapped"] <= 1e-5
@@ -79,6 +83,7 @@ def test_replicas_sum_once_for_an_update_and_not_for_a_micro_batch(found: dict[s
     assert reductions["added"] == [0, 0]
 
 
+@versions.without_oldest_keras
 @pytest.mark.slow
 def test_repeated_rows_of_several_replicas_are_summed_before_they_are_squared(found: dict[str, Any]) -> None:
     assert found["sparse"] <= 1e-6
@@ -106,6 +111,7 @@ def test_the_line_of_a_nan_is_found_and_the_replica_that_is_bad_alone(found: dic
     assert "on replica 1 alone, in its part of the batch" in notes
 
 
+@versions.without_oldest_keras
 @pytest.mark.slow
 def test_gradients_that_xla_compiles_are_left_as_they_are_and_their_nan_is_found(found: dict[str, Any]) -> None:
     jitted = found["jitted"]

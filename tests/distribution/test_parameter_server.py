@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ pytestmark = pytest.mark.tensorflow
 
 
 @pytest.mark.slow
-def test_watching_does_not_disturb_and_what_is_not_supported_says_so(tmp_path: Path) -> None:
+def test_watching_does_not_disturb_and_what_is_not_supported_says_so(tmp_path: Path, tf_keras: Any) -> None:
     program = str(Path(__file__).with_name("coordinated.py"))
     with Cluster(tmp_path, {"chief": 1, "worker": 2, "ps": 1}) as cluster:
         for kind, index in (("ps", 0), ("worker", 0), ("worker", 1), ("chief", 0)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.tensorflow
 
 
 @pytest.mark.slow
-def test_a_job_that_was_killed_in_mid_window_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
+def test_a_job_that_was_killed_in_mid_window_ends_as_if_it_had_not_been(tmp_path: Path, tf_keras: Any) -> None:
     program, backup = str(Path(__file__).with_name("restarted.py")), tmp_path / "backup"
     with Cluster(tmp_path, {"worker": 2}) as cluster:
         for index in range(2):

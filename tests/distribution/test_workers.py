@@ -20,7 +20,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def answers(runs: Path) -> list[Any]:
+def answers(runs: Path, tf_keras: Any) -> list[Any]:
     program = str(Path(__file__).with_name("three_workers.py"))
     ended = run_all(runs, {"worker": 3}, [program, "tf_keras", str(runs)], limit=240)
     assert [each.status for each in ended] == [0, 0, 0], "".join(each.err[-2000:] for each in ended)

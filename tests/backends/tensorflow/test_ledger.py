@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import versions
 import whygrad as wg
 from whygrad.backends.tensorflow.log import known_updates
 from whygrad.backends.tensorflow.log.ledger.ledger import KEPT_STRETCHES, LedgerBook, StepsSeen
@@ -102,6 +103,9 @@ def test_fit_shows_optimizer_constraint_statistics_and_edits(
 ) -> None:
     import numpy as np
 
+    if library == "tf_keras" and versions.is_oldest_tensorflow():
+        reason = "TensorFlow converts its optimizers: what a constraint writes is told as theirs"
+        request.applymarker(pytest.mark.xfail(reason=reason))
     module = request.getfixturevalue(library)
     layers = module.layers
     x, y = np.ones((8, 3), "float32"), np.ones((8, 1), "float32")

@@ -23,6 +23,6 @@ def test_the_advice_gives_finite_gradients(rule: Rule, tf: Any, keras: Any, tmp_
     script.write_text(rule.example("Use instead"))
     left = runpy.run_path(str(script))
 
-    scale = float(getattr(left.get("optimizer"), "dynamic_scale", 1.0))  # the gradients are those of a scaled loss
+    scale = np.asarray(getattr(left.get("optimizer"), "dynamic_scale", 1.0))  # the gradients are those of a scaled loss
     for gradient in left["gradients"]:
         assert np.all(np.abs(np.asarray(gradient, np.float64)) < LARGEST * scale)

@@ -25,7 +25,7 @@ def scaled(kit: Kit, **options: Any) -> Any:
 
 
 def scale_of(optimizer: Any) -> float:
-    return float(optimizer.loss_scale if hasattr(optimizer, "loss_scale") else optimizer.dynamic_scale)
+    return float(np.asarray(optimizer.loss_scale if hasattr(optimizer, "loss_scale") else optimizer.dynamic_scale))
 
 
 def spoiled(row: int) -> tuple[np.ndarray, np.ndarray]:

@@ -10,13 +10,15 @@ from typing import Any
 
 import pytest
 
+import versions
 from whygrad.errors import AccumulationError
 
 pytestmark = pytest.mark.tensorflow
 
 
+@versions.without_oldest_keras
 @pytest.mark.slow
-def test_replicas_together_make_the_big_batchs_update() -> None:
+def test_replicas_together_make_the_big_batchs_update(tf_keras: Any) -> None:
     program = Path(__file__).with_name("two_replicas.py")
 
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False)

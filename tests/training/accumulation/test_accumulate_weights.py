@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import versions
 from keras_pair import Kit, examples, train, weights
 from training.accumulation.big_batch import distance
 from whygrad.errors import AccumulationError, AccumulationWarning, MicrobatchWeightError
@@ -90,6 +91,7 @@ def test_class_weights(kit: Kit) -> None:
     assert distance(weights(small), weights(big), start) <= 1e-6
 
 
+@versions.without_oldest_keras
 def test_a_loss_divided_by_its_sample_weights(keras: Any) -> None:
     kit = Kit(keras, old=False)
     x, y = examples(40)

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import versions
+
 pytestmark = pytest.mark.tensorflow
 
 
@@ -43,6 +45,7 @@ def by_hand() -> dict[str, np.ndarray[Any, Any]]:
     return {"w": w, "held": held, "average": average, "target": target, "rate": np.array([0.75])}
 
 
+@versions.without_oldest_keras
 def test_edits_act_once_for_all_replicas(found: dict[str, Any]) -> None:
     for name, value in by_hand().items():
         for copy in found[name]:

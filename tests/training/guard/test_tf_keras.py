@@ -13,11 +13,6 @@ from whygrad.errors import NonfiniteError
 pytestmark = pytest.mark.tensorflow
 
 
-@pytest.fixture
-def tf_keras(tf: Any) -> Any:
-    return pytest.importorskip("tf_keras")
-
-
 def fitted(tf_keras: Any, rows: Any, *, guarded: bool, **settings: Any) -> tuple[list[Any], Any]:
     tf_keras.utils.set_random_seed(0)
     model = tf_keras.Sequential(

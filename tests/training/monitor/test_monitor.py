@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import versions
 from networks import X, Y, compiled, dense, train
 from whygrad.store import Run, list_runs
 
@@ -122,6 +123,7 @@ def test_a_short_last_batch_is_recorded_like_the_others(keras: ModuleType, monit
     assert (np.diff(scalars.scalars["time"]) > 0).all()
 
 
+@versions.without_oldest_keras
 def test_executions_that_are_cut_short_by_the_epoch_are_counted_right(keras: ModuleType, monitor: Any) -> None:
     train(dense(keras, "adam", steps_per_execution=4), batch=4, epochs=3, callbacks=[monitor])  # 4, 4, 2 batches
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import versions
 from networks import X, Y, attending, compiled, dense, train
 from store.samples import histogram_of
 from whygrad.errors import UsageError
@@ -47,7 +48,7 @@ def by_hand(tf: ModuleType, model: Any) -> list[list[np.ndarray]]:
     ("flavour", "options"),
     [
         ("keras", {}),
-        ("keras", {"steps_per_execution": 3}),
+        pytest.param("keras", {"steps_per_execution": 3}, marks=versions.without_oldest_keras),
         ("keras", {"run_eagerly": True}),
         ("keras", {"jit_compile": True}),
         ("tf_keras", {}),

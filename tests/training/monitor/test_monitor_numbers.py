@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import versions
 from networks import X, Y, compiled, train
 from whygrad.graph.series import CHANNELS
 from whygrad.store import Run
@@ -65,9 +66,9 @@ def variable_name(variable: Any) -> str:
     ("flavour", "jit", "at_once"),
     [
         ("keras", False, 1),
-        ("keras", False, 3),
+        pytest.param("keras", False, 3, marks=versions.without_oldest_keras),
         pytest.param("keras", True, 1, marks=pytest.mark.slow),
-        pytest.param("keras", True, 3, marks=pytest.mark.slow),
+        pytest.param("keras", True, 3, marks=[pytest.mark.slow, versions.without_oldest_keras]),
         ("tf_keras", False, 1),
         ("tf_keras", False, 2),
         pytest.param("tf_keras", True, 1, marks=pytest.mark.slow),

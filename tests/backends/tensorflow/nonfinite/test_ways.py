@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import versions
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 from ways import BETWEEN, COMPILED, DRAWING, EAGER, FIT, NESTED, STRUCTURED, XLA, Way
@@ -23,6 +25,8 @@ pytestmark = pytest.mark.tensorflow
     "way", [*EAGER, *BETWEEN, *COMPILED, *NESTED, *XLA, *STRUCTURED, *DRAWING, *FIT], ids=lambda way: way.name
 )
 def test_the_expression_that_made_the_first_bad_value_is_found(way: Way, tf: Any, keras: Any, tmp_path: Path) -> None:
+    if versions.is_oldest_tensorflow() and way.name.startswith("cast to float16, compiled(jit_compile"):
+        pytest.skip("this XLA casts to float16 without an overflow")
     script = tmp_path / "train.py"
     script.write_text(way.source)
     with watch() as run:
