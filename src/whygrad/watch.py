@@ -21,6 +21,7 @@ from whygrad.errors import GradientError, NotCallableError, UsageError
 from whygrad.graph import Failure, Ledger, Recording, Request, Source
 from whygrad.graph.codec import dump
 from whygrad.graph.questions.escape import with_escapes
+from whygrad.graph.questions.zeros import is_filled_in
 from whygrad.graph.recording import ABSENT, used_variables
 from whygrad.graph.sources import with_sources
 from whygrad.notice import warn
@@ -375,7 +376,7 @@ def _reach(recording: Recording, request: Request) -> LossReach:
     names: dict[bool, list[str]] = {True: [], False: []}
     for source in request.sources:
         if source.tensor is not None or source.variable in recording.variables:
-            got = source.outcome not in ABSENT
+            got = source.outcome not in ABSENT and (request.graph.truncated or not is_filled_in(request, source))
             variable = None if source.variable is None else recording.variables[source.variable]
             names[got].append(name_of(recording, request, source) if variable is None else variable.name)
     return LossReach(

@@ -40,6 +40,7 @@ class Word(Enum):
     TANH = "tanh"
     SQUEEZE = "squeeze"
     ADD_ALL = "add_all"
+    ADAPT = "adapt"
     NORMALIZE = "normalize"
     MODULE = "module"
     NETWORK = "network"  # the class of networks that keep track of their layers

@@ -113,6 +113,7 @@ class LayerFacts:
     positions: bool = False  # it is given whole numbers that do not come with the batch
     unsettled: float = 0.0  # of moving averages: the share of their first value that is still in them
     off: float = 0.0  # how far these averages are from those of the batches, in deviations
+    unadapted: bool = False  # a normalisation of the data that was given none to learn from: it passes them on
 
 
 class Missed(StrEnum):

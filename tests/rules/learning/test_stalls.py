@@ -8,6 +8,7 @@ import pytest
 
 from rules.diagnosis import at, codes, notes, one
 from rules.learning.objectives import dense, trained, values
+from whygrad.graph import Recording
 from whygrad.graph.learning import Activation, LayerKind, LossKind, Missed
 
 A, L = Activation, LossKind
@@ -74,6 +75,30 @@ def test_rate_fires_where_steps_are_too_short_to_be_felt() -> None:
     assert found.help == "raise it: 0.006 fits these weights"
     assert found.primary is not None
     assert found.primary.span == at(7)
+
+
+def test_rate_is_silent_where_only_rows_of_tables_are_moved() -> None:
+    """They start small, and are looked up now and then."""
+    jumping = (0.7, 0.9, 0.6, 0.8)
+    dense_ones = trained(L.REGRESSION, dense(1), values(-1, 1, **FLOATS), HIDDEN, losses=jumping * 3, rate=20.0)
+    (request,) = dense_ones.requests
+    rows = replace(request, sources=tuple(replace(each, sparse=True) for each in request.sources))
+
+    assert codes(dense_ones) == ["WG809"]
+    assert codes(replace(dense_ones, requests=(rows,))) == []
+
+
+def test_inputs_fire_where_a_normalisation_was_never_adapted_to_them() -> None:
+    def told(*, unadapted: bool, high: float) -> Recording:
+        idle = dense(3, line=4, into=0, kind=LayerKind.NORMALISATION, unadapted=unadapted)
+        return trained(L.BINARY, dense(1, A.SIGMOID), YES_OR_NO, idle, inputs=(values(-high, high, **FLOATS),))
+
+    found = one(told(unadapted=True, high=4000.0))
+    assert found.code == "WG808"
+    assert found.message.startswith("`dense_4` was never adapted to the data: inputs from -4000 to 4000")
+    assert found.primary is not None
+    assert found.primary.span == at(4)
+    assert codes(told(unadapted=False, high=4000.0)) == codes(told(unadapted=True, high=2.0)) == []
 
 
 def test_rate_fires_where_steps_are_longer_than_the_weights() -> None:

@@ -184,3 +184,14 @@ def test_a_term_of_weights_and_made_up_inputs_that_trains_nothing_is_no_penalty(
     found = one(c.g.finish(loss=c.plus(c.mean(rounded), c.scaled(c.square(c.encoder))), sources=[c.encoder]))
 
     assert (found.code, found.severity, found.variables) == ("WG101", Severity.ERROR, ("encoder",))
+
+
+def test_a_look_at_another_loss_afterwards_changes_nothing() -> None:
+    """What other losses give a variable is no reason for a term of this one to have lost its way to it."""
+    c = Coder()
+    loss = c.plus(c.error(c.g.op(OpKind.FOREIGN, (c.code,), shape=(8, 4))), c.decay())
+    c.g.request(loss, [c.encoder, c.decoder])
+    c.g.update([(c.encoder, c.encoder), (c.decoder, c.decoder)])
+    looked_at = c.g.finish(loss=c.square(c.encoder), sources=[c.encoder])
+
+    assert (one(looked_at).code, one(looked_at).severity) == ("WG104", Severity.ERROR)

@@ -7,7 +7,7 @@ import pytest
 
 from graph_builder import GraphBuilder
 from rules.diagnosis import Script, at, codes, one
-from whygrad.graph import OpKind, Tensor
+from whygrad.graph import Action, OpKind, Recording, Tensor
 from whygrad.source import SourceSpan
 
 
@@ -171,3 +171,29 @@ def test_fires_when_a_watched_name_was_bound_to_another_tensor(
     tapes = {number: replace(tape, watched=(script[watched],)) for number, tape in recording.tapes.items()}
 
     assert codes(replace(recording, tapes=tapes)) == said
+
+
+def points_in_parts(*, whole: bool, zeros: bool) -> Recording:
+    """The gradient by one column of a loss that takes all columns, or only the other one."""
+    g = GraphBuilder()
+    w, points = g.variable("w"), g.constant(shape=(8, 2))
+    x, t = (g.op(OpKind.MOVE, (points,), action=Action.SPLIT, where=at(line)) for line in (2, 3))
+    g.watch(x)
+    loss = g.op(OpKind.CONTRACT, (points if whole else t, w), where=at(4))
+    if zeros:
+        return g.finish(loss=loss, sources=[x], where=at(5), zero=[x], missing=[], zeros_accepted=True)
+    return g.finish(loss=loss, sources=[x], where=at(5))
+
+
+@pytest.mark.parametrize("zeros", [False, True])
+def test_fires_for_a_part_of_what_the_loss_takes_whole(zeros: bool) -> None:
+    """Also where zeros were asked for in place of None."""
+    found = one(points_in_parts(whole=True, zeros=zeros))
+
+    assert found.code == "WG109"
+    assert "computed from the whole tensor that it is cut out of" in found.message
+    assert [label.span for label in found.related] == [at(2), at(4)]
+
+
+def test_silent_when_zeros_were_asked_for_and_the_loss_takes_another_part() -> None:
+    assert codes(points_in_parts(whole=False, zeros=True)) == []

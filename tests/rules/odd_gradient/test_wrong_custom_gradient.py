@@ -8,7 +8,7 @@ import pytest
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, diagnostics, one
 from whygrad.diagnostics import Severity
-from whygrad.graph import Recording
+from whygrad.graph import OpKind, Recording
 from whygrad.graph.event import CustomGradient, Probe
 
 PAIRS = ((0.5, 1.0), (2.0, 3.0), (-1.0, 4.0))  # stated, measured
@@ -81,3 +81,14 @@ def test_fires_when_the_gradient_that_comes_in_is_left_out_even_of_a_flat_functi
 
 def test_silent_on_a_flat_function_with_a_gradient_of_its_own() -> None:
     assert codes(tried((1.0, 0.0), (1.0, 0.0))) == []
+
+
+def test_one_formula_that_is_wrong_for_two_arguments_is_told_once_with_the_variables_behind_it() -> None:
+    g = GraphBuilder()
+    w, other = g.variable("w"), g.variable("other")
+    cube = g.op(OpKind.CUSTOM, (w,), custom="cube")
+    recording = g.finish(loss=g.op(OpKind.SMOOTH, (cube, other)))
+    probes = [Probe(argument=n, value=0.3, stated=s, measured=m, straight=False) for n in (0, 1) for s, m in PAIRS]
+    event = CustomGradient(function="cube", where=at(4), probes=tuple(probes))
+
+    assert one(replace(recording, events=(event,))).variables == ("w",)

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, notes, one
 from whygrad.graph import Ledger, OpKind, Recording
@@ -220,3 +222,17 @@ def test_what_goes_in_with_a_row_for_each_target_may_be_data_and_is_a_note() -> 
 
     assert codes(recording) == []
     assert notes(recording) == ["WG201"]
+
+
+@pytest.mark.parametrize(("trained", "told"), [(True, []), (False, ["WG201"])])
+def test_a_look_at_its_gradient_is_no_training(trained: bool, told: list[str]) -> None:
+    """A request for it alone; where nothing moves by an optimizer at all, or it does, somebody trains it by hand."""
+    g = GraphBuilder()
+    kernel, factor = g.variable("kernel"), g.variable("factor", tracked=False, foreign=True)
+    loss = g.op(OpKind.SMOOTH, (kernel, factor))
+    g.request(loss, [kernel], where=at(5))
+    g.update([(kernel, kernel)])
+    if trained:
+        g.update([(factor, factor)])
+
+    assert codes(g.finish(loss=loss, sources=[factor], where=at(9))) == told

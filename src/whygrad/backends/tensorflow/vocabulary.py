@@ -36,6 +36,7 @@ WORDS: Final[dict[Word, str]] = {
     Word.TANH: "tf.tanh",
     Word.SQUEEZE: "tf.squeeze",
     Word.ADD_ALL: "tf.add_n",
+    Word.ADAPT: "adapt",
     Word.NORMALIZE: "tf.math.l2_normalize",
     Word.MODULE: "tf.Module",
     Word.NETWORK: "keras.Model",

@@ -43,6 +43,7 @@ class Rate:
     reach: float  # how much all steps together can lower the loss at best, as a share of it
     fitting: float  # a rate that would fit
     usual: float  # the rate of half of the steps, or less
+    of_rows: bool  # of tables alone, whose rows start small and are looked up now and then
 
 
 def rate_of(recording: Recording, request: Request) -> Rate | None:
@@ -82,6 +83,7 @@ def rate_of(recording: Recording, request: Request) -> Rate | None:
         gain / max(abs(known[0]), 1e-30),
         _FITTING * weights / max(length, 1e-30),
         sorted(rates)[(len(rates) - 1) // 2],
+        all(source.sparse for source in found),
     )
 
 
@@ -111,7 +113,7 @@ def is_too_large(rate: Rate) -> bool:
 def is_long(rate: Rate) -> bool:
     """Whether a few steps leave nothing of what the weights were, and the loss shows it: it jumps."""
     known = losses(rate.request)
-    return rate.step >= _TOO_LARGE and max(known) - min(known) > _JUMP * abs(known[0])
+    return not rate.of_rows and rate.step >= _TOO_LARGE and max(known) - min(known) > _JUMP * abs(known[0])
 
 
 def is_too_small(rate: Rate) -> bool:

@@ -155,6 +155,8 @@ def _constant_inputs(recording: Recording, objective: Objective) -> bool:
 
 def _unscaled_inputs(recording: Recording, objective: Objective) -> bool:
     plain = (LayerKind.DENSE, LayerKind.CONVOLUTION, LayerKind.RECURRENT)
+    if any(each.unadapted for each in objective.layers):
+        return any(is_large(each) for each in objective.inputs)
     normal = any(each.kind in (LayerKind.NORMALISATION, LayerKind.SCALING) for each in objective.layers)
     if normal or not objective.layers or any(each.kind not in plain for each in entries(objective)):
         return False

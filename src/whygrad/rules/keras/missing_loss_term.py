@@ -14,6 +14,7 @@ from whygrad.graph.questions.terms import terms_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing
 from whygrad.source import SourceSpan
+from whygrad.source.module import located
 
 
 @rule("WG702", "missing-loss-term", severity=Severity.ERROR, since="0.1.0")
@@ -64,16 +65,25 @@ def missing_loss_term(recording: Recording) -> Iterator[Finding]:
         if any(_is_penalised(request, event) for request in recording.requests):
             continue
         where = called[0] if called else own_losses[event.name]
-        loss = _where_loss_is_made(recording, event)
-        collected = "its `losses` are collected here and never used"
+        made = loss = _where_loss_is_made(recording, event)
+        collected = "its `losses` are collected here and never used" if called else "leaves its `losses` out"
+        if not called and loss is not None and not _is_inside(loss, where):
+            loss = None  # whatever function of the user's its own loss calls for the rest
         yield Finding(
             message=f"the penalties of `{event.name}` are not in the loss: {listing(event.penalties)}",
             primary=_label(where, collected) if loss is None else Label(loss, "the loss is made without them"),
             related=() if loss is None or where in (None, loss) else (Label(where, collected),),
             variables=event.penalties,
             help=f"add them to the loss under the tape: `loss + {Word.ADD_ALL}(model.losses)`",
-            fixes=partial(with_own_terms, _asked(recording, event), where, loss),
+            fixes=partial(with_own_terms, _asked(recording, event), where, made),
         )
+
+
+def _is_inside(span: SourceSpan, function: SourceSpan | None) -> bool:
+    """Whether an expression stands in the function that begins at a line."""
+    found = located(span)
+    scope = None if found is None else found[0].scope(found[1])
+    return function is not None and getattr(scope, "lineno", None) == function.line
 
 
 def _asked(recording: Recording, event: ObjectCalled) -> SourceSpan | None:

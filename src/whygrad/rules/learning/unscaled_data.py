@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from whygrad.diagnostics import Label, Severity
+from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import FailureKind, Recording
 from whygrad.graph.learning import Objective
 from whygrad.graph.questions.progress import request_of
@@ -61,18 +61,21 @@ def unscaled_data(recording: Recording) -> Iterator[Finding]:
 
     ## Known limits
     Said only where the training gets nowhere: after twenty steps or more its loss is that of an answer which is the same
-    for every input. A network that normalises anywhere is not judged.
+    for every input; or where a normalisation of the data was given none to learn from. Other networks that normalise
+    anywhere are not judged.
     """
     for objective in stalled_by(recording, Stall.UNSCALED_INPUTS):
-        large = next(each for each in objective.inputs if is_large(each))
-        yield _finding(
-            recording,
-            objective,
-            f"inputs from {stretch(large)} go into {output_name(entries(objective)[0], objective)} as they are, and nothing "
-            "is likely learned from them",
-            data_place(objective, "x", 0),
-            "scale each feature to a mean of 0 and a deviation of 1 (images: divide by 255)",
-        )
+        large = stretch(next(each for each in objective.inputs if is_large(each)))
+        idle = next((each for each in objective.layers if each.unadapted), None)
+        name = output_name(idle or entries(objective)[0], objective)
+        if idle is not None:
+            message = f"{name} was never adapted to the data: inputs from {large} likely go through it as they are"
+            place = None if idle.made is None else Label(idle.made, "changes nothing")
+            help = f"call `{Word.ADAPT}` on the data before the training"
+        else:
+            message = f"inputs from {large} go into {name} as they are, and nothing is likely learned from them"
+            place, help = data_place(objective, "x", 0), _SCALE
+        yield _finding(recording, objective, message, place, help)
     for objective in stalled_by(recording, Stall.UNSCALED_TARGETS):
         yield _finding(
             recording,
@@ -93,6 +96,9 @@ def unscaled_data(recording: Recording) -> Iterator[Finding]:
             'word), then `x.astype("float32")`',
             severity=Severity.ERROR,
         )
+
+
+_SCALE = "scale each feature to a mean of 0 and a deviation of 1 (images: divide by 255)"
 
 
 def _finding(recording: Recording, objective: Objective, message: str, place: Label | None, help: str) -> Finding:

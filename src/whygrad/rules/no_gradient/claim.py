@@ -115,8 +115,9 @@ def _message(missing: MissingCut, names: tuple[str, ...], because: str) -> str:
 
 
 def _severity(recording: Recording, group: Iterable[MissingCut]) -> Severity | None:
-    """A variable that another loss trains, or that gets its gradient in other steps, is a note."""
-    told = [m for m in group if not (m.is_meant or is_deliberate(recording, m.request, m.sources))]
+    """A variable that another loss trains, or that gets its gradient in other steps, is a note; that others train it is
+    what is said of a term."""
+    told = [m for m in group if not m.is_meant and (m.lost or not is_deliberate(recording, m.request, m.sources))]
     if not told:
         return Severity.NOTE
     return Severity.WARNING if all(m.lost is not None and m.lost.is_fitted for m in told) else None

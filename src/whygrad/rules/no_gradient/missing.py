@@ -6,7 +6,19 @@ import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from whygrad.graph import FailureKind, Lapse, Op, OpKind, Outcome, Recording, Request, Source, TensorId, Variable
+from whygrad.graph import (
+    Action,
+    FailureKind,
+    Lapse,
+    Op,
+    OpKind,
+    Outcome,
+    Recording,
+    Request,
+    Source,
+    TensorId,
+    Variable,
+)
 from whygrad.graph.objects import AttributeSet
 from whygrad.graph.questions.query import (
     Cut,
@@ -162,7 +174,8 @@ def _is_lost(recording: Recording, request: Request, source: Source, index: Inde
     if source.outcome in ABSENT:
         return True
     if request.zeros_accepted:
-        return is_missed(recording, request, source) and is_connected(index, index.behind(request.targets), source)
+        connected = is_connected(index, index.behind(request.targets), source)
+        return is_missed(recording, request, source) if connected else used_whole(request, source) is not None
     if not request.zeros_given:
         return False
     return not is_reached(request, source) or _unwatched(recording, request, source, index) is not None
@@ -176,6 +189,19 @@ def is_missed(recording: Recording, request: Request, source: Source) -> bool:
         return False  # requests that differ in what they reach may be one here
     also = [(r, s) for r in recording.requests for s in r.sources if s.variable == source.variable]
     return not any(other.graph.truncated or is_reached(other, each) for other, each in also)
+
+
+def used_whole(request: Request, source: Source) -> Op | None:
+    """The op by which the target uses all of what the source, a tensor that it does not use, was cut out of."""
+    index = index_of(request.graph)
+    behind = index.behind(request.targets)
+    part = source.tensor
+    while part is not None and part not in behind:
+        made = next(iter(index.makers.get(part, ())), None)
+        part = made.inputs[0] if made is not None and made.action is Action.SPLIT else None
+    users = () if part is None or part == source.tensor else index.users.get(part, ())
+    used = (op for op, _ in users if op.action is not Action.SPLIT and any(each in behind for each in op.outputs))
+    return next(used, None)
 
 
 def gives_nothing(request: Request) -> bool:

@@ -12,7 +12,7 @@ from whygrad.fixes.tapes import watched_itself
 from whygrad.graph import FailureKind, NotATensor, Op, OpKind, Recording, Request, Source
 from whygrad.graph.questions.query import Index, index_of
 from whygrad.graph.recording import ABSENT
-from whygrad.rules.no_gradient.missing import Unconnected, is_explained, missing_of
+from whygrad.rules.no_gradient.missing import Unconnected, is_explained, missing_of, used_whole
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import also_at, listing, name_of, source_expression, steps_of
 from whygrad.source import SourceSpan
@@ -143,6 +143,16 @@ def _tensor(recording: Recording, loose: Unconnected, source: Source) -> Finding
         related.append(Label(made.where, "this made the tensor that was asked for"))
     if twin is not None and twin.where is not None and (made is None or twin.where != made.where):
         related.append(Label(twin.where, "this made the one that the loss uses"))
+    whole = used_whole(request, source)
+    if whole is not None:
+        return Finding(
+            message=f"no gradient reaches {listing((name,))}: the loss was computed from the whole tensor that it is cut out of",
+            primary=None if request.where is None else Label(request.where, "asked for here"),
+            variables=(name,),
+            related=(*related, *also_at((whole.where,), but=request.where, text="the whole goes in here")),
+            help="cut the parts out first, and compute the loss from them, joined again where it takes them together",
+            steps=steps_of(recording, [request]),
+        )
     if twin is None and not _is_used(index, request, source):
         return Finding(
             message=f"no gradient reaches {listing((name,))}: nothing is computed from it",

@@ -10,7 +10,9 @@ from typing import Final
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.graph import Recording
 from whygrad.graph.event import CustomGradient, Probe
+from whygrad.graph.questions.query import index_of
 from whygrad.rules.rule import Finding, rule
+from whygrad.rules.wording import names_of
 
 _WRONG: Final = 0.1  # a share. Differences in float32 and formulas that are meant to be approximate stay below
 _FLAT: Final = 1e-3  # a share. One of the two is zero on purpose: a step with a made-up slope, or a masked element
@@ -82,11 +84,15 @@ def _findings(recording: Recording) -> Iterator[Finding]:
         probes = [
             p for p in event.probes if min(abs(p.stated), abs(p.measured)) > _FLAT * max(abs(p.stated), abs(p.measured))
         ]
+        found = []
         for argument in sorted({probe.argument for probe in probes}):
             mine = [probe for probe in probes if probe.argument == argument]
             wrong = [probe for probe in mine if _is_wrong(probe)]
             if 2 * len(wrong) > len(mine):
-                yield _finding(event, mine, max(wrong, key=lambda probe: abs(probe.stated - probe.measured)))
+                worst = max(wrong, key=lambda probe: abs(probe.stated - probe.measured))
+                found.append(_finding(event, mine, worst, _behind(recording, event)))
+        if found:  # one formula is one cause, of however many arguments it is wrong
+            yield max(found, key=lambda each: (each.severity is None, each.severity is not Severity.NOTE))
 
 
 def _unchained(event: CustomGradient) -> Finding:
@@ -102,7 +108,19 @@ def _is_wrong(probe: Probe) -> bool:
     return abs(probe.stated - probe.measured) > _WRONG * max(abs(probe.stated), abs(probe.measured))
 
 
-def _finding(event: CustomGradient, probes: Sequence[Probe], worst: Probe) -> Finding:
+def _behind(recording: Recording, event: CustomGradient) -> tuple[str, ...]:
+    """The variables whose gradients come through the formula."""
+    names: dict[str, None] = {}
+    for request in recording.requests:
+        index = index_of(request.graph)
+        given = {each for op in request.graph.ops if op.custom == event.function for each in op.inputs}
+        through = [source for source in request.sources if source.variable is not None] if given else []
+        reached = [source for source in through if not given.isdisjoint(index.ahead(index.starts(source)))]
+        names.update(dict.fromkeys(names_of(recording, request, reached)))
+    return tuple(names)
+
+
+def _finding(event: CustomGradient, probes: Sequence[Probe], worst: Probe, names: tuple[str, ...]) -> Finding:
     straight = all(probe.straight for probe in probes)
     uneven = straight and len(probes) > 1 and _off_by(probes) is None
     meant = event.bounded or (straight and not uneven) or _is_scaled(event.factors, probes)
@@ -113,6 +131,7 @@ def _finding(event: CustomGradient, probes: Sequence[Probe], worst: Probe) -> Fi
         primary=None
         if event.where is None
         else Label(event.where, f"gives {worst.stated:.4g} for an element of {whose}"),
+        variables=names,
         notes=(
             f"where that element is {worst.value:.4g}; the slope of the function was measured by moving it a little",
             *(("it may be meant: a gradient that is scaled, clipped or replaced on purpose",) if meant else ()),

@@ -31,6 +31,7 @@ from whygrad.graph.questions.zeros import (
 )
 from whygrad.rules.baked_state import baked_states
 from whygrad.rules.no_gradient.claim import claim
+from whygrad.rules.no_gradient.missing import missing_of
 from whygrad.rules.odd_gradient.over_steps import Followed, all_zero, always, asked, followed, silenced, zero_elsewhere
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of, text_of
@@ -100,7 +101,7 @@ def _zeros(recording: Recording, request: Request) -> Iterator[Finding]:
     for factor in factors:
         if explained.isdisjoint(map(id, factor.sources)):
             explained.update(map(id, factor.sources))
-            if not _is_baked(recording, factor):
+            if not (_is_baked(recording, factor) or _is_missing(recording, index, factor)):
                 yield _by_factor(recording, request, index, factor)
     for zeroed in () if sure or factors else zeroed_where_flat(request, index):
         if explained.isdisjoint(map(id, zeroed.sources)):
@@ -211,6 +212,12 @@ def _is_baked(recording: Recording, factor: ZeroFactor) -> bool:
     """Whether the factor is a Python number that a traced function keeps as it was at first: that is the cause."""
     shown = factor_text(factor.op.where, factor.position)
     return any(state.name == shown for state in baked_states(recording))
+
+
+def _is_missing(recording: Recording, index: Index, factor: ZeroFactor) -> bool:
+    """Whether the factor is zeros in place of a gradient that is missing: why it is missing is the cause."""
+    made = index.origin(factor.op.inputs[factor.position])
+    return made in {each.request.where for each in missing_of(recording).unconnected if each.request.zeros_accepted}
 
 
 def _by_factor(recording: Recording, request: Request, index: Index, factor: ZeroFactor) -> Finding:

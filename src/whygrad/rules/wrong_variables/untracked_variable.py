@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
@@ -136,8 +136,8 @@ def _left_out(recording: Recording, request: Request) -> Iterator[tuple[Variable
 
     What a layer itself writes is a state, such as that of a recurrent layer from batch to batch.
     """
-    asked = {source.variable for each in recording.requests for source in each.sources}
     updated = {pair.variable for update in recording.updates for pair in update.pairs}
+    asked = {source.variable for each in _training(recording, updated) for source in each.sources}
     states = {write.variable for write in recording.ledger.writes if write.kind is WriterKind.LAYER}
     accounted_for = asked | updated | states
     index = index_of(request.graph)
@@ -149,6 +149,12 @@ def _left_out(recording: Recording, request: Request) -> Iterator[tuple[Variable
         live = [op for op in reads if request.tape in op.tapes and any(t in reached for t in op.outputs)]
         if live:
             yield variable, live
+
+
+def _training(recording: Recording, updated: Container[VariableId | None]) -> Iterable[Request]:
+    """Requests for what moves; all, where nothing does. Others look at gradients, and train nothing by it."""
+    moved = {number for number, variable in recording.variables.items() if variable.writes or number in updated}
+    return [r for r in recording.requests if any(s.variable in moved for s in r.sources)] or recording.requests
 
 
 def _forgotten_by_modules(recording: Recording) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from whygrad.source.module import without_collecting
 
 
 def freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: TapeFacts, tf_graph: Any) -> Graph:
-    """Everything the targets depend on, everything that depends on a source, and random draws apart from both."""
+    """All that the targets depend on, that depends on a source or cuts it out, and random draws apart from these."""
     with without_collecting():
         return _freeze(recorder, keras, entry, tape, tf_graph)
 
@@ -29,7 +29,7 @@ def freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: Tap
 def _freeze(recorder: Recorder, keras: KerasFacts, entry: RequestEntry, tape: TapeFacts, tf_graph: Any) -> Graph:
     scope = Scope(recorder, tf_graph, entry)
     behind = scope.behind(entry.targets)
-    needed = behind | scope.ahead(entry.sources)
+    needed = behind | scope.ahead(entry.sources) | scope.cutting(entry.sources)
     needed |= scope.draws_apart(entry.tape, needed)
     writer = GraphWriter(recorder, keras, scope, tape)
     for record in scope.records:

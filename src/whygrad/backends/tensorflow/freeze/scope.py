@@ -12,7 +12,7 @@ from whygrad.backends.tensorflow.log.op_table import kind_of
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.requests import RequestEntry
 from whygrad.backends.tensorflow.log.trace_log import trace_records
-from whygrad.graph import OpKind
+from whygrad.graph import Action, OpKind
 
 
 class Scope:
@@ -161,6 +161,17 @@ class Scope:
                 todo += fresh
                 todo += [alias for alias in self.aliases if fresh and self.handle(alias) in fresh]
             marked.update(todo)
+        return found
+
+    def cutting(self, sources: Iterable[Any]) -> set[int]:
+        """Sequence numbers of the records that cut sources out of larger tensors."""
+        found: set[int] = set()
+        todo = [source.tensor for source in sources if source.tensor is not None]
+        while todo:
+            for record in self.makers.get(todo.pop(), ()):
+                if record.action is Action.SPLIT and record.sequence not in found:
+                    found.add(record.sequence)
+                    todo.append(record.inputs[0])
         return found
 
     def draws_apart(self, tape: int, needed: set[int]) -> set[int]:

@@ -102,10 +102,13 @@ def facts_of(layer: Any, units: int | None, made: SourceSpan | None, into: int |
 
 
 def settled(layer: Any, facts: LayerFacts, steps: int) -> LayerFacts:
-    """The same of a layer with moving averages, with how far these are from what the batches had.
+    """The same of a layer with moving averages, with how far these are from what the batches had; or never adapted.
 
     After n steps an average is `m^n * first + (1 - m^n) * mean`, so that the mean of the batches can be told from it.
     """
+    if facts.type_name == "Normalization" and (learned := getattr(layer, "adapt_mean", None)) is not None:
+        spread = np.asarray(layer.adapt_variance.numpy())
+        return replace(facts, unadapted=not np.any(learned.numpy()) and bool(np.all(spread == 1.0)))
     momentum = getattr(layer, "momentum", None)
     mean, variance = getattr(layer, "moving_mean", None), getattr(layer, "moving_variance", None)
     if not isinstance(momentum, float) or mean is None or variance is None or not steps > 0:
