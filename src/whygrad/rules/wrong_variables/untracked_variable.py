@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
@@ -137,7 +137,7 @@ def _left_out(recording: Recording, request: Request) -> Iterator[tuple[Variable
     What a layer itself writes is a state, such as that of a recurrent layer from batch to batch.
     """
     updated = {pair.variable for update in recording.updates for pair in update.pairs}
-    asked = {source.variable for each in _training(recording, updated) for source in each.sources}
+    asked = {source.variable for each in _training(recording) for source in each.sources}
     states = {write.variable for write in recording.ledger.writes if write.kind is WriterKind.LAYER}
     accounted_for = asked | updated | states
     index = index_of(request.graph)
@@ -151,9 +151,10 @@ def _left_out(recording: Recording, request: Request) -> Iterator[tuple[Variable
             yield variable, live
 
 
-def _training(recording: Recording, updated: Container[VariableId | None]) -> Iterable[Request]:
+def _training(recording: Recording) -> Iterable[Request]:
     """Requests for what moves; all, where nothing does. Others look at gradients, and train nothing by it."""
-    moved = {number for number, variable in recording.variables.items() if variable.writes or number in updated}
+    moved = {number for number, variable in recording.variables.items() if variable.writes}
+    moved |= {pair.variable for update in recording.updates for pair in update.pairs}
     return [r for r in recording.requests if any(s.variable in moved for s in r.sources)] or recording.requests
 
 
@@ -186,7 +187,7 @@ def _forgotten_by_modules(recording: Recording) -> Iterator[Finding]:
 
 def _computed_once(recording: Recording, request: Request) -> Iterator[Finding]:
     """A variable of a constructor of which nobody keeps more than what was computed from it there."""
-    asked = {source.variable for each in recording.requests for source in each.sources}
+    asked = {source.variable for each in _training(recording) for source in each.sources}
     index = index_of(request.graph)
     behind = index.behind(request.targets)
     for number, reads in index.reads.items():
