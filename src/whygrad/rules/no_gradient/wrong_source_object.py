@@ -24,8 +24,9 @@ def wrong_source_object(recording: Recording) -> Iterator[Finding]:
     """Detects gradients asked of an object that only looks like what went into the loss.
 
     ## Why it matters
-    A symbolic Keras input, the output of a second forward pass, or a stacked copy has the right shape and values,
-    but the loss was computed from another tensor. The gradient is `None`, or the request raises.
+    A symbolic Keras input, the output of a second forward pass, a stacked copy, or a column of what the loss takes whole
+    has the right shape and values, but the loss was computed from another tensor. The gradient is `None`, or the request
+    raises.
 
     ## Example
     ```python
