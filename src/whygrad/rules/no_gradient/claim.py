@@ -115,8 +115,7 @@ def _message(missing: MissingCut, names: tuple[str, ...], because: str) -> str:
 
 
 def _severity(recording: Recording, group: Iterable[MissingCut]) -> Severity | None:
-    """A variable that another loss trains, or that gets its gradient in other steps, is a note; that others train it is
-    what is said of a term."""
+    """A variable that another loss trains, or that gets it in other steps, is a note; of a term it is what is said."""
     told = [m for m in group if not m.is_meant and (m.lost or not is_deliberate(recording, m.request, m.sources))]
     if not told:
         return Severity.NOTE

@@ -196,9 +196,11 @@ def used_whole(request: Request, source: Source) -> Op | None:
     index = index_of(request.graph)
     behind = index.behind(request.targets)
     part = source.tensor
-    while part is not None and part not in behind:
-        made = next(iter(index.makers.get(part, ())), None)
-        part = made.inputs[0] if made is not None and made.action is Action.SPLIT else None
+    for _ in index.ops:  # a part of a part, but for ever in no loop
+        made = None if part is None or part in behind else next(iter(index.makers.get(part, ())), None)
+        if made is None:
+            break
+        part = made.inputs[0] if made.action is Action.SPLIT else None
     users = () if part is None or part == source.tensor else index.users.get(part, ())
     used = (op for op, _ in users if op.action is not Action.SPLIT and any(each in behind for each in op.outputs))
     return next(used, None)

@@ -217,7 +217,8 @@ def _is_baked(recording: Recording, factor: ZeroFactor) -> bool:
 def _is_missing(recording: Recording, index: Index, factor: ZeroFactor) -> bool:
     """Whether the factor is zeros in place of a gradient that is missing: why it is missing is the cause."""
     made = index.origin(factor.op.inputs[factor.position])
-    return made in {each.request.where for each in missing_of(recording).unconnected if each.request.zeros_accepted}
+    places = {each.request.where for each in missing_of(recording).unconnected if each.request.zeros_accepted}
+    return made is not None and made in places
 
 
 def _by_factor(recording: Recording, request: Request, index: Index, factor: ZeroFactor) -> Finding:

@@ -137,9 +137,8 @@ def _left_out(recording: Recording, request: Request) -> Iterator[tuple[Variable
     What a layer itself writes is a state, such as that of a recurrent layer from batch to batch.
     """
     updated = {pair.variable for update in recording.updates for pair in update.pairs}
-    asked = {source.variable for each in _training(recording) for source in each.sources}
     states = {write.variable for write in recording.ledger.writes if write.kind is WriterKind.LAYER}
-    accounted_for = asked | updated | states
+    accounted_for = updated | states | {source.variable for each in _training(recording) for source in each.sources}
     index = index_of(request.graph)
     reached = index.open_behind(request.targets, request.tape)
     for number, reads in index.reads.items():
