@@ -176,6 +176,16 @@ def function_around(span: SourceSpan | None) -> str | None:
     return None if found is None else getattr(found[0].scope(found[1]), "name", None)
 
 
+def blocks_around(span: SourceSpan | None) -> Iterator[tuple[str, int]]:
+    """File and line of what each `with` statement enters that a span lies in, within its function."""
+    found = located(span)
+    node: ast.AST | None = None if found is None else found[1]
+    while found is not None and node is not None and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(node, ast.With):
+            yield from ((found[0].file, item.context_expr.lineno) for item in node.items)
+        node = found[0].parents.get(node)
+
+
 def parameters(function: ast.AST) -> set[str]:
     """The names that a function is given; none for what is no function."""
     return {node.arg for node in ast.walk(getattr(function, "args", ast.Pass())) if isinstance(node, ast.arg)}

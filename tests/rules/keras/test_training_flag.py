@@ -133,3 +133,35 @@ def test_silent_when_the_statistics_of_the_model_come_from_elsewhere(tmp_path: P
 
 def test_silent_when_a_function_says_no_for_a_model_that_is_not_trained(tmp_path: Path) -> None:
     assert refused(tmp_path, trained=False) == []
+
+
+LOOK = """
+def step(x):
+    with tf.GradientTape() as tape:
+        loss = loss_of(model(x))
+def look(x):
+    with tf.GradientTape() as tape:
+        score = model(x, training=False)
+"""
+
+
+@pytest.mark.parametrize(("moves", "told"), [(False, ["WG705"]), (True, [])])
+def test_what_is_asked_for_under_a_tape_that_only_looks_is_no_training(
+    tmp_path: Path, moves: bool, told: list[str]
+) -> None:
+    script = Script(tmp_path, LOOK)
+    g = GraphBuilder()
+    w, x = g.variable("w"), g.constant()
+    flags = {"model(x)": None, "model(x, training=False)": False}
+    calls = tuple(Call(where=script[text], training=flag) for text, flag in flags.items())
+    g.event(replace(called(w), calls=calls))
+    first, second = (replace(script[f"{call}"], line=script[call].line - 1) for call in flags)
+    with g.tape(entered=first) as training:
+        loss = g.op(OpKind.SMOOTH, (w,))
+        g.request(loss, [w], tape=training)
+        g.update([(w, w)])
+    with g.tape(entered=second) as looking:
+        g.watch(x)
+        g.request(g.op(OpKind.CONTRACT, (w, x)), [w if moves else x], tape=looking)
+
+    assert codes(g.finish()) == told

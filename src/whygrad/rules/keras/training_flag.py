@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import partial
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.fixes.losses import in_training_mode
-from whygrad.graph import Recording
+from whygrad.graph import Recording, VariableId
 from whygrad.graph.objects import Call, ObjectCalled, Trained
 from whygrad.graph.recording import ABSENT
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import also_at, listing
 from whygrad.source import SourceSpan
+from whygrad.source.module import blocks_around
 from whygrad.source.training_call import unknowing_step
 
 
@@ -49,7 +50,7 @@ def training_flag(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    A model that is called with the flag anywhere under a tape is taken to be used knowingly; so is `training=False`
+    A model that is called with the flag anywhere under a tape that trains is taken to be used knowingly; so is `training=False`
     in the training step itself, and where the statistics of the normalisation come from elsewhere.
     """
     asked = {
@@ -59,8 +60,9 @@ def training_flag(recording: Recording) -> Iterator[Finding]:
     moved = {pair.variable for update in recording.updates if update.where not in in_fit for pair in update.pairs}
     if not recording.updates:  # a step that is only looked at, as in `explain`
         moved = {variable for variable in asked if variable is not None}
+    trains, looks = _entered(recording, moved)
     for event in recording.events_of(ObjectCalled):
-        taped = [call for call in event.calls if call.taped]
+        taped = [call for call in event.calls if call.taped and not _is_look(call, trains, looks)]
         if not taped or not event.mode_dependent or not asked & moved & set(event.variables):
             continue
         yield from _refused(event)
@@ -75,6 +77,23 @@ def training_flag(recording: Recording) -> Iterator[Finding]:
             help="call it with `training=True` in the training step (or say `training=False` where that is meant)",
             fixes=partial(in_training_mode, [call.where for call in taped]),
         )
+
+
+def _entered(recording: Recording, moved: Set[VariableId]) -> tuple[set[tuple[str, int]], set[tuple[str, int]]]:
+    """Where tapes begin whose gradients move something, and where those begin that only look at gradients."""
+    trains, looks = set[tuple[str, int]](), set[tuple[str, int]]()
+    for request in recording.requests:
+        tape = recording.tapes.get(request.tape)
+        if tape is not None and tape.entered is not None:
+            kind = trains if any(source.variable in moved for source in request.sources) else looks
+            kind.add((tape.entered.file, tape.entered.line))
+    return trains, looks
+
+
+def _is_look(call: Call, trains: set[tuple[str, int]], looks: set[tuple[str, int]]) -> bool:
+    """Whether a call is made under tapes alone that move nothing: what is asked of the model there is no training."""
+    around = {block for span in (call.where, *call.callers) for block in blocks_around(span)}
+    return not around.isdisjoint(looks) and around.isdisjoint(trains)
 
 
 def _refused(event: ObjectCalled) -> Iterator[Finding]:
