@@ -158,3 +158,18 @@ def test_fires_when_the_training_that_gave_it_is_over(begun: int, given: bool, l
     g.update([(b, b), *([(w, None)] if given else [])], where=at(4), optimizer_id=2)
 
     assert codes(g.finish(loss=loss, sources=[w, b], where=at(3))) == ([ROUNDED] if loud else [])
+
+
+@pytest.mark.parametrize(("nested", "told"), [(True, [ROUNDED]), (False, [])])
+def test_a_gradient_of_gradients_that_gives_nothing_is_missed(nested: bool, told: list[str]) -> None:
+    """Although another request gives the variable its gradient, and something moves it."""
+    g = GraphBuilder()
+    w = g.variable("w")
+    with g.tape() as inner:
+        value = g.op(OpKind.SMOOTH, (w,), where=at(2))
+    g.request(value, [w], tape=inner, where=at(3))
+    g.update([(w, w)])
+    slope = g.op(OpKind.SMOOTH, (w,), where=at(3 if nested else 4))  # the way back runs where it was asked for
+    along = g.op(OpKind.SMOOTH, (g.op(OpKind.ROUND, (slope,), where=at(5)),), where=at(6))
+
+    assert codes(g.finish(loss=along, sources=[w], where=at(7))) == told

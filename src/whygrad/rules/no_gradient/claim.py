@@ -116,7 +116,10 @@ def _message(missing: MissingCut, names: tuple[str, ...], because: str) -> str:
 
 def _severity(recording: Recording, group: Iterable[MissingCut]) -> Severity | None:
     """A variable that another loss trains, or that gets it in other steps, is a note; of a term it is what is said."""
-    told = [m for m in group if not m.is_meant and (m.lost or not is_deliberate(recording, m.request, m.sources))]
+    missed = [m for m in group if not m.is_meant]
+    told = [
+        m for m in missed if m.lost or _is_of_slopes(recording, m) or not is_deliberate(recording, m.request, m.sources)
+    ]
     if not told:
         return Severity.NOTE
     return Severity.WARNING if all(m.lost is not None and m.lost.is_fitted for m in told) else None
@@ -143,6 +146,17 @@ def _is_fatal(recording: Recording, request: Request) -> bool:
         lacking = [each for each in recording.requests if any(source.outcome in ABSENT for source in each.sources)]
         return request is max(lacking, key=lambda each: each.order, default=None)
     return kind is FailureKind.NO_GRADIENTS and all(source.outcome in ABSENT for source in request.sources)
+
+
+def _is_of_slopes(recording: Recording, missing: MissingCut) -> bool:
+    """Whether a gradient of gradients gave nothing at all: nobody takes that to see what a loss trains."""
+    request = missing.request
+    if any(source.outcome not in ABSENT for source in request.sources):
+        return False
+    behind = index_of(request.graph).behind(request.targets)
+    asked = {each.where for each in recording.requests if each.tape != request.tape} - {None}
+    slopes = (op for op in request.graph.ops if op.where in asked)  # a tape's way back runs where it was asked for
+    return any(not behind.isdisjoint(op.outputs) for op in slopes)
 
 
 def _is_update_without(recording: Recording, request: Request, sources: tuple[Source, ...]) -> bool:
