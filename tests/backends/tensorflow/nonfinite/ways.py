@@ -251,6 +251,12 @@ LOSSES: Final = (
         "risky = tf.math.log(x) #!\nloss = tf.reduce_sum(tf.where(x > 0.0, risky, 0.0) - risky * [0.0, 1.0])",
     ),
     Loss(
+        "an infinity of the data that goes through a product of matrices, and is bounded after it",
+        "nan-data",
+        "x = np.float32([[1.0], [np.inf]]); w = tf.Variable([[0.5]]); sources = [w]",
+        "loss = tf.reduce_sum(tf.tanh(x @ w)) #!",
+    ),
+    Loss(
         "float16 square",
         "nan-float16",
         "x = tf.Variable(tf.constant([300.0, 1.0], tf.float16)); sources = [x]",
