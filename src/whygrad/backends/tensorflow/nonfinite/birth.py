@@ -287,14 +287,13 @@ def _is_averaged_before(value: Value) -> bool:
     todo, seen = [value], {id(value)}
     while todo:
         node = todo.pop().maker
-        forward = None if node is None else node.forward or node
-        if node is None or forward is None or not any(each is not None and each.bad for each in forward.inputs):
+        if node is None:
             continue
-        if kind_of(forward.type) is OpKind.CONTRACT or ACTIONS.get(forward.type) is Action.MEAN:
+        forward = node.forward or node
+        bad = [each for each in forward.inputs if each is not None and each.bad]
+        if bad and (kind_of(forward.type) is OpKind.CONTRACT or ACTIONS.get(forward.type) is Action.MEAN):
             return True
-        if forward is not node:
-            continue
-        bad = [each for each in node.inputs if each is not None and each.bad and id(each) not in seen]
-        seen.update(map(id, bad))
-        todo += bad
+        if forward is node:
+            todo += [each for each in bad if id(each) not in seen]
+            seen.update(map(id, bad))
     return False
