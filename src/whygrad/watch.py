@@ -21,6 +21,7 @@ from whygrad.errors import GradientError, NotCallableError, UsageError
 from whygrad.graph import Failure, Ledger, Recording, Request, Source
 from whygrad.graph.codec import dump
 from whygrad.graph.questions.escape import with_escapes
+from whygrad.graph.questions.untrained import untrained
 from whygrad.graph.questions.zeros import is_filled_in
 from whygrad.graph.recording import ABSENT, used_variables
 from whygrad.graph.sources import with_sources
@@ -32,7 +33,7 @@ from whygrad.report.json import location
 from whygrad.report.ledger import printed
 from whygrad.rules import all_rules, diagnose_apart, selection_of
 from whygrad.rules.term_names import TermTraining, training_of_terms
-from whygrad.rules.wording import name_of, target_expression
+from whygrad.rules.wording import name_of, target_expression, variable_name
 from whygrad.run_folder import runs_of_this_process
 from whygrad.source import refresh_sources, texts_of
 from whygrad.training.guard.every_optimizer import Guards
@@ -424,6 +425,7 @@ def _facts(recording: Recording) -> dict[str, object]:
         "requests": sum(request.times for request in recording.requests if not request.unasked),
         "updates": sum(update.times for update in recording.updates),
         "variables": len(used_variables(recording)),
+        **({"untrained": sorted(set(map(variable_name, idle)))} if (idle := untrained(recording)) else {}),
         **({} if failure is None else {"error": _error_facts(failure)}),
     }
 

@@ -46,6 +46,15 @@ def test_diagnostics_are_followed_by_a_summary() -> None:
             {"requests": 1, "updates": 200, "steps": 200, "variables": 14, "script": "train.py"},
             "whygrad: no problem found in 1 gradient computation, 200 updates, 200 steps, 14 variables",
         ),
+        (
+            {"requests": 9, "variables": 8, "untrained": ["a", "b", "c", "d"]},
+            "whygrad: no problem found in 9 gradient computations, 8 variables; "
+            "4 are used but not trained: `a`, `b`, `c` and 1 more",
+        ),
+        (
+            {"requests": 9, "variables": 2, "untrained": ["a"]},
+            "whygrad: no problem found in 9 gradient computations, 2 variables; 1 is used but not trained: `a`",
+        ),
         ({"files": 3}, "whygrad: no problem found in 3 files"),
         ({"requests": 0}, "whygrad: no gradient computation was seen: nothing to check"),
     ],

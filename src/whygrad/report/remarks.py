@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from whygrad.diagnostics import Diagnostic, Fix
@@ -48,10 +49,10 @@ def remarks(diagnostic: Diagnostic) -> tuple[Remark, ...]:
     return tuple(found)
 
 
-def _name_some(names: tuple[str, ...]) -> str:
+def name_some(names: Sequence[str], most: int = _NAMED) -> str:
     """The first few names, and how many more there are."""
-    listed = ", ".join(f"`{name}`" for name in names[:_NAMED])
-    return listed if len(names) <= _NAMED else f"{listed} and {len(names) - _NAMED} more"
+    listed = ", ".join(f"`{name}`" for name in names[:most])
+    return listed if len(names) <= most else f"{listed} and {len(names) - most} more"
 
 
 def _unnamed_variables(diagnostic: Diagnostic) -> str:
@@ -60,7 +61,7 @@ def _unnamed_variables(diagnostic: Diagnostic) -> str:
     if all(f"`{name}`" in message for name in diagnostic.variables):
         return ""
     noun = "variable" if len(diagnostic.variables) == 1 else "variables"
-    return f"{noun}: {_name_some(diagnostic.variables)}"
+    return f"{noun}: {name_some(diagnostic.variables)}"
 
 
 def edits_shown(fix: Fix) -> str:

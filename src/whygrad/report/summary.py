@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from whygrad.diagnostics import Severity
+from whygrad.report.remarks import name_some
 from whygrad.report.report_data import ReportData
 from whygrad.source import shown_file
 
 _LONGEST: Final = 200  # characters of an exception's text: the traceback has all of it
+_MOST_NAMED: Final = 3  # of names, in one line
 _LOOKED_AT = {  # a count in `ReportData.run`, and the word for it
     "requests": "gradient computation",
     "updates": "update",
@@ -51,7 +53,15 @@ def _found(report: ReportData) -> str:
         for key, noun in _LOOKED_AT.items()
         if isinstance(count := report.run.get(key), int) and count > 0
     )
-    return f"whygrad: {counts(report)}{f' in {looked_at}' if looked_at else ''}"
+    return f"whygrad: {counts(report)}{f' in {looked_at}' if looked_at else ''}{_idle(report)}"
+
+
+def _idle(report: ReportData) -> str:
+    """The variables that a loss uses and nothing trains: it may be meant, so it is no finding."""
+    names = report.run.get("untrained")
+    if not isinstance(names, list):
+        return ""
+    return f"; {len(names)} {'is' if len(names) == 1 else 'are'} used but not trained: {name_some(names, _MOST_NAMED)}"
 
 
 def failing(report: ReportData) -> str | None:

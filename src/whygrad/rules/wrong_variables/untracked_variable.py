@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Word
 from whygrad.fixes.owned import made_in_init
 from whygrad.fixes.variables import rebased, tracked
 from whygrad.graph import Op, OpKind, Recording, Request, Variable, VariableId
-from whygrad.graph.ledger import WriterKind
 from whygrad.graph.objects import ListRead
 from whygrad.graph.questions.fed_in import is_fed_in
 from whygrad.graph.questions.query import index_of
+from whygrad.graph.questions.untrained import left_out, training_requests
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, text_of, variable_name
 from whygrad.rules.wrong_variables.variable_recreated import recreated_variables
@@ -99,7 +99,7 @@ def _forgotten(recording: Recording, request: Request) -> Iterator[tuple[Variabl
     """Trainable variables of this loss that are in no list of a model; of each, whether it may be an input just as well,
     and where a layer that does not hold it calls the one that does."""
     trained = {source.variable for source in request.sources if source.variable is not None}
-    for variable, live in _left_out(recording, request):
+    for variable, live in left_out(recording, request):
         if not (variable.trainable and variable.is_floating and _is_unknown(recording, request, variable, live)):
             continue
         is_input = is_fed_in(index_of(request.graph), live, trained) and not _is_said_trainable(variable)
@@ -131,43 +131,17 @@ def _has_a_row_for_each_target(request: Request, variable: Variable) -> bool:
     return rows not in ((), (1,), (None,)) and any(shape[:1] == rows for shape in others)
 
 
-def _left_out(recording: Recording, request: Request) -> Iterator[tuple[Variable, list[Op]]]:
-    """Variables that this loss would train, that no request asks for and nothing writes, with their reads.
-
-    What a layer itself writes is a state, such as that of a recurrent layer from batch to batch.
-    """
-    updated = {pair.variable for update in recording.updates for pair in update.pairs}
-    states = {write.variable for write in recording.ledger.writes if write.kind is WriterKind.LAYER}
-    accounted_for = updated | states | {source.variable for each in _training(recording) for source in each.sources}
-    index = index_of(request.graph)
-    reached = index.open_behind(request.targets, request.tape)
-    for number, reads in index.reads.items():
-        variable = recording.variables.get(number)
-        if variable is None or number in accounted_for or variable.writes:
-            continue
-        live = [op for op in reads if request.tape in op.tapes and any(t in reached for t in op.outputs)]
-        if live:
-            yield variable, live
-
-
-def _training(recording: Recording) -> Iterable[Request]:
-    """Requests for what moves; all, where nothing does. Others look at gradients, and train nothing by it."""
-    moved = {number for number, variable in recording.variables.items() if variable.writes}
-    moved |= {pair.variable for update in recording.updates for pair in update.pairs}
-    return [r for r in recording.requests if any(s.variable in moved for s in r.sources)] or recording.requests
-
-
 def _forgotten_by_modules(recording: Recording) -> Iterator[Finding]:
     """A `tf.Module` that holds Keras layers or plain objects has none of their variables in its lists."""
     reads = recording.events_of(ListRead)
     events = [read for read in reads if read.unlisted and read.attribute == "trainable_variables"]
     if not events:
         return
-    left_out = {variable.id: None for request in recording.requests for variable, _ in _left_out(recording, request)}
+    unasked = {variable.id: None for request in recording.requests for variable, _ in left_out(recording, request)}
     asked_at = {request.where.line for request in recording.requests if request.where is not None}
     told: set[VariableId] = set()
     for event in sorted(events, key=lambda each: each.where is None or each.where.line not in asked_at):
-        missing = [number for number in left_out if number in event.unlisted and number not in told]
+        missing = [number for number in unasked if number in event.unlisted and number not in told]
         if not missing or event.where is None:
             continue
         told.update(missing)
@@ -186,7 +160,7 @@ def _forgotten_by_modules(recording: Recording) -> Iterator[Finding]:
 
 def _computed_once(recording: Recording, request: Request) -> Iterator[Finding]:
     """A variable of a constructor of which nobody keeps more than what was computed from it there."""
-    asked = {source.variable for each in _training(recording) for source in each.sources}
+    asked = {source.variable for each in training_requests(recording) for source in each.sources}
     index = index_of(request.graph)
     behind = index.behind(request.targets)
     for number, reads in index.reads.items():

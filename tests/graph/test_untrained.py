@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from graph_builder import GraphBuilder
+from whygrad.graph import OpKind
+from whygrad.graph.questions.untrained import untrained
+
+
+def test_a_weight_that_a_loss_uses_and_no_request_asks_for_is_untrained() -> None:
+    g = GraphBuilder()
+    x, kernel, bias = g.constant(), g.variable("kernel"), g.variable("bias")
+    g.request(g.op(OpKind.SMOOTH, (g.op(OpKind.CONTRACT, (x, kernel)), bias)), [kernel])
+    g.update([(kernel, kernel)])
+
+    assert [variable.name for variable in untrained(g.finish())] == ["bias"]
+
+
+def test_a_weight_of_another_request_is_trained() -> None:
+    g = GraphBuilder()
+    x, generator, critic = g.constant(), g.variable("generator"), g.variable("critic")
+    score = g.op(OpKind.CONTRACT, (g.op(OpKind.CONTRACT, (x, generator)), critic))
+    for each in (generator, critic):
+        g.request(score, [each])
+        g.update([(each, each)])
+
+    assert not untrained(g.finish())
+
+
+def test_frozen_weights_and_those_behind_a_cut_are_no_weights_of_the_training() -> None:
+    g = GraphBuilder()
+    x, kernel = g.constant(), g.variable("kernel")
+    frozen, cut = g.variable("frozen", trainable=False), g.variable("cut")
+    passed = g.op(OpKind.CONTRACT, (g.op(OpKind.CONTRACT, (x, frozen)), kernel))
+    g.request(g.op(OpKind.SMOOTH, (passed, g.op(OpKind.STOP, (cut,)))), [kernel])
+    g.update([(kernel, kernel)])
+
+    assert not untrained(g.finish())
+
+
+def test_nothing_is_untrained_in_a_program_that_only_looks() -> None:
+    g = GraphBuilder()
+    image, kernel = g.variable("image"), g.variable("kernel")
+
+    assert not untrained(g.finish(loss=g.op(OpKind.CONTRACT, (image, kernel)), sources=[image]))
