@@ -19,7 +19,15 @@ from whygrad.source.naming import (
     rebinds_itself,
     second_name,
 )
-from whygrad.source.state import attribute_reads, changed_outside, is_guard, mutations, replacements
+from whygrad.source.state import (
+    attribute_reads,
+    changed_outside,
+    global_reads,
+    is_guard,
+    mutations,
+    names_in,
+    replacements,
+)
 
 
 def at(file: Path, program: str, piece: str) -> SourceSpan:
@@ -84,6 +92,40 @@ def test_a_method_that_a_function_calls_changes_what_the_function_uses(
     program = AGENT.format(method=method)
 
     assert [each.name for each in mutations(at(tmp_path / "p.py", program, "x * self.rate"))] == found
+
+
+HELPERS = """
+total = 0
+
+class Trainer:
+    def decay(self):
+        return min(0.9, self.seen / 10)
+
+    @property
+    def weight(self):
+        return 2 * self.decay()
+
+    def step(self, x):
+        global total
+        self.seen += 1
+        total += 1
+        self.lost += 1
+        return share() * self.weight * x
+
+def share():
+    return 1 / total
+"""
+
+
+def test_what_a_function_changes_may_be_used_by_the_helpers_that_it_runs(tmp_path: Path) -> None:
+    span = at(tmp_path / "p.py", HELPERS, "share() * self.weight")
+
+    assert [(each.name, each.read.line) for each in mutations(span)] == [("self.seen", 6), ("total", 20)]
+    assert {"self.seen", "total", "self.lost"} <= names_in(span)
+    assert (read := attribute_reads(span, "seen")) is not None
+    assert read.line == 6
+    assert (read := global_reads(span, "total")) is not None
+    assert read.line == 20
 
 
 def test_the_line_that_makes_something_is_found_in_a_file_a_function_or_a_class(tmp_path: Path) -> None:

@@ -11,6 +11,9 @@ from typing import TypeGuard
 from whygrad.source.module import FUNCTIONS, LOOPS, Module, loads, located, parameters, plain_names, targets_of
 from whygrad.source.text import SourceSpan
 
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef)
+
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
@@ -21,10 +24,11 @@ class Mutation:
 
 def mutations(span: SourceSpan) -> Iterator[Mutation]:
     """Names that the function around a span uses and changes by what they were, itself or by a method that it calls."""
-    for module, function, statement, name in _changes_in(span, (ast.AugAssign, ast.Assign), with_methods=True):
+    for module, function, statement, name in _changes_in(span, (ast.AugAssign, ast.Assign), with_helpers=True):
         if isinstance(statement, ast.Assign) and not any(_reads(statement.value, name)):
             continue
-        read = next(_other_reads(module, function, name, statement), None)
+        bodies = (function, *helpers_of(module, function))
+        read = next((read for body in bodies for read in _other_reads(module, body, name, statement)), None)
         if read is not None:
             yield Mutation(name, module.span(statement), module.span(read))
 
@@ -39,45 +43,59 @@ def replacements(span: SourceSpan) -> Iterator[Mutation]:
 
 
 def _changes_in(
-    span: SourceSpan, kinds: tuple[type[ast.Assign | ast.AugAssign], ...], *, with_methods: bool = False
+    span: SourceSpan, kinds: tuple[type[ast.Assign | ast.AugAssign], ...], *, with_helpers: bool = False
 ) -> Iterator[tuple[Module, ast.AST, ast.stmt, str]]:
     """Statements of the function around a span that change an attribute or an outer name, with that name.
 
-    `with_methods`: those of the methods of the same object that it calls, too.
+    `with_helpers`: those of the methods of the same object, and of functions beside it, that it calls, too.
     """
     found = _function_around(span)
     if found is None:
         return
     module, function = found
-    shared = _shared_names(function)
-    for body in (function, *(_methods_called(module, function) if with_methods else ())):
+    for body in (function, *(helpers_of(module, function) if with_helpers else ())):
+        shared = _shared_names(body)
         for statement in ast.walk(body):
             targets = targets_of(statement) if isinstance(statement, kinds) else []
             if len(targets) == 1 and isinstance(statement, ast.stmt):
                 name = ast.unparse(targets[0])
-                if isinstance(targets[0], ast.Attribute) or (name in shared and body is function):
+                if isinstance(targets[0], ast.Attribute) or name in shared:
                     yield module, function, statement, name
 
 
-def _methods_called(module: Module, function: ast.AST) -> Iterator[ast.AST]:
-    """The methods of the class around a function that it calls by `self.name()`."""
+def helpers_of(module: Module, function: ast.AST) -> list[_Function]:
+    """What a function runs of its module: methods and properties of its object, and functions, and what these run."""
+    found: list[_Function] = []
+    todo = [function]
+    while todo:
+        for each in _named_in(module, todo.pop()):
+            if each is not function and each not in found:
+                found.append(each)
+                todo.append(each)
+    return found
+
+
+def _named_in(module: Module, function: ast.AST) -> Iterator[_Function]:
     home = module.around(function, ast.ClassDef)
-    own = {each.name: each for each in home.body if isinstance(each, ast.FunctionDef)} if home is not None else {}
-    for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
-        name = ast.unparse(call.func).removeprefix("self.")
-        if name in own and own[name] is not function and ast.unparse(call.func) == f"self.{name}":
-            yield own[name]
+    methods = {each.name: each for each in home.body if isinstance(each, _DEFINED)} if home is not None else {}
+    functions = {each.name: each for each in module.tree.body if isinstance(each, _DEFINED)}
+    for node in ast.walk(function):
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name in functions:
+                yield functions[name]
+            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Load()) if name in methods:
+                yield methods[name]
 
 
-def _function_around(span: SourceSpan) -> tuple[Module, ast.FunctionDef | ast.AsyncFunctionDef] | None:
+def _function_around(span: SourceSpan) -> tuple[Module, _Function] | None:
     found = located(span)
     function = None if found is None else found[0].scope(found[1])
-    if found is None or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    if found is None or not isinstance(function, _DEFINED):
         return None
     return found[0], function
 
 
-def _shared_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+def _shared_names(function: _Function) -> set[str]:
     """Names declared `global` or `nonlocal`."""
     return {name for node in ast.walk(function) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
 
@@ -125,7 +143,7 @@ def _changes(statement: ast.AST, name: str) -> TypeGuard[ast.Assign | ast.AugAss
 def _happens_again(module: Module, statement: ast.stmt, function: ast.AST, name: str) -> bool:
     """In a loop, in the scope that the function sees the name in; or in a function that declares it its own."""
     around = module.scope(statement)
-    if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)) and name in _shared_names(around):
+    if isinstance(around, _DEFINED) and name in _shared_names(around):
         return True
     if function not in set(ast.walk(around)):
         return False
@@ -135,27 +153,39 @@ def _happens_again(module: Module, statement: ast.stmt, function: ast.AST, name:
 
 
 def attribute_reads(span: SourceSpan, attribute: str) -> SourceSpan | None:
-    """Where the function around a span first uses `self.attribute`."""
+    """Where the function around a span, or a helper that it calls, first uses `self.attribute`."""
     found = located(span)
     if found is None:
         return None
-    module, node = found
-    named = (n for n in ast.walk(module.scope(node)) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load))
-    reads = (n for n in named if n.attr == attribute and ast.unparse(n) == f"self.{attribute}")
-    return min((module.span(read) for read in reads), default=None)
+    module, function = found[0], found[0].scope(found[1])
+    for body in (function, *helpers_of(module, function)):
+        named = (n for n in ast.walk(body) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load))
+        reads = (n for n in named if n.attr == attribute and ast.unparse(n) == f"self.{attribute}")
+        if (first := min((module.span(read) for read in reads), default=None)) is not None:
+            return first
+    return None
 
 
 def global_reads(span: SourceSpan, name: str) -> SourceSpan | None:
-    """Where the function around a span first uses a global name, other than to print it or to count it up."""
+    """Where the function around a span, or a helper that it calls, first uses a global name, other than to print it or
+    to count it up."""
     found = located(span)
     if found is None:
         return None
-    module, node = found
-    function = module.scope(node)
+    module, function = found[0], found[0].scope(found[1])
     if isinstance(function, ast.Module):
         return None
-    reads = (load for load in loads(function, name) if not _is_printed(module, load))
-    return min((module.span(load) for load in reads if not _counts_itself(module, load)), default=None)
+    for body in (function, *(each for each in helpers_of(module, function) if not _is_own(each, name))):
+        reads = (load for load in loads(body, name) if not _is_printed(module, load))
+        first = min((module.span(load) for load in reads if not _counts_itself(module, load)), default=None)
+        if first is not None:
+            return first
+    return None
+
+
+def _is_own(function: _Function, name: str) -> bool:
+    """Whether a function has a name of its own by this word."""
+    return name in parameters(function) or name in plain_names(function, ast.Store) - _shared_names(function)
 
 
 def uses_of(span: SourceSpan, name: str) -> SourceSpan | None:
@@ -176,9 +206,10 @@ def _is_told(module: Module, node: ast.expr) -> bool:
 
 
 def names_in(span: SourceSpan) -> frozenset[str]:
-    """The names in the function around a span, dotted ones too: `n`, `self.count`, `np.random.normal`."""
+    """The names in the function around a span and its helpers, also dotted: `n`, `self.count`, `np.random.normal`."""
     found = _function_around(span)
-    names = (_dotted(node) for node in ast.walk(found[1])) if found is not None else ()
+    bodies = () if found is None else (found[1], *helpers_of(*found))
+    names = (_dotted(node) for body in bodies for node in ast.walk(body))
     return frozenset(name for name in names if name is not None)
 
 

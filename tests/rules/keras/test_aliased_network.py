@@ -20,14 +20,16 @@ loss = network(x) - backup
 """
 
 
-def called_twice(folder: Path, *variables: Variable, target: str = "target", value: str = "network") -> ObjectCalled:
-    """A network that is called as `target` and as `network`, after an assignment."""
+def called_twice(
+    folder: Path, *variables: Variable, target: str = "target", value: str = "network", taped: bool = False
+) -> ObjectCalled:
+    """A network that is called as `network`, under a tape, and as `target`, after an assignment."""
     script = Script(folder, AGENT.format(target=target, value=value))
     places = (script["target(x)"], script["network(x)"])
     return ObjectCalled(
         name="network",
         variables=tuple(variable.id for variable in variables),
-        calls=(Call(where=places[0], taped=False), Call(where=places[1])),
+        calls=(Call(where=places[0], taped=taped), Call(where=places[1])),
     )
 
 
@@ -52,9 +54,18 @@ def test_fires_when_the_second_use_is_stopped(tmp_path: Path) -> None:
     g = GraphBuilder()
     w = g.variable("w")
     loss = g.op(OpKind.SMOOTH, (w, g.op(OpKind.STOP, (w,))))
-    g.event(called_twice(tmp_path, w))
+    g.event(called_twice(tmp_path, w, taped=True))
 
     assert codes(g.finish(loss=loss)) == ["WG209"]
+
+
+def test_silent_when_one_name_alone_makes_the_fixed_value_and_the_other_is_for_evaluation(tmp_path: Path) -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    loss = g.op(OpKind.SMOOTH, (w, g.op(OpKind.STOP, (w,))))
+    g.event(called_twice(tmp_path, w))
+
+    assert codes(g.finish(loss=loss)) == []
 
 
 def test_silent_when_both_uses_carry_a_gradient(tmp_path: Path) -> None:

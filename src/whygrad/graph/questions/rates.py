@@ -53,9 +53,8 @@ def rate_of(recording: Recording, request: Request) -> Rate | None:
     update = updates[0] if updates and not any(map(_adds_up, updates)) else None
     if update is not None and _starts_again(recording, update):
         return None
-    found = [
-        s for s in request.sources if s.numbers is not None and s.variable is not None and _is_kernel(recording, s)
-    ]
+    moved = set() if update is None else {pair.variable for pair in update.pairs}  # others have rates of their own
+    found = [s for s in request.sources if s.numbers is not None and s.variable in moved and _is_kernel(recording, s)]
     known = losses(request)
     rates = () if update is None else update.rates or (update.rate or 0.0,)
     if update is None or not any(rates) or not found or not known:

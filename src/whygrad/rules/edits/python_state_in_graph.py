@@ -10,6 +10,7 @@ from whygrad.fixes.states import drawn_anew, in_variable
 from whygrad.graph import Recording
 from whygrad.rules.baked_state import BakedState, baked_states
 from whygrad.rules.rule import Finding, rule
+from whygrad.source import source_text
 
 
 @rule("WG603", "python-state-in-graph", severity=Severity.WARNING, since="0.1.0")
@@ -104,8 +105,10 @@ def _help(state: BakedState) -> str:
         return (
             f"keep it in a variable ({made}) that is changed by `{Word.ASSIGN}`, or pass it to the function as a tensor"
         )
+    if "+=" not in (source_text(state.where) or "+="):
+        return f"keep it in a variable (`{Word.VARIABLE}(..., trainable=False)`) and change that by `{Word.ASSIGN}`"
     counter = f"`{Word.VARIABLE}(0, trainable=False)`, `{state.name}.{Word.ASSIGN_ADD}(1)`"
-    return f"keep it in a variable ({counter}) and branch with `{Word.COND}`"
+    return f"keep it in a variable ({counter}) and compute with that, or branch on it with `{Word.COND}`"
 
 
 def _drawn(state: BakedState) -> Finding:

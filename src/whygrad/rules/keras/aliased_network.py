@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 from functools import partial
+from operator import or_
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.fixes.networks import copied, each_made_anew
 from whygrad.graph import Action, OpKind, Recording, Request, TensorId, VariableId
 from whygrad.graph.ledger import WriterKind
-from whygrad.graph.objects import AttributeSet, Given, ListRead, ObjectCalled
+from whygrad.graph.objects import AttributeSet, Call, Given, ListRead, ObjectCalled
 from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names, text_of, variable_name
@@ -64,17 +65,19 @@ def aliased_network(recording: Recording) -> Iterator[Finding]:
     yield from _multiplied(recording)
     told = set[VariableId]()
     yield from _copied_onto_itself(recording, told)
-    yield from _twice_on_one_input(recording)
+    yield from _twice_on_one_input(recording, told)
     yield from _taken_from_itself(recording)
     for event in recording.events_of(ObjectCalled):
         fresh = event.calls and told.isdisjoint(event.variables)
-        for first, second, assigned, places in _two_names(event) if fresh else ():
-            if _bootstraps(recording, event):
+        for first, second, assigned, called in _two_names(event) if fresh else ():
+            if _bootstraps(recording, event, called):
                 told.update(event.variables)
                 yield Finding(
                     message=f"`{first}` and `{second}` are likely meant to be two networks, but are one",
                     primary=Label(assigned, "a second name, not a copy"),
-                    related=tuple(Label(place, "called here") for place in places),
+                    related=tuple(
+                        Label(calls[0].where, "called here") for calls in called if calls[0].where is not None
+                    ),
                     help=f"copy it: `{first} = keras.models.clone_model({second})`, "
                     f"then `{first}.set_weights({second}.get_weights())`",
                     fixes=partial(copied, assigned),
@@ -83,15 +86,16 @@ def aliased_network(recording: Recording) -> Iterator[Finding]:
     yield from _paired_with_itself(recording, told)
 
 
-def _two_names(event: ObjectCalled) -> Iterator[tuple[str, str, SourceSpan, tuple[SourceSpan, SourceSpan]]]:
-    """Names by which one object is called, the first of which was assigned from the second, and where."""
-    names: dict[str, SourceSpan] = {}
-    for where in (call.where for call in event.calls):
-        name = None if where is None else callee(where)
-        if name is not None and where is not None:
-            names.setdefault(name, where)
+def _two_names(event: ObjectCalled) -> Iterator[tuple[str, str, SourceSpan, tuple[list[Call], list[Call]]]]:
+    """Names by which one object is called, the first of which was assigned from the second; where that is, and the calls."""
+    names: dict[str, list[Call]] = {}
+    for call in event.calls:
+        name = None if call.where is None else callee(call.where)
+        if name is not None:
+            names.setdefault(name, []).append(call)
     for first, second in itertools.permutations(names, 2):
-        assigned = alias_assignment(names[first].file, first, second)
+        where = names[first][0].where
+        assigned = None if where is None else alias_assignment(where.file, first, second)
         if assigned is not None:
             yield first, second, assigned, (names[first], names[second])
 
@@ -230,7 +234,7 @@ def _variable_read(index: Index, tensor: TensorId) -> VariableId | None:
     return makers[0].variable if len(makers) == 1 and makers[0].kind is OpKind.READ else None
 
 
-def _twice_on_one_input(recording: Recording) -> Iterator[Finding]:
+def _twice_on_one_input(recording: Recording, told: set[VariableId]) -> Iterator[Finding]:
     """Two networks made apart have the very same variables, and compute the same of one tensor."""
     by_variables: dict[frozenset[VariableId], list[ObjectCalled]] = {}
     for event in recording.events_of(ObjectCalled):
@@ -242,6 +246,7 @@ def _twice_on_one_input(recording: Recording) -> Iterator[Finding]:
             if place is not None and any(
                 _compute_alike(r, variables, one.name, other.name) for r in recording.requests
             ):
+                told.update(variables)
                 yield Finding(
                     message=f"`{one.name}` and `{other.name}` have the very same variables and get the same input: "
                     "they are likely meant to be two networks, but are one",
@@ -310,8 +315,9 @@ def _is_all_of(span: SourceSpan, read: SourceSpan) -> bool:
     return ends and span.holds(read)
 
 
-def _bootstraps(recording: Recording, event: ObjectCalled) -> bool:
-    """One loss uses the network twice: once with a gradient, once as a fixed value."""
+def _bootstraps(recording: Recording, event: ObjectCalled, called: tuple[list[Call], list[Call]]) -> bool:
+    """One loss uses the network twice: once with a gradient, once as a fixed value; and by both of its names."""
+    taped = [any(call.taped for call in calls) for calls in called]
     for request in recording.requests:
         asked = set(event.variables) & {source.variable for source in request.sources}
         if not asked:
@@ -321,8 +327,13 @@ def _bootstraps(recording: Recording, event: ObjectCalled) -> bool:
         behind = index.behind(request.targets)
         for variable in asked:
             used = [tensor for op in index.reads.get(variable, ()) for tensor in op.outputs if tensor in behind]
-            live = [tensor for tensor in used if tensor in open_ and _is_recorded(index, request, tensor)]
-            if live and len(used) > len(live):
+            recorded = [tensor for tensor in used if _is_recorded(index, request, tensor)]
+            live = [tensor for tensor in recorded if tensor in open_]
+            # What a layer computes under a tape is placed where the layer was made, else where it was called.
+            places = {op.where for tensor in used if tensor not in recorded for op, _ in index.users.get(tensor, ())}
+            earlier = [any(call.where in places for call in calls) for calls in called]
+            both = all(taped) if len(used) == len(recorded) else not any(earlier) or all(map(or_, taped, earlier))
+            if live and len(used) > len(live) and both:
                 return True
     return False
 

@@ -7,7 +7,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.log.traced_functions import TracedFunctions, Tracing, is_number
+from whygrad.backends.tensorflow.log.traced_functions import Held, TracedFunctions, Tracing, is_number
 from whygrad.graph.event import NameKind, TracedFunction, TracedName
 from whygrad.observe.place import Place, span
 from whygrad.source import SourceSpan
@@ -31,14 +31,16 @@ def traced_functions(log: TracedFunctions, numbers_set: NumbersSet) -> Iterator[
 def _names(
     log: TracedFunctions, numbers_set: NumbersSet, code: CodeType, traced: Tracing, where: SourceSpan
 ) -> Iterator[TracedName]:
-    holder = traced.owner() if traced.owner is not None else None
+    alive = traced.owner() if traced.owner is not None else None
+    holder = traced.held if alive is None else alive
+    own = traced.held.number if traced.held is not None else id(alive)
     yield from _mentioned(where, holder, traced.scope)
     for (number, name), (changed, order) in numbers_set.items():
-        if number == id(holder) and order > log.began and (code, name, True) in log.changed:
+        if number == own and order > log.began and (code, name, True) in log.changed:
             yield TracedName(name=f"self.{name}", kind=NameKind.NUMBER, changed=True, changed_at=span(changed))
     for name in traced.changed_cells():
         yield TracedName(name=name, kind=NameKind.NUMBER, changed=True, closed_over=True)
-    followed = any(number == id(holder) for number, _ in numbers_set)
+    followed = any(number == own for number, _ in numbers_set)
     for seen in list(log.changed.values()):
         if seen.code is code and not (seen.attribute and followed):
             kind = NameKind.NETWORK if seen.is_network else NameKind.NUMBER
@@ -55,10 +57,11 @@ def _names(
 def _mentioned(where: SourceSpan, holder: Any, scope: dict[str, Any]) -> Iterator[TracedName]:
     """What the names in the source of a function stand for now: numbers, and functions that may not be constant."""
     for name in sorted(names_in(where)):
-        found = _resolve(name, holder, scope)
-        if is_number(found):
+        found, own = _resolve(name, holder, scope), name.removeprefix("self.")
+        numbers, tensors = (holder.numbers, holder.tensors) if isinstance(holder, Held) and own != name else ((), ())
+        if is_number(found) or own in numbers:
             yield TracedName(name=name, kind=NameKind.NUMBER)
-        elif compat.is_tensor(found) and not compat.has_values(found):
+        elif own in tensors or (compat.is_tensor(found) and not compat.has_values(found)):
             yield TracedName(name=name, kind=NameKind.TENSOR)
         elif functions := tuple(_functions(found, holder)):
             yield TracedName(name=name, kind=NameKind.FUNCTION, functions=functions)
@@ -94,5 +97,7 @@ def _resolve(name: str, holder: Any, scope: dict[str, Any]) -> Any:
 
 
 def _held(thing: Any, attribute: str) -> Any:
+    if isinstance(thing, Held):
+        return getattr(thing.kind, "__dict__", {}).get(attribute)
     held = getattr(thing, "__dict__", {})
     return held[attribute] if attribute in held else getattr(type(thing), "__dict__", {}).get(attribute)

@@ -7,12 +7,12 @@ import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from types import CellType, CodeType, FrameType
+from types import CellType, CodeType, FrameType, FunctionType
 from typing import Any, NamedTuple
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.function_graphs import graphs_inside
-from whygrad.source.position import CodeOwner, file_owner, user_frame
+from whygrad.source.position import CodeOwner, file_owner, owner_of, user_frame
 
 _KEPT_NAMES = 64  # of one graph
 _KEPT_PARTS = 16  # numbers of one object
@@ -71,6 +71,15 @@ class SeenPart(NamedTuple):
         )
 
 
+class Held(NamedTuple):
+    """What an object held when its method had been traced: it may be gone when that is asked."""
+
+    number: int  # the object's
+    kind: type
+    numbers: frozenset[str]
+    tensors: frozenset[str]  # symbolic ones
+
+
 class Tracing(NamedTuple):
     """How one function was traced last."""
 
@@ -79,6 +88,7 @@ class Tracing(NamedTuple):
     scope: dict[str, Any]  # its globals, alive
     graph: weakref.ref[Any] | None
     cells: dict[str, tuple[float, CellType]]  # closed-over names that held a number: that number, and where it was
+    held: Held | None = None  # from the first run on
 
     def changed_cells(self) -> Iterator[str]:
         """Closed-over names that hold another number now."""
@@ -137,6 +147,8 @@ class TracedFunctions:
             runs = self._runs.get(graph)
             if runs is None:
                 inside = [each for each, _ in graphs_inside(graph)]
+                for code in {code for each in inside for code in self._codes.get(each, ())}:
+                    self._look_at_owner(code)
                 names = [seen for each in inside for seen in self._names.get(each, ())]
                 found = [part for each in inside for part in self._parts.get(each, ())]
                 # What changed while the function was traced, it did itself.
@@ -150,6 +162,12 @@ class TracedFunctions:
             for part in runs.parts:
                 if part.is_changed:
                     self.changed_parts.setdefault((part.code, part.text), part)
+
+    def _look_at_owner(self, code: CodeType) -> None:
+        traced = self.of[code]
+        owner = None if traced.owner is None else traced.owner()
+        if owner is not None:
+            self.of[code] = traced._replace(held=_held_by(owner))
 
     def has_values(self, graph: Any) -> bool:
         """Whether Python values were seen while a graph was traced that may be others at its next run."""
@@ -168,6 +186,13 @@ class TracedFunctions:
         return found
 
 
+def _held_by(owner: Any) -> Held:
+    held = list(getattr(owner, "__dict__", {}).items())
+    tensors = (name for name, value in held if compat.is_tensor(value) and not compat.has_values(value))
+    numbers = (name for name, value in held if is_number(value))
+    return Held(id(owner), type(owner), frozenset(numbers), frozenset(tensors))
+
+
 def is_number(value: Any) -> bool:
     """A number of Python's own."""
     return isinstance(value, (int, float)) and not hasattr(value, "dtype")
@@ -180,15 +205,27 @@ def _is_network(value: Any) -> bool:
 
 
 def _seen_names(frame: FrameType) -> Iterator[SeenName]:
-    code, scope = frame.f_code, frame.f_globals
-    holder = getattr(frame.f_locals.get("self"), "__dict__", None)
-    for name in code.co_names:
+    code, scope, own = frame.f_code, frame.f_globals, frame.f_locals.get("self")
+    holder = getattr(own, "__dict__", None)
+    for name in _names_behind(code, scope, type(own)):
         for values in (scope, holder) if isinstance(holder, dict) else (scope,):
             value: Any = values.get(name)
             if is_number(value):
                 yield SeenName(code, values, name, value, values is holder)
             elif _is_network(value):
                 yield SeenName(code, values, name, weakref.ref(value), values is holder)
+
+
+def _names_behind(code: CodeType, scope: dict[str, Any], kind: type) -> list[str]:
+    """The names in a function, and in the functions and the methods of its object that it runs by these names."""
+    names = list(code.co_names)
+    for name in names:  # grows on the way
+        for found in (scope.get(name), getattr(kind, name, None)):
+            found = getattr(found, "fget", found)  # of a property
+            inner = found.__code__ if isinstance(found, FunctionType) else None
+            if inner is not None and owner_of(inner) is CodeOwner.USER:
+                names.extend(each for each in inner.co_names if each not in names)
+    return names
 
 
 def _seen_parts(frame: FrameType) -> Iterator[SeenPart]:
