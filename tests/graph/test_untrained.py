@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 from graph_builder import GraphBuilder
-from whygrad.graph import OpKind
-from whygrad.graph.questions.untrained import untrained
+from rules.diagnosis import at
+from whygrad.graph import OpKind, Pairing
+from whygrad.graph.questions.untrained import training_requests, untrained
 
 
 def test_a_weight_that_a_loss_uses_and_no_request_asks_for_is_untrained() -> None:
@@ -34,6 +35,18 @@ def test_frozen_weights_and_those_behind_a_cut_are_no_weights_of_the_training() 
     g.update([(kernel, kernel)])
 
     assert not untrained(g.finish())
+
+
+def test_a_request_trains_if_its_gradient_is_applied_or_if_it_is_not_known_whose_is() -> None:
+    g = GraphBuilder()
+    w, own = g.variable("w"), g.variable("own", writes=3)
+    loss = g.op(OpKind.SMOOTH, (w, own))
+    step = g.request(loss, [w], where=at(5))
+    g.request(loss, [w], where=at(9))
+    by_hand = g.request(loss, [own], where=at(11))
+    g.update([Pairing(variable=w.id, gradient_of=frozenset({w.id}), asked_at=(at(5),))])
+
+    assert training_requests(g.finish()) == [step, by_hand]
 
 
 def test_nothing_is_untrained_in_a_program_that_only_looks() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from whygrad.graph.failure import FailureKind
-from whygrad.graph.node import VariableId
+from whygrad.graph.node import TapeId, VariableId
 from whygrad.source import SourceSpan
 
 Variables = tuple[VariableId, ...]
@@ -79,7 +79,7 @@ class ObjectCalled:
     mode_dependent: tuple[str, ...] = ()  # the objects inside that behave differently in training
     has_statistics: bool = False  # some object inside has collected statistics of data
     penalties: tuple[str, ...] = ()  # regularisers and added losses inside
-    penalties_read: bool = False  # under a tape
+    penalties_read: frozenset[TapeId] = frozenset()  # the tapes under which they were
     ready_made: bool = False  # of the library, without a function of the user's in it
 
 

@@ -99,6 +99,7 @@ class Pairing:
     stale: bool = False  # some of them had been applied by an earlier update
     aged: bool = False  # what was added up was weighed afterwards, or taken away
     same_place: bool = True  # all were asked for by the same expression
+    asked_at: tuple[SourceSpan, ...] = ()  # where they were asked for
     summed: SourceSpan | None = None
     mixed: SourceSpan | None = None  # where gradients of different variables were added up
     divided: SourceSpan | None = None  # where it was multiplied by a constant last

@@ -79,6 +79,7 @@ class Pair:
             stale=self.stale or never_set_back,
             aged=label.aged,
             same_place=label.asked is not None and len(tapes) == len(label.requests),
+            asked_at=tuple(sorted({where for asked in label.requests if (where := span(asked.place)) is not None})),
             summed=span(label.summed),
             mixed=span(label.mixed),
             divided=span(label.divided),

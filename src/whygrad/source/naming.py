@@ -81,6 +81,13 @@ def is_looped_over(span: SourceSpan | None) -> bool:
     return isinstance(parent, ast.Call) and last_name(parent.func) in _LOOPING
 
 
+def is_kept(span: SourceSpan | None) -> bool:
+    """Whether what is at a span is given a name, or an attribute, as it is."""
+    found = located(span)
+    parent = None if found is None else found[0].parents.get(found[1])
+    return isinstance(parent, (ast.Assign, ast.AnnAssign, ast.NamedExpr))
+
+
 _LOOPING = {"zip", "map", "enumerate", "list", "tuple", "build", "extend"}
 
 

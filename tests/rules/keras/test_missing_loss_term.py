@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, one
-from whygrad.graph import OpKind, Variable
+from whygrad.graph import OpKind, Pairing, Variable
 from whygrad.graph.objects import Call, ObjectCalled, Trained
 
 
@@ -33,16 +33,30 @@ def test_silent_when_they_are_read_under_the_tape() -> None:
     g = GraphBuilder()
     w = g.variable("w")
     g.event(called(w))
-    g.event(ObjectCalled(name="model/dense", penalties_read=True))
+    g.event(ObjectCalled(name="model/dense", penalties_read=frozenset({g.own_tape.id})))
 
     assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (w,)))) == []
+
+
+def test_fires_when_they_are_read_to_look_at_them_only() -> None:
+    g = GraphBuilder()
+    w = g.variable("w")
+    g.request(g.op(OpKind.SMOOTH, (w,)), where=at(7))
+    applied = Pairing(variable=w.id, gradient_of=frozenset({w.id}), asked_at=(at(7),))
+    g.update([applied])
+    with g.tape() as look:
+        penalty = g.op(OpKind.SMOOTH, (w,))
+    g.request(penalty, tape=look, where=at(9))
+    g.event(replace(called(w), penalties_read=frozenset({look.id})))
+
+    assert codes(g.finish()) == ["WG702"]
 
 
 def test_fires_when_only_those_of_another_model_are_read() -> None:
     g = GraphBuilder()
     w, other = g.variable("w"), g.variable("other")
     g.event(called(w))
-    g.event(ObjectCalled(name="other", variables=(other.id,), penalties_read=True))
+    g.event(ObjectCalled(name="other", variables=(other.id,), penalties_read=frozenset({g.own_tape.id})))
 
     assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (w, other)))) == ["WG702"]
 
@@ -51,7 +65,7 @@ def test_silent_when_they_are_read_of_a_model_around_it() -> None:
     g = GraphBuilder()
     w, other = g.variable("w"), g.variable("other")
     g.event(called(w))
-    g.event(ObjectCalled(name="whole", variables=(w.id, other.id), penalties_read=True))
+    g.event(ObjectCalled(name="whole", variables=(w.id, other.id), penalties_read=frozenset({g.own_tape.id})))
 
     assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (w, other)))) == []
 

@@ -71,6 +71,18 @@ def test_fires_when_the_list_is_gone_through_on_the_spot(tmp_path: Path, text: s
     assert codes(recording) == found
 
 
+@pytest.mark.parametrize(("times", "writes", "found"), [(5, 0, ["WG202"]), (1, 0, []), (5, 2, [])])
+def test_fires_when_the_kept_list_lacks_what_gradients_are_asked_for_in_vain(
+    tmp_path: Path, times: int, writes: int, found: list[str]
+) -> None:
+    g = GraphBuilder()
+    w = g.variable("w", writes=writes)
+    script = Script(tmp_path, "parameters = model.trainable_variables")
+    g.event(replace(read(w), where=script["model.trainable_variables"]))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (w,)), seen=times)) == found
+
+
 def test_only_a_note_when_the_list_did_no_harm() -> None:
     g = GraphBuilder()
     w = g.variable("w")

@@ -48,7 +48,19 @@ def left_out(recording: Recording, request: Request) -> Iterator[tuple[Variable,
 
 
 def training_requests(recording: Recording) -> Sequence[Request]:
-    """Requests for what moves; all, where nothing does. Others look at gradients, and train nothing by it."""
+    """Requests for what moves, by their gradients as far as that is known; all, where nothing does.
+
+    Others look at gradients, and train nothing by it.
+    """
+    pairs = [pair for update in recording.updates for pair in update.pairs]
     moved = {number for number, variable in recording.variables.items() if variable.writes}
-    moved |= {pair.variable for update in recording.updates for pair in update.pairs}
-    return [r for r in recording.requests if any(s.variable in moved for s in r.sources)] or recording.requests
+    moved |= {pair.variable for pair in pairs if not pair.asked_at}
+    by_optimizer = {pair.variable for pair in pairs}
+    applied = {where for pair in pairs for where in pair.asked_at}
+
+    def trains(request: Request) -> bool:
+        asked = {source.variable for source in request.sources}
+        known = request.where is not None and applied
+        return not asked.isdisjoint(moved if known else moved | by_optimizer) or request.where in applied
+
+    return [request for request in recording.requests if trains(request)] or recording.requests

@@ -11,6 +11,7 @@ from whygrad.graph import Recording, Request
 from whygrad.graph.objects import ObjectCalled, Trained
 from whygrad.graph.questions.query import index_of
 from whygrad.graph.questions.terms import terms_of
+from whygrad.graph.questions.untrained import training_requests
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing
 from whygrad.source import SourceSpan
@@ -53,7 +54,9 @@ def missing_loss_term(recording: Recording) -> Iterator[Finding]:
     Once the `losses` of a model are read under any tape they count as used, whether or not they enter the loss.
     """
     asked = {source.variable for request in recording.requests for source in request.sources}
-    readers = [event for event in recording.events_of(ObjectCalled) if event.penalties_read]
+    looks = {request.tape for request in recording.requests}
+    looks -= {request.tape for request in training_requests(recording)}
+    readers = [event for event in recording.events_of(ObjectCalled) if event.penalties_read - looks]
     if not all(event.variables for event in readers):
         return  # of a layer without weights, which may be any of them
     read = {variable for event in readers for variable in event.variables}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Final
 
 from whygrad.diagnostics import Label, Severity
 from whygrad.fixes.updates import read_when_used
@@ -12,7 +13,9 @@ from whygrad.graph.objects import ListRead
 from whygrad.graph.questions.query import index_of
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
-from whygrad.source.naming import is_looped_over
+from whygrad.source.naming import is_kept, is_looped_over
+
+_STEPS: Final = 3  # gradients that are asked for as often are for a training, and not to be looked at
 
 
 @rule("WG202", "unbuilt-model", severity=Severity.ERROR, since="0.1.0")
@@ -59,7 +62,11 @@ def _too_short(recording: Recording, read: ListRead) -> Finding:
     then, now = len(read.held), len(read.later)
     late = [recording.variables[n] for n in read.later if n not in read.held and n in recording.variables]
     harmful = (
-        read.handed_on or is_looped_over(read.where) or recording.failure is not None or _left_out(recording, read)
+        read.handed_on
+        or is_looped_over(read.where)
+        or recording.failure is not None
+        or _left_out(recording, read)
+        or (is_kept(read.where) and _is_asked_in_vain(recording, read))
     )
     return Finding(
         message=f"`{read.owner}.{read.attribute}` was read before the model was built: "
@@ -98,6 +105,15 @@ def _still_used(recording: Recording, event: ListRead) -> Iterator[Finding]:
                 fixes=partial(read_when_used, event.where),
             )
             return
+
+
+def _is_asked_in_vain(recording: Recording, event: ListRead) -> bool:
+    """Gradients of the variables that the list lacks are asked for in step after step, and none of them ever moves."""
+    late = set(event.later) - set(event.held)
+    moved = {pair.variable for update in recording.updates for pair in update.pairs}
+    moved |= {number for number, variable in recording.variables.items() if variable.writes}
+    asked = (request for request in recording.requests if late & {source.variable for source in request.sources})
+    return late.isdisjoint(moved) and any(request.times >= _STEPS for request in asked)
 
 
 def _left_out(recording: Recording, event: ListRead) -> bool:

@@ -21,13 +21,14 @@ from whygrad.backends.tensorflow.keras.layer_chain import LayerChain
 from whygrad.backends.tensorflow.log.autograph import caller_of
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.variables import VariableBook
-from whygrad.graph import VariableId
+from whygrad.graph import TapeId, VariableId
 from whygrad.graph.objects import Call, ObjectCalled
 from whygrad.observe.place import Place, span
 from whygrad.source import SourceSpan
 from whygrad.source.position import CodeOwner, owner_of, user_frame, user_frames_around
 
 _KEPT = 32  # ways in which one layer is called
+_LATER = 0  # any tape, after so many
 _LAYERS = 4096
 
 
@@ -61,7 +62,7 @@ class CalledLayers:
         self._all: list[CalledLayer] = []
         self._places: set[Place] = set()
         self.chain = LayerChain(self.made_at)
-        self._losses_read: weakref.WeakSet[Any] = weakref.WeakSet()  # under a tape
+        self._losses_read: weakref.WeakKeyDictionary[Any, set[int]] = weakref.WeakKeyDictionary()  # under which tapes
         self._losses_added: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def __contains__(self, place: Place) -> bool:
@@ -134,7 +135,8 @@ class CalledLayers:
 
     def losses_were_read(self, layer: Any, *_: Any) -> None:
         if self._recorder.tapes:
-            self._losses_read.add(layer)
+            known = self._losses_read.setdefault(layer, set())
+            known.update(self._recorder.tapes if len(known) < _KEPT else (_LATER,))
 
     def loss_was_added(self, layer: Any, *_: Any) -> None:
         self._losses_added.add(layer)
@@ -167,7 +169,7 @@ class CalledLayers:
                 mode_dependent=tuple(dict.fromkeys(str(each.name) for each in inner if is_mode_dependent(each))),
                 has_statistics=bool(called.calls) and any(map(has_statistics, inner)),
                 penalties=tuple(dict.fromkeys(self._penalties(inner))),
-                penalties_read=layer in self._losses_read,
+                penalties_read=frozenset(map(TapeId, self._losses_read.get(layer, ()) if layer is not None else ())),
                 ready_made=layer is not None and not runs_user_code(layer),
             )
 
