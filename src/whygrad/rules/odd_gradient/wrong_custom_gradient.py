@@ -79,7 +79,7 @@ def has_wrong_formula(recording: Recording) -> bool:
 def _findings(recording: Recording) -> Iterator[Finding]:
     for event in recording.events_of(CustomGradient):
         if event.ignores_upstream:
-            yield _unchained(event)
+            yield _unchained(event, _behind(recording, event))
             continue
         probes = [
             p for p in event.probes if min(abs(p.stated), abs(p.measured)) > _FLAT * max(abs(p.stated), abs(p.measured))
@@ -95,11 +95,12 @@ def _findings(recording: Recording) -> Iterator[Finding]:
             yield max(found, key=lambda each: (each.severity is None, each.severity is not Severity.NOTE))
 
 
-def _unchained(event: CustomGradient) -> Finding:
+def _unchained(event: CustomGradient, names: tuple[str, ...]) -> Finding:
     return Finding(
         message=f"the custom gradient of `{event.function}` leaves out the gradient that comes in: whatever the loss is, "
         "it gives the same",
         primary=None if event.where is None else Label(event.where, "never reads what it is given"),
+        variables=names,
         help="multiply what you return by the argument of the gradient function: `return upstream * ...`",
     )
 

@@ -51,9 +51,11 @@ class _Weighed:
         if not all(is_pure(op.type) for op in ops):
             raise ReplayError("the function has a state or an effect")
         self.ops, self.values, self.results = ops, values, call.results
-        self.weights = [np.asarray(array_of(_value(each, values)), np.float64) for each in call.upstream]
         self.until = time.perf_counter() + _SECONDS
         self.middle = self.arrays({})
+        self.weights = [
+            _dense(each, values, result.shape) for each, result in zip(call.upstream, self.middle, strict=True)
+        ]
 
     def arrays(self, moved: Mapping[int, Any]) -> list[Array]:
         if time.perf_counter() > self.until:
@@ -140,7 +142,8 @@ class Formulas:
         for graph, known in self._kept.calls():
             if graph is call.graph:
                 values = {number: value.tensor for number, value in known.items()}
-                _complete(graph, [each for each in (*call.upstream, *call.answers) if each is not None], values)
+                wanted = [each for given in call.upstream for each in _tensors_of(given)]
+                _complete(graph, [each for each in (*wanted, *call.answers) if each is not None], values)
                 return values
         raise ReplayError("the values of the step are gone")
 
@@ -168,6 +171,20 @@ def _value(thing: Any, values: Mapping[int, Any]) -> Any:
     return thing if compat.has_values(thing) else values.get(compat.id_of(thing) or 0)
 
 
+def _dense(gradient: Any, values: Mapping[int, Any], shape: tuple[int, ...]) -> Array:
+    """A gradient that comes in, also where it is that of some rows."""
+    parts = [np.asarray(array_of(_value(each, values))) for each in _tensors_of(gradient)]
+    if len(parts) == 1:
+        return np.asarray(parts[0], np.float64)
+    dense = np.zeros(shape)
+    np.add.at(dense, parts[1], parts[0])
+    return dense
+
+
+def _tensors_of(gradient: Any) -> list[Any]:
+    return [gradient.values, gradient.indices] if compat.is_sparse(gradient) else [gradient]
+
+
 def _eager_ops(records: Sequence[OpRecord]) -> list[_Op]:
     return [
         _Op(r.type, compat.given_attributes(r.type, r.attrs), r.inputs, tuple(facts.id for facts in r.outputs))
@@ -179,7 +196,8 @@ def _traced_ops(call: CustomCall, values: dict[int, Any]) -> list[_Op]:
     """The ops that lie between arguments and results; those between the gradients of both are noted on the way."""
     order = call.graph.get_operations()  # also those that the step itself can do without, for nobody reads its loss
     ends = {compat.id_of(answer) for answer in call.answers}
-    for operation, _, _ in _between(order, {compat.id_of(each) for each in call.upstream}, ends):
+    incoming = {compat.id_of(each) for given in call.upstream for each in _tensors_of(given)}
+    for operation, _, _ in _between(order, incoming, ends):
         call.formula.append(operation.type)
         scalars = [t.op for t in operation.inputs if t.op.type == "Const" and t.shape.rank == 0 and t.dtype.is_floating]
         call.factors += [float(compat.array_view(compat.constant_of(each))) for each in scalars]
