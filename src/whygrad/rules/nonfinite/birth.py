@@ -257,8 +257,9 @@ def described(facts: ValueFacts) -> str:
     if facts.low is None or facts.high is None:
         return f"{facts.dtype} {_shape(facts)} without a finite element"
     values = f"{facts.low:.4g}" if facts.low == facts.high else f"from {facts.low:.4g} to {facts.high:.4g}"
-    counts = [f"{count} {word}" for count, word in ((facts.zeros, "zero"), (facts.negatives, "negative")) if count]
-    tail = f", {' and '.join(counts)} of {facts.size}" if counts and facts.size > 1 else ""
+    known = ((facts.zeros, "zero"), (facts.negatives, "negative"), (facts.infs, "infinite"), (facts.nans, "NaN"))
+    counts = [f"{count} {word}" for count, word in known if count]
+    tail = f", {', '.join(counts)} of {facts.size}" if counts and facts.size > 1 else ""
     return f"{facts.dtype} {_shape(facts)} {values}{tail}"
 
 

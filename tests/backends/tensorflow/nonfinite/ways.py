@@ -245,6 +245,14 @@ LOSSES: Final = (
         "loss = tf.reduce_sum(tf.where(x > 0.0, x ** 0.5, 0.0)) #!",
     ),
     Loss(
+        "where hides the sum of two chances in logarithms that both are none",
+        "nan-where",
+        "x = tf.Variable([0.1, 1.0]); first = tf.constant([-np.inf, 0.0]); sources = [x]",
+        "a, b = tf.constant([-np.inf, -1.0]), first * x\ntop = tf.maximum(a, b)\n"
+        "total = top + tf.math.log(tf.exp(a - top) + tf.exp(b - top)) #!\n"
+        "either = tf.where(tf.math.is_inf(top), top, total)\nloss = tf.reduce_sum(tf.exp(either) * x)",
+    ),
+    Loss(
         "a log that where hides on one way only, and the loss is not finite by the other",
         "nan-log",
         "x = tf.Variable([0.0, 1.0]); sources = [x]",

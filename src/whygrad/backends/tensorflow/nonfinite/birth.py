@@ -48,8 +48,8 @@ def _born(watched: Watched, trace: Trace, value: Value, node: Node) -> Nonfinite
     if inside is not None:
         return replace(_born_inside(inside), value=facts_of_values(value.tensor), exact=trace.is_exact)
     inputs = [each.tensor for each in (forward.inputs or node.inputs) if each is not None]
-    mask = _mask(value)
-    select = masking_select(trace, forward, node, mask)
+    mask = value.mask
+    select = masking_select(trace, forward, node, value)
     batch = _batch_size(trace)
     op = failing_op(
         forward.type,
@@ -133,12 +133,12 @@ def _entered(watched: Watched, trace: Trace, value: Value) -> Nonfinite:
         return Nonfinite(
             stage=Stage.BORN, where=span(before.place), value=facts, op=failing_op(before.type), exact=False
         )
-    mask = _mask(value)
+    mask = value.mask
     taker = first_taker(trace, value)
     used_at = None if taker is None else span(taker.site.place)
     entry = None if value.handle is None else watched.variables.entries.get(value.handle)
     is_data = value.handle is None
-    select = None if taker is None or not is_data else masking_select(trace, taker, taker, mask)
+    select = None if taker is None or not is_data else masking_select(trace, taker, taker, value)
     made = None if entry is None else span(entry.created)
     return Nonfinite(
         stage=Stage.ENTERED,
@@ -185,11 +185,6 @@ def _origin(watched: Watched, value: Value, used_at: SourceSpan | None) -> Sourc
     return used_at if leaf is None else span(leaf.place)
 
 
-def _mask(value: Value) -> Any:
-    """Where a value is not finite."""
-    return None if value.array is None else ~np.isfinite(value.array)
-
-
 def _rows(mask: Any) -> tuple[int, ...]:
     found = np.unique(np.nonzero(mask)[0])[:ROWS_SHOWN]
     return tuple(int(row) for row in found)
@@ -217,14 +212,9 @@ def is_at_zero(value: Value) -> bool:
     return small and not is_finite_when_wider(node, value)
 
 
-def _has_nan(value: Value) -> bool:
-    array = value.array
-    return array is not None and array.dtype.kind in "fcV" and bool(np.isnan(array).any())
-
-
 def _is_pure_infinity(variables: VariableBook, value: Value) -> bool:
     """Data, a constant or a variable that is not trained may hold an infinity on purpose: a mask, a bound."""
-    if _has_nan(value) or (value.maker is not None and value.maker.type != "Const"):
+    if value.has_nan or (value.maker is not None and value.maker.type != "Const"):
         return False
     entry = None if value.handle is None else variables.entries.get(value.handle)
     return value.handle is None or (entry is not None and not entry.trainable)
@@ -238,7 +228,7 @@ def first_birth(variables: VariableBook, ends: list[Value]) -> Value | None:
     found = next(iter(births(ends)), None)
     if found is None or not _is_pure_infinity(variables, found):
         return found
-    undefined = next(iter(births(ends, _has_nan)), None)
+    undefined = next(iter(births(ends, lambda each: each.has_nan)), None)
     return found if undefined is None or _is_averaged_before(undefined) else undefined
 
 

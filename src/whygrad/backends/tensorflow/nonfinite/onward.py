@@ -62,11 +62,14 @@ def _is_same_line(node: Node, place: SourceSpan) -> bool:
     return own is not None and own.file == place.file and own.contains_line(place.line)
 
 
-def masking_select(trace: Trace, forward: Node, node: Node, mask: Any) -> Node | None:
+def masking_select(trace: Trace, forward: Node, node: Node, value: Value) -> Node | None:
     """The first select after `forward` that takes the other branch wherever a result of `node` is bad.
 
-    What runs after a step of the way back (clips, updates) hides nothing from it, nor what makes the loss bad.
+    What runs after a step of the way back (clips, updates) hides nothing from it, nor what makes the loss bad. Of a NaN
+    that the forward pass makes, the infinities beside it may be there on purpose, as the logarithm of no chance.
     """
+    only_nan = node.forward is None and value.has_nan
+    mask = value.nans if only_nan else value.mask
     last = next((each.forward for each in trace.nodes if each.forward is not None), None)  # the way back begins there
     is_hidden = last is not None and not any(value is not None and value.bad for value in last.outputs)
     if mask is None or not (is_hidden or node.forward):
@@ -78,7 +81,9 @@ def masking_select(trace: Trace, forward: Node, node: Node, mask: Any) -> Node |
     while todo:
         taken = id(todo.pop(0))
         for user in users.get(taken, ()):
-            if kind_of(user.type) is OpKind.SELECT and _skips(user, reached, mask, node, apart=taken in mixed):
+            if kind_of(user.type) is OpKind.SELECT and _skips(
+                user, reached, mask, node, apart=taken in mixed, only_nan=only_nan
+            ):
                 return user
             fresh = [value for value in user.outputs if value is not None and id(value) not in reached]
             reached.update(map(id, fresh))
@@ -97,11 +102,11 @@ def _users(nodes: list[Node]) -> dict[int, list[Node]]:
     return found
 
 
-def _skips(select: Node, reached: set[int], mask: Any, node: Node, *, apart: bool) -> bool:
+def _skips(select: Node, reached: set[int], mask: Any, node: Node, *, apart: bool, only_nan: bool) -> bool:
     condition, first, second = select.inputs[:3]
     if condition is None or (id(first) in reached) == (id(second) in reached):
         return False
-    if any(given is not None and given.bad for given in select.outputs):
+    if any(given is not None and (given.has_nan if only_nan else given.bad) for given in select.outputs):
         return False  # what it gives is bad all the same
     chosen = array_of(condition.tensor)
     taken = chosen if id(first) in reached else ~chosen

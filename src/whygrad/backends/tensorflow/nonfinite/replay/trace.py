@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.measure.finite import bytes_of, elements_of, is_finite
 from whygrad.source import SourceSpan
@@ -50,6 +52,21 @@ class Value:
     def array(self) -> Any:
         """The elements; None where they cannot be looked at."""
         return elements_of(self.tensor)
+
+    @property
+    def mask(self) -> Any:
+        """Where it is not finite; None where that cannot be looked at."""
+        return None if self.array is None else ~np.isfinite(self.array)
+
+    @property
+    def nans(self) -> Any:
+        """Where it is NaN; None where there is no such thing, or it cannot be looked at."""
+        array = self.array
+        return np.isnan(array) if array is not None and array.dtype.kind in "fcV" else None
+
+    @property
+    def has_nan(self) -> bool:
+        return self.nans is not None and bool(self.nans.any())
 
     def guess(self, maker: Node) -> None:
         """A list or an optional cannot be looked into: it is bad if anything was put in that is."""
