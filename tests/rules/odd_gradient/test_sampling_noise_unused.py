@@ -49,6 +49,13 @@ def test_silent_when_the_noise_is_used_for_something_else() -> None:
     assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (g.variable("mean"),)))) == []
 
 
+def test_silent_when_a_call_whose_result_is_used_draws_in_vain() -> None:
+    g = GraphBuilder()
+    g.op(OpKind.NOISE, (), where=at(5))
+
+    assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (g.variable("mean"),), where=at(5)))) == []
+
+
 def test_silent_when_it_is_written_to_a_variable() -> None:
     g = GraphBuilder()
     g.write(g.variable("buffer", trainable=False), g.op(OpKind.NOISE, (), where=at(5)), where=at(5))
@@ -80,7 +87,7 @@ def test_fires_when_the_result_of_a_ready_made_layer_is_dropped_or_the_layer_is_
         g.event(ObjectCalled(name="noise", ready_made=ready_made))
         g.op(OpKind.NOISE, (), where=at(5), layers=("noise",))
         mean = g.variable("mean")
-        made = mean if ready_made else g.op(OpKind.SMOOTH, (mean,), where=at(5), layers=("noise",))
+        made = mean if ready_made else g.op(OpKind.SMOOTH, (mean,), where=at(6), layers=("noise",))
 
         assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (made,)))) == ["WG302"]
 

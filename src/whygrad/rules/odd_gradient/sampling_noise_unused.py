@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from whygrad.diagnostics import Label, Severity
-from whygrad.graph import Op, OpKind, Recording, Request, TensorId
+from whygrad.graph import Op, OpKind, Recording, Request
 from whygrad.graph.objects import ObjectCalled
 from whygrad.graph.questions.query import Index, index_of
 from whygrad.rules.rule import Finding, rule
@@ -62,7 +62,7 @@ def sampling_noise_unused(recording: Recording) -> Iterator[Finding]:
 def _unused_draws(request: Request, ready: set[str]) -> Iterator[Op]:
     """Draws under the tape of a request that only their own expression touches.
 
-    Not those of a ready-made layer whose result is used: how it draws is its own business.
+    Not those of a ready-made layer, or of a library's function, whose result is used: how it draws is its own business.
     """
     draws = [op for op in request.graph.ops if op.kind is OpKind.NOISE and request.tape in op.tapes]
     index = index_of(request.graph)
@@ -71,12 +71,10 @@ def _unused_draws(request: Request, ready: set[str]) -> Iterator[Op]:
         floating = any(request.graph.tensors[tensor].is_floating for tensor in op.outputs)
         if not floating or not behind.isdisjoint(op.outputs) or _is_used_elsewhere(op, index):
             continue
-        if not (op.layers and op.layers[-1] in ready and _takes_part(op.layers, request, behind)):
+        own_layer = op.layers if op.layers and op.layers[-1] in ready else None
+        taking_part = (other for other in request.graph.ops if not behind.isdisjoint(other.outputs))
+        if not any(other.layers == own_layer or other.where == op.where for other in taking_part):
             yield op
-
-
-def _takes_part(layers: tuple[str, ...], request: Request, behind: set[TensorId]) -> bool:
-    return any(op.layers == layers and not behind.isdisjoint(op.outputs) for op in request.graph.ops)
 
 
 def _is_used_elsewhere(draw: Op, index: Index) -> bool:
