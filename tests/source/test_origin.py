@@ -8,7 +8,7 @@ from source.conftest import Spot
 from whygrad.source import SourceSpan
 from whygrad.source.arguments import argument_span
 from whygrad.source.module import located
-from whygrad.source.order import shuffled_apart
+from whygrad.source.order import shuffled_apart, zipped
 from whygrad.source.origin import apart, compared_data, hops, is_made_of, numbers_in, zipped_around
 
 
@@ -121,3 +121,55 @@ def test_lists_that_a_loop_goes_through_side_by_side_are_told_with_where_they_we
 
     assert [[span.line for span in spans] for spans in zipped_around(spot(paired, "a.assign(b)"))] == [[2], [2, 1]]
     assert zipped_around(spot(alone, "a.assign(b)")) == []
+
+
+def test_data_are_followed_into_the_function_that_makes_them_and_out_again_by_what_it_was_called_with(
+    spot: Spot,
+) -> None:
+    program = """
+class Archive:
+    def stream(self, table):
+        rows = Dataset.from_tensor_slices(table)
+        return rows.shuffle(9)
+
+    def pairs(self, size):
+        both = Dataset.zip((self.stream(designs), self.stream(answers)))
+        return both.batch(size).prefetch(2)
+
+designs, answers = load()
+archive = Archive(3)
+model.fit(archive.pairs(4))
+"""
+    data = argument_span(spot(program, "model.fit(archive.pairs(4))"), "x", 0)
+
+    assert names(data, 0) == [("both", 8), ("rows", 4), ("designs", 11)]
+    assert names(data, 1) == [("both", 8), ("rows", 4), ("answers", 11)]
+    assert zipped(hops(data)) == hops(data)[0].made
+
+
+def test_a_call_is_not_entered_where_the_function_is_another_one_or_returns_in_several_places(spot: Spot) -> None:
+    program = """
+class Other:
+    def batch(self, n):
+        hidden = made()
+        return hidden
+
+def either(x):
+    if x:
+        return x
+    return None
+
+y = load()
+ds = y.batch(3)
+fit(ds, either(y))
+"""
+    call = spot(program, "fit(ds, either(y))")
+
+    assert names(argument_span(call, "x", 0)) == [("ds", 13), ("y", 12)]
+    assert names(argument_span(call, "y", 1)) == [("y", 12)]
+
+
+def test_a_function_that_calls_itself_ends(spot: Spot) -> None:
+    program = "def again(x):\n    return again(x)\n\ny = load()\nfit(again(y))\n"
+
+    assert names(argument_span(spot(program, "fit(again(y))"), "x", 0)) == [("y", 4)]

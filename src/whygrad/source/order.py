@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from whygrad.source.module import Module, located
+from whygrad.source.module import Module, last_name, located
 from whygrad.source.origin import Hop, targets
 from whygrad.source.text import SourceSpan
 
@@ -24,6 +24,16 @@ def shuffled_apart(inputs: list[Hop], labels: list[Hop]) -> SourceSpan | None:
         return None
     where, beside, own = (ours[0], labels, inputs) if ours else (theirs[0], inputs, labels)
     return where if all(hop.made.line < where.line for hop in beside if hop not in own) else None
+
+
+def zipped(trail: list[Hop]) -> SourceSpan | None:
+    """The statement of a trail that combines two data sets row by row."""
+    for hop in trail:
+        found = located(hop.made)
+        calls = () if found is None else (node for node in ast.walk(found[1]) if isinstance(node, ast.Call))
+        if any(last_name(call.func) == "zip" for call in calls):
+            return hop.made
+    return None
 
 
 def _shuffles(trail: list[Hop]) -> Iterator[SourceSpan]:

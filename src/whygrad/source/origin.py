@@ -115,8 +115,9 @@ def is_made_of(data: list[Hop], others: list[Hop]) -> bool:
 
 def _back(module: Module, node: ast.expr, path: Path) -> Iterator[tuple[str, ast.stmt]]:
     """Names and the assignments that gave them their values, from an expression backwards."""
+    entered: dict[ast.AST, ast.Call] = {}  # the functions that the way goes through, by their calls
     for _ in range(4 * _MOST_HOPS):
-        step = _carrier(node, path)
+        step = _carrier(module, node, path, entered)
         if step is None:
             return
         name, path = step
@@ -129,7 +130,7 @@ def _back(module: Module, node: ast.expr, path: Path) -> Iterator[tuple[str, ast
         elif isinstance(bound, (ast.For, ast.AsyncFor)):
             node, path = _iterated(bound, name.id, path)
         else:
-            given = None if bound is not None else _argument(module, name)
+            given = None if bound is not None else _argument(module, name, entered)
             if given is None:
                 return
             node = given
@@ -141,9 +142,18 @@ def _is_given(module: Module, statement: ast.Assign) -> bool:
     return isinstance(value, ast.Name) and value.id in parameters(module.scope(statement))
 
 
-def _carrier(node: ast.expr, path: Path) -> tuple[ast.Name, Path] | None:
-    """The name that an expression's value, or a part of it, comes from mainly, and which part of that it is."""
+def _carrier(
+    module: Module, node: ast.expr, path: Path, entered: dict[ast.AST, ast.Call]
+) -> tuple[ast.Name, Path] | None:
+    """The name that an expression's value, or a part of it, comes from mainly, and which part of that it is.
+
+    A call of a function of the same file is entered at what it returns.
+    """
     for _ in range(32):
+        returned = _returned(module, node, entered) if isinstance(node, ast.Call) else None
+        if returned is not None:
+            node = returned
+            continue
         match node:
             case ast.Name():
                 return node, path
@@ -167,6 +177,40 @@ def _carrier(node: ast.expr, path: Path) -> tuple[ast.Name, Path] | None:
             case _:
                 return None
     return None
+
+
+def _returned(module: Module, call: ast.Call, entered: dict[ast.AST, ast.Call]) -> ast.expr | None:
+    """What a function of the same file returns, where it does so in one place."""
+    function = _function_of(module, call)
+    if function is None or function in entered:
+        return None
+    returns = [node for node in ast.walk(function) if isinstance(node, ast.Return) and module.scope(node) is function]
+    if len(returns) != 1 or returns[0].value is None:
+        return None
+    entered[function] = call
+    return returns[0].value
+
+
+def _function_of(module: Module, call: ast.Call) -> ast.AST | None:
+    """The function that a call runs: one of the file, or a method of an object that the file makes of its own class."""
+    match call.func:
+        case ast.Name(id=name):
+            owner = None
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            owner = module.around(call, ast.ClassDef)
+        case ast.Attribute(value=ast.Name() as thing, attr=name):
+            match _binding(module, thing.id, thing):
+                case ast.Assign(value=ast.Call(func=ast.Name(id=kind))):
+                    classes = (node for node in module.parents if isinstance(node, ast.ClassDef) and node.name == kind)
+                    owner = next(classes, None)
+                case _:
+                    return None
+            if owner is None:
+                return None
+        case _:
+            return None
+    found = [each for each in module.functions.get(name, ()) if module.around(each, ast.ClassDef) is owner]
+    return found[0] if len(found) == 1 else None
 
 
 def _is_library(node: ast.expr) -> bool:
@@ -216,8 +260,8 @@ def _iterated(loop: ast.For | ast.AsyncFor, name: str, path: Path) -> tuple[ast.
     return source, where
 
 
-def _argument(module: Module, name: ast.Name) -> ast.expr | None:
-    """What the first call of a function gives for a parameter."""
+def _argument(module: Module, name: ast.Name, entered: dict[ast.AST, ast.Call]) -> ast.expr | None:
+    """What a call gives for a parameter: the one by which the function was entered, else the first."""
     function = module.scope(name)
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return None
@@ -225,7 +269,8 @@ def _argument(module: Module, name: ast.Name) -> ast.expr | None:
     if name.id not in names:
         return None
     position = names.index(name.id) - (names[0] == "self")
-    for call in module.calls.get(function.name, ()):
+    by = entered.pop(function, None)
+    for call in module.calls.get(function.name, ()) if by is None else (by,):
         named = next((word.value for word in call.keywords if word.arg == name.id), None)
         if named is not None:
             return named

@@ -9,7 +9,7 @@ from whygrad.graph import Recording
 from whygrad.graph.learning import LossKind, Missed, Objective
 from whygrad.rules.learning.saying import data_place, data_trails, progress_notes, steps_of
 from whygrad.rules.rule import Finding, rule
-from whygrad.source.order import shuffled_apart
+from whygrad.source.order import shuffled_apart, zipped
 from whygrad.source.origin import apart
 
 
@@ -76,7 +76,9 @@ def _place(objective: Objective) -> Label | None:
     inputs, targets = data_trails(objective)
     if Missed.SHUFFLED_APART in objective.missed:
         own = apart(inputs, targets)[0]
-        made = own[0].made if own else None
-        return data_place(objective, "x", 0) if made is None else Label(made, "shuffled on its own")
+        if own:
+            return Label(own[0].made, "shuffled on its own")
+        paired = zipped(inputs)
+        return data_place(objective, "x", 0) if paired is None else Label(paired, "paired here, each in its own order")
     where = shuffled_apart(inputs, targets)
     return None if where is None else Label(where, "only this one is put into another order")
