@@ -253,6 +253,19 @@ LOSSES: Final = (
         "either = tf.where(tf.math.is_inf(top), top, total)\nloss = tf.reduce_sum(tf.exp(either) * x)",
     ),
     Loss(
+        "a log that where hides on one way only, and a maximum on the other",
+        "nan-log",
+        "x = tf.Variable([0.0, 1.0, 2.0]); sources = [x]",
+        "risky = tf.math.log(x) #!\nloss = tf.reduce_sum(tf.where(x > 0.0, risky, 0.0)) + tf.reduce_max(risky)",
+    ),
+    Loss(
+        "a log that where hides, and whose maximum is only looked at",
+        "nan-where",
+        "x = tf.Variable([0.0, 1.0, 2.0]); sources = [x]",
+        "risky = tf.math.log(x) #!\nprint(float(tf.reduce_max(risky)))\n"
+        "loss = tf.reduce_sum(tf.where(x > 0.0, risky, 0.0))",
+    ),
+    Loss(
         "a log that where hides on one way only, and the loss is not finite by the other",
         "nan-log",
         "x = tf.Variable([0.0, 1.0]); sources = [x]",

@@ -66,7 +66,8 @@ def masking_select(trace: Trace, forward: Node, node: Node, value: Value) -> Nod
     """The first select after `forward` that takes the other branch wherever a result of `node` is bad.
 
     What runs after a step of the way back (clips, updates) hides nothing from it, nor what makes the loss bad. Of a NaN
-    that the forward pass makes, the infinities beside it may be there on purpose, as the logarithm of no chance.
+    that the forward pass makes, the infinities beside it may be there on purpose, as the logarithm of no chance. No
+    select hides what the loss drops in another way besides, as a maximum does.
     """
     only_nan = node.forward is None and value.has_nan
     mask = value.nans if only_nan else value.mask
@@ -78,19 +79,27 @@ def masking_select(trace: Trace, forward: Node, node: Node, value: Value) -> Nod
     reached = {id(value) for value in forward.outputs if value is not None}
     mixed: set[int] = set()  # behind products of matrices, whose elements are no longer those of before
     todo: list[Any] = [value for value in forward.outputs if value is not None]
+    is_bad_ahead = any(value is not None and value.bad for value in forward.outputs)
+    select, dropped = None, set[int]()  # the results in which nothing bad is left, by no select
     while todo:
         taken = id(todo.pop(0))
         for user in users.get(taken, ()):
-            if kind_of(user.type) is OpKind.SELECT and _skips(
-                user, reached, mask, node, apart=taken in mixed, only_nan=only_nan
-            ):
-                return user
-            fresh = [value for value in user.outputs if value is not None and id(value) not in reached]
-            reached.update(map(id, fresh))
-            todo += fresh
-            if taken in mixed or kind_of(user.type) is OpKind.CONTRACT:
-                mixed.update(map(id, fresh))
-    return None
+            selects = kind_of(user.type) is OpKind.SELECT
+            results = [value for value in user.outputs if value is not None]
+            if selects and _skips(user, reached, mask, node, apart=taken in mixed, only_nan=only_nan):
+                if not is_bad_ahead:
+                    return user
+                select = select or user
+            elif is_bad_ahead and not any(value.has_nan if only_nan else value.bad for value in results):
+                dropped.update(map(id, () if selects else results))
+            else:
+                fresh = [value for value in results if id(value) not in reached]
+                reached.update(map(id, fresh))
+                todo += fresh
+                if taken in mixed or kind_of(user.type) is OpKind.CONTRACT:
+                    mixed.update(map(id, fresh))
+    in_loss = {id(value) for each in trace.nodes if each.forward is not None for value in each.forward.outputs}
+    return None if dropped & in_loss else select
 
 
 def _users(nodes: list[Node]) -> dict[int, list[Node]]:
