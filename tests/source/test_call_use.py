@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rules.diagnosis import Script
-from whygrad.source.call_use import called_inside, used_calls
+from whygrad.source.call_use import called_inside, unread_calls, used_calls
 
 STEP = """
 def step(x):
@@ -65,3 +65,37 @@ def test_what_a_function_calls_is_listed(tmp_path: Path) -> None:
     script = Script(tmp_path, "def toss():\n    return random.random() < 0.5")
 
     assert list(called_inside(str(script.path), "toss")) == ["random.random"]
+
+
+VIEWS = """
+def augment(x):
+    return x + tf.random.normal(x.shape)
+
+def step(x):
+    with tf.GradientTape() as tape:
+        {line}
+        loss = net(augment(x))
+    return loss
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "names", "alone"),
+    [
+        ("view = augment(x)", ["view"], True),
+        ("mean, view = augment(x), 0", [], True),
+        ("mean, view = augment(x); mean = mean + 1", ["view"], False),
+        ("_ = augment(x)", [], True),
+        ("global view; view = augment(x)", [], True),
+        ("view = augment(x); x = view", [], True),
+        ("later = lambda: view; view = augment(x); later()", [], True),
+    ],
+)
+def test_a_call_under_a_tape_whose_result_nothing_reads(
+    tmp_path: Path, line: str, names: list[str], *, alone: bool
+) -> None:
+    script = Script(tmp_path, VIEWS.format(line=line))
+    found = list(unread_calls(script["tf.GradientTape()"]))
+
+    assert [call.name for call in found] == names
+    assert all(call.alone is alone and call.body is not None for call in found)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from whygrad.source.module import FUNCTIONS, Module, last_name, loads, located, module_of
-from whygrad.source.text import SourceSpan
+from whygrad.source.origin import function_of
+from whygrad.source.text import SourceSpan, notebook_of
 
 _COLLECTING = ("append", "write", "scalar", "format")
 _CONVERTING = ("astype", "float", "int", "bool", "float32", "round", "abs")
@@ -35,6 +36,38 @@ def used_calls(span: SourceSpan) -> Iterator[UsedCall]:
         if uses or name.endswith(".shuffle"):  # which changes its argument
             decides = next((module.span(use) for use in uses if _is_tested(module, use)), None)
             yield UsedCall(name, module.span(call), decides)
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadCall:
+    """A call under a tape of which a result has a name that nothing reads."""
+
+    name: str
+    where: SourceSpan
+    body: SourceSpan | None  # of the function that it runs, where that is in the same file
+    alone: bool  # whether it is all that the call gives
+
+
+def unread_calls(entered: SourceSpan | None) -> Iterator[UnreadCall]:
+    """In the block of the tape that is made here: names that are given the result of a call for nothing."""
+    found = located(entered)
+    if found is None:
+        return
+    module, node = found
+    block = node if isinstance(node, ast.With) else module.around(node, ast.With)
+    scope = module.scope(node)
+    if block is None or (scope is module.tree and notebook_of(module.file) is not None):  # other cells may read it
+        return
+    shared = {name for each in ast.walk(scope) if isinstance(each, (ast.Global, ast.Nonlocal)) for name in each.names}
+    for made in (each for statement in block.body for each in ast.walk(statement)):
+        if not isinstance(made, ast.Assign) or not isinstance(made.value, ast.Call) or module.scope(made) is not scope:
+            continue
+        names = [each.id for target in made.targets for each in ast.walk(target) if isinstance(each, ast.Name)]
+        unread = [name for name in names if name[0] != "_" and next(loads(scope, name), None) is None]
+        if unread and shared.isdisjoint(unread):
+            function = function_of(module, made.value)
+            body = None if function is None else module.span(function)
+            yield UnreadCall(unread[0], module.span(made), body, alone=len(names) == 1)
 
 
 def called_inside(file: str, function: str) -> Iterator[str]:

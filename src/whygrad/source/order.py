@@ -28,12 +28,18 @@ def shuffled_apart(inputs: list[Hop], labels: list[Hop]) -> SourceSpan | None:
 
 def zipped(trail: list[Hop]) -> SourceSpan | None:
     """The statement of a trail that combines two data sets row by row."""
-    for hop in trail:
-        found = located(hop.made)
-        calls = () if found is None else (node for node in ast.walk(found[1]) if isinstance(node, ast.Call))
-        if any(last_name(call.func) == "zip" for call in calls):
-            return hop.made
-    return None
+    return next((hop.made for hop in trail if _calls(hop, ("zip",))), None)
+
+
+def mixes(hop: Hop) -> bool:
+    """Whether the statement that made a value puts it into another order."""
+    return _calls(hop, _MIXING)
+
+
+def _calls(hop: Hop, names: tuple[str, ...]) -> bool:
+    found = located(hop.made)
+    calls = () if found is None else (node for node in ast.walk(found[1]) if isinstance(node, ast.Call))
+    return any(last_name(call.func) in names for call in calls)
 
 
 def _shuffles(trail: list[Hop]) -> Iterator[SourceSpan]:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final
 
 from whygrad.source.arguments import argument_span
-from whygrad.source.module import Module, last_name, located, parameters, plain_names, root_of, targets_of
+from whygrad.source.module import Function, Module, last_name, located, parameters, plain_names, root_of, targets_of
 from whygrad.source.text import SourceSpan
 
 _MOST_HOPS: Final = 12
@@ -181,7 +181,7 @@ def _carrier(
 
 def _returned(module: Module, call: ast.Call, entered: dict[ast.AST, ast.Call]) -> ast.expr | None:
     """What a function of the same file returns, where it does so in one place."""
-    function = _function_of(module, call)
+    function = function_of(module, call)
     if function is None or function in entered:
         return None
     returns = [node for node in ast.walk(function) if isinstance(node, ast.Return) and module.scope(node) is function]
@@ -191,7 +191,7 @@ def _returned(module: Module, call: ast.Call, entered: dict[ast.AST, ast.Call]) 
     return returns[0].value
 
 
-def _function_of(module: Module, call: ast.Call) -> ast.AST | None:
+def function_of(module: Module, call: ast.Call) -> Function | None:
     """The function that a call runs: one of the file, or a method of an object that the file makes of its own class."""
     match call.func:
         case ast.Name(id=name):

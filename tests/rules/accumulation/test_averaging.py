@@ -62,6 +62,13 @@ def test_fires_when_the_user_divides_by_what_the_optimizer_divides_by() -> None:
     assert "gradient_accumulation_steps" in found.help
 
 
+def test_shows_the_division_that_the_optimizer_does_once_more() -> None:
+    found = one(applied(scale=0.25, averages=4, loss_divided=at(3)))
+
+    assert found.primary is not None
+    assert [found.primary.span, *(label.span for label in found.related)] == [at(3), at(9)]
+
+
 def test_fires_when_an_accumulator_is_never_set_back() -> None:
     assert codes(applied(requests=4, scale=0.25, stale=True)) == ["WG502"]
 

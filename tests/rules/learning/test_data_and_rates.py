@@ -178,6 +178,41 @@ def test_arrays_shuffled_apart_fire_by_the_code(tmp_path: Path) -> None:
     assert (found.code, found.primary is not None and found.primary.span.line) == ("WG816", 3)
 
 
+PIPELINE = """
+def stream(columns):
+    ds = Dataset.from_tensor_slices(columns)
+    ds = ds.shuffle(100)
+    return ds.batch(4)
+
+def pipeline(x, y):
+    ds = Dataset.zip((stream(x), stream(y)))
+    return ds.prefetch(1)
+
+x = load()
+y = labels()
+model.fit(pipeline(x, y))
+"""
+OWN = """
+x = load()
+y = labels()
+order = Dataset.from_tensor_slices(x).shuffle(100)
+rows = Dataset.from_tensor_slices(y)
+both = Dataset.zip((order, rows))
+model.fit(both)
+"""
+
+
+@pytest.mark.parametrize(("text", "line"), [(PIPELINE, 7), (OWN, 3)])
+def test_data_sets_shuffled_apart_are_shown_at_the_one_that_is_shuffled_or_where_they_are_paired(
+    tmp_path: Path, text: str, line: int
+) -> None:
+    script = Script(tmp_path, text)
+    fit = script[text.strip().splitlines()[-1]]
+    found = one(trained(L.BINARY, SIGMOID, YES_OR_NO, HIDDEN, trained=fit, missed=(Missed.SHUFFLED_APART,)))
+
+    assert (found.code, found.primary is not None and found.primary.span.line) == ("WG816", line)
+
+
 def test_targets_among_the_inputs_fire_unless_the_code_makes_them_of_these(tmp_path: Path) -> None:
     leak = "t = load()\nx = t[:, :8]\ny = t[:, 7:]\nmodel.fit(x, y)"
     toy = "x = load()\ny = x[:, 7:]\nmodel.fit(x, y)"

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from graph_builder import GraphBuilder
-from rules.diagnosis import at, codes, one
+from rules.diagnosis import Script, at, codes, loud, one
 from whygrad.diagnostics import Severity
 from whygrad.graph import OpKind
 from whygrad.graph.objects import ObjectCalled
@@ -96,3 +100,30 @@ def test_silent_when_nothing_is_drawn() -> None:
     g = GraphBuilder()
 
     assert codes(g.finish(loss=g.op(OpKind.SMOOTH, (g.variable("mean"),)))) == []
+
+
+TWO_VIEWS = """
+def augment(x):
+    noise = tf.random.normal(x.shape)
+    return x + noise
+
+def step(x):
+    with tf.GradientTape() as tape:
+        first = augment(x)
+        second = augment(x)
+        loss = net(first) + net({used})
+    return tape.gradient(loss, net.trainable_variables)
+"""
+
+
+@pytest.mark.parametrize("used", ["first", "second"])
+def test_fires_when_one_of_two_calls_of_a_helper_that_draws_is_dropped(tmp_path: Path, used: str) -> None:
+    script = Script(tmp_path, TWO_VIEWS.format(used=used))
+    g = GraphBuilder()
+    with g.tape(entered=script["tf.GradientTape()"]) as tape:
+        drawn = [g.op(OpKind.NOISE, (), where=script["tf.random.normal(x.shape)"]) for _ in range(2)]
+        views = [g.op(OpKind.ELEMENTWISE, (noise,), where=script["x + noise"]) for noise in drawn]
+        g.request(g.op(OpKind.SMOOTH, (g.variable("mean"), *views[: 1 + (used == "second")])), tape=tape)
+    found = [each.primary.span for each in loud(g.finish()) if each.primary is not None]
+
+    assert found == ([] if used == "second" else [script["second = augment(x)"]])

@@ -63,10 +63,7 @@ def accumulation_averaged_twice(recording: Recording) -> Iterator[Finding]:
             yield _twice(recording, update, short)
         by_hand = [pair for pair in update.pairs if _is_averaged_already(pair, update.averages)]
         if by_hand:
-            label = f"divided by {update.averages}, and the optimizer takes the mean of {update.averages} such calls"
-            where = None if update.where is None else Label(update.where, label)
-            advice = "leave the division to the optimizer: it averages over `gradient_accumulation_steps` itself"
-            yield _finding(recording, update, by_hand, where, advice)
+            yield _beside_the_optimizer(recording, update, by_hand)
 
 
 def _twice(recording: Recording, update: Update, pairs: list[Pairing]) -> Finding:
@@ -87,6 +84,16 @@ def _twice(recording: Recording, update: Update, pairs: list[Pairing]) -> Findin
         return finding
     applied = () if update.where is None else (Label(update.where, "applied here"),)
     return replace(finding, related=(Label(places[1], f"each loss is divided by {count} already"), *applied))
+
+
+def _beside_the_optimizer(recording: Recording, update: Update, pairs: list[Pairing]) -> Finding:
+    """Shown at the division, where it is known."""
+    text = f"divided by {update.averages}, and the optimizer takes the mean of {update.averages} such calls"
+    divided, applied = pairs[0].divided or pairs[0].loss_divided, update.where
+    where = divided or applied
+    advice = "leave the division to the optimizer: it averages over `gradient_accumulation_steps` itself"
+    finding = _finding(recording, update, pairs, None if where is None else Label(where, text), advice)
+    return finding if applied in (None, where) else replace(finding, related=(Label(applied, "applied here"),))
 
 
 def _finding(recording: Recording, update: Update, pairs: list[Pairing], where: Label | None, advice: str) -> Finding:

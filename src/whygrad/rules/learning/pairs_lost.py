@@ -9,7 +9,7 @@ from whygrad.graph import Recording
 from whygrad.graph.learning import LossKind, Missed, Objective
 from whygrad.rules.learning.saying import data_place, data_trails, progress_notes, steps_of
 from whygrad.rules.rule import Finding, rule
-from whygrad.source.order import shuffled_apart, zipped
+from whygrad.source.order import mixes, shuffled_apart, zipped
 from whygrad.source.origin import apart
 
 
@@ -75,10 +75,10 @@ def _place(objective: Objective) -> Label | None:
     """Where one of both was shuffled; the data, where they are seen to be."""
     inputs, targets = data_trails(objective)
     if Missed.SHUFFLED_APART in objective.missed:
-        own = apart(inputs, targets)[0]
-        if own:
-            return Label(own[0].made, "shuffled on its own")
-        paired = zipped(inputs)
-        return data_place(objective, "x", 0) if paired is None else Label(paired, "paired here, each in its own order")
+        own, paired = apart(inputs, targets)[0], zipped(inputs)
+        mixed = next((hop.made for hop in own if mixes(hop)), None)
+        if mixed is None and paired is not None:
+            return Label(paired, "paired here, each in its own order")
+        return Label(mixed or own[0].made, "shuffled on its own") if own else data_place(objective, "x", 0)
     where = shuffled_apart(inputs, targets)
     return None if where is None else Label(where, "only this one is put into another order")
