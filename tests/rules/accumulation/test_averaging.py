@@ -73,6 +73,19 @@ def test_fires_when_an_accumulator_is_never_set_back() -> None:
     assert codes(applied(requests=4, scale=0.25, stale=True)) == ["WG502"]
 
 
+@pytest.mark.parametrize("beside", [3, 4])
+def test_says_whose_sums_of_the_same_place_are_set_back_where_others_are_not(beside: int) -> None:
+    g = GraphBuilder()
+    for name, line, stale in (("w", 3, True), ("b", beside, False)):
+        variable = g.variable(name).id
+        facts = {"mean": True, "requests": 4, "scale": 0.25, "summed": at(line), "stale": stale}
+        g.update([Pairing(variable=variable, gradient_of=frozenset({variable}), **facts)], where=at(9))
+    found = one(g.finish())
+
+    assert found.variables == ("w",)
+    assert ["`b` is set back" in note for note in found.notes] == ([True] if beside == 3 else [])
+
+
 @pytest.mark.parametrize(
     "facts",
     [

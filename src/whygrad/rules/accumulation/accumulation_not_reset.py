@@ -7,7 +7,7 @@ from functools import partial
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.fixes.updates import set_back
-from whygrad.graph import Recording
+from whygrad.graph import Pairing, Recording
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, variable_name
 from whygrad.source.naming import second_name
@@ -72,13 +72,27 @@ def accumulation_not_reset(recording: Recording) -> Iterator[Finding]:
         renamed = None if left or summed is None else second_name(summed)
         if renamed is not None:
             left = Label(renamed, "the same list under another name: nothing is set back")
-        added = None if summed is None else Label(summed, "added up here" if left else "added up here, never set back")
+        others = _set_back(recording, kept)
+        tail = "" if left or others else ", never set back"
+        added = None if summed is None else Label(summed, f"added up here{tail}")
         yield Finding(
             message=f"the accumulated gradient of {listing(names)} still holds what an earlier update applied",
             primary=left or again,
             variables=names,
             related=tuple(label for label in (again if left else None, added) if label is not None),
+            notes=others,
             help="set the accumulators to zero after each update",
             steps=Steps(update.times, update.times),
             fixes=partial(set_back, applied or update.where, summed),
         )
+
+
+def _set_back(recording: Recording, kept: list[Pairing]) -> tuple[str, ...]:
+    """Of which variables what is added up in the same place does not stay."""
+    ours, summed = {pair.variable for pair in kept}, kept[0].summed
+    beside = [pair for update in recording.updates for pair in update.pairs if pair.requests > 1]
+    others = {pair.variable for pair in beside if not pair.stale and pair.summed == summed} - ours
+    if summed is None or not others:
+        return ()
+    names = listing(tuple(variable_name(recording.variables[variable]) for variable in sorted(others)))
+    return (f"what is added up in the same place for {names} is set back: see that this is done for all",)
