@@ -56,18 +56,41 @@ def unread_calls(entered: SourceSpan | None) -> Iterator[UnreadCall]:
     module, node = found
     block = node if isinstance(node, ast.With) else module.around(node, ast.With)
     scope = module.scope(node)
-    if block is None or (scope is module.tree and notebook_of(module.file) is not None):  # other cells may read it
+    if block is None:
         return
-    shared = {name for each in ast.walk(scope) if isinstance(each, (ast.Global, ast.Nonlocal)) for name in each.names}
     for made in (each for statement in block.body for each in ast.walk(statement)):
-        if not isinstance(made, ast.Assign) or not isinstance(made.value, ast.Call) or module.scope(made) is not scope:
-            continue
-        names = [each.id for target in made.targets for each in ast.walk(target) if isinstance(each, ast.Name)]
-        unread = [name for name in names if name[0] != "_" and next(loads(scope, name), None) is None]
-        if unread and shared.isdisjoint(unread):
-            function = function_of(module, made.value)
-            body = None if function is None else module.span(function)
-            yield UnreadCall(unread[0], module.span(made), body, alone=len(names) == 1)
+        if isinstance(made, ast.Assign) and isinstance(made.value, ast.Call) and module.scope(made) is scope:
+            names, unread = _unread_names(module, made)
+            if unread:
+                function = function_of(module, made.value)
+                body = None if function is None else module.span(function)
+                yield UnreadCall(unread[0], module.span(made), body, alone=len(names) == 1)
+
+
+def is_unread(span: SourceSpan) -> bool:
+    """Whether a span is a whole call whose result nothing takes, or has names only that nothing reads."""
+    found = located(span)
+    if found is None or not isinstance(found[1], ast.Call):
+        return False
+    module, call = found
+    match module.parents.get(call):
+        case ast.Expr():
+            return True
+        case ast.Assign() as made:
+            names, unread = _unread_names(module, made)
+            return bool(names) and names == unread
+    return False
+
+
+def _unread_names(module: Module, made: ast.Assign) -> tuple[list[str], list[str]]:
+    """The names that an assignment binds, and those of them that are not read in its function."""
+    scope = module.scope(made)
+    names = [each.id for target in made.targets for each in ast.walk(target) if isinstance(each, ast.Name)]
+    if scope is module.tree and notebook_of(module.file) is not None:  # other cells may read them
+        return names, []
+    shared = {name for each in ast.walk(scope) if isinstance(each, (ast.Global, ast.Nonlocal)) for name in each.names}
+    unread = [name for name in names if name[0] != "_" and next(loads(scope, name), None) is None]
+    return names, unread if shared.isdisjoint(unread) else []
 
 
 def called_inside(file: str, function: str) -> Iterator[str]:

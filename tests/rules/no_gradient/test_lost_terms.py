@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graph_builder import GraphBuilder
-from rules.diagnosis import Script, codes, notes, one
+from rules.diagnosis import Script, codes, diagnostics, notes, one
 from whygrad.diagnostics import Severity
 from whygrad.graph import Action, OpKind, Tensor, Variable
 
@@ -195,3 +195,28 @@ def test_a_look_at_another_loss_afterwards_changes_nothing() -> None:
     looked_at = c.g.finish(loss=c.square(c.encoder), sources=[c.encoder])
 
     assert (one(looked_at).code, one(looked_at).severity) == ("WG104", Severity.ERROR)
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        ("head(z)", Severity.WARNING),
+        ("aside = head(z)", Severity.WARNING),
+        ("aside = head(z); print(aside)", Severity.NOTE),
+        ("outputs = [head(z)]", Severity.NOTE),
+        ("_ = head(z)", Severity.NOTE),
+    ],
+)
+def test_a_result_that_nothing_takes_is_a_warning_beside_a_penalty(
+    tmp_path: Path, text: str, severity: Severity
+) -> None:
+    """In eager code another step may use what this one does not: heads that take turns."""
+    script = Script(tmp_path, text)
+    c = Coder()
+    head = c.g.variable("head", shape=(4, 4))
+    c.g.op(OpKind.CONTRACT, (c.code, head), shape=(8, 4), where=script["head(z)"])
+    loss = c.plus(c.error(c.code), c.decay(), c.scaled(c.square(head)))
+    [found] = [each for each in diagnostics(c.g.finish(loss=loss)) if each.code == "WG107"]
+
+    assert (found.severity, found.variables) == (severity, ("head",))
+    assert script["head(z)"] in [label.span for label in found.related]

@@ -183,7 +183,7 @@ class Capture:
     def offered(self, gradients: list[Any], variables: list[Any]) -> None:
         """These are to be applied if they are finite: a guard asks first, and may never call its optimizer."""
         if compat.current_graph() is None:
-            place = self.recorder.place_at(sys._getframe(1))
+            place = self.recorder.places.at(sys._getframe(1))
             self.hooks.safely(self.sentinel.look_at_offer, place, gradients, variables)
 
     def _look_for_news(self, tape: Any) -> None:

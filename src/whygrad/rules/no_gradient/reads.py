@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from whygrad.diagnostics import Label
 from whygrad.graph import Op, OpKind, Recording, Request, Source
+from whygrad.source import SourceSpan
 
 
 def reads_of(request: Request, sources: tuple[Source, ...], *, under_tape: bool = False) -> list[Op]:
@@ -14,11 +17,15 @@ def reads_of(request: Request, sources: tuple[Source, ...], *, under_tape: bool 
 
 
 def unused_result(recording: Recording, request: Request, sources: tuple[Source, ...]) -> Label | None:
-    """Where variables that the target does not depend on are read, or the layer around them is called."""
+    place = next(unused_results(recording, request, sources), None)
+    return None if place is None else Label(place, "what this computes is not used")
+
+
+def unused_results(recording: Recording, request: Request, sources: tuple[Source, ...]) -> Iterator[SourceSpan]:
+    """Where variables that the target does not depend on are read, or the layers around them are called."""
     made = {recording.variables[source.variable].created for source in sources if source.variable is not None}
     called = request.graph.called
     for op in reads_of(request, sources, under_tape=True):
         for place in (op.where, *(place for layer in op.layers[:1] for place in called.get(layer, ()))):
             if place is not None and place not in (request.where, *made):
-                return Label(place, "what this computes is not used")
-    return None
+                yield place

@@ -14,10 +14,11 @@ from whygrad.graph.questions.query import index_of
 from whygrad.graph.questions.terms import terms_of
 from whygrad.rules.no_gradient.claim import is_deliberate
 from whygrad.rules.no_gradient.missing import Unconnected, is_explained, missing_of
-from whygrad.rules.no_gradient.reads import reads_of, unused_result
+from whygrad.rules.no_gradient.reads import reads_of, unused_result, unused_results
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of, target_expression
 from whygrad.source import SourceSpan
+from whygrad.source.call_use import is_unread
 
 
 @rule("WG107", "variable-not-in-loss", severity=Severity.ERROR, since="0.1.0")
@@ -65,7 +66,8 @@ def variable_not_in_loss(recording: Recording) -> Iterator[Finding]:
             found = _finding(recording, Unconnected(request, left), left)
             names, them = listing(found.variables), "it" if len(left) == 1 else "them"
             message = f"only a penalty on weights trains {names}: nothing else in the loss depends on {them}"
-            sure = request.compiled  # in eager code another step may use it: heads that take turns
+            dropped = any(map(is_unread, unused_results(recording, request, left)))
+            sure = request.compiled or dropped  # else another step may use it: heads that take turns
             severity = found.severity or (Severity.WARNING if sure else Severity.NOTE)
             yield replace(found, message=message, severity=severity)
 

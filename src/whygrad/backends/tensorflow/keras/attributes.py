@@ -58,7 +58,7 @@ class Attributes:
             frame = frame.f_back  # Keras layers route every attribute through their own `__setattr__`
         if owner_of(frame.f_code) is CodeOwner.USER and len(self._flags) < _MOST:
             recorder = self._recorder
-            place, step = recorder.place_at(frame), recorder.ledger.step
+            place, step = recorder.places.at(frame), recorder.ledger.step
             change = FlagChange(weakref.ref(layer), path_of(layer), bool(value), place, recorder.now, step)
             change.running = self._trainings.running_step()
             self._flags.append(change)
@@ -68,7 +68,7 @@ class Attributes:
             self.flag_set(layer, value, frame)  # TensorFlow sees no change, and the setter never runs
         recorder = self._recorder
         if isinstance(value, (int, float)) and vars(layer).get(name, value) != value:
-            self.numbers[(id(layer), name)] = (recorder.place_at(frame), recorder.now)
+            self.numbers[(id(layer), name)] = (recorder.places.at(frame), recorder.now)
         self.set_of_module(layer, frame, name, value)
 
     def set_of_module(self, module: Any, frame: FrameType, name: str, value: Any) -> None:
@@ -84,7 +84,7 @@ class Attributes:
                     owner=path_of(module),
                     attribute=name,
                     given=Given.TENSOR,
-                    where=span(recorder.place_at(frame)),
+                    where=span(recorder.places.at(frame)),
                     held=VariableId(entry.id),
                     step=recorder.ledger.step,
                 )
@@ -98,7 +98,7 @@ class Attributes:
                     owner=str(getattr(optimizer, "name", type(optimizer).__name__)),
                     attribute=name,
                     given=Given.OTHER,
-                    where=span(self._recorder.place_at(frame)),
+                    where=span(self._recorder.places.at(frame)),
                     base=f"{base.__module__}.{base.__qualname__}",
                     known=False,
                 )
@@ -127,7 +127,7 @@ class Attributes:
                     owner=path_of(layer),
                     attribute="weights",
                     given=Given.WEIGHTS,
-                    where=span(self._recorder.place_at(frame)),
+                    where=span(self._recorder.places.at(frame)),
                     variables=self._variables.ids(listed(layer, "trainable_variables")),
                     made=span(self._layers.made_at(layer)),
                     source=path_of(source),

@@ -71,7 +71,7 @@ class CalledLayers:
 
     def was_made(self, layer: Any, frame: FrameType) -> None:
         found = user_frame(frame)
-        self.made[layer] = (self._recorder.place_of(found), *self._around(found))
+        self.made[layer] = (self._recorder.places.of(found), *self._around(found))
 
     def made_at(self, layer: Any) -> Place:
         return self.made.get(layer, (None,))[0]
@@ -106,7 +106,7 @@ class CalledLayers:
     def _note(self, called: CalledLayer, layer: Any, training: bool | None, frame: FrameType) -> None:
         """A layer may be built by its first call, so its variables are asked for at each new one."""
         recorder = self._recorder
-        place = recorder.place_of(frame)
+        place = recorder.places.of(frame)
         self._places.add(place)
         if recorder.tapes:
             called.count(recorder.tapes, place)
@@ -117,7 +117,7 @@ class CalledLayers:
 
     def _around(self, frame: FrameType | None) -> tuple[Place, ...]:
         """Where the user's code around a frame is."""
-        return tuple([self._recorder.place_of(each) for each in user_frames_around(frame)])
+        return tuple([self._recorder.places.of(each) for each in user_frames_around(frame)])
 
     def is_used_apart(self, layer: Any) -> bool:
         """Whether user code has called a layer outside of a tape, and not in training mode."""

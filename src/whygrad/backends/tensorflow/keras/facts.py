@@ -110,7 +110,7 @@ class KerasFacts:
 
     def variable_made(self, variable: Any, _: None, frame: FrameType, *rest: Any) -> None:
         """A ready-made layer makes its variables when it is first called: they are shown where the layer was made."""
-        self._variables.link_keras(variable, self._recorder.place_at(frame))
+        self._variables.link_keras(variable, self._recorder.places.at(frame))
         made = self.called_at.made_for_weight(frame)
         entry = None if made is None else self._variables.of(variable)
         if entry is not None:
@@ -123,7 +123,7 @@ class KerasFacts:
         self.objectives.evaluated(model)
         for item in () if self._recorder.paused else compat.flatten(args[:1] or kwargs.get("x")):
             if (number := compat.id_of(item)) is not None and compat.current_graph() is None:
-                self._recorder.on_departure(number, ".predict()", None, self._recorder.place_at(frame))
+                self._recorder.on_departure(number, ".predict()", None, self._recorder.places.at(frame))
 
     def list_was_used(self, value: Any) -> None:
         for lists in self._made("lists"):

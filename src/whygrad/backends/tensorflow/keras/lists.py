@@ -48,7 +48,7 @@ class ListReads:
     def read_of_layer(self, layer: Any, attribute: str, value: Any, frame: FrameType) -> None:
         if owner_of(frame.f_code) is not CodeOwner.USER:
             return
-        place = self._recorder.place_at(frame)
+        place = self._recorder.places.at(frame)
         if is_built(layer):
             read = self._first_read(layer, path_of, attribute, value, place)
             if read is not None:
@@ -62,7 +62,7 @@ class ListReads:
     def read_of_module(self, module: Any, attribute: str, value: Any, frame: FrameType) -> None:
         if owner_of(frame.f_code) is not CodeOwner.USER:
             return
-        place = self._recorder.place_of(frame)
+        place = self._recorder.places.of(frame)
         read = self._first_read(module, lambda each: type(each).__name__, attribute, value, place)
         if read is not None and read.looks < _LOOKS:  # what it holds may be built late; at the end it may be gone
             held = self._variables.ids(value)

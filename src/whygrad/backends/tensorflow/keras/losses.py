@@ -76,7 +76,7 @@ class Losses:
         function = getattr(loss, "fn", None) if type(loss).__name__ == "LossFunctionWrapper" else type(loss)
         own = str(getattr(function, "__module__", "")).split(".")[0] in ("keras", "tf_keras")
         name = f"LossCall:{getattr(function, '__name__', type(loss).__name__) if own else 'function'}"
-        recorder.add_virtual(name, filter(None, ids), (), recorder.place_at(frame), compat.current_graph())
+        recorder.add_virtual(name, filter(None, ids), (), recorder.places.at(frame), compat.current_graph())
 
     def _tell(self, function: FrameType, label: Any, prediction: Any, frame: FrameType) -> None:
         name = function.f_code.co_name
@@ -101,7 +101,7 @@ class Losses:
         if op_type not in _LOGARITHMS:  # a distance has no order, and other ops say themselves which is which
             return
         ids = [compat.id_of(tensor) for tensor in (prediction, label)]
-        place = recorder.place_of(frame)
+        place = recorder.places.of(frame)
         if None not in ids and self._last != (place, *ids):
             self._last = (place, *ids)
             recorder.add_virtual(f"LossCall:{found.f_code.co_name}", filter(None, ids), (), place, graph)

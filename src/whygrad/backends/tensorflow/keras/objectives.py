@@ -55,7 +55,7 @@ class Objectives:
         trainings.on_end.append(self._ended)
 
     def loss_made(self, loss: Any, frame: FrameType, *_: Any) -> None:
-        self.made[loss] = self._recorder.place_at(frame)
+        self.made[loss] = self._recorder.places.at(frame)
 
     def evaluated(self, model: Any, *_: Any) -> None:
         """A model is used outside of training."""
@@ -98,7 +98,7 @@ class Objectives:
         recorder = self._recorder
         if recorder.paused or not recorder.tapes or compat.id_of(prediction) is None:
             return
-        place, graph = recorder.place_at(frame), compat.current_graph()
+        place, graph = recorder.places.at(frame), compat.current_graph()
         key = (place, *key)
         site = self._sites.get(key)
         if site is None:

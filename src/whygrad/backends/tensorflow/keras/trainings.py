@@ -58,7 +58,7 @@ class Trainings:
             self._compiled.append(
                 Compiled(
                     model=path_of(model),
-                    where=span(self._recorder.place_at(frame)),
+                    where=span(self._recorder.places.at(frame)),
                     has_loss=kwargs.get("loss", args[1] if len(args) > 1 else None) is not None,
                     metrics_as_weights=len(args) > 2 and compat.weighs_third(model) and _are_metrics(args[2]),
                     trainable=self._trainable(model) if listed(model, "variables") else None,
@@ -71,7 +71,7 @@ class Trainings:
     def began(self, model: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> None:
         recorder = self._recorder
         recorder.ledger.steps_per_run = max(1, compat.steps_per_execution(model))
-        place = recorder.place_at(frame)
+        place = recorder.places.at(frame)
         self.running.append((model, place))
         self.places.add(place)
         self._count_epochs(model, _epochs(args, kwargs) if method == "fit" else 0)

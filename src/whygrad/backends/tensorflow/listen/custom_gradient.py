@@ -98,7 +98,7 @@ def _note(
             producer = recorder.producers.get(compat.tensor_id(tensor))
             hidden.extend(producer.inputs[:1] if producer is not None else ())
     ids = [compat.tensor_id(tensor) for tensor in inputs]
-    record = recorder.add_virtual(CUSTOM, (*ids, *hidden), outputs, recorder.place_at(sys._getframe(2)), graph)
+    record = recorder.add_virtual(CUSTOM, (*ids, *hidden), outputs, recorder.places.at(sys._getframe(2)), graph)
     record.custom = str(op_type)
     record.blocked = frozenset(range(len(ids), len(ids) + len(hidden)))
     results = 0

@@ -25,7 +25,7 @@ def install(hooks: Hooks, recorder: Recorder, bodies: foreign.Bodies) -> None:
     """NumPy may also read a tensor's memory without asking; what came back then tells (see `graph/escape`)."""
 
     def note(number: int, how: str, value: Any, frame: FrameType) -> None:
-        place = recorder.place_at(frame)
+        place = recorder.places.at(frame)
         if hooks.late:
             hooks.later(recorder.on_departure, number, how, value, place)
         else:

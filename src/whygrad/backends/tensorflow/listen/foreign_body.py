@@ -74,7 +74,7 @@ def _listener(hooks: Hooks, recorder: Recorder, body: Any, token: Any, of: str |
     if recorder.python_bodies is None:
         recorder.python_bodies = PythonBodies()
     bodies, name = recorder.python_bodies, compat.text_of(token)
-    note = bodies.begin(name, recorder.place_at) if of is None else bodies.begin_gradient(name, of)
+    note = bodies.begin(name, recorder.places.at) if of is None else bodies.begin_gradient(name, of)
 
     def on_op(op_type: Any, inputs: Any, attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None) -> Any:
         if graph is None and outputs is not None:
@@ -99,7 +99,7 @@ def note_departure(recorder: Recorder, function: str, how: str, frame: Any) -> N
     """A value left inside such a body."""
     if not function:
         return
-    where = span(recorder.place_at(frame))
+    where = span(recorder.places.at(frame))
     if where is not None:
         left = Departure(how=how, where=where, function=function)
         if left not in recorder.events[-64:]:

@@ -26,7 +26,7 @@ def install(hooks: Hooks, recorder: Recorder, requests: Requests) -> None:
         entry = recorder.variables.add(variable, None, recorder.now)
         if entry is not None and not entry.noted:
             entry.noted = True
-            entry.created = entry.born = recorder.place_at(frame)
+            entry.created = entry.born = recorder.places.at(frame)
             entry.made_in_step = requests.total
             found = user_frame(frame)
             entry.in_constructor = _is_constructor(found)

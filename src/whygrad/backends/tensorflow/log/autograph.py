@@ -1,16 +1,63 @@
-"""From AutoGraph's generated code back to the expression the user wrote."""
+"""Where the user wrote what a frame runs; from AutoGraph's generated code back to the expression it was made of."""
 
 from __future__ import annotations
 
 import ast
 import functools
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, Final
 
 from whygrad.backends.tensorflow import compat
+from whygrad.observe.place import Place
 from whygrad.source import SourceSpan
 from whygrad.source.module import located, module_of
-from whygrad.source.position import CodeOwner, Position, file_owner, position_in, span_of
+from whygrad.source.position import CodeOwner, Position, file_owner, position_in, span_of, user_frame
+
+KEPT_CODES: Final = 20_000  # functions whose positions are kept
+
+
+class Places:
+    """Where frames are; each position is looked up once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, dict[int, Position]] = {}  # by the id of the code and the instruction
+
+    def at(self, frame: FrameType) -> Place:
+        """The user's expression that runs a frame."""
+        return self.of(user_frame(frame))
+
+    def below(self, frame: FrameType, above: FrameType | None) -> Place:
+        """The user's expression, if one runs below the given frame."""
+        found = user_frame(frame)
+        outer = above
+        while outer is not None:
+            if outer is found:
+                return None
+            outer = outer.f_back
+        return self.of(found)
+
+    def of(self, found: FrameType | None) -> Place:
+        """The expression that one of the user's frames is at."""
+        if found is None:
+            return None
+        if not is_generated(found.f_code):
+            return self.position(found)
+        where = original_span(position_in(found))
+        if file_owner(where.file) is CodeOwner.MACHINERY:  # tf_keras has its own training step converted
+            outer = user_frame(found.f_back)
+            return where if outer is None else self.of(outer)
+        return where
+
+    def position(self, frame: FrameType) -> Position:
+        """Where a frame is; a position that is kept keeps its code, whose id can thus be no other's."""
+        known = self._known.get(id(frame.f_code))
+        place = None if known is None else known.get(frame.f_lasti)
+        if place is None:
+            if len(self._known) >= KEPT_CODES:
+                self._known.clear()
+            place = position_in(frame)
+            self._known.setdefault(id(place.code), {})[place.instruction] = place
+        return place
 
 
 def caller_of(frame: FrameType) -> FrameType:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.log import autograph
+from whygrad.backends.tensorflow.log.autograph import Places
 from whygrad.backends.tensorflow.log.custom_calls import CustomCalls
 from whygrad.backends.tensorflow.log.episode import Aftermath, Episode
 from whygrad.backends.tensorflow.log.function_graphs import (
@@ -40,7 +40,7 @@ from whygrad.backends.tensorflow.measure.finite import array_of, is_finite_numbe
 from whygrad.graph import Action, Event, OpKind
 from whygrad.observe.label import Label
 from whygrad.observe.place import Place
-from whygrad.source.position import CodeOwner, Position, file_owner, position_in, user_frame
+from whygrad.source.position import Position, user_frame
 
 KEPT_OPS = 20_000  # a generation ends when a step begins after an update, or after so many ops outside any tape
 KEPT_STEPS = 16  # generations, of small steps; what one network makes, another may take after several updates
@@ -72,7 +72,7 @@ class Recorder:
         self.records: deque[OpRecord] = deque()
         self.producers: dict[int, OpRecord | None] = {}  # None: a leaf or a handle
         self.leaves: dict[int, Leaf] = {}
-        self._places: dict[int, dict[int, Position]] = {}  # by the id of the code and the instruction
+        self.places = Places()
         self.departures: deque[Departure] = deque()
         self.python_gave: dict[str, list[Any]] = {}  # by ops of a compiled step that run Python: what they gave
         self.python_bodies: PythonBodies | None = None  # made when such a function runs
@@ -164,8 +164,8 @@ class Recorder:
 
     def _log_eager(self, name: str, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
         found = user_frame(frame)
-        place = self.place_of(found)
-        self._around = callers_of(found, self._position_of)
+        place = self.places.of(found)
+        self._around = callers_of(found, self.places.position)
         known = self.producers
         # TensorFlow halts the tapes around these: one is the cut itself, the other is recorded as a whole.
         self._stopping = name == "StopGradient" or name.startswith("__forward_")
@@ -287,10 +287,10 @@ class Recorder:
             log = self.traces[graph] = TraceLog(self.observed.functions.of(graph))
         ids = tuple(compat.tensor_id(tensor) for tensor in inputs)
         found = user_frame(frame)
-        self.traced.look(frame, found, graph, self.now, self.place_of)
+        self.traced.look(frame, found, graph, self.now, self.places.of)
         self._stopping = name == "StopGradient"
         self._around = callers_of(found)
-        record = self._new_record(name, ids, outputs, self.place_of(found))
+        record = self._new_record(name, ids, outputs, self.places.of(found))
         record.attrs, record.function = attrs, log.function
         if name == "StopGradient":
             _take_in(record, log.makers.get)
@@ -396,7 +396,7 @@ class Recorder:
         if self.paused:
             return
         found = user_frame(frame)
-        place, self._around, ids = self.place_of(found), callers_of(found), []
+        place, self._around, ids = self.places.of(found), callers_of(found), []
         for item in compat.flatten(inputs):
             entry = self.variables.of(item) if hasattr(item, "assign") else None
             number = compat.id_of(item) if entry is None else entry.id
@@ -469,41 +469,6 @@ class Recorder:
         values = array_of(value) if number is not None else value
         several = isinstance(values, np.ndarray) and values.size > 1
         return several and bool((values.ravel()[:_SEVERAL] != values.flat[0]).any())
-
-    def place_at(self, frame: FrameType) -> Place:
-        return self.place_of(user_frame(frame))
-
-    def _position_of(self, frame: FrameType) -> Position:
-        """Where a frame is; a position that is kept keeps its code, whose id can thus be no other's."""
-        places = self._places.get(id(frame.f_code))
-        place = None if places is None else places.get(frame.f_lasti)
-        if place is None:
-            if len(self._places) >= KEPT_OPS:
-                self._places.clear()
-            place = position_in(frame)
-            self._places.setdefault(id(place.code), {})[place.instruction] = place
-        return place
-
-    def place_below(self, frame: FrameType, above: FrameType | None) -> Place:
-        """The user's expression, if one runs below the given frame."""
-        found = user_frame(frame)
-        outer = above
-        while outer is not None:
-            if outer is found:
-                return None
-            outer = outer.f_back
-        return self.place_of(found)
-
-    def place_of(self, found: FrameType | None) -> Place:
-        if found is None:
-            return None
-        if not autograph.is_generated(found.f_code):
-            return self._position_of(found)
-        where = autograph.original_span(position_in(found))
-        if file_owner(where.file) is CodeOwner.MACHINERY:  # tf_keras has its own training step converted
-            outer = user_frame(found.f_back)
-            return where if outer is None else self.place_of(outer)
-        return where
 
 
 def _take_in(stop: OpRecord, maker: Callable[[int], OpRecord | None]) -> None:

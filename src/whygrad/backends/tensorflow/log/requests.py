@@ -153,7 +153,7 @@ class Requests:
     def _place(self, frame: FrameType) -> Place:
         """None: it is TensorFlow's own."""
         own = compat.asks_for_itself(frame.f_code)
-        return None if own else self._recorder.place_at(frame) or self._training.training_place()
+        return None if own else self._recorder.places.at(frame) or self._training.training_place()
 
     def left_unasked(self, tape: Any, loss: Any) -> None:
         """A training step computed this loss and goes on without asking for a gradient."""

@@ -55,7 +55,7 @@ class Tapes:
     def of(self, tape: Any) -> TapeFacts:
         facts = self.facts.get(tape)
         if facts is None:
-            entered = self._recorder.place_at(sys._getframe(1))
+            entered = self._recorder.places.at(sys._getframe(1))
             facts = TapeFacts(next(self.numbers), tape, entered, compat.current_graph())
             self.facts[tape] = facts
         return facts
@@ -89,12 +89,12 @@ class Tapes:
 
     def stopping(self, tape: Any, frame: FrameType) -> None:
         """What runs next is not recorded."""
-        self.of(tape).stopping = self._recorder.place_at(frame)
+        self.of(tape).stopping = self._recorder.places.at(frame)
 
     def emptied(self, tape: Any, frame: FrameType) -> None:
         """What it has recorded is gone, and so is what it was told to watch."""
         facts = self.of(tape)
-        facts.emptied = (self._recorder.now, self._recorder.place_at(frame))
+        facts.emptied = (self._recorder.now, self._recorder.places.at(frame))
         facts.watched.clear()
 
     def still_needed(self) -> list[tuple[int, int]]:
@@ -105,7 +105,7 @@ class Tapes:
     def watched(self, tape: Any, sources: Any) -> None:
         facts = self.of(tape)
         if len(facts.watched_at) < _MOST_PLACES:
-            facts.watched_at.append(self._recorder.place_at(sys._getframe(1)))
+            facts.watched_at.append(self._recorder.places.at(sys._getframe(1)))
         for item in compat.flatten(sources):
             entry = self._variables.of(item) if hasattr(item, "assign") else None
             number = entry.id if entry is not None else compat.id_of(item)

@@ -78,7 +78,7 @@ class Updates:
         if recorder.applying > 1:
             return False
         caller, graph = sys._getframe(3), compat.current_graph()
-        place = recorder.place_at(caller) or self._training_place()
+        place = recorder.places.at(caller) or self._training_place()
         number = self.number(optimizer)
         by = By(place, number, recorder.now, recorder.observed.function_number(graph))
         pairs = tuple(

@@ -108,7 +108,7 @@ def join(
     """Hook one Keras: where optimizers are made, and which losses are scaled."""
 
     def note_made(optimizer: Any, frame: FrameType) -> None:
-        watch().made[optimizer] = watch().recorder.place_at(frame)
+        watch().made[optimizer] = watch().recorder.places.at(frame)
 
     def note_scaled(optimizer: Any, loss: Any, result: Any) -> None:
         watch().scale_watch.scaled(optimizer, loss, result)

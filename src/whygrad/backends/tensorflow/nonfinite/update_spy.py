@@ -25,7 +25,7 @@ class UpdateSpy:
     def on_op(self, op_type: Any, inputs: Any, attrs: Any, outputs: Any, frame: FrameType) -> None:
         if self.born is not None or all(map(is_finite, outputs)) or not all(map(is_finite, inputs)):
             return
-        place = self.recorder.place_below(frame, self.above)
+        place = self.recorder.places.below(frame, self.above)
         if place is None:
             return
         name = op_type.decode() if isinstance(op_type, bytes) else op_type

@@ -224,5 +224,5 @@ class GradientSpy:
     def _site(self, frame: FrameType) -> Site:
         """The user's own gradient function where that is what runs; else the forward op's place."""
         recorder = self.replay.watched.recorder
-        place = recorder.place_below(frame, self.replay.asked_from)
+        place = recorder.places.below(frame, self.replay.asked_from)
         return self.forward.site if place is None else Site(place, self.forward.site.layers)
