@@ -7,9 +7,9 @@ from pathlib import Path
 from whygrad.store import Run, RunWriter, header_of, workers_of
 
 
-def recorded(folder: Path, index: int, cluster: str = "abc") -> Run:
+def recorded(folder: Path, index: int, cluster: str = "abc", started: float = 1000.0) -> Run:
     worker = {"name": f"worker {index}", "index": index, "count": 2, "cluster": cluster}
-    writer = RunWriter.start(folder, name="vae", facts={"worker": worker})
+    writer = RunWriter.start(folder, name="vae", facts={"worker": worker, "started": started})
     writer.close("finished")
     assert writer.path is not None
     return Run(writer.path)
@@ -20,9 +20,9 @@ def test_the_name_of_a_run_says_which_worker_it_is_of(tmp_path: Path) -> None:
 
 
 def test_workers_that_began_together_belong_together(tmp_path: Path) -> None:
-    earlier = [recorded(tmp_path, 0), recorded(tmp_path, 1)]
-    stranger = recorded(tmp_path, 1, cluster="xyz")
-    later = [recorded(tmp_path, 1), recorded(tmp_path, 0)]
+    earlier = [recorded(tmp_path, 0, started=1000.0), recorded(tmp_path, 1, started=1003.0)]
+    stranger = recorded(tmp_path, 1, cluster="xyz", started=1001.0)
+    later = [recorded(tmp_path, 1, started=1060.0), recorded(tmp_path, 0, started=1062.0)]
 
     for job in (earlier, later):
         for run in job:
