@@ -98,3 +98,62 @@ def test_what_is_multiplied_by_its_norm_or_divided_by_the_sum_of_its_squares_is_
 
     assert p.named(p.total(p.make(OpKind.ELEMENTWISE, Action.SQUARE, longer))) == []
     assert q.named(q.total(q.make(OpKind.ELEMENTWISE, Action.SQUARE, shorter))) == []
+
+
+class Normalised(Program):
+    """`(z - mean) * scale`, written as layers do it: `z * scale + (offset - mean * scale)`."""
+
+    def __init__(self, *, is_recorded: bool = True, mean_of: str = "z") -> None:
+        super().__init__()
+        b = self.g.variable("b")
+        offset = self.make(OpKind.MOVE, Action.RESHAPE, b, shape=(1, 3))
+        mean = self.total(self.z if mean_of == "z" else self.make(OpKind.SMOOTH, None, self.z), Action.MEAN)
+        if not is_recorded:
+            with self.g.outside():
+                mean = self.total(self.z, Action.MEAN)
+        apart = self.make(OpKind.ELEMENTWISE, Action.SQUARED_DIFFERENCE, self.z, mean)
+        scale = self.make(OpKind.SQRT, Action.RECIPROCAL_ROOT, self.total(apart, Action.MEAN), shape=ROWS)
+        less = self.make(OpKind.ELEMENTWISE, Action.NEGATE, mean, shape=ROWS)
+        shift = self.make(OpKind.ELEMENTWISE, Action.MULTIPLY, less, scale, shape=ROWS)
+        scaled = self.make(OpKind.ELEMENTWISE, Action.MULTIPLY, self.z, scale)
+        self.out = self.make(
+            OpKind.ELEMENTWISE, Action.ADD, scaled, self.make(OpKind.ELEMENTWISE, Action.ADD, shift, offset)
+        )
+
+
+@pytest.mark.parametrize("shape", [(), (4,), (4, 1)])
+def test_what_goes_into_a_normalised_layer_drops_out_of_its_total_and_its_offset_does_not(
+    shape: tuple[int, ...],
+) -> None:
+    p = Normalised()
+
+    assert p.named(p.total(p.out, shape=shape)) == ["w"]
+
+
+def test_a_weighted_total_of_a_normalised_layer_keeps_what_goes_in() -> None:
+    p = Normalised()
+    weights = p.g.constant(shape=(1, 3))
+
+    assert p.named(p.total(p.make(OpKind.ELEMENTWISE, Action.MULTIPLY, p.out, weights))) == []
+
+
+def test_a_mean_of_something_else_or_one_that_the_tape_did_not_record_keeps_it() -> None:
+    p, q = Normalised(mean_of="another"), Normalised(is_recorded=False)
+
+    assert p.named(p.total(p.out)) == []
+    assert q.named(q.total(q.out)) == []
+
+
+def test_a_mean_whose_axis_is_put_back_later_is_the_same() -> None:
+    p = Program()
+    mean = p.make(OpKind.MOVE, Action.RESHAPE, p.total(p.z, Action.MEAN, shape=(4,)), shape=ROWS)
+
+    assert p.named(p.total(p.make(OpKind.ELEMENTWISE, Action.SUBTRACT, p.z, mean))) == ["w"]
+
+
+def test_the_root_of_a_square_is_no_way_to_drop_out() -> None:
+    p = Program()
+    size = p.make(OpKind.SQRT, None, p.make(OpKind.ELEMENTWISE, Action.SQUARE, p.z))
+    less = p.make(OpKind.ELEMENTWISE, Action.SUBTRACT, size, p.z)
+
+    assert p.named(p.total(less)) == []

@@ -48,6 +48,16 @@ gradients = tape.gradient(loss, [w])
         "tf.reduce_sum(tf.sign(w) * w)",
         "tf.reduce_sum(tf.sign(w) * p)",
         "tf.reduce_sum(w + tf.sign(w))",
+        "tf.reduce_sum(2.0 * (w - tf.reduce_mean(w, 1, keepdims=True)))",
+        "tf.reduce_sum(w - 2.0 * tf.reduce_mean(w, 1, keepdims=True))",
+        "tf.reduce_sum(w - tf.reduce_mean(w, 0, keepdims=True), axis=1)[0]",
+        "tf.reduce_sum(w - tf.stop_gradient(tf.reduce_mean(w, 1, keepdims=True)))",
+        "tf.reduce_sum(w / tf.reduce_sum(w, 1, keepdims=True))",
+        "tf.reduce_sum((w - tf.reduce_mean(w, 1, keepdims=True)) / tf.math.reduce_std(w, 1, keepdims=True))",
+        "tf.reduce_mean(tf.nn.batch_normalization(w, *tf.nn.moments(w, 1, keepdims=True), None, 2.0, 1e-3))",
+        "tf.reduce_mean(tf.nn.batch_normalization(w, *tf.nn.moments(w, 1, keepdims=True), None, 2.0, 1e-3)[:, 0])",
+        "tf.reduce_sum(tf.square(tf.math.l2_normalize(w, 1)))",
+        "tf.reduce_sum(tf.math.l2_normalize(w, 1))",
     ],
 )
 def test_zero_is_said_exactly_where_tensorflow_gives_zero(loss: str, tf: ModuleType, tmp_path: Path) -> None:

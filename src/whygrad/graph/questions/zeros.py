@@ -14,9 +14,6 @@ from whygrad.graph.recording import Outcome, Request, Source
 _THERE: Final = (Outcome.PRESENT, Outcome.ZERO)
 _FLAT: Final = (OpKind.CLIP, OpKind.SELECT, OpKind.SIGN, OpKind.ROUND)  # zero over whole ranges of values
 TOTALS: Final = (Action.SUM, Action.MEAN)
-_SCALED: Final = (Action.MULTIPLY, Action.DIVIDE)
-_RESHAPING: Final = (*TOTALS, Action.RESHAPE)  # their other inputs are axes and shapes
-_LINEAR: Final = (*_RESHAPING, *_SCALED, Action.NEGATE, Action.IDENTITY, Action.ADD, Action.SUBTRACT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,46 +104,6 @@ def zeroed_by_lone_softmax(request: Request, index: Index) -> list[Zeroed]:
     lone = [op for op in request.graph.ops if op.kind is OpKind.SOFTMAX and request.tape in op.tapes]
     found = [Zeroed(op, only_through(op, request, index)) for op in lone if is_constant(index, op)]
     return [each for each in found if each.sources]
-
-
-def zeroed_by_softmax(request: Request, index: Index) -> list[Zeroed]:
-    """A softmax of which only the sum enters the target: that is one, whatever goes in."""
-    found = []
-    for op in request.graph.ops:
-        if op.action is not Action.SOFTMAX or request.tape not in op.tapes or not _is_only_summed(index, request, op):
-            continue
-        dead = only_through(op, request, index)
-        if dead:
-            around = index.open_behind(request.targets, request.tape, avoiding=set(op.outputs))
-            totals = [each for each in request.graph.ops if each.action in TOTALS and set(each.outputs) & around]
-            found.append(Zeroed(totals[-1] if totals else op, dead))
-    return found
-
-
-def _is_only_summed(index: Index, request: Request, op: Op) -> bool:
-    behind = index.behind(request.targets)
-    todo, summed = list(op.outputs), False
-    while todo:
-        for user, position in index.users.get(todo.pop(), ()):
-            if not set(user.outputs) & behind or user.kind is OpKind.SHAPE:
-                continue
-            summed = summed or user.action in TOTALS
-            if user.action not in _LINEAR or not _is_linear_in(index, user, position):
-                return False
-            todo.extend(user.outputs)
-    return summed and all(index.tensors[target].shape == () for target in request.targets if target in index.tensors)
-
-
-def _is_linear_in(index: Index, op: Op, position: int) -> bool:
-    """Whether the other inputs are constants, and the one in question is neither a divisor nor its own factor."""
-    own = op.inputs[position]
-    others = [tensor for i, tensor in enumerate(op.inputs) if i != position]
-    if (op.action is Action.DIVIDE and position > 0) or (op.action in _SCALED and own in others):
-        return False
-    others = [tensor for tensor in others if tensor != own]
-    makers = [maker for tensor in others for maker in index.makers.get(tensor, ())]
-    scalars = op.action in _RESHAPING or all(index.tensors[tensor].shape == () for tensor in others)
-    return scalars and all(maker.kind in (OpKind.CONSTANT, OpKind.SHAPE, OpKind.MOVE) for maker in makers)
 
 
 class Suspects:

@@ -23,7 +23,7 @@ from whygrad.graph.questions.progress import is_trained_by, stands_still
 from whygrad.graph.questions.query import index_of
 from whygrad.graph.questions.stall import Stall, stalls
 from whygrad.graph.questions.terms import terms_of
-from whygrad.graph.questions.zeros import is_filled_in, zeroed_by_lone_softmax, zeroed_by_softmax
+from whygrad.graph.questions.zeros import is_filled_in, zeroed_by_lone_softmax
 from whygrad.graph.series import RECTIFIED, SATURATING, TrackSeries, VariableInfo, VariableSeries
 from whygrad.rules.odd_gradient.series import Check
 from whygrad.rules.rule import Finding
@@ -198,9 +198,8 @@ def _wall_behind(group: Sequence[Followed], layer: Followed) -> Followed | None:
 def rounding_only(request: Request) -> set[int]:
     """The ids of sources whose gradient is zero by construction: what came back is rounding."""
     index = index_of(request.graph)
-    found = [each.sources for each in conserved_totals(request, index)]
-    found += [each.sources for each in (*zeroed_by_softmax(request, index), *zeroed_by_lone_softmax(request, index))]
-    return {id(source) for sources in found for source in sources}
+    found = [*conserved_totals(request, index), *zeroed_by_lone_softmax(request, index)]
+    return {id(source) for each in found for source in each.sources}
 
 
 def all_zero(group: Sequence[Followed]) -> bool:

@@ -26,7 +26,6 @@ from whygrad.graph.questions.zeros import (
     zeroed_by_construction,
     zeroed_by_factor,
     zeroed_by_lone_softmax,
-    zeroed_by_softmax,
     zeroed_where_flat,
 )
 from whygrad.rules.baked_state import baked_states
@@ -129,13 +128,8 @@ def _constructed(recording: Recording, request: Request, index: Index) -> Iterat
     """What is zero whatever the values are."""
     for zeroed in (*zeroed_by_construction(request, index), *zeroed_by_lone_softmax(request, index)):
         yield _finding(recording, request, zeroed, certain=True), zeroed.sources
-    summed = zeroed_by_softmax(request, index)
-    for zeroed in summed:
-        yield _finding(recording, request, zeroed, certain=True, summed=True), zeroed.sources
-    known = {id(source) for zeroed in summed for source in zeroed.sources}
     for total in conserved_totals(request, index):
-        if known.isdisjoint(map(id, total.sources)):
-            yield _conserved(recording, request, total), total.sources
+        yield _conserved(recording, request, total), total.sources
 
 
 def _likely(request: Request, index: Index, explained: set[int]) -> list[Zeroed]:
@@ -174,16 +168,11 @@ def _stuck(request: Request, index: Index, group: list[Followed]) -> Iterator[tu
         yield op, (blank[id(first)], blank[id(second)])
 
 
-def _finding(recording: Recording, request: Request, zeroed: Zeroed, *, certain: bool, summed: bool = False) -> Finding:
+def _finding(recording: Recording, request: Request, zeroed: Zeroed, *, certain: bool) -> Finding:
     op, names = zeroed.op, names_of(recording, request, zeroed.sources)
     forward = next((each for each in request.graph.ops if each.id == op.derivative_of), None)
     where = op.where if forward is None else forward.where
-    if summed:
-        why, help = (
-            "only the sum of a softmax enters the loss, and that is one whatever goes in",
-            _HELPS[OpKind.SOFTMAX],
-        )
-    elif forward is not None:
+    if forward is not None:
         why, help = f"the second derivative of `{forward.name}` is zero", _CURVED
     else:
         why, help = _sure(op) if certain else _likely_by(op), _HELPS.get(op.kind, _STOPPED)
@@ -195,7 +184,7 @@ def _finding(recording: Recording, request: Request, zeroed: Zeroed, *, certain:
         help=help,
         steps=steps_of(recording, [request]),
         certain=certain,
-        fixes=partial(_through, op, request) if forward is None and not summed else tuple,
+        fixes=partial(_through, op, request) if forward is None else tuple,
     )
 
 
