@@ -421,11 +421,12 @@ def _silence(recording: Recording, silenced: Sequence[Diagnostic], selection: Se
 
 def _facts(recording: Recording) -> dict[str, object]:
     failure = recording.failure
+    idle = untrained(recording) if recording.updates else ()
     return {
         "requests": sum(request.times for request in recording.requests if not request.unasked),
         "updates": sum(update.times for update in recording.updates),
         "variables": len(used_variables(recording)),
-        **({"untrained": sorted(set(map(variable_name, idle)))} if (idle := untrained(recording)) else {}),
+        **({"untrained": sorted(set(map(variable_name, idle)))} if idle else {}),
         **({} if failure is None else {"error": _error_facts(failure)}),
     }
 

@@ -8,7 +8,7 @@ import pytest
 
 from graph_builder import GraphBuilder
 from whygrad.graph import Action, OpKind, Tensor
-from whygrad.graph.questions.conserved import conserved_totals
+from whygrad.graph.questions.conserved import dropped_out
 from whygrad.graph.questions.query import index_of
 
 SHAPE, ROWS = (4, 3), (4, 1)
@@ -36,7 +36,7 @@ class Program:
     def named(self, loss: Tensor) -> list[str]:
         recording = self.g.finish(loss=self.make(OpKind.SMOOTH, None, loss, shape=()))
         [request] = recording.requests
-        found = conserved_totals(request, index_of(request.graph))
+        found = dropped_out(request, index_of(request.graph))
         return [recording.variables[s.variable].name for each in found for s in each.sources if s.variable is not None]
 
 

@@ -47,10 +47,3 @@ def test_a_request_trains_if_its_gradient_is_applied_or_if_it_is_not_known_whose
     g.update([Pairing(variable=w.id, gradient_of=frozenset({w.id}), asked_at=(at(5),))])
 
     assert training_requests(g.finish()) == [step, by_hand]
-
-
-def test_nothing_is_untrained_in_a_program_that_only_looks() -> None:
-    g = GraphBuilder()
-    image, kernel = g.variable("image"), g.variable("kernel")
-
-    assert not untrained(g.finish(loss=g.op(OpKind.CONTRACT, (image, kernel)), sources=[image]))

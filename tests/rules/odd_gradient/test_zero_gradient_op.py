@@ -77,9 +77,46 @@ def test_fires_when_the_score_of_an_unstopped_sample_cancels_out() -> None:
     loss = g.op(OpKind.REDUCE, (score, reward))
     found = one(g.finish(loss=loss, zero=[mean], seen=10))
 
-    assert (found.code, found.certain) == ("WG301", False)
+    assert (found.code, found.certain) == ("WG301", True)
     assert found.primary is not None
     assert found.primary.span == at(5)
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_what_cancels_out_before_it_is_added_up_is_shown_where_it_does(rounded: bool) -> None:
+    g = GraphBuilder()
+    mean, scale = g.variable("mean", shape=(4, 2)), g.variable("scale")
+    drawn = g.op(
+        OpKind.ELEMENTWISE, (scale, g.op(OpKind.NOISE, (), shape=(4, 2))), action=Action.MULTIPLY, shape=(4, 2)
+    )
+    sample = g.op(OpKind.ELEMENTWISE, (mean, drawn), action=Action.ADD, shape=(4, 2))
+    apart = g.op(OpKind.ELEMENTWISE, (sample, mean), action=Action.SUBTRACT, shape=(4, 2), where=at(5))
+    score = g.op(OpKind.REDUCE, (apart,), action=Action.SUM, shape=(4,), where=at(6))
+    found = one(g.finish(loss=g.op(OpKind.SMOOTH, (score,)), zero=[] if rounded else [mean], seen=10))
+
+    assert (found.code, found.certain, found.variables) == ("WG301", True, ("mean",))
+    assert found.primary is not None
+    assert found.primary.span == at(5)
+    assert "all that depends on it cancels out" in found.message
+
+
+def test_silent_when_what_cancels_out_has_another_way_into_the_loss() -> None:
+    g = GraphBuilder()
+    mean = g.variable("mean")
+    sample = g.op(OpKind.ELEMENTWISE, (mean, g.op(OpKind.NOISE, ())), action=Action.ADD)
+    score = g.op(OpKind.ELEMENTWISE, (sample, mean), action=Action.SUBTRACT)
+    value = g.op(OpKind.SMOOTH, (sample,))
+
+    assert not codes(g.finish(loss=g.op(OpKind.REDUCE, (score, value))))
+
+
+def test_silent_when_one_side_of_the_difference_is_kept_fixed() -> None:
+    g = GraphBuilder()
+    mean = g.variable("mean")
+    sample = g.op(OpKind.ELEMENTWISE, (mean, g.op(OpKind.NOISE, ())), action=Action.ADD)
+    score = g.op(OpKind.ELEMENTWISE, (g.op(OpKind.STOP, (sample,)), mean), action=Action.SUBTRACT)
+
+    assert not codes(g.finish(loss=g.op(OpKind.SMOOTH, (score,))))
 
 
 @pytest.mark.parametrize(("layer", "said"), [("tower/dense", []), ("other", ["WG301"])])

@@ -130,6 +130,20 @@ def test_silent_when_the_column_was_made_of_a_row_on_purpose() -> None:
     assert codes(g.finish(loss=g.op(OpKind.REDUCE, (weighed(g, column, row),)))) == []
 
 
+@pytest.mark.parametrize(("own", "said"), [(True, ["WG703"]), (False, [])], ids=["a column", "made into one, too"])
+def test_a_row_that_was_made_into_a_column_to_fit_a_networks_own_does_not_mean_all_pairs(
+    own: bool, said: list[str]
+) -> None:
+    g = GraphBuilder()
+    chosen = g.op(OpKind.CONTRACT, (g.variable("w"),), shape=(8, 1) if own else (8,))
+    chosen = chosen if own else g.op(OpKind.MOVE, (chosen,), action=Action.RESHAPE, shape=(8, 1))
+    goal = g.op(OpKind.MOVE, (g.constant(shape=(8,)),), action=Action.RESHAPE, shape=(8, 1))
+    error = g.op(OpKind.ELEMENTWISE, (goal, chosen), action=Action.SUBTRACT, shape=(8, 1))
+    weights = g.constant(shape=(8,))
+
+    assert codes(g.finish(loss=g.op(OpKind.REDUCE, (weighed(g, error, weights),)))) == said
+
+
 def test_silent_when_a_bare_parameter_meets_a_column() -> None:
     g = GraphBuilder()
     frequencies = g.variable("frequencies", shape=(8,))

@@ -1,8 +1,9 @@
-"""Totals that are the same whatever goes in, since what they add up was normalised before.
+"""Differences in which nothing is left of a value, and totals that are the same whatever goes in.
 
-A value is written as a sum of products, as far as the ops before it allow. Added up along some axes, what is the same
-all along them comes out of the sum: so nothing is left of `x` in the sum of `x - mean(x)`, nor in that of a normalised
-layer. What is no arithmetic, or what the tape did not record, is taken as it is.
+A value is written as a sum of products, as far as the ops before it allow: so nothing is left of `m` in
+`(m + e) - m`. Added up along some axes, what is the same all along them comes out of the sum: so nothing is left of `x`
+in the sum of `x - mean(x)`, nor in that of a normalised layer. What is no arithmetic, or what the tape did not record,
+is taken as it is.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from whygrad.graph.recording import Request, Source
 DEEP: Final = 24  # ops in a row; what is further back is taken as it is
 LONG: Final = 32  # products in a sum
 NOTHING: Final = 1e-9  # a coefficient that has cancelled out
+_MINUS: Final = (Action.SUBTRACT, Action.SQUARED_DIFFERENCE)
 _Shape = tuple[int | None, ...]
 _Axes = frozenset[int]  # counted from the end: the last is -1
 
@@ -43,21 +45,31 @@ class _Sum(NamedTuple):
     made_of: frozenset[TensorId]  # also what has cancelled out
 
 
-def conserved_totals(request: Request, index: Index) -> list[Zeroed]:
-    """Sources that enter the target through a total alone, and drop out of it."""
-    totals = [op for op in request.graph.ops if op.action in TOTALS and op.inputs and request.tape in op.tapes]
-    of = {op.id: _first_of(index, op) for op in totals}
-    along = {op.id: _lost(index.tensors[of[op.id]].shape, index.tensors[op.outputs[0]].shape) for op in totals}
-    known = {axes: _Sums(index, request, axes) for axes in [*(_axes_of(index, op) for op in totals), frozenset({-1})]}
+def dropped_out(request: Request, index: Index) -> list[Zeroed]:
+    """Sources that enter the target through one difference or total alone, and of which nothing is left in it."""
     found, seen = list[Zeroed](), set[int]()
-    for op in totals:
-        dropped = (
-            _dropped(op, of[op.id], request, index, known[axes]) for axes in known if axes and axes <= along[op.id]
-        )
-        dead = tuple(each for each in next(filter(None, dropped), ()) if id(each) not in seen)
+    for op, result in (*_differences(request, index), *_added_up(request, index)):
+        dead = tuple(each for each in _dropped(op, result, request, index) if id(each) not in seen)
         seen.update(map(id, dead))
         found += [Zeroed(op, dead)] if dead else []
     return found
+
+
+def _differences(request: Request, index: Index) -> Iterator[tuple[Op, _Sum]]:
+    sums = _Sums(index, request, frozenset())
+    for op in request.graph.ops:
+        if op.action in _MINUS and len(op.inputs) == 2 and request.tape in op.tapes:
+            yield op, sums.difference(op)
+
+
+def _added_up(request: Request, index: Index) -> Iterator[tuple[Op, _Sum]]:
+    """Totals, along all axes in question that a total of totals adds up."""
+    totals = [op for op in request.graph.ops if op.action in TOTALS and op.inputs and request.tape in op.tapes]
+    known = {axes: _Sums(index, request, axes) for axes in [*(_axes_of(index, op) for op in totals), frozenset({-1})]}
+    for op in totals:
+        of = _first_of(index, op)
+        along = _lost(index.tensors[of].shape, index.tensors[op.outputs[0]].shape)
+        yield from ((op, known[axes].mean(of)) for axes in known if axes and axes <= along)
 
 
 def _first_of(index: Index, op: Op) -> TensorId:
@@ -70,10 +82,9 @@ def _first_of(index: Index, op: Op) -> TensorId:
     return op.inputs[0]
 
 
-def _dropped(op: Op, of: TensorId, request: Request, index: Index, sums: _Sums) -> tuple[Source, ...]:
-    mean = sums.mean(of)
-    left = {tensor for product in mean.products for tensor in _tensors(product)}
-    if mean.made_of <= left:
+def _dropped(op: Op, result: _Sum, request: Request, index: Index) -> tuple[Source, ...]:
+    left = {tensor for product in result.products for tensor in _tensors(product)}
+    if result.made_of <= left:
         return ()
     behind = index.open_behind(sorted(left), request.tape)
     return tuple(each for each in only_through(op, request, index) if behind.isdisjoint(index.starts(each)))
@@ -89,6 +100,11 @@ class _Sums:
     def mean(self, of: TensorId, depth: int = 0) -> _Sum:
         whole = self._of(of, depth)
         return _Sum(_added((self._averaged(product), by) for product, by in whole.products.items()), whole.made_of)
+
+    def difference(self, op: Op) -> _Sum:
+        """What is left of two values when one is taken from the other."""
+        first, second = (self._of(tensor, 0) for tensor in op.inputs)
+        return _plus(first, _scaled(second, -1.0))
 
     def _of(self, tensor: TensorId, depth: int) -> _Sum:
         if tensor not in self._known:
@@ -144,7 +160,8 @@ class _Sums:
         """A total along these axes, where it lies beside what it is of: its axes are kept, or it is a single number."""
         before, after = self._index.tensors[op.inputs[0]].shape, self._index.tensors[shown].shape
         beside = before is not None and after is not None and (not after or len(before) == len(after))
-        if not beside or self._axes != _lost(before, after) or self._axes != _axes_of(self._index, op):
+        fits = self._axes == _lost(before, after) == _axes_of(self._index, op)
+        if not (beside and fits and self._axes):
             return None
         mean = self.mean(op.inputs[0], depth)
         return mean if op.action is Action.MEAN else _times(mean, _Sum({_power(_COUNT, 1): 1.0}, frozenset()))

@@ -14,10 +14,8 @@ from whygrad.graph.recording import Recording, Request
 def untrained(recording: Recording) -> list[Variable]:
     """Weights that a training's loss would train, and that no request of this program asks for.
 
-    Data are no weights, be they held in a variable. Nothing is untrained where the program trains nothing.
+    Data are no weights, be they held in a variable. To be asked where something is trained: else all would be named.
     """
-    if not recording.updates:
-        return []
     found: dict[object, Variable] = {}
     for request in training_requests(recording):
         trained = {source.variable for source in request.sources if source.variable is not None}

@@ -16,7 +16,7 @@ from whygrad.fixes.networks import leaking
 from whygrad.graph import Action, GradientNumbers, Op, OpKind, Recording, Request, Source, Variable
 from whygrad.graph.learning import Objective
 from whygrad.graph.nonfinite import Nonfinite, Scaled
-from whygrad.graph.questions.conserved import conserved_totals
+from whygrad.graph.questions.conserved import dropped_out
 from whygrad.graph.questions.feeding import norm_before
 from whygrad.graph.questions.misfit import misfits
 from whygrad.graph.questions.progress import is_trained_by, stands_still
@@ -29,6 +29,7 @@ from whygrad.rules.odd_gradient.series import Check
 from whygrad.rules.rule import Finding
 from whygrad.rules.thresholds import AMPLIFIED, DEFAULT, HUGE_BEHIND_NORMALISATION
 from whygrad.rules.wording import listing, name_of
+from whygrad.source import SourceSpan
 
 LEAST: Final = DEFAULT.least_steps
 _SILENCING: Final = (Stall.UNSCALED_INPUTS, Stall.CONSTANT_INPUTS, Stall.CONSTANT_TARGETS)
@@ -103,7 +104,7 @@ def silent_layers(
     recording: Recording, activations: frozenset[str], check: Check, how: str, help: str
 ) -> Iterator[Finding]:
     """Layers with one of these activations that pass no gradient at all, or hardly any by a check."""
-    bad = {event.when.request for event in recording.events_of(Nonfinite) if not event.when.went_on}
+    bad = spoiled(recording)
     unfit = _explained(recording) if recording.objectives else []
     said = set[str]()
     for request, group in measured(recording):
@@ -195,10 +196,15 @@ def _wall_behind(group: Sequence[Followed], layer: Followed) -> Followed | None:
     return last if last is not None and last.numbers.order > layer.numbers.order else None
 
 
+def spoiled(recording: Recording) -> set[SourceSpan | None]:
+    """Where gradients were asked for that became NaN or Inf for good."""
+    return {event.when.request for event in recording.events_of(Nonfinite) if not event.when.went_on}
+
+
 def rounding_only(request: Request) -> set[int]:
     """The ids of sources whose gradient is zero by construction: what came back is rounding."""
     index = index_of(request.graph)
-    found = [*conserved_totals(request, index), *zeroed_by_lone_softmax(request, index)]
+    found = [*dropped_out(request, index), *zeroed_by_lone_softmax(request, index)]
     return {id(source) for each in found for source in each.sources}
 
 

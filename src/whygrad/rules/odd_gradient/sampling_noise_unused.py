@@ -97,8 +97,8 @@ def _dropped_calls(recording: Recording, request: Request) -> Iterator[UnreadCal
     """Calls in the block of the tape whose result nothing reads, and with it what is drawn in them."""
     index = index_of(request.graph)
     dropped = [op for op in _draws(request, index) if _is_used_elsewhere(op, index) and not _is_written(op, index)]
-    tape = recording.tapes.get(request.tape) if dropped else None
-    for call in unread_calls(None if tape is None else tape.entered):
+    tape = recording.tapes.get(request.tape)
+    for call in unread_calls(None if tape is None else tape.entered) if dropped else ():
         if any(_is_of(op, call, request) for op in dropped):
             yield call
 

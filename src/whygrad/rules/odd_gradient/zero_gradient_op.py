@@ -13,7 +13,7 @@ from whygrad.fixes.losses import turned_round
 from whygrad.fixes.straight_through import lone_softmax, rounded
 from whygrad.graph import Action, Op, OpId, OpKind, Outcome, Recording, Request, Source
 from whygrad.graph.questions.cancellation import DIFFERENCES
-from whygrad.graph.questions.conserved import conserved_totals
+from whygrad.graph.questions.conserved import dropped_out
 from whygrad.graph.questions.misfit import misfits
 from whygrad.graph.questions.progress import is_trained_by
 from whygrad.graph.questions.query import Index, Reason, index_of
@@ -31,7 +31,16 @@ from whygrad.graph.questions.zeros import (
 from whygrad.rules.baked_state import baked_states
 from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.no_gradient.missing import missing_of
-from whygrad.rules.odd_gradient.over_steps import Followed, all_zero, always, asked, followed, silenced, zero_elsewhere
+from whygrad.rules.odd_gradient.over_steps import (
+    Followed,
+    all_zero,
+    always,
+    asked,
+    followed,
+    silenced,
+    spoiled,
+    zero_elsewhere,
+)
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of, text_of
 from whygrad.source.operand import factor_text
@@ -128,8 +137,10 @@ def _constructed(recording: Recording, request: Request, index: Index) -> Iterat
     """What is zero whatever the values are."""
     for zeroed in (*zeroed_by_construction(request, index), *zeroed_by_lone_softmax(request, index)):
         yield _finding(recording, request, zeroed, certain=True), zeroed.sources
-    for total in conserved_totals(request, index):
-        yield _conserved(recording, request, total), total.sources
+    for zeroed in () if request.where in spoiled(recording) else dropped_out(request, index):
+        bias = zeroed.op.action in DIFFERENCES and _is_bias(recording, request, zeroed)
+        found = _dropped_out(recording, request, zeroed)
+        yield replace(found, severity=Severity.NOTE) if bias else found, zeroed.sources
 
 
 def _likely(request: Request, index: Index, explained: set[int]) -> list[Zeroed]:
@@ -242,15 +253,19 @@ def _where_flat(recording: Recording, request: Request, zeroed: Zeroed) -> Findi
     )
 
 
-def _conserved(recording: Recording, request: Request, total: Zeroed) -> Finding:
-    names, where = names_of(recording, request, total.sources), total.op.where
+def _dropped_out(recording: Recording, request: Request, zeroed: Zeroed) -> Finding:
+    names, where = names_of(recording, request, zeroed.sources), zeroed.op.where
+    if zeroed.op.action in DIFFERENCES:
+        why, advice = f"all that depends on it cancels out in {text_of(where)}", _STOPPED
+    else:
+        why = f"what {text_of(where)} adds up was normalised before, so that it is the same whatever goes in"
+        advice = "use single entries of what was normalised, or the values before"
     return Finding(
-        message=f"the gradient of {listing(names)} is zero up to rounding: what {text_of(where)} adds up was normalised "
-        "before, so that it is the same whatever goes in",
+        message=f"the gradient of {listing(names)} is zero up to rounding: {why}",
         primary=None if where is None else Label(where, "always the same: its gradient is zero"),
         variables=names,
         related=asked(request),
-        help="use single entries of what was normalised, or the values before",
+        help=advice,
         steps=steps_of(recording, [request]),
     )
 

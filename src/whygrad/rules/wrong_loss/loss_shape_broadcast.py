@@ -116,11 +116,11 @@ def _examples_in(index: Index, loss: TensorId) -> Shape:
 
 def _finding(where: SourceSpan, compares: bool, left: str, right: str, result: str, steps: Steps) -> Finding:
     what, verb = ("prediction and target", "compares") if compares else ("values of the examples", "multiplies")
-    squeezed, other = ("prediction", "target") if compares else ("weights", "losses")
+    column, row = sorted((left, right), key=lambda shape: -shape.count(", "))
     return Finding(
         message=f"{what} likely broadcast against each other: {left} and {right} give {result}",
         primary=Label(where, f"{left} against {right} {verb} every pair"),
-        help=f"give both the same shape: `{Word.SQUEEZE}({squeezed}, -1)` or `{other}[:, None]`",
+        help=f"give both the same shape: `{Word.SQUEEZE}(..., -1)` of what is {column}, or `...[:, None]` of what is {row}",
         steps=steps,
         certain=False,
         fixes=partial(same_shape, where, column_first=left.endswith(", 1)")),
@@ -173,17 +173,24 @@ def _all_trained(index: Index, request: Request, tensors: tuple[TensorId, ...]) 
 
 
 def _is_spelled_out(index: Index, column: TensorId) -> bool:
-    """Whether user code made a row into the column, before what it did to its elements: all pairs are meant then."""
-    shape, waiting, seen = index.tensors[column].shape, [column], {column}
+    """Whether user code made a row into the column, before what it did to its elements: all pairs are meant then.
+
+    Not where a network's own column is in it, too: there, the row was made into a column to fit that.
+    """
+    shape, waiting, seen, spelled = index.tensors[column].shape, [column], {column}, False
     while waiting:
-        for op in index.makers.get(waiting.pop(), ()):
-            shapes = [index.tensors[tensor].shape for tensor in op.inputs]
-            if op.kind is OpKind.MOVE and any(each is not None and len(each) == 1 for each in shapes[:1]):
-                return True
-            alike = {tensor for tensor in op.inputs if index.tensors[tensor].shape == shape} - seen
-            seen |= alike
-            waiting += alike
-    return False
+        tensor = waiting.pop()
+        makers = index.makers.get(tensor, ())
+        shapes = [index.tensors[each].shape for op in makers if op.kind is OpKind.MOVE for each in op.inputs[:1]]
+        if any(each is not None and len(each) == 1 for each in shapes):
+            spelled = True
+            continue
+        alike = {each for op in makers for each in op.inputs if index.tensors[each].shape == shape}
+        if not alike and _is_behind(index, tensor, OpKind.READ):
+            return False
+        waiting += alike - seen
+        seen |= alike
+    return spelled
 
 
 def _is_behind(index: Index, tensor: TensorId, kind: OpKind) -> bool:
