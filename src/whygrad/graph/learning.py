@@ -16,6 +16,17 @@ class Activation(StrEnum):
     SOFTMAX = "softmax"
     TANH = "tanh"
     RELU = "relu"
+    RELU6 = "relu6"
+    ELU = "elu"
+    SELU = "selu"
+    GELU = "gelu"
+    SILU = "silu"
+    SOFTPLUS = "softplus"
+    SOFTSIGN = "softsign"
+    HARD_SIGMOID = "hard_sigmoid"
+    EXPONENTIAL = "exp"
+    SQUARE = "square"
+    ABSOLUTE = "abs"
     COSINE = "cosine"  # of two vectors, or the parts of one of length one
     OTHER = "other"
 
@@ -66,6 +77,9 @@ class Values:
     maximum: float = 0.0
     mean: float = 0.0
     deviation: float = 0.0
+    levels: tuple[
+        float, ...
+    ] = ()  # of targets: the means of the parts, all of one size, that its numbers make in order
     whole: bool = False  # every number is a whole one
     distinct: int = 0  # different numbers, as far as they were counted
     nonfinite: int = 0
@@ -143,6 +157,7 @@ class Objective:
     trained: SourceSpan | None = None  # where the training was started
     layers: tuple[LayerFacts, ...] = ()  # from the predictions backwards; a layer comes after the one it feeds
     activation: Activation = Activation.OTHER  # of the predictions
+    mixed: bool = False  # something is added to what came out of the activation, or stands beside it
     targets: Values = Values()
     predictions: tuple[Values, ...] = ()  # at a few steps, the first and the latest among them
     inputs: tuple[Values, ...] = ()

@@ -238,3 +238,64 @@ def test_softmax_over_another_axis_is_none_over_one_unit(keras: ModuleType) -> N
 
     assert softmax.units == 7
     assert run.report().diagnostics == ()
+
+
+WAYS = (
+    "named",
+    "a function of the framework",
+    "a function of the user's",
+    "an op after the layer",
+    "beside one of its kind",
+    "beside another",
+    "added to",
+    "shifted",
+    "added by a layer",
+)
+
+
+def outputs(tf: ModuleType, keras: ModuleType) -> dict[str, tuple[Any, Activation | None]]:
+    """Ways to end a network: what makes its output of two heads and of the features before them."""
+    plain, layers = keras.layers.Dense(1), keras.layers
+    relu = layers.Dense(1, "relu")
+    return {
+        "named": (lambda h: layers.Dense(1, "softplus")(h), Activation.SOFTPLUS),
+        "a function of the framework": (lambda h: layers.Dense(1, activation=tf.exp)(h), Activation.EXPONENTIAL),
+        "a function of the user's": (
+            lambda h: layers.Dense(1, activation=lambda z: tf.square(z))(h),
+            Activation.SQUARE,
+        ),
+        "an op after the layer": (lambda h: keras.ops.softplus(plain(h)), Activation.SOFTPLUS),
+        "beside one of its kind": (lambda h: keras.ops.concatenate([relu(h), relu(h)], -1), Activation.RELU),
+        "beside another": (lambda h: keras.ops.concatenate([relu(h), plain(h)], -1), None),
+        "added to": (lambda h: relu(h) + plain(h), None),
+        "shifted": (lambda h: relu(h) + (-6.0), None),
+        "added by a layer": (lambda h: layers.Add()([relu(h), plain(h)]), None),
+    }
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_output_ends_in_the_activation_that_bounds_it(tf: ModuleType, keras: ModuleType, way: str) -> None:
+    make, expected = outputs(tf, keras)[way]
+    given = keras.Input((4,))
+    model = keras.Model(given, make(keras.layers.Dense(8, "tanh")(given)))
+    with watch() as run:
+        model.compile("adam", "mse")
+        model.fit(X, X[:, : model.output_shape[-1]], verbose=0)
+
+    found = only(run.recording())
+
+    assert expected is (None if found.mixed else found.activation)
+
+
+def test_targets_of_a_pipeline_are_known_by_how_they_are_spread(tf: ModuleType, keras: ModuleType) -> None:
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
+    data = tf.data.Dataset.from_tensor_slices((X, X[:, :1])).map(lambda x, y: (x, 2.0 * y)).batch(48)
+    with watch() as run:
+        model.compile("adam", "mse")
+        model.fit(data, epochs=4, shuffle=False, verbose=0)
+    levels = np.array(only(run.recording()).targets.levels)
+
+    assert len(levels) == 32
+    assert np.all(np.diff(levels) >= 0)
+    assert abs(np.mean(levels < 0) - np.mean(X[:, 0] < 0)) < 0.2
+    assert abs(levels.std() - 2.0 * X[:, 0].std()) < 0.3

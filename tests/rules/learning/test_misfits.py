@@ -43,7 +43,19 @@ def test_silent_when_softmax_has_two_units() -> None:
 
 @pytest.mark.parametrize(
     ("activation", "low", "high"),
-    [(A.SIGMOID, 1.5, 6.0), (A.TANH, -3.0, 3.0), (A.RELU, -2.0, 2.0), (A.SOFTMAX, -2.0, 2.0)],
+    [
+        (A.SIGMOID, 1.5, 6.0),
+        (A.TANH, -3.0, 3.0),
+        (A.RELU, -2.0, 2.0),
+        (A.SOFTMAX, -2.0, 2.0),
+        (A.SOFTPLUS, -2.0, 2.0),
+        (A.EXPONENTIAL, -2.0, 2.0),
+        (A.SQUARE, -2.0, 2.0),
+        (A.ABSOLUTE, -2.0, 2.0),
+        (A.ELU, -9.0, 2.0),
+        (A.RELU6, 0.0, 60.0),
+        (A.HARD_SIGMOID, 0.0, 60.0),
+    ],
 )
 def test_fires_when_targets_lie_outside_of_the_range(activation: Activation, low: float, high: float) -> None:
     found = one(trained(L.REGRESSION, dense(3, activation), values(low, high, shape=(64, 3), **FLOATS)))
@@ -54,14 +66,66 @@ def test_fires_when_targets_lie_outside_of_the_range(activation: Activation, low
 
 @pytest.mark.parametrize(
     ("activation", "low", "high"),
-    [(A.SIGMOID, 0.0, 1.0), (A.TANH, -1.0, 1.0), (A.RELU, 0.0, 99.0), (A.LINEAR, -5.0, 5.0)],
+    [
+        (A.SIGMOID, 0.0, 1.0),
+        (A.TANH, -1.0, 1.0),
+        (A.RELU, 0.0, 99.0),
+        (A.LINEAR, -5.0, 5.0),
+        (A.SOFTPLUS, 0.0, 99.0),
+        (A.EXPONENTIAL, 0.0, 99.0),
+        (A.ELU, -1.0, 99.0),
+        (A.OTHER, -5.0, 5.0),
+    ],
 )
 def test_silent_when_targets_lie_in_the_range(activation: Activation, low: float, high: float) -> None:
     assert codes(trained(L.REGRESSION, dense(1, activation), values(low, high, shape=(64, 1), **FLOATS))) == []
 
 
+def test_silent_when_something_is_added_to_what_the_activation_gives() -> None:
+    targets = values(-9.0, 9.0, shape=(64, 1), **FLOATS)
+
+    assert codes(trained(L.REGRESSION, dense(1, A.RELU), targets, mixed=True)) == []
+    assert codes(trained(L.HINGE, dense(1, A.RELU), values(-1, 1), mixed=True)) == []
+
+
 def test_silent_when_targets_are_outside_by_rounding() -> None:
     assert codes(trained(L.REGRESSION, dense(1, A.SIGMOID), values(-1e-4, 1.0001, **FLOATS))) == []
+
+
+STANDARDISED = tuple(-1.5 + 0.1 * step for step in range(32))
+NOISY_ZEROS = (-0.3, -0.2, -0.1, -0.05, 0.0, 0.0, 0.05, 0.1, 0.2, 0.3, *(0.5 * step for step in range(1, 22)))
+FEW_LARGE = (*(0.0,) * 31, 300.0)
+MOSTLY_BELOW = (*(-0.3,) * 20, *(2.0**step for step in range(12)))
+
+
+@pytest.mark.parametrize("levels", [STANDARDISED, MOSTLY_BELOW])
+def test_fires_when_many_targets_are_below_the_range(levels: tuple[float, ...]) -> None:
+    low, high = min(levels) - 50.0, max(levels)
+    targets = values(low, high, shape=(64, 1), levels=levels, **FLOATS)
+
+    assert codes(trained(L.REGRESSION, dense(1, A.SOFTPLUS), targets)) == ["WG802"]
+
+
+def test_fires_when_few_targets_are_far_beyond_the_range() -> None:
+    targets = values(0.0, 300.0, shape=(64, 1), levels=FEW_LARGE, **FLOATS)
+
+    assert codes(trained(L.REGRESSION, dense(1, A.SIGMOID), targets)) == ["WG802"]
+
+
+@pytest.mark.parametrize("activation", [A.SOFTPLUS, A.RELU])
+def test_silent_when_noise_alone_puts_targets_below_the_range(activation: Activation) -> None:
+    targets = values(-0.9, 10.5, shape=(64, 1), levels=NOISY_ZEROS, **FLOATS)
+
+    assert codes(trained(L.REGRESSION, dense(1, activation), targets)) == []
+
+
+@pytest.mark.parametrize("activation", [A.SOFTPLUS, A.EXPONENTIAL, A.HARD_SIGMOID])
+def test_what_may_be_a_probability_is_judged_by_what_was_seen(activation: Activation) -> None:
+    """Rows of exponentials are divided by their sum by a categorical cross-entropy."""
+    far = (values(0.0, 3.0, shape=(64, 1)),)
+
+    assert codes(trained(L.BINARY, dense(1, activation), values())) == []
+    assert codes(trained(L.BINARY, dense(1, activation), values(), predictions=far)) == ["WG805"]
 
 
 def test_silent_of_a_loss_of_the_users_own() -> None:
@@ -70,6 +134,7 @@ def test_silent_of_a_loss_of_the_users_own() -> None:
 
 def test_hinge_fires_behind_a_sigmoid_only() -> None:
     assert codes(trained(L.HINGE, dense(1, A.SIGMOID), values(-1, 1))) == ["WG802"]
+    assert codes(trained(L.HINGE, dense(1, A.SOFTPLUS), values(-1, 1))) == ["WG802"]
     assert codes(trained(L.HINGE, dense(1, A.TANH), values(-1, 1))) == []
     assert codes(trained(L.HINGE, dense(1), values(0, 1))) == []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from math import inf
 from typing import Final
 
 from whygrad.graph.failure import FailureKind
@@ -18,11 +19,24 @@ RANGES: Final = {
     Activation.SOFTMAX: (0.0, 1.0),
     Activation.TANH: (-1.0, 1.0),
     Activation.COSINE: (-1.0, 1.0),
-    Activation.RELU: (0.0, float("inf")),
+    Activation.RELU: (0.0, inf),
+    Activation.RELU6: (0.0, 6.0),
+    Activation.ELU: (-1.0, inf),
+    Activation.SELU: (-1.758, inf),
+    Activation.GELU: (-0.17, inf),
+    Activation.SILU: (-0.2785, inf),
+    Activation.SOFTPLUS: (0.0, inf),
+    Activation.SOFTSIGN: (-1.0, 1.0),
+    Activation.HARD_SIGMOID: (0.0, 1.0),
+    Activation.EXPONENTIAL: (0.0, inf),
+    Activation.SQUARE: (0.0, inf),
+    Activation.ABSOLUTE: (0.0, inf),
 }
 _PROBABILITIES: Final = (Activation.SIGMOID, Activation.SOFTMAX)
+_NO_PROBABILITIES: Final = (Activation.LINEAR, Activation.TANH, Activation.RELU, Activation.COSINE)
 _FEW_CLASSES: Final = 64  # whole numbers from so few different ones may be classes
 _MARGIN: Final = 0.02  # of the range of the targets: what is further out is no rounding
+_LOST: Final = 0.02  # of the variance of the targets: what noise at the end of a range puts outside of it is less
 _ENOUGH_ROWS: Final = 64  # each with one class: that the classes exclude one another is no chance then
 _NOISE: Final = 0.35  # that people add to labels of 0 and 1 on purpose
 
@@ -106,13 +120,26 @@ def are_continuous(targets: Values) -> bool:
     return targets.is_known and not targets.whole and targets.distinct > 2
 
 
+def _range(objective: Objective) -> tuple[float, float] | None:
+    return None if objective.mixed else RANGES.get(objective.activation)
+
+
 def is_out_of_reach(objective: Objective) -> bool:
-    """Whether some targets lie where the last activation never gets."""
-    reach, targets = RANGES.get(objective.activation), objective.targets
+    """Whether targets lie where the last activation never gets, more of them or further than by noise."""
+    reach, targets = _range(objective), objective.targets
     if reach is None or not targets.is_known or targets.nonfinite:
         return False
     margin = max(_MARGIN * (targets.maximum - targets.minimum), 1e-3)
-    return targets.minimum < reach[0] - margin or targets.maximum > reach[1] + margin
+    beyond = targets.minimum < reach[0] - margin or targets.maximum > reach[1] + margin
+    return beyond and (not targets.levels or _is_lost(targets.levels, *reach))
+
+
+def _is_lost(levels: tuple[float, ...], low: float, high: float) -> bool:
+    """Whether the middle of the targets is out of a range, or more than noise of their variance is."""
+    missed = [max(low - each, each - high, 0.0) for each in levels]
+    mean = sum(levels) / len(levels)
+    variance = sum((each - mean) ** 2 for each in levels)
+    return missed[len(levels) // 2] > 0 or sum(each**2 for each in missed) > _LOST * variance
 
 
 def _one_unit(objective: Objective, _: Recording) -> bool:
@@ -197,7 +224,8 @@ def _unreachable(objective: Objective, _: Recording) -> bool:
 def _hinge_on_probability(objective: Objective, _: Recording) -> bool:
     """Zeros and ones count as -1 and 1 there."""
     both = objective.targets.is_known and objective.targets.minimum <= 0 and objective.targets.distinct > 1
-    return objective.loss is LossKind.HINGE and both and objective.activation in (*_PROBABILITIES, Activation.RELU)
+    reach = _range(objective)
+    return objective.loss is LossKind.HINGE and both and reach is not None and reach[0] >= 0
 
 
 def _zero_in_margin(objective: Objective, _: Recording) -> bool:
@@ -220,7 +248,7 @@ def _linear_as_probability(objective: Objective, _: Recording) -> bool:
     taken = (*CROSS_ENTROPIES, LossKind.DIVERGENCE)
     if objective.loss not in taken or objective.from_logits or objective.activation in _PROBABILITIES:
         return False
-    if objective.activation is not Activation.OTHER and objective.loss is not LossKind.DIVERGENCE:
+    if objective.activation in _NO_PROBABILITIES and objective.loss is not LossKind.DIVERGENCE:
         return True
     return any(each.is_known and (each.minimum < 0 or each.maximum > 1) for each in objective.predictions)
 

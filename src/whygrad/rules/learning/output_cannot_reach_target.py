@@ -17,7 +17,8 @@ def output_cannot_reach_target(recording: Recording) -> Iterator[Finding]:
     """Detects an output activation whose range does not hold the targets.
 
     ## Why it matters
-    A `sigmoid` ends at 0 and 1, `tanh` at -1 and 1, a `softmax` has numbers that sum to one, a `relu` none below zero.
+    A `sigmoid` ends at 0 and 1, `tanh` at -1 and 1, a `softmax` has numbers that sum to one, a `relu`, a `softplus` or
+    an `exp` none below zero: behind them, targets that were standardised are out of reach below their mean.
     For a target of 300 the best that a sigmoid can do is 1, and the error stays at 299 or more: `(300 - 1)^2 = 89401`.
     The gradient pushes the unit to the end of its range, where the slope is zero, and there it stays.
 
@@ -49,7 +50,8 @@ def output_cannot_reach_target(recording: Recording) -> Iterator[Finding]:
 
     ## Known limits
     Only losses that measure a distance are looked at; targets that are out of the range by less than 2 % of their own
-    range are taken for rounding. A loss of the user's own may mean something else by its targets, and is not judged.
+    range are taken for rounding, and for noise where less than half of them are out and the range costs less than 2 %
+    of their variance. A loss of the user's own may mean something else by its targets, and is not judged.
     """
     for found in found_of(recording, Misfit.UNREACHABLE, Misfit.HINGE_ON_PROBABILITY):
         objective, name = found.objective, output_name(found.layer, found.objective)

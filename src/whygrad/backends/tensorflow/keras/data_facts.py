@@ -49,7 +49,7 @@ class GivenData:
             x, y = _opened(x)
         inputs, targets = list(_arrays(x)), list(_arrays(y))
         self.inputs = tuple(each for array in inputs if (each := values_of(array)) is not None)
-        self.targets = values_of(targets[0]) if len(targets) == 1 else None
+        self.targets = values_of(targets[0], levels=True) if len(targets) == 1 else None
         self.weighted |= given.get("class_weight") is not None or given.get("sample_weight") is not None
         self.validated |= validation is not None or bool(given.get("validation_split"))
         if compat.is_dataset(validation):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -11,15 +12,12 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras.inspection import all_layers, path_of
 from whygrad.graph import OpKind
 from whygrad.graph.learning import Activation, LayerFacts, LayerKind
-from whygrad.observe.fact import OpFact
+from whygrad.observe.fact import Maker, OpFact
 from whygrad.source import SourceSpan
 
-_BY_NAME: Final = {
-    "linear": Activation.LINEAR,
-    "sigmoid": Activation.SIGMOID,
-    "softmax": Activation.SOFTMAX,
-    "tanh": Activation.TANH,
-    "relu": Activation.RELU,
+_BY_NAME: Final = {each.value: each for each in Activation} | {
+    "swish": Activation.SILU,
+    "exponential": Activation.EXPONENTIAL,
 }
 _KINDS: Final[dict[LayerKind, str]] = {
     LayerKind.DENSE: "Dense EinsumDense",
@@ -39,19 +37,15 @@ _KINDS: Final[dict[LayerKind, str]] = {
 _KIND_OF: Final = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 _SETTLED: Final = 0.05  # the share of its first value that may be left in an average
 _BY_CLASS: Final = {"Softmax": Activation.SOFTMAX, "ReLU": Activation.RELU}
-
-
-_OPS: Final = {
-    "Softmax": Activation.SOFTMAX,
-    "Sigmoid": Activation.SIGMOID,
-    "Tanh": Activation.TANH,
-    "Relu": Activation.RELU,
-}
+_NAMED_OPS: Final = "Softmax Sigmoid Tanh Relu Relu6 Elu Selu Softplus Softsign Exp Square Abs"
+_OPS: Final = {name: Activation(name.lower()) for name in _NAMED_OPS.split()}
 _STRAIGHT_OPS: Final = (
     "Reshape Identity Squeeze ExpandDims Cast StopGradient Transpose AddV2 Add BiasAdd ConcatV2 Pack "
     "StridedSlice Mean Sum Shape GatherV2 EnsureShape"
 )
 _STRAIGHT: Final = frozenset(_STRAIGHT_OPS.split(" "))
+_ADDING: Final = ("AddV2", "Add", "BiasAdd", "Sum")
+_BESIDE: Final = ("ConcatV2", "Pack")
 
 
 def activation_of(op: OpFact) -> Activation:
@@ -64,6 +58,30 @@ def activation_of(op: OpFact) -> Activation:
 def bends(op: OpFact) -> bool:
     """Whether an op does more than arrange its inputs and add them up."""
     return getattr(op, "type", "") not in _STRAIGHT
+
+
+def last_bend(number: int, maker: Maker) -> OpFact | None:
+    """The op that bends last on the way to a tensor, or the first one of all."""
+    return next(iter(list(_backwards(number, maker))[::-1]), None)
+
+
+def is_mixed(number: int, maker: Maker) -> bool:
+    """Whether something is added to what came out of the last op that bends, or it is put beside what another gave."""
+    for op in _backwards(number, maker):
+        ends = [last_bend(each, maker) for each in op.inputs] if getattr(op, "type", "") in _BESIDE else []
+        if len({activation_of(end) for end in ends if end is not None and end.inputs}) > 1:
+            return True
+        if getattr(op, "type", "") in _ADDING:
+            return True
+    return False
+
+
+def _backwards(number: int, maker: Maker) -> Iterator[OpFact]:
+    """The ops that made a tensor, by their first inputs, up to one that bends."""
+    op = maker(number)
+    while op is not None:
+        yield op
+        op = maker(op.inputs[0]) if op.inputs and not bends(op) else None
 
 
 def units_of(layer: Any, result: Any) -> int | None:

@@ -56,6 +56,7 @@ class LossSite:
     trained: Place
     layers: tuple[tuple[Any, LayerFacts], ...]  # each with the layer itself, weakly
     activation: Activation
+    mixed: bool
     logits_kept: bool  # Keras takes the numbers from in front of the activation
     targets: Values
     shape: Values  # of the predictions, before any was looked at
@@ -66,7 +67,7 @@ class LossSite:
     holding: bool | None = None  # the targets were a column of the inputs, whenever that was looked at
 
     def look(self, targets: Any, prediction: Any, inputs: list[Any]) -> None:
-        known, predicted = values_of(targets), values_of(prediction)
+        known, predicted = values_of(targets, levels=True), values_of(prediction)
         if known is not None:
             self.targets = joined(self.targets, known)
         if predicted is not None:

@@ -17,7 +17,7 @@ from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.keras.data_facts import GivenData
 from whygrad.backends.tensorflow.keras.inspection import listed, path_of
 from whygrad.backends.tensorflow.keras.layer_chain import LayerChain
-from whygrad.backends.tensorflow.keras.layer_facts import activation_of, bends, settled
+from whygrad.backends.tensorflow.keras.layer_facts import activation_of, is_mixed, last_bend, settled
 from whygrad.backends.tensorflow.keras.loss_sites import LossFacts, LossSite, loss_function, loss_object, unseen
 from whygrad.backends.tensorflow.keras.trainings import Trainings
 from whygrad.backends.tensorflow.log.recorder import Recorder
@@ -126,6 +126,7 @@ class Objectives:
             trained=None if running is None else running[1],
             layers=layers,
             activation=self._activation([facts for _, facts in layers], prediction, maker),
+            mixed=is_mixed(compat.tensor_id(prediction), maker),
             logits_kept=loss.looks_behind and compat.keeps_logits(prediction),
             targets=unseen(target),
             shape=unseen(prediction),
@@ -134,11 +135,10 @@ class Objectives:
     def _activation(self, layers: list[LayerFacts], prediction: Any, maker: Maker) -> Activation:
         """Of the layer that made the predictions, else by the op that did."""
         last = next((each for each in layers if each.kind not in PASSING), None)
-        if last and not last.bent and (last.kind is not LayerKind.OTHER or last.activation is Activation.COSINE):
+        known = last is not None and not last.bent and last.activation is not Activation.OTHER
+        if last and known and (last.kind is not LayerKind.OTHER or last.activation is Activation.COSINE):
             return last.activation
-        op = maker(compat.tensor_id(prediction))
-        while op is not None and op.inputs and not bends(op):
-            op = maker(op.inputs[0])
+        op = last_bend(compat.tensor_id(prediction), maker)
         shape = None if op is None else op.outputs[0].shape
         same = shape is not None and shape[-1:] == (compat.shape_of(prediction) or ())[-1:]  # the same axis is the last
         return Activation.OTHER if op is None or not same else activation_of(op)
@@ -209,6 +209,7 @@ class Objectives:
                 trained=span(site.trained),
                 layers=tuple(settled(layer(), facts, steps) for layer, facts in site.layers),
                 activation=site.activation,
+                mixed=site.mixed,
                 targets=joined(given.targets, site.targets) if alone and given.targets else site.targets,
                 predictions=tuple(site.predictions) or (site.shape,),
                 inputs=given.inputs or site.inputs,

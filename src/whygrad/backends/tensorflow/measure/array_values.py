@@ -15,11 +15,15 @@ _MOST_ROWS: Final = 4096
 _MOST_FEATURES: Final = 4096
 _MOST_NUMBERS: Final = 1 << 20  # of a sample
 _MOST_COUNTED: Final = 1 << 16  # of which the different ones are counted
+_LEVELS: Final = 32
 _CLOSE: Final = 1e-6  # of the largest number: a feature that varies by less is constant up to rounding
 
 
-def values_of(thing: Any) -> Values | None:
-    """The facts of an array, of a list of numbers or of a table; None where it is nothing of the kind."""
+def values_of(thing: Any, *, levels: bool = False) -> Values | None:
+    """The facts of an array, of a list of numbers or of a table; None where it is nothing of the kind.
+
+    `levels`: with how its numbers are spread, which takes sorting them.
+    """
     try:
         array = np.asarray(thing)
     except Exception:  # ragged lists, things that refuse to be arrays
@@ -29,7 +33,16 @@ def values_of(thing: Any) -> Values | None:
     known = Values(shape=tuple(array.shape), dtype=array.dtype.name if array.dtype.kind in "fiub" else array.dtype.kind)
     if array.dtype.kind == "V":  # bfloat16
         array = array.astype(np.float32)
-    return _looked_at(known, _sample(array)) if array.dtype.kind in "fiub" else known
+    if array.dtype.kind not in "fiub":
+        return known
+    sample = _sample(array)
+    return replace(_looked_at(known, sample), levels=_levels(sample) if levels else ())
+
+
+def _levels(sample: Array) -> tuple[float, ...]:
+    numbers = sample[np.isfinite(sample)]
+    parts = np.array_split(np.sort(numbers[:: numbers.size // _MOST_COUNTED + 1]), _LEVELS)
+    return tuple(float(part.mean()) for part in parts) if numbers.size >= _LEVELS else ()
 
 
 def _sample(array: Array) -> Array:
@@ -80,6 +93,7 @@ def joined(before: Values, now: Values) -> Values:
     return replace(
         before,
         rows=before.rows + now.rows,
+        levels=_joined_levels(before, now),
         minimum=min(before.minimum, now.minimum),
         maximum=max(before.maximum, now.maximum),
         whole=before.whole and now.whole,
@@ -90,3 +104,14 @@ def joined(before: Values, now: Values) -> Values:
         alike=before.alike and now.alike,
         constant=min(before.constant, now.constant),
     )
+
+
+def _joined_levels(before: Values, now: Values) -> tuple[float, ...]:
+    if not before.levels or not now.levels:
+        return before.levels or now.levels
+    levels = np.array([*before.levels, *now.levels])
+    shares = np.repeat((before.rows, now.rows), (len(before.levels), len(now.levels))).astype(np.float64)
+    order = np.argsort(levels, kind="stable")
+    below = np.cumsum(shares[order]) - shares[order] / 2
+    at = (np.arange(_LEVELS) + 0.5) / _LEVELS * shares.sum()
+    return tuple(float(each) for each in np.interp(at, below, levels[order]))
