@@ -331,6 +331,90 @@ def test_a_guard_does_what_is_meant_to_be_done_once(tmp_path: Path, body: str, m
     assert is_guard(at(tmp_path / "p.py", program, "x + 1"), "self.seen") is meant
 
 
+OBJECT = """
+class Counter:
+    def tick(self):
+        self.steps += 1
+        return self.steps
+
+class Gate(Counter):
+    def __init__(self, wait):
+        self.wait = wait
+        self.steps = 0
+
+    def tick(self):
+        self.note()
+        return super().tick()
+
+    def note(self):
+        self.seen.append(self.steps)
+
+    @property
+    def is_open(self):
+        return self.steps > self.wait
+
+    @property
+    def is_first(self):
+        return self.steps == 1
+
+    def __call__(self, x):
+        return x * self.steps
+
+class Trainer:
+    def step(self, x, gate=None):
+        {body}
+        return x + 1
+
+    def update(self):
+        self.w.assign(2.0)
+"""
+OBJECTS = {"self.gate": ("Gate", "Counter"), "gate": ("Gate", "Counter")}
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("self.gate.tick(); x = 2 * x if self.gate.is_open else x", 21),
+        ("self.gate.tick()\n        if self.gate.is_open:\n            self.w.assign(x)", 21),
+        ("self.gate.tick()\n        if self.gate.is_first:\n            self.w.assign(x)", 25),
+        ("self.gate.tick()\n        if self.gate.is_first:\n            self.update()", 25),
+        ("self.gate.tick()\n        if self.gate.is_first:\n            self.other.copy()", 25),
+        ("self.gate.tick(); x = self.gate(x)", 28),
+        ("self.gate.tick(); rate = self.gate.steps / 2; x = x * rate", 32),
+        ("x = x * self.gate.tick()", 5),
+        ("self.gate.steps += 1; x = self.gate(x)", 28),
+    ],
+)
+def test_a_number_that_an_object_counts_is_used_by_what_a_function_runs_of_it(
+    tmp_path: Path, body: str, line: int
+) -> None:
+    span = at(tmp_path / "p.py", OBJECT.format(body=body), "x + 1")
+    [found] = mutations(span, OBJECTS)
+
+    assert (found.name, found.read.line) == ("self.gate.steps", line)
+    assert "self.gate.steps" in names_in(span, OBJECTS)
+    assert list(mutations(span)) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "self.gate.tick()",
+        "n = self.gate.tick(); print(n)",
+        "self.gate.tick(); print(self.gate.is_open)",
+        "self.gate.tick(); is_open = self.gate.is_open",
+        "self.gate.tick()\n        if self.gate.is_open:\n            log.info('open')",
+        "self.gate.tick()\n        if self.gate.is_open:\n            raise ValueError(self.gate.steps)",
+        "self.gate.tick()\n        if self.gate.is_first:\n            self.width = x.shape[-1]",
+        "self.gate.tick()\n        if self.gate.is_first:\n            self.net.build(x.shape)",
+        "x = x * self.gate.wait if self.gate.is_open else x",
+        "gate.tick(); x = gate(x)",  # it is given
+    ],
+)
+def test_a_number_that_an_object_counts_for_nothing_is_no_state(tmp_path: Path, body: str) -> None:
+    assert list(mutations(at(tmp_path / "p.py", OBJECT.format(body=body), "x + 1"), OBJECTS)) == []
+
+
 @pytest.mark.parametrize(
     ("program", "name"),
     [

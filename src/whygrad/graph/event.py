@@ -55,7 +55,7 @@ class NameKind(StrEnum):
 
     NUMBER = "number"
     NETWORK = "network"  # something that holds weights: a layer, a model, an optimizer
-    OBJECT = "object"  # one of the user's own with numbers in it, and others now
+    OBJECT = "object"  # one of the user's own; changed: it had numbers in it, and is another one now
     FUNCTION = "function"
     TENSOR = "tensor"  # without a value: a result that was left there while the function was traced
 
@@ -69,6 +69,7 @@ class TracedName:
     changed: bool = False  # it stood for something else after the function had been traced
     changed_at: SourceSpan | None = None  # where that was set, if it was seen
     closed_over: bool = False  # of a function around it
+    classes: tuple[str, ...] = ()  # of an object of the user's: its class and those it inherits from, in the same file
     functions: tuple[str, ...] = ()  # full names: of the function, or of those that a user's own function calls
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from whygrad.graph import Recording
 from whygrad.graph.event import NameKind, TracedFunction, TracedName
 from whygrad.source import SourceSpan
+from whygrad.source.bodies import Objects
 from whygrad.source.call_use import used_calls
 from whygrad.source.state import (
     attribute_reads,
@@ -39,9 +40,15 @@ class BakedState:
 def baked_states(recording: Recording) -> Iterator[BakedState]:
     """Each once, whatever number of functions was traced from one source."""
     found: dict[object, BakedState] = {}
+    told = set[SourceSpan]()
     for function in recording.events_of(TracedFunction):
         for state in (*_counted(function), *_changed(function), *_drawn(function)):
-            found.setdefault(_cause(function, state), state)
+            # An object's number has another name in its own methods than in the functions that use the object.
+            found_at = () if state.drawn or state.replaced else (state.where, state.read)
+            places = {place for place in found_at if place is not None}
+            if not places & told:
+                found.setdefault(_cause(function, state), state)
+            told |= places
     yield from found.values()
 
 
@@ -56,7 +63,7 @@ def _cause(function: TracedFunction, state: BakedState) -> object:
 def _counted(function: TracedFunction) -> Iterator[BakedState]:
     """Numbers that the function itself changes and depends on, and results that it leaves for the next step."""
     numbers = {each.name for each in function.names if each.kind is NameKind.NUMBER}
-    for mutation in mutations(function.where):
+    for mutation in mutations(function.where, _objects(function)):
         if mutation.name in numbers:
             yield BakedState(name=mutation.name, where=mutation.where, read=mutation.read)
     tensors = {each.name for each in function.names if each.kind is NameKind.TENSOR and function.ran_again}
@@ -88,8 +95,12 @@ def _changed(function: TracedFunction) -> Iterator[BakedState]:
 def _read(function: TracedFunction, each: TracedName) -> SourceSpan | None:
     owner, _, attribute = each.name.partition(".")
     if each.kind is NameKind.OBJECT or "." in attribute or "[" in each.name or (attribute and owner != "self"):
-        return uses_of(function.where, each.name)
+        return uses_of(function.where, each.name, _objects(function))
     return attribute_reads(function.where, attribute) if attribute else global_reads(function.where, owner)
+
+
+def _objects(function: TracedFunction) -> Objects:
+    return {each.name: each.classes for each in function.names if each.classes}
 
 
 def _drawn(function: TracedFunction) -> Iterator[BakedState]:

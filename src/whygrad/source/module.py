@@ -62,6 +62,13 @@ class Module:
         return found
 
     @functools.cached_property
+    def classes(self) -> dict[str, ast.ClassDef]:
+        """Those whose name no other class has."""
+        found = [node for node in self.parents if isinstance(node, ast.ClassDef)]
+        names = [each.name for each in found]
+        return {each.name: each for each in found if names.count(each.name) == 1}
+
+    @functools.cached_property
     def calls(self) -> dict[str, list[ast.Call]]:
         found: dict[str, list[ast.Call]] = {}
         for node in self.parents:

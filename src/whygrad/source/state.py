@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import ast
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeGuard
 
+from whygrad.source.bodies import (
+    NO_OBJECTS,
+    Bodies,
+    Defined,
+    Objects,
+    dotted,
+    is_done_once,
+    is_printed,
+    reads,
+    shared_names,
+)
 from whygrad.source.module import FUNCTIONS, LOOPS, Module, loads, located, parameters, plain_names, targets_of
 from whygrad.source.text import SourceSpan
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -22,72 +31,55 @@ class Mutation:
     read: SourceSpan
 
 
-def mutations(span: SourceSpan) -> Iterator[Mutation]:
-    """Names that the function around a span uses and changes by what they were, itself or by a method that it calls."""
-    for module, function, statement, name in _changes_in(span, (ast.AugAssign, ast.Assign), with_helpers=True):
-        if isinstance(statement, ast.Assign) and not any(_reads(statement.value, name)):
-            continue
-        bodies = (function, *helpers_of(module, function))
-        read = next((read for body in bodies for read in _other_reads(module, body, name, statement)), None)
-        if read is not None:
-            yield Mutation(name, module.span(statement), module.span(read))
+def mutations(span: SourceSpan, objects: Objects = NO_OBJECTS) -> Iterator[Mutation]:
+    """Names that the function around a span uses and changes by what they were, itself or by what it runs.
+
+    `objects`: those it reaches by a name, whose methods it may run.
+    """
+    found = _function_around(span)
+    if found is None:
+        return
+    module, bodies = found[0], Bodies(*found, objects)
+    for body in bodies.all:
+        for statement, name in _changes_in(body.function, (ast.AugAssign, ast.Assign)):
+            counts = isinstance(statement, ast.AugAssign) or any(reads(statement.value, name))
+            read = next(bodies.uses(body.outer(name), statement), None) if counts else None
+            if read is not None:
+                yield Mutation(body.outer(name), module.span(statement), module.span(read))
 
 
 def replacements(span: SourceSpan) -> Iterator[Mutation]:
     """Names that the function around a span reads, and gives another value after that."""
-    for module, function, statement, name in _changes_in(span, (ast.Assign,)):
-        reads = _other_reads(module, function, name, statement)
-        read = next((node for node in reads if node.lineno < statement.lineno), None)
+    found = _function_around(span)
+    if found is None:
+        return
+    module, function = found
+    for statement, name in _changes_in(function, (ast.Assign,)):
+        others = _other_reads(module, function, name, statement)
+        read = next((node for node in others if node.lineno < statement.lineno), None)
         if read is not None:
             yield Mutation(name, module.span(statement), module.span(read))
 
 
 def _changes_in(
-    span: SourceSpan, kinds: tuple[type[ast.Assign | ast.AugAssign], ...], *, with_helpers: bool = False
-) -> Iterator[tuple[Module, ast.AST, ast.stmt, str]]:
-    """Statements of the function around a span that change an attribute or an outer name, with that name.
-
-    `with_helpers`: those of the methods of the same object, and of functions beside it, that it calls, too.
-    """
-    found = _function_around(span)
-    if found is None:
-        return
-    module, function = found
-    for body in (function, *(helpers_of(module, function) if with_helpers else ())):
-        shared = _shared_names(body)
-        for statement in ast.walk(body):
-            targets = targets_of(statement) if isinstance(statement, kinds) else []
-            if len(targets) == 1 and isinstance(statement, ast.stmt):
-                name = ast.unparse(targets[0])
-                if isinstance(targets[0], ast.Attribute) or name in shared:
-                    yield module, function, statement, name
+    function: ast.AST, kinds: tuple[type[ast.Assign | ast.AugAssign], ...]
+) -> Iterator[tuple[ast.Assign | ast.AugAssign, str]]:
+    """Statements of a function that change an attribute or an outer name, with that name."""
+    shared = shared_names(function)
+    for statement in ast.walk(function):
+        targets = targets_of(statement)
+        if isinstance(statement, kinds) and len(targets) == 1:
+            name = ast.unparse(targets[0])
+            if isinstance(targets[0], ast.Attribute) or name in shared:
+                yield statement, name
 
 
-def helpers_of(module: Module, function: ast.AST) -> list[_Function]:
+def helpers_of(module: Module, function: ast.AST) -> list[ast.AST]:
     """What a function runs of its module: methods and properties of its object, and functions, and what these run."""
-    found: list[_Function] = []
-    todo = [function]
-    while todo:
-        for each in _named_in(module, todo.pop()):
-            if each is not function and each not in found:
-                found.append(each)
-                todo.append(each)
-    return found
+    return [each.function for each in Bodies(module, function).all[1:]]
 
 
-def _named_in(module: Module, function: ast.AST) -> Iterator[_Function]:
-    home = module.around(function, ast.ClassDef)
-    methods = {each.name: each for each in home.body if isinstance(each, _DEFINED)} if home is not None else {}
-    functions = {each.name: each for each in module.tree.body if isinstance(each, _DEFINED)}
-    for node in ast.walk(function):
-        match node:
-            case ast.Call(func=ast.Name(id=name)) if name in functions:
-                yield functions[name]
-            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Load()) if name in methods:
-                yield methods[name]
-
-
-def _function_around(span: SourceSpan) -> tuple[Module, _Function] | None:
+def _function_around(span: SourceSpan) -> tuple[Module, Defined] | None:
     found = located(span)
     function = None if found is None else found[0].scope(found[1])
     if found is None or not isinstance(function, _DEFINED):
@@ -95,27 +87,11 @@ def _function_around(span: SourceSpan) -> tuple[Module, _Function] | None:
     return found[0], function
 
 
-def _shared_names(function: _Function) -> set[str]:
-    """Names declared `global` or `nonlocal`."""
-    return {name for node in ast.walk(function) if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
-
-
 def _other_reads(module: Module, function: ast.AST, name: str, change: ast.stmt) -> Iterator[ast.expr]:
     """Where the function uses the name; the change itself and printing do not count."""
-    for node in _reads(function, name):
-        if not _is_printed(module, node) and module.statement(node) is not change:
+    for node in reads(function, name):
+        if not is_printed(module, node) and module.statement(node) is not change:
             yield node
-
-
-def _reads(function: ast.AST, name: str) -> Iterator[ast.expr]:
-    """Where a function reads a name, a dotted one or an element."""
-    named = (n for n in ast.walk(function) if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)))
-    return (node for node in named if isinstance(node.ctx, ast.Load) and ast.unparse(node) == name)
-
-
-def _is_printed(module: Module, node: ast.AST) -> bool:
-    around = itertools.takewhile(lambda each: not isinstance(each, ast.stmt), module.ancestors(node))
-    return any(isinstance(each, ast.Call) and module.is_reporting(each) for each in around)
 
 
 def changed_outside(span: SourceSpan, name: str) -> Mutation | None:
@@ -124,7 +100,7 @@ def changed_outside(span: SourceSpan, name: str) -> Mutation | None:
     if found is None or name in parameters(found[1]) | plain_names(found[1], ast.Store):
         return None
     module, function = found
-    read = next((load for load in loads(function, name) if not _is_printed(module, load)), None)
+    read = next((load for load in loads(function, name) if not is_printed(module, load)), None)
     if read is None:
         return None
     inside = set(ast.walk(function))
@@ -143,7 +119,7 @@ def _changes(statement: ast.AST, name: str) -> TypeGuard[ast.Assign | ast.AugAss
 def _happens_again(module: Module, statement: ast.stmt, function: ast.AST, name: str) -> bool:
     """In a loop, in the scope that the function sees the name in; or in a function that declares it its own."""
     around = module.scope(statement)
-    if isinstance(around, _DEFINED) and name in _shared_names(around):
+    if isinstance(around, _DEFINED) and name in shared_names(around):
         return True
     if function not in set(ast.walk(around)):
         return False
@@ -176,25 +152,26 @@ def global_reads(span: SourceSpan, name: str) -> SourceSpan | None:
     if isinstance(function, ast.Module):
         return None
     for body in (function, *(each for each in helpers_of(module, function) if not _is_own(each, name))):
-        reads = (load for load in loads(body, name) if not _is_printed(module, load))
+        reads = (load for load in loads(body, name) if not is_printed(module, load))
         first = min((module.span(load) for load in reads if not _counts_itself(module, load)), default=None)
         if first is not None:
             return first
     return None
 
 
-def _is_own(function: _Function, name: str) -> bool:
+def _is_own(function: ast.AST, name: str) -> bool:
     """Whether a function has a name of its own by this word."""
-    return name in parameters(function) or name in plain_names(function, ast.Store) - _shared_names(function)
+    return name in parameters(function) or name in plain_names(function, ast.Store) - shared_names(function)
 
 
-def uses_of(span: SourceSpan, name: str) -> SourceSpan | None:
-    """Where the function around a span first uses a dotted name, other than to print it or to call it for nothing."""
+def uses_of(span: SourceSpan, name: str, objects: Objects = NO_OBJECTS) -> SourceSpan | None:
+    """Where the function around a span, or what it runs, first uses a dotted name, other than to print it or to call it
+    for nothing."""
     found = _function_around(span)
     if found is None:
         return None
-    module, function = found
-    used = [node for node in _reads(function, name) if not _is_printed(module, node) and not _is_told(module, node)]
+    module = found[0]
+    used = [node for node in Bodies(*found, objects).uses(name) if not _is_told(module, node)]
     return min((module.span(node) for node in used), default=None)
 
 
@@ -205,22 +182,12 @@ def _is_told(module: Module, node: ast.expr) -> bool:
     return isinstance(call, ast.Call) and node in set(ast.walk(call.func))
 
 
-def names_in(span: SourceSpan) -> frozenset[str]:
-    """The names in the function around a span and its helpers, also dotted: `n`, `self.count`, `np.random.normal`."""
+def names_in(span: SourceSpan, objects: Objects = NO_OBJECTS) -> frozenset[str]:
+    """The names in the function around a span and what it runs, dotted too: `n`, `self.count`, `np.random.normal`."""
     found = _function_around(span)
-    bodies = () if found is None else (found[1], *helpers_of(*found))
-    names = (_dotted(node) for body in bodies for node in ast.walk(body))
-    return frozenset(name for name in names if name is not None)
-
-
-def _dotted(node: ast.AST) -> str | None:
-    match node:
-        case ast.Name(id=name):
-            return name
-        case ast.Attribute(value=value, attr=attribute):
-            owner = _dotted(value)
-            return None if owner is None else f"{owner}.{attribute}"
-    return None
+    bodies = [] if found is None else Bodies(*found, objects).all
+    names = ((body, dotted(node)) for body in bodies for node in ast.walk(body.function))
+    return frozenset(body.outer(name) for body, name in names if name is not None)
 
 
 def _counts_itself(module: Module, node: ast.Name) -> bool:
@@ -239,7 +206,7 @@ def is_guard(span: SourceSpan, name: str) -> bool:
     if found is None:
         return False
     module, function = found
-    guards = [module.statement(node) for node in _reads(function, name)]
+    guards = [module.statement(node) for node in reads(function, name)]
     return bool(guards) and all(
         isinstance(guard, ast.If) and not guard.orelse and _is_done_once(function, guard, name) for guard in guards
     )
@@ -251,12 +218,4 @@ def _is_done_once(function: ast.AST, guard: ast.If, name: str) -> bool:
         isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and name in map(ast.unparse, node.targets)
         for node in nodes
     )
-    lasting = any(
-        isinstance(node, (ast.Return, ast.AugAssign))
-        or (isinstance(node, ast.Attribute) and node.attr.startswith(("assign", "apply_gradients", "scatter_")))
-        for node in nodes
-    )
-    bound = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    inside = set(nodes)
-    used = any(load not in inside for each in bound for load in loads(function, each))
-    return sets and not lasting and not used
+    return sets and is_done_once(function, nodes)

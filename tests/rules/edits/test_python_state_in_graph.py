@@ -140,3 +140,46 @@ def test_fires_when_a_result_is_left_in_an_attribute_for_the_next_step(tmp_path:
         return
     assert one(found).primary is not None
     assert one(found).message.startswith("`net.h` is an attribute in a traced function")
+
+
+GATED = """
+class Gate:
+    def tick(self):
+        self.steps += 1
+
+    def is_open(self):
+        return self.steps > 3
+
+class Trainer:
+    def step(self, x):
+        self.gate.tick()
+        return x * 2 if self.gate.is_open() else x
+"""
+
+
+def gated(script: Script, *names: TracedName, classes: tuple[str, ...] = ("Gate",)) -> Recording:
+    g = GraphBuilder()
+    held = TracedName(name="self.gate", kind=NameKind.OBJECT, classes=classes)
+    g.event(TracedFunction(where=script["x * 2"], ran_again=True, names=(held, *names)))
+    g.event(TracedFunction(where=script["self.steps > 3"], ran_again=True, names=(number("self.steps", changed=True),)))
+    return g.finish()
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_fires_once_when_another_object_counts_what_the_step_depends_on(tmp_path: Path, changed: bool) -> None:
+    script = Script(tmp_path, GATED)
+    found = one(gated(script, number("self.gate.steps", changed=changed)))
+
+    assert found.message.startswith("`self.gate.steps` is a Python number in a traced function")
+    assert found.primary is not None
+    assert found.primary.span == script["self.steps += 1"]
+    assert [label.span.line for label in found.related] == [script["self.steps > 3"].line]
+
+
+def test_silent_when_the_number_of_another_object_is_no_number_of_its_own(tmp_path: Path) -> None:
+    script, g = Script(tmp_path, GATED), GraphBuilder()
+    held = TracedName(name="self.gate", kind=NameKind.OBJECT, classes=("Gate",))
+    for names in ((held,), (held, function("self.gate.steps", "numpy.add")), (number("self.gate.steps"),)):
+        g.event(TracedFunction(where=script["x * 2"], ran_again=True, names=names))
+
+    assert codes(g.finish()) == []

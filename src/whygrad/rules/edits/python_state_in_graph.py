@@ -19,7 +19,8 @@ def python_state_in_graph(recording: Recording) -> Iterator[Finding]:
 
     ## Why it matters
     Inside `tf.function` and `fit` Python runs once, while tracing. A counter like `self.count += 1` stays at its
-    first value, and an `if` on it is decided forever: updates never happen, or always.
+    first value, and an `if` on it is decided forever: updates never happen, or always. So it is where the step has
+    another object count, by `self.gate.tick()`, and asks it, by `self.gate.is_open`.
 
     ## Example
     ```python
@@ -69,7 +70,7 @@ def python_state_in_graph(recording: Recording) -> Iterator[Finding]:
 
     ## Known limits
     Numbers in containers are not seen, nor is what an inner function draws; of numbers in enclosing functions only those
-    that a loop or another function changes; of tensors those that the function itself keeps for its next call.
+    that a loop or another function changes; of other objects, those whose classes are in the same file; of tensors those that the function itself keeps for its next call.
     """
     for state in baked_states(recording):
         if not state.replaced:  # a network that was replaced is another rule's

@@ -7,7 +7,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
-from whygrad.backends.tensorflow.log.traced_functions import Held, TracedFunctions, Tracing, is_number
+from whygrad.backends.tensorflow.log.traced_functions import Held, TracedFunctions, Tracing, files_of, is_number
 from whygrad.graph.event import NameKind, TracedFunction, TracedName
 from whygrad.observe.place import Place, span
 from whygrad.source import SourceSpan
@@ -16,6 +16,7 @@ from whygrad.source.position import CodeOwner, owner_of
 from whygrad.source.state import names_in
 
 NumbersSet = Mapping[tuple[int, str], tuple[Place, int]]  # the last change of a number that an object holds
+_ROUNDS = 4  # an object's methods may use another object
 _TELLING = ("random", "numpy", "time")  # packages whose functions may give another value at each call
 
 
@@ -34,7 +35,7 @@ def _names(
     alive = traced.owner() if traced.owner is not None else None
     holder = traced.held if alive is None else alive
     own = traced.held.number if traced.held is not None else id(alive)
-    yield from _mentioned(where, holder, traced.scope)
+    yield from _mentioned(where, holder, {**traced.scope, **traced.closed})
     for (number, name), (changed, order) in numbers_set.items():
         if number == own and order > log.began and (code, name, True) in log.changed:
             yield TracedName(name=f"self.{name}", kind=NameKind.NUMBER, changed=True, changed_at=span(changed))
@@ -56,15 +57,36 @@ def _names(
 
 def _mentioned(where: SourceSpan, holder: Any, scope: dict[str, Any]) -> Iterator[TracedName]:
     """What the names in the source of a function stand for now: numbers, and functions that may not be constant."""
-    for name in sorted(names_in(where)):
-        found, own = _resolve(name, holder, scope), name.removeprefix("self.")
-        numbers, tensors = (holder.numbers, holder.tensors) if isinstance(holder, Held) and own != name else ((), ())
-        if is_number(found) or own in numbers:
+    objects = _objects(where, holder, scope)
+    for name in sorted(names_in(where, objects)):
+        found, (owner, _, own) = _resolve(name, holder, scope), name.rpartition(".")
+        parent = _resolve(owner, holder, scope) if owner else None
+        numbers, tensors = (parent.numbers, parent.tensors) if isinstance(parent, Held) else ((), ())
+        if name in objects:
+            yield TracedName(name=name, kind=NameKind.OBJECT, classes=objects[name])
+        elif is_number(found) or own in numbers:
             yield TracedName(name=name, kind=NameKind.NUMBER)
         elif own in tensors or (compat.is_tensor(found) and not compat.has_values(found)):
             yield TracedName(name=name, kind=NameKind.TENSOR)
         elif functions := tuple(_functions(found, holder)):
             yield TracedName(name=name, kind=NameKind.FUNCTION, functions=functions)
+
+
+def _objects(where: SourceSpan, holder: Any, scope: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The objects that a function and what it runs reach by a name, as far as their classes are in its file."""
+    found = dict[str, tuple[str, ...]]()
+    for _ in range(_ROUNDS):
+        new = {name: _classes(_resolve(name, holder, scope), where.file) for name in names_in(where, found) - {"self"}}
+        known, found = found, {name: classes for name, classes in new.items() if classes}
+        if known == found:
+            break
+    return found
+
+
+def _classes(thing: Any, file: str) -> tuple[str, ...]:
+    """The class of an object, and those it inherits from, as far as they are in a file."""
+    kind = thing.kind if isinstance(thing, Held) else type(thing)
+    return tuple(name for name, home in files_of(kind) if home == file)
 
 
 def _functions(found: Any, holder: Any) -> Iterator[str]:
@@ -97,6 +119,8 @@ def _resolve(name: str, holder: Any, scope: dict[str, Any]) -> Any:
 
 
 def _held(thing: Any, attribute: str) -> Any:
+    if isinstance(thing, Held) and attribute in thing.objects:
+        return thing.objects[attribute]
     if isinstance(thing, Held):
         return getattr(thing.kind, "__dict__", {}).get(attribute)
     held = getattr(thing, "__dict__", {})

@@ -16,6 +16,8 @@ from whygrad.source.position import CodeOwner, file_owner, owner_of, user_frame
 
 _KEPT_NAMES = 64  # of one graph
 _KEPT_PARTS = 16  # numbers of one object
+_DEPTH = 2  # of objects in objects
+_WITHOUT_USERS = ("builtins", "numpy")
 _LOOKED_AT = 64  # elements of a dict or list, numbers or not
 _SETTINGS = ("types", "argparse")  # the homes of `SimpleNamespace` and `Namespace`
 
@@ -72,12 +74,13 @@ class SeenPart(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What an object held when its method had been traced: it may be gone when that is asked."""
+    """What an object held when a function that uses it had been traced: it may be gone when that is asked."""
 
     number: int  # the object's
     kind: type
     numbers: frozenset[str]
     tensors: frozenset[str]  # symbolic ones
+    objects: dict[str, Held]  # of classes of the user's
 
 
 class Tracing(NamedTuple):
@@ -88,6 +91,7 @@ class Tracing(NamedTuple):
     scope: dict[str, Any]  # its globals, alive
     graph: weakref.ref[Any] | None
     cells: dict[str, tuple[float, CellType]]  # closed-over names that held a number: that number, and where it was
+    closed: dict[str, Held]  # closed-over names that held an object of a class of the user's
     held: Held | None = None  # from the first run on
 
     def changed_cells(self) -> Iterator[str]:
@@ -140,7 +144,9 @@ class TracedFunctions:
         known, function = self.of.get(user.f_code), _outermost(graph)
         if known is None or known.graph is None or known.graph() is not function:
             owner = _weakly(user.f_locals.get("self"))
-            self.of[user.f_code] = Tracing(place_of(user), owner, user.f_globals, _weakly(function), _cells(user))
+            self.of[user.f_code] = Tracing(
+                place_of(user), owner, user.f_globals, _weakly(function), _cells(user), _closed(user)
+            )
 
     def ran(self, graphs: Iterable[Any]) -> None:
         for graph in graphs:
@@ -186,11 +192,23 @@ class TracedFunctions:
         return found
 
 
-def _held_by(owner: Any) -> Held:
+def _held_by(owner: Any, depth: int = _DEPTH) -> Held:
     held = list(getattr(owner, "__dict__", {}).items())
+    inner = held[:_LOOKED_AT] if depth else []
+    objects = {name: _held_by(value, depth - 1) for name, value in inner if files_of(type(value))}
     tensors = (name for name, value in held if compat.is_tensor(value) and not compat.has_values(value))
     numbers = (name for name, value in held if is_number(value))
-    return Held(id(owner), type(owner), frozenset(numbers), frozenset(tensors))
+    return Held(id(owner), type(owner), frozenset(numbers), frozenset(tensors), objects)
+
+
+def files_of(kind: type) -> list[tuple[str, str]]:
+    """The classes of the user's that a class is and inherits from, each with the file that its methods are in."""
+    found = []
+    for each in kind.__mro__ if kind.__module__ not in _WITHOUT_USERS else ():
+        code = next((value.__code__ for value in vars(each).values() if isinstance(value, FunctionType)), None)
+        if code is not None and owner_of(code) is CodeOwner.USER:
+            found.append((each.__name__, code.co_filename))
+    return found
 
 
 def is_number(value: Any) -> bool:
@@ -302,6 +320,12 @@ def _cells(frame: FrameType) -> dict[str, tuple[float, CellType]]:
     """The numbers of a function's closed-over names."""
     held = {name: (_content(cell), cell) for name, cell in _closure(frame).items()}
     return {name: each for name, each in held.items() if is_number(each[0]) and not isinstance(each[0], bool)}
+
+
+def _closed(frame: FrameType) -> dict[str, Held]:
+    """The objects of a function's closed-over names."""
+    held = {name: _content(cell) for name, cell in _closure(frame).items()}
+    return {name: _held_by(each) for name, each in held.items() if files_of(type(each))}
 
 
 def _closure(frame: FrameType) -> dict[str, CellType]:
