@@ -25,6 +25,7 @@ class Asked:
     mean: bool = False  # the loss was a mean over its examples
     divided: Place = None  # where the loss was multiplied by a constant
     targets: tuple[int, ...] = ()
+    given: tuple[int, ...] = ()  # gradients of the targets that it began with; below zero: no tensor
 
 
 class Part(NamedTuple):

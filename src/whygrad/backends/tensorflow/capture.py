@@ -43,10 +43,11 @@ from whygrad.backends.tensorflow.nonfinite.explainer import Explainer
 from whygrad.backends.tensorflow.nonfinite.formula import Formulas
 from whygrad.backends.tensorflow.nonfinite.kept.keeper import Keeper
 from whygrad.backends.tensorflow.nonfinite.known_step import KnownStep, KnownSteps
+from whygrad.backends.tensorflow.nonfinite.loss_scale.descent import ScaledDescent
+from whygrad.backends.tensorflow.nonfinite.loss_scale.watch import ScaleWatch
 from whygrad.backends.tensorflow.nonfinite.replay.blanks import with_blanks
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import ScaledLosses, StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.tap import TAPPED
-from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
 from whygrad.backends.tensorflow.nonfinite.sentinel import Sentinel
 from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
@@ -139,7 +140,8 @@ class Capture:
     @cached_property
     def update_watch(self) -> UpdateWatch:
         recorder, book, updates = self.recorder, self.variables, self.updates
-        scales = ScaleWatch(recorder, book, self.requests, updates, self._scaled, self._scalers)
+        descent = ScaledDescent(recorder, book)
+        scales = ScaleWatch(recorder, book, self.requests, updates, self._scaled, self._scalers, descent)
         guarded = self.options.on_optimizer is not None
         return UpdateWatch(recorder, book, updates, self.discoveries, scales, self.histories, guarded=guarded)
 

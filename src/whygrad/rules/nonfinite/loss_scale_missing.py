@@ -51,9 +51,9 @@ def loss_scale_missing(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    A loss that is multiplied by a number of one's own choice counts as not scaled. In compiled steps nothing is said of
-    an optimizer that has scaled any loss of the run. Gradients that are lost in float16
-    are looked for in compiled steps, and reported where whole variables get none.
+    A loss that is multiplied by a number of one's own choice counts as not scaled, unless that number comes into a
+    compiled function from outside or is kept in a variable. Gradients that are lost in float16 are looked for in
+    compiled steps, and reported where whole variables get none.
     """
     for event in recording.events_of(Scaled):
         if event.how is Scaling.CAST and event.variables and event.lost >= LOST_IN_CAST * event.of:

@@ -229,6 +229,7 @@ class Requests:
             mean=form.mean,
             divided=form.divided,
             targets=tuple(entry.targets),
+            given=tuple(compat.id_of(each) or -1 for each in ticket.output_gradients or () if each is not None),
         )
         carries = frozenset[int]()
         if self._tapes.of(ticket.tape).persistent:

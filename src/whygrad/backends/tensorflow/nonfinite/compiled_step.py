@@ -11,11 +11,11 @@ from whygrad.backends.tensorflow.nonfinite.discoveries import Discovery
 from whygrad.backends.tensorflow.nonfinite.explainer import MAX_REPLAYS, Explainer, failed
 from whygrad.backends.tensorflow.nonfinite.half import largest_loss
 from whygrad.backends.tensorflow.nonfinite.inquiry import Answer, inquire
+from whygrad.backends.tensorflow.nonfinite.loss_scale.watch import ScaleWatch
 from whygrad.backends.tensorflow.nonfinite.replay.compiled import CompiledReplay
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError
-from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
 from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.graph.nonfinite import SEVERAL, Nonfinite, Scaled, Stage

@@ -15,9 +15,9 @@ from whygrad.backends.tensorflow.log.updates import UpdateEntry, Updates
 from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.measure.finite import facts_of_values, is_finite, tensor_of
 from whygrad.backends.tensorflow.nonfinite.discoveries import Discoveries
+from whygrad.backends.tensorflow.nonfinite.loss_scale.watch import ScaleWatch
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
-from whygrad.backends.tensorflow.nonfinite.scaling import ScaleWatch
 from whygrad.backends.tensorflow.nonfinite.update_spy import UpdateSpy
 from whygrad.graph import VariableId
 from whygrad.graph.nonfinite import Nonfinite, Occurrence, Scaled, Stage, UpdateFacts
@@ -50,15 +50,13 @@ class UpdateWatch:
         """Before an update, eager or traced."""
         optimizer = update.reference()
         scales = isinstance(optimizer, tuple(self.scale_watch.scalers))
+        if scales:
+            self.scale_watch.updating(update, gradients)  # what is not finite is skipped
         if update.traced:
-            if scales:
-                self.scale_watch.traced(optimizer, update.place)
             return
         self.pending = []
         self._meet(variables)
-        if scales:
-            self.scale_watch.updating(optimizer, update.place)  # what is not finite is skipped
-        elif self.discoveries.all:
+        if not scales and self.discoveries.all:
             self._look(gradients, variables, update.place)
         self._listen(optimizer, [pair.variable for pair in update.pairs], caller)
 

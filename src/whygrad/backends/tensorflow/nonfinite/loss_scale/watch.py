@@ -12,30 +12,36 @@ from whygrad.backends.tensorflow.log.function_graphs import outermost_handle
 from whygrad.backends.tensorflow.log.op_table import kind_of
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.requests import Requests
-from whygrad.backends.tensorflow.log.updates import Updates
+from whygrad.backends.tensorflow.log.updates import UpdateEntry, Updates
 from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.backends.tensorflow.measure.finite import array_of, tensor_of
+from whygrad.backends.tensorflow.nonfinite.loss_scale.descent import Scale, ScaledDescent
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import ScaledLosses
 from whygrad.backends.tensorflow.nonfinite.replay.step_history import StepHistory
 from whygrad.graph import OpKind
 from whygrad.graph.nonfinite import SEVERAL, Occurrence, Scaled, Scaling
+from whygrad.observe.label import Asked
+from whygrad.observe.pairs import Pair
 from whygrad.observe.place import span
 
 
 @dataclass(slots=True)
 class Unscaled:
-    """Updates at one place before which no loss was scaled."""
+    """Updates at one place that an optimizer divides by its scale, and whose losses were not multiplied by it."""
 
-    optimizer: Any  # weakly
     event: Scaled
-    variable: int | None  # the one that holds the scale
+    optimizer: Any  # weakly
     traced: bool
+    variable: int | None  # the one that holds the scale
+    waiting: tuple[Pair, ...] = ()  # of a traced update: whose gradients they are shows when it is called
+    certain: bool = False  # all ops between the loss and the gradient are known
+    excused: bool = False  # some loss was scaled for the optimizer: where one is not certain it may be this one
     seen: int = 1
 
 
 @dataclass(slots=True)
 class ScaleWatch:
-    """Follows every loss that is scaled, and every update by an optimizer that wants that."""
+    """Follows every loss that is scaled, and asks of the gradients of every update that wants it whether theirs was."""
 
     recorder: Recorder
     variables: VariableBook
@@ -43,41 +49,45 @@ class ScaleWatch:
     updates: Updates
     losses: ScaledLosses
     scalers: list[type]  # classes of optimizers that divide by a loss scale
+    descent: ScaledDescent
     found: dict[Any, Unscaled] = field(default_factory=dict)
     calls: weakref.WeakKeyDictionary[Any, int] = field(default_factory=weakref.WeakKeyDictionary)
     ever: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
 
     def scaled(self, optimizer: Any, loss: Any, result: Any) -> None:
-        """A traced function may be the one that scales for another: which update it was for is not known."""
+        """A loss was multiplied by the scale of an optimizer."""
         before, after = compat.id_of(loss), compat.id_of(result)
         graph, episode = compat.current_graph(), self.recorder.episode
         if before is not None and after is not None:
+            self.descent.add(after, traced=graph is not None)
             if graph is not None:
                 self.losses.setdefault(graph, {})[after] = before
             elif episode is not None:
                 episode.scaled[after] = before
         self.calls[optimizer] = self.calls.get(optimizer, 0) + 1
         self.ever.add(optimizer)
-        for key in [key for key, each in self.found.items() if each.traced and each.optimizer() is optimizer]:
-            del self.found[key]
+        for each in self.found.values():
+            each.excused |= each.optimizer() is optimizer
 
-    def updating(self, optimizer: Any, place: Any) -> None:
-        """Before an eager update some loss must have been scaled since the last one."""
+    def updating(self, update: UpdateEntry, gradients: list[Any]) -> None:
+        """An optimizer is given gradients, at once or in a trace."""
+        optimizer = update.reference()
         if not hasattr(optimizer, "scale_loss"):  # before Keras 3 the user unscales too, by hand
             return
-        calls, variable = self.calls.pop(optimizer, 0), self._variable_of(optimizer)
-        if calls or (variable is not None and self._is_read_eagerly(variable)):
+        calls = 0 if update.traced else self.calls.pop(optimizer, 0)
+        labels = [(compat.id_of(compat.values_in(each)), self.updates.label_of(each)) for each in gradients]
+        scale = self._scale_of(optimizer)
+        answers = list(self.descent.of_gradients(labels, scale))
+        unscaled = next((asked for answer, asked in answers if answer is False), None)
+        if unscaled is None and (calls or any(answer for answer, _ in answers)):
             return
-        known = self.found.get((id(optimizer), place))
-        if known is None:
-            self._add(optimizer, place)
-        else:
-            known.seen += 1
-
-    def traced(self, optimizer: Any, place: Any) -> None:
-        """An update is traced; one for which no loss is ever scaled is reported in the end."""
-        if hasattr(optimizer, "scale_loss") and optimizer not in self.ever:
-            self._add(optimizer, place, traced=True)
+        if unscaled is None and not update.traced and self._is_read_eagerly(scale.variable):
+            return
+        known = self.found.get((id(optimizer), update.place))
+        if known is None or (unscaled is not None and not known.certain):
+            self._add(update, scale, unscaled)
+        elif known.certain is (unscaled is not None):
+            known.seen += not update.traced
 
     def skips_all(self, history: StepHistory) -> bool:
         """Whether the optimizer of a compiled step has skipped each of several updates."""
@@ -91,20 +101,34 @@ class ScaleWatch:
         ]
         return any(isinstance(each, tuple(self.scalers)) and _never_applied(each) for each in optimizers)
 
-    def _add(self, optimizer: Any, place: Any, *, traced: bool = False) -> None:
-        scale = getattr(optimizer, "dynamic_scale", None)
-        first = getattr(optimizer, "initial_scale", None)
-        value = None if scale is None or traced else array_of(tensor_of(scale))
-        request = next(reversed(self.requests.entries.values()), None)
+    def _add(self, update: UpdateEntry, scale: Scale, asked: Asked | None) -> None:
+        optimizer, entries = update.reference(), self.requests.entries
+        request = next((entry.place for entry in reversed(entries.values())), None) if asked is None else asked.place
         event = Scaled(
             how=Scaling.DIVIDED,
-            where=span(place),
-            factor=float(value) if value is not None else float(first) if isinstance(first, (int, float)) else None,
+            where=span(update.place),
+            factor=scale.factor(now=not update.traced),
             optimizer=str(getattr(optimizer, "name", type(optimizer).__name__)),
-            when=Occurrence(request=None if request is None else span(request.place)),
+            when=Occurrence(request=span(request)),
         )
-        variable = self._variable_of(optimizer)
-        self.found[(id(optimizer), place)] = Unscaled(weakref.ref(optimizer), event, variable, traced)
+        self.found[id(optimizer), update.place] = Unscaled(
+            event,
+            update.reference,
+            update.traced,
+            scale.variable,
+            waiting=update.pairs if update.traced and asked is None else (),
+            certain=asked is not None,
+            excused=optimizer in self.ever,
+        )
+
+    def _scale_of(self, optimizer: Any) -> Scale:
+        scale, first = getattr(optimizer, "dynamic_scale", None), getattr(optimizer, "initial_scale", None)
+        value = None if scale is None or compat.current_graph() is not None else array_of(tensor_of(scale))
+        return Scale(
+            variable=self._variable_of(optimizer),
+            first=float(first) if isinstance(first, (int, float)) else None,
+            present=None if value is None else float(value),
+        )
 
     def _variable_of(self, optimizer: Any) -> int | None:
         scale = getattr(optimizer, "dynamic_scale", None)
@@ -126,9 +150,16 @@ class ScaleWatch:
         return False
 
     def _is_certain(self, each: Unscaled) -> bool:
-        if not each.traced:
+        if each.certain:
             return True
-        variable = each.variable if each.variable is not None else self._variable_of(each.optimizer())
+        optimizer = each.optimizer()
+        scale = Scale(each.variable) if optimizer is None else self._scale_of(optimizer)
+        answers = [answer for answer, _ in self.descent.of_gradients([(None, p.label) for p in each.waiting], scale)]
+        if False in answers or True in answers:
+            return False in answers
+        if each.excused or not each.traced:
+            return not each.excused
+        variable = scale.variable
         return variable is not None and not self._is_read_in_a_trace(variable) and not self._is_read_eagerly(variable)
 
     def events(self) -> Iterator[Scaled]:
