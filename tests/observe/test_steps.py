@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -49,13 +50,32 @@ def test_a_variable_and_the_gradient_of_another_make_no_step() -> None:
 
 def test_repeated_rows_are_counted_where_a_step_of_the_variable_itself_overwrites_them() -> None:
     s = Stream()
-    own, other = s.label(s.gradient(W)), s.label(s.gradient(B))
+    own, other, rows = s.label(s.gradient(W)), s.label(s.gradient(B)), s.folds.rows
     for indices in ([[3], [3], [1]], [[0], [1], [2]]):
-        s.folds.rows.note(W, at(5), np.array(indices), own)
-        s.folds.rows.note(W, at(6), np.array(indices), other)
+        rows.note(W, at(5), np.array(indices), np.array([[1.0, 2.0], [1.0, 2.5], [0.0, 0.0]]), own)
+
+    [step] = rows.events()
+    assert (step.where, step.seen, step.with_repeats, step.rows, step.repeated) == (at(5), 2, 1, 2, 1)
+    assert (rows.takes(W, own), rows.takes(W, other), rows.takes(W, None)) == (True, False, False)
+
+
+@pytest.mark.parametrize("slices", [0, 7])
+def test_repeated_rows_with_the_same_values_may_be_sums_unless_they_are_the_gradient_as_it_came(slices: int) -> None:
+    s = Stream()
+    label = replace(s.label(s.gradient(W)), rows=slices)
+    s.folds.rows.note(W, at(5), np.array([[3], [3], [1]]), np.array([[1.0], [1.0], [2.0]]), label)
 
     [step] = s.folds.rows.events()
-    assert (step.where, step.seen, step.with_repeats, step.rows, step.repeated) == (at(5), 2, 1, 2, 1)
+    assert step.repeated == (1 if slices else 0)
+
+
+def test_rows_that_differ_by_rounding_are_the_same() -> None:
+    s = Stream()
+    written = np.array([[1.0], [1.0 + 2e-7], [2.0]], np.float32)
+    s.folds.rows.note(W, at(5), np.array([[3], [3], [1]]), written, s.label(s.gradient(W)))
+    s.folds.rows.note(W, at(6), np.zeros((0, 1), np.int64), np.zeros((0, 1)), s.label(s.gradient(W)))
+
+    assert [step.repeated for step in s.folds.rows.events()] == [0, 0]
 
 
 class Program:

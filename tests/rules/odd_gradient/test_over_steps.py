@@ -259,6 +259,29 @@ def test_overwritten_rows_are_an_error_at_the_write() -> None:
     assert (found.steps.seen, found.steps.of) == (5, 6)
 
 
+def test_tables_whose_rows_one_line_overwrites_are_one_finding() -> None:
+    g = GraphBuilder()
+    users, items = g.variable("users"), g.variable("items")
+    loss = g.op(OpKind.REDUCE, (users, items))
+    for table, repeated in ((users, 1), (items, 4)):
+        g.event(VariableStep(variable=table.id, where=at(4), rows=9, repeated=repeated, with_repeats=1, compiled=True))
+    found = one(g.finish(loss=loss))
+
+    assert found.variables == ("users", "items")
+    assert found.message.startswith("rows that occur more than once in the gradients of `users` and `items` are moved")
+    assert found.notes[0].startswith("4 of 9 rows of `items` are repeated")
+    assert found.notes[0].endswith("in a step that was computed again")
+
+
+def test_rows_that_are_each_overwritten_once_are_silent() -> None:
+    g = GraphBuilder()
+    table = g.variable("table")
+    loss = g.op(OpKind.REDUCE, (table,))
+    g.event(VariableStep(variable=table.id, where=at(4), rows=9, seen=1, compiled=True))
+
+    assert codes(g.finish(loss=loss)) == []
+
+
 def test_rows_that_an_optimizer_misreads_are_a_note_where_they_are_applied() -> None:
     g = GraphBuilder()
     table = g.variable("table")

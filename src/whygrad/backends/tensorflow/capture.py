@@ -46,8 +46,10 @@ from whygrad.backends.tensorflow.nonfinite.known_step import KnownStep, KnownSte
 from whygrad.backends.tensorflow.nonfinite.loss_scale.descent import ScaledDescent
 from whygrad.backends.tensorflow.nonfinite.loss_scale.watch import ScaleWatch
 from whygrad.backends.tensorflow.nonfinite.replay.blanks import with_blanks
+from whygrad.backends.tensorflow.nonfinite.replay.compiled import KeptSteps
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import ScaledLosses, StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.tap import TAPPED
+from whygrad.backends.tensorflow.nonfinite.row_writes import look_at_rows
 from whygrad.backends.tensorflow.nonfinite.sentinel import Sentinel
 from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
@@ -160,7 +162,11 @@ class Capture:
 
     @cached_property
     def formulas(self) -> Formulas:
-        return Formulas(self.watched, self.histories)
+        return Formulas(self.watched, self.kept_steps)
+
+    @cached_property
+    def kept_steps(self) -> KeptSteps:
+        return KeptSteps(self.watched, self.histories)
 
     def _connect(self) -> None:
         """Who hears of what."""
@@ -210,6 +216,8 @@ class Capture:
         yield from dict.fromkeys(recorder.events)
         if recorder.traced.of:
             yield from traced_functions(recorder.traced, self.keras.attributes.numbers)
+        if recorder.observed.row_writes:
+            look_at_rows(self.watched, self.kept_steps)
         yield from recorder.folds.events()
         if "sparse_updates" in made:
             yield from self.sparse_updates.events()
@@ -223,6 +231,8 @@ class Capture:
             yield from self.update_watch.events()
         if recorder.custom_calls.of:
             yield from self.formulas.events()
+        if "kept_steps" in made:
+            self.kept_steps.clear()
 
     def start(self) -> None:
         """Put the hooks in; where that fails the program runs on unwatched."""

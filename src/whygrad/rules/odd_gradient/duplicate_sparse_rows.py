@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from whygrad.diagnostics import Label, Severity, Steps
 from whygrad.graph import Recording
 from whygrad.graph.event import VariableStep
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.wording import text_of, variable_name
+from whygrad.rules.wording import listing, names, text_of, variable_name
+from whygrad.source import SourceSpan
 
 
 @rule("WG304", "duplicate-sparse-rows", severity=Severity.ERROR, since="0.1.0")
@@ -49,15 +50,21 @@ def duplicate_sparse_rows(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Writes in place of rows are seen where they run at once, not inside compiled functions. What an optimizer makes of
-    repeated rows is judged from up to 256 rows of one gradient, by taking both steps with a new optimizer of the same
-    settings; a difference of less than a hundredth is not reported.
+    Of a compiled function that asks for the gradients itself one step is looked at: one that was kept and can be
+    computed again without its effects. Not looked into are loops over a data set inside it, and other compiled
+    functions that it hands the gradients to. Rows that are written with the same values several times are not reported
+    there, for these may be their sum. What an optimizer makes of repeated rows is judged from up to 256 rows of one
+    gradient, by taking both steps with a new optimizer of the same settings; a difference of less than a hundredth is
+    not reported.
     """
+    overwritten: dict[SourceSpan | None, list[VariableStep]] = {}
     for event in recording.events_of(VariableStep):
         if event.repeated and event.optimizer is None:
-            yield _overwritten(event, variable_name(recording.variables[event.variable]))
+            overwritten.setdefault(event.where, []).append(event)
         elif is_misread(event):
             yield _misread(event, variable_name(recording.variables[event.variable]))
+    for events in overwritten.values():
+        yield _overwritten(recording, events, names(recording, (event.variable for event in events)))
 
 
 def is_misread(event: VariableStep) -> bool:
@@ -68,17 +75,21 @@ def is_misread(event: VariableStep) -> bool:
 _FELT = 0.01  # of a step: what is less than this is not worth a word
 
 
-def _overwritten(event: VariableStep, name: str) -> Finding:
-    one = event.repeated == 1
-    several = "a row that occurs" if one else f"{event.repeated} rows that occur"
-    moved = "is moved by one of its" if one else "are moved by one of their"
+def _overwritten(recording: Recording, events: Sequence[VariableStep], tables: tuple[str, ...]) -> Finding:
+    most = max(events, key=lambda event: event.repeated)
+    one, alone = most.repeated == 1, len(tables) == 1
+    several = "a row that occurs" if one else f"{most.repeated} rows that occur"
+    moved = "is moved by one of its" if one and alone else "are moved by one of their"
+    whose = f"the gradient of {listing(tables)}" if alone else f"the gradients of {listing(tables)}"
+    again = ", in a step that was computed again" if any(event.compiled for event in events) else ""
+    table = "" if alone else f" of `{names(recording, [most.variable])[0]}`"
     return Finding(
-        message=f"{several} more than once in the gradient of `{name}` {moved} gradients only",
-        primary=None if event.where is None else Label(event.where, "the last write of a row replaces the others"),
-        variables=(name,),
-        notes=(f"{event.repeated} of {event.rows} rows are repeated in {text_of(event.where)}",),
+        message=f"{several if alone else 'rows that occur'} more than once in {whose} {moved} gradients only",
+        primary=None if most.where is None else Label(most.where, "the last write of a row replaces the others"),
+        variables=tables,
+        notes=(f"{most.repeated} of {most.rows} rows{table} are repeated in {text_of(most.where)}{again}",),
         help="add in place of overwriting (`scatter_nd_sub`, `scatter_sub`), or sum the repeated rows first",
-        steps=Steps(event.with_repeats, event.seen),
+        steps=Steps(max(event.with_repeats for event in events), max(event.seen for event in events)),
     )
 
 

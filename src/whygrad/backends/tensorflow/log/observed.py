@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.extents import extents_of
@@ -17,7 +19,21 @@ from whygrad.observe.fact import Call, Maker
 from whygrad.observe.folds import Folds
 from whygrad.observe.label import Label
 
+_MOST_ROW_WRITES: Final = 256
 _JOIN, _SPLIT, _SCATTER = Action.JOIN, Action.SPLIT, Action.SCATTER  # asked for every op
+
+
+@dataclass(slots=True, eq=False)
+class RowWrite:
+    """An op of a traced function that puts rows in place of others; the numbers are ids of its tensors."""
+
+    graph: weakref.ref[Any]
+    record: OpRecord
+    label: Label | None = None  # what went into the rows, once that is known
+    looked: bool = False
+
+    def learn(self, label: Label) -> None:
+        self.label = label
 
 
 class Observed:
@@ -25,6 +41,7 @@ class Observed:
         self, variables: VariableBook, producers: Mapping[int, OpRecord | None], traces: Mapping[Any, TraceLog]
     ) -> None:
         self.functions = FunctionNumbers()
+        self.row_writes: list[RowWrite] = []  # in traced functions
         self.folds = Folds(self._variable_held)
         self._variables = variables
         self._traces = traces
@@ -36,6 +53,10 @@ class Observed:
         if (action is _JOIN or action is _SPLIT) and not folds.labels.tensors.keys().isdisjoint(record.inputs):
             record.extents = extents_of(record.type, inputs, outputs)
         if graph is not None:
+            if action is _SCATTER and record.kind is OpKind.WRITE and len(self.row_writes) < _MOST_ROW_WRITES:
+                write = RowWrite(weakref.ref(graph), record)
+                self.row_writes.append(write)
+                self.await_label(inputs[2], graph, write.learn)
             folds.follow(record, self.maker_in(graph), self.function(graph, inputs))
         elif record.calls:
             graphs = [each for each in record.calls if each is not None]
@@ -43,10 +64,20 @@ class Observed:
                 folds.called(record, Call(tuple(map(self.function, graphs)), record.inputs))
         else:
             if action is _SCATTER and record.kind is OpKind.WRITE:
-                label, rows = folds.labels.tensors.get(record.inputs[2]), array_of(inputs[1])
-                if rows is not None:
-                    folds.rows.note(record.inputs[0], record.place, rows, label)
+                self.rows_written(record, folds.labels.tensors.get(record.inputs[2]), inputs)
             folds.follow(record, self._made_at_once)
+
+    def rows_written(
+        self, record: OpRecord, label: Label | None, inputs: Sequence[Any], *, compiled: bool = False
+    ) -> None:
+        """Rows were put in place of others: `inputs` are the handle of a variable, which rows, and what is written."""
+        variable = compat.tensor_id(inputs[0])
+        if label is None or not self.folds.rows.takes(variable, label):
+            return
+        rows, written = array_of(inputs[1]), array_of(inputs[2])
+        if rows is not None and written is not None:
+            rows = rows.reshape(-1, rows.shape[-1] if "Nd" in record.type and rows.ndim else 1)
+            self.folds.rows.note(variable, record.place, rows, written, label, compiled=compiled)
 
     def label_of(self, tensor: Any) -> Label | None:
         """What went into a gradient, where it is known."""

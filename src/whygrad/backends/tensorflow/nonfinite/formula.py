@@ -19,7 +19,6 @@ from whygrad.backends.tensorflow.log.op_table import meaning_of
 from whygrad.backends.tensorflow.measure.finite import array_of
 from whygrad.backends.tensorflow.nonfinite.pure_ops import is_pure
 from whygrad.backends.tensorflow.nonfinite.replay.compiled import KeptSteps
-from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.graph import Action, OpKind
@@ -84,9 +83,9 @@ class _Weighed:
 class Formulas:
     """The custom gradients of a run, each checked once."""
 
-    def __init__(self, watched: Watched, histories: StepHistories) -> None:
+    def __init__(self, watched: Watched, kept: KeptSteps) -> None:
         self._watched = watched
-        self._kept = KeptSteps(watched, histories)
+        self._kept = kept
         self._known: dict[CustomCall, CustomGradient | None] = {}
         self._weights: dict[CustomCall, list[Array]] = {}
 
@@ -95,7 +94,6 @@ class Formulas:
             found = next((event for call in calls if (event := self._check(call)) is not None), None)
             if found is not None:
                 yield found
-        self._kept.clear()
 
     def _check(self, call: CustomCall) -> CustomGradient | None:
         if call not in self._known:
@@ -139,12 +137,11 @@ class Formulas:
 
     def _replayed(self, call: CustomCall) -> dict[int, Any]:
         """The values of all tensors of the traced function, in the first step that was kept of it."""
-        for graph, known in self._kept.calls():
-            if graph is call.graph:
-                values = {number: value.tensor for number, value in known.items()}
-                wanted = [each for given in call.upstream for each in _tensors_of(given)]
-                _complete(graph, [each for each in (*wanted, *call.answers) if each is not None], values)
-                return values
+        for graph, known in self._kept.calls(call.graph):
+            values = {number: value.tensor for number, value in known.items()}
+            wanted = [each for given in call.upstream for each in _tensors_of(given)]
+            _complete(graph, [each for each in (*wanted, *call.answers) if each is not None], values)
+            return values
         raise ReplayError("the values of the step are gone")
 
 

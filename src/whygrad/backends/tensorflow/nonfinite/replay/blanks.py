@@ -35,10 +35,9 @@ def _values(watched: Watched, histories: StepHistories, entry: RequestEntry) -> 
     """The tensors of the trace that the request was met in, as they were in a step, be it of another trace."""
     asked = {id(g): g for g, made in histories.requests.items() if any(each.place == entry.place for each in made)}
     met = [g for g in asked.values() if any(each.targets == entry.targets for each in histories.requests[g])]
-    for graph, known in KeptSteps(watched, histories).calls() if met else ():
-        if id(graph) in asked:
-            numbers = _same_tensors(watched.recorder, met[0], graph)
-            return {first: known[number].tensor for first, number in numbers.items() if number in known}
+    for graph, known in KeptSteps(watched, histories).calls(*asked.values()) if met else ():
+        numbers = _same_tensors(watched.recorder, met[0], graph)
+        return {first: known[number].tensor for first, number in numbers.items() if number in known}
     return {}
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any
 
 from whygrad.backends.tensorflow import compat
+from whygrad.backends.tensorflow.log.function_graphs import graphs_inside
 from whygrad.backends.tensorflow.nonfinite.replay.functions import Interpreter
 from whygrad.backends.tensorflow.nonfinite.replay.step_histories import StepHistories
 from whygrad.backends.tensorflow.nonfinite.replay.step_history import Call, StepHistory, TracedRequest
@@ -186,18 +188,32 @@ class KeptSteps:
     def __init__(self, watched: Watched, histories: StepHistories) -> None:
         self._watched, self._histories = watched, histories
         self._replays: dict[int, CompiledReplay] = {}
+        self._inside: dict[int, set[int]] = {}  # the graphs that a compiled function runs
 
-    def calls(self) -> Iterator[tuple[Any, dict[int, Value]]]:
-        """(graph, the values of its tensors); nothing of a step that cannot be computed without its effects."""
+    def calls(self, *graphs: Any) -> Iterator[tuple[Any, dict[int, Value]]]:
+        """(one of these graphs, the values of its tensors), each time that it ran in such a step.
+
+        Nothing of a step that cannot be computed without its effects, and what ran before an op that cannot be.
+        """
+        wanted = set(map(id, graphs))
         for history in self._histories.by_graph.values():
             facts = history.facts
             if facts.runs_python or facts.reaches_out or history.snapshot is None or history.too_large:
                 continue
-            replay = self._replays.get(id(history))
-            if replay is None:
-                replay = self._replays[id(history)] = CompiledReplay(self._watched, self._histories, history)
+            inside = self._inside.get(id(history))
+            if inside is None:
+                inside = self._inside[id(history)] = {id(each) for each, _ in graphs_inside(history.graph)}
+            if not wanted.isdisjoint(inside):
+                yield from (call for call in self._replay_of(history).interpreter.calls if id(call[0]) in wanted)
+
+    def _replay_of(self, history: StepHistory) -> CompiledReplay:
+        replay = self._replays.get(id(history))
+        if replay is None:
+            replay = self._replays[id(history)] = CompiledReplay(self._watched, self._histories, history)
+            with contextlib.suppress(ReplayError):
                 replay.run_kept()
-            yield from replay.interpreter.calls
+        return replay
 
     def clear(self) -> None:
         self._replays.clear()
+        self._inside.clear()
