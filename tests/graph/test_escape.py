@@ -11,7 +11,7 @@ import pytest
 from graph_builder import GraphBuilder
 from recording_checks import verify
 from rules.diagnosis import Script
-from whygrad.graph import Departure, Op, OpKind, Outcome, Recording, Tensor
+from whygrad.graph import Action, Departure, Op, OpKind, Outcome, Recording, Tensor
 from whygrad.graph.questions.escape import places_left, with_escapes
 
 PROGRAM = """
@@ -170,3 +170,73 @@ def test_a_value_that_left_is_looked_for_behind_a_stop_too_where_it_was_seen_to_
     seen = [program.left(program.scaled, "scaled.numpy()")] if is_seen else []
 
     assert program.links(*seen) == ([(".numpy()", 5)] if is_seen else [])
+
+
+def test_what_the_tape_recorded_is_cut_off_there_and_not_in_an_earlier_pass(tmp_path: Path) -> None:
+    p = Program(tmp_path)
+    with p.g.outside():
+        before = p.g.op(OpKind.SMOOTH, (p.w,), shape=(2,), where=p.script["other.numpy()"])
+    early = replace(p.left(before, "scaled.numpy()"), where=p.script["tf.constant(total)"])
+
+    assert p.links(early) == [(".numpy()", 5)]
+
+
+SUM = """
+import numpy as np
+def scaled(value):
+    return np.clip(value, 0, 1)
+with tf.GradientTape() as tape:
+    out = net(x)
+    wide = net(x).shape[1]
+    cost = judge(scaled(out))
+    size = judge(np.log(wide))
+    loss = cost + effort
+"""
+
+
+class Sum:
+    """`cost`, of a value that came in, and `effort`, which trains the variable."""
+
+    def __init__(self, folder: Path, *, came: str = "judge(scaled(out))", outside: bool = False) -> None:
+        self.script, self.g = Script(folder, SUM), GraphBuilder()
+        self.w, x = self.g.variable("w", shape=(4, 4)), self.g.constant(shape=(8, 4))
+        if outside:
+            with self.g.outside():
+                self.g.op(OpKind.CONTRACT, (x, self.w), shape=(8, 4), where=self.script["net(x)"])
+            self.out = self.g.op(OpKind.CONTRACT, (x, self.w), shape=(8, 4))
+        else:
+            self.out = self.g.op(OpKind.CONTRACT, (x, self.w), shape=(8, 4), where=self.script["net(x)"])
+        self.back = self.g.constant(shape=(8, 4), where=self.script[came])
+        self.cost = self.mean(self.g.op(OpKind.SMOOTH, (self.back,), shape=(8, 4)))
+        effort = self.mean(self.g.op(OpKind.ELEMENTWISE, (self.out,), action=Action.SQUARE, shape=(8, 4)))
+        self.loss = self.g.op(OpKind.ELEMENTWISE, (self.cost, effort), action=Action.ADD, shape=())
+
+    def mean(self, tensor: Tensor) -> Tensor:
+        return self.g.op(OpKind.REDUCE, (tensor,), action=Action.MEAN, shape=())
+
+    def links(self, *departures: Departure, **asked: Any) -> list[tuple[str, int]]:
+        recording = self.g.finish(loss=self.loss, **asked)
+        graph = replace(recording.requests[0].graph, departures=departures)
+        return [(op.name, op.where.line) for op in added(recording, graph) if op.where is not None]
+
+
+def test_a_term_without_any_variable_may_be_of_what_numpy_took_unseen(tmp_path: Path) -> None:
+    assert Sum(tmp_path).links() == [("np.clip()", 3)]
+
+
+def test_a_term_of_what_numpy_took_of_an_earlier_pass_is_left_alone(tmp_path: Path) -> None:
+    assert Sum(tmp_path, outside=True).links() == []
+
+
+def test_a_term_of_the_size_of_something_is_left_alone(tmp_path: Path) -> None:
+    assert Sum(tmp_path, came="judge(np.log(wide))").links() == []
+
+
+def test_a_term_of_a_traced_step_is_left_alone(tmp_path: Path) -> None:
+    assert Sum(tmp_path).links(compiled=True) == []
+
+
+def test_a_call_that_other_tensors_were_seen_to_leave_by_took_no_term(tmp_path: Path) -> None:
+    s = Sum(tmp_path)
+
+    assert s.links(Departure(how="an array", where=s.script["np.clip(value, 0, 1)"])) == []

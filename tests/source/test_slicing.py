@@ -8,7 +8,7 @@ import pytest
 
 from source.conftest import Spot
 from whygrad.source import SourceSpan, slicing, source_text
-from whygrad.source.slicing import copies_weights, exits, feeding_lines
+from whygrad.source.slicing import copies_weights, exits, feeding_lines, taken_by
 
 
 def test_only_the_statements_whose_values_enter_are_kept(spot: Spot) -> None:
@@ -107,3 +107,20 @@ def test_a_place_that_is_asked_for_again_is_not_sliced_again(spot: Spot, monkeyp
     monkeypatch.setattr(slicing._Slice, "run", None)
 
     assert feeding_lines(place) == first
+
+
+def test_what_a_call_takes_is_followed_through_names_and_parameters(spot: Spot) -> None:
+    program = "import numpy as np\ndef clipped(x):\n    return np.clip(x, 0, 1)\n\ny = net(z)\nw = other(z)\n"
+    program += "use(clipped(y), w)\n"
+
+    taken = [source_text(span) for span in taken_by(spot(program, "np.clip(x, 0, 1)"))]
+
+    assert "y = net(z)" in taken
+    assert not any("other" in (text or "") for text in taken)
+
+
+@pytest.mark.parametrize("given", ["y.shape[1]", "len(y)", "float(y)", "np.abs(y)"])
+def test_a_call_that_takes_a_size_or_what_left_before_does_not_take_the_value(spot: Spot, given: str) -> None:
+    program = f"import numpy as np\ny = net(z)\nuse(np.log({given}))\n"
+
+    assert "y = net(z)" not in [source_text(span) for span in taken_by(spot(program, f"np.log({given})"))]

@@ -26,6 +26,7 @@ from whygrad.source.text import SourceSpan
 MAX_STATEMENTS = 400
 _ESCAPE_METHODS = {"numpy", "convert_to_numpy", "predict", "predict_on_batch", "tolist", "item"}
 _ESCAPE_BUILTINS = {"float", "int"}
+_MEASURES = ("shape", "ndim", "dtype", "size")  # what is read of a value without reading the value
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,11 @@ class Exit:
     how: str
     feeding: frozenset[int]
     statement: SourceSpan  # that it is in
+
+    @property
+    def is_of_arrays(self) -> bool:
+        """Whether a function of arrays was handed the value, which it may take without asking it for anything."""
+        return not self.how.startswith(".") and self.how.removesuffix("()") not in _ESCAPE_BUILTINS
 
 
 def feeding(span: SourceSpan) -> tuple[ast.stmt, ...]:
@@ -58,9 +64,11 @@ def _feeding_lines(module: Module, node: ast.AST) -> frozenset[int]:
 def exits(span: SourceSpan) -> list[Exit]:
     """Calls in the slice of an expression through which a value leaves the framework, in source order."""
     place = located(span)
-    if place is None:
-        return []
-    module, expression = place
+    return [] if place is None else _exits(*place)
+
+
+@functools.lru_cache(maxsize=1024)
+def _exits(module: Module, expression: ast.AST) -> list[Exit]:
     slicer, found = _Slice(module), []
     slicer.run(expression)
     for statement in slicer.seen:
@@ -71,6 +79,27 @@ def exits(span: SourceSpan) -> list[Exit]:
                 lines = frozenset(_direct_lines(module, node))
                 found.append(Exit(module.span(node), how, lines, module.span(statement)))
     return sorted(found, key=lambda each: (each.span.line, -(each.span.column or 0)))
+
+
+def taken_by(span: SourceSpan) -> list[SourceSpan]:
+    """The expressions and statements whose values a call takes, back to where others leave the framework."""
+    place = located(span)
+    return [] if place is None else _taken_by(*place)
+
+
+@functools.lru_cache(maxsize=1024)
+def _taken_by(module: Module, call: ast.AST) -> list[SourceSpan]:
+    slicer, followed = _Slice(module), dict[ast.AST, None]()
+    todo: list[ast.AST] = []
+    if isinstance(call, ast.Call):
+        todo = [*call.args, *(each.value for each in call.keywords)]
+    while todo and len(followed) < MAX_STATEMENTS:
+        part = todo.pop()
+        leaves = any(isinstance(node, ast.Call) and _exit_by(module, node) for node in _own_nodes(part))
+        if part not in followed and not leaves:
+            followed[part] = None
+            todo.extend(source for _, source in slicer.all_sources(part))
+    return [module.span(part) for part in followed if isinstance(part, (ast.expr, ast.stmt))]
 
 
 def nobody_keeps(span: SourceSpan) -> bool:
@@ -143,14 +172,14 @@ class _Slice:
             self.seen[statement] = None
         while todo and len(self.seen) < MAX_STATEMENTS:
             current = todo.pop()
-            for source, part in self._all_sources(current):
+            for source, part in self.all_sources(current):
                 self.seen[source] = None
                 if part not in followed:
                     followed.add(part)
                     todo.append(part)
         return self.seen
 
-    def _all_sources(self, node: ast.AST) -> Iterator[tuple[ast.stmt, ast.AST]]:
+    def all_sources(self, node: ast.AST) -> Iterator[tuple[ast.stmt, ast.AST]]:
         """Statements, and the part of each that matters."""
         for name in _names(node):
             yield from self.sources(name, node)
@@ -198,9 +227,15 @@ class _Slice:
 
 
 def _names(node: ast.AST) -> set[str]:
-    """Names and dotted names that an expression or statement reads; `loss += x` reads `loss`."""
-    found = set()
+    """Names and dotted names whose values an expression or statement reads; `loss += x` reads `loss`."""
+    found, measured = set(), set[ast.AST]()
     for each in _own_nodes(node):
+        if isinstance(each, ast.Attribute) and each.attr in _MEASURES:
+            measured.add(each.value)
+        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "len":
+            measured.update(each.args)
+        if each in measured:
+            continue
         if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
             found.add(each.target.id)
         elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):

@@ -457,3 +457,54 @@ model.compile("sgd", loss=keras.metrics.binary_accuracy)
 model.fit(tf.ones((4, 2)), tf.ones((4, 1)), verbose=0)
 """
     assert loud(program) == [("non-differentiable-op", "keras.metrics.binary_accuracy")]
+
+
+TERM = """
+x = tf.ones((4, 1)) * w[:1]
+net, sgd = keras.layers.Dense(1, kernel_initializer="ones"), keras.optimizers.SGD(0.01)
+net(x)
+class Fitted(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.net = net
+    def call(self, x):
+        return self.net(x)
+    def train_step(self, data):
+        return {"loss": step(*data)}
+DECORATOR
+def step(x, y):
+    with tf.GradientTape() as tape:
+        fit = tf.reduce_mean((net(x) - y) ** 2)
+        with tape.stop_recording():
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                out = net(x)
+            slope = inner.gradient(out, x)
+        loss = TOTAL
+    variables = net.trainable_variables[:1]
+    sgd.apply_gradients(zip(tape.gradient(loss, variables), variables))
+    return loss
+RUN
+"""
+RUNS = {
+    "eager": ("", "step(x, tf.zeros((4, 1)))"),
+    "traced": ("@tf.function", "step(x, tf.zeros((4, 1)))"),
+    "fit": ("", "m = Fitted(); m.compile(optimizer=sgd); m.fit(x, tf.zeros((4, 1)), batch_size=4, verbose=0)"),
+}
+
+
+@pytest.mark.parametrize("how", RUNS)
+@pytest.mark.parametrize(
+    ("total", "cut"),
+    [
+        ("fit + 0.1 * tf.reduce_mean(slope ** 2)", "inner.gradient(out, x)"),
+        ("fit + 0.1 * tf.stop_gradient(tf.reduce_mean(slope ** 2))", ""),
+    ],
+)
+def test_a_term_that_the_tape_did_not_record_is_found_beside_one_that_trains(
+    how: str, total: str, cut: str, loud: Any
+) -> None:
+    decorator, run = RUNS[how]
+    program = TERM.replace("DECORATOR", decorator).replace("TOTAL", total).replace("RUN", run)
+
+    assert loud(program) == ([("outside-tape", cut)] if cut else [])

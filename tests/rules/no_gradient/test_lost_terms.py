@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from graph_builder import GraphBuilder
-from rules.diagnosis import Script, codes, diagnostics, notes, one
+from rules.diagnosis import Script, at, codes, diagnostics, notes, one
 from whygrad.diagnostics import Severity
-from whygrad.graph import Action, OpKind, Tensor, Variable
+from whygrad.graph import Action, OpKind, Recording, Tensor, Variable
+from whygrad.source import SourceSpan
 
 
 class Coder:
@@ -220,3 +221,137 @@ def test_a_result_that_nothing_takes_is_a_warning_beside_a_penalty(
 
     assert (found.severity, found.variables) == (severity, ("head",))
     assert script["head(z)"] in [label.span for label in found.related]
+
+
+class Fit(Coder):
+    """An autoencoder that its error holds against data, trained, with one more term in its loss."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fit = self.error(self.code)
+
+    def rough(self, where: SourceSpan | None = None) -> Tensor:
+        """A term of a pass of its own."""
+        code = self.g.op(OpKind.CONTRACT, (self.y, self.encoder), shape=(8, 4), where=where)
+        out = self.g.op(OpKind.CONTRACT, (code, self.decoder), shape=(8, 4), where=where)
+        return self.g.op(OpKind.REDUCE, (out,), action=Action.MEAN, shape=(), where=where)
+
+    def finish(self, loss: Tensor, *, used: bool = True) -> Recording:
+        self.g.request(loss, [self.encoder, self.decoder])
+        if used:
+            self.g.update([(self.encoder, self.encoder), (self.decoder, self.decoder)])
+        return self.g.finish()
+
+
+def test_a_term_that_the_tape_did_not_record_trains_nothing(tmp_path: Path) -> None:
+    script = Script(tmp_path, "loss = fit + 0.1 * rough")
+    f = Fit()
+    with f.g.outside():
+        rough = f.rough(where=at(3))
+    weighed = f.g.op(
+        OpKind.ELEMENTWISE,
+        (f.g.constant(shape=()), rough),
+        action=Action.MULTIPLY,
+        where=script["0.1 * rough"],
+        shape=(),
+    )
+    found = one(f.finish(f.plus(f.fit, weighed)))
+
+    assert (found.code, found.severity, found.variables) == ("WG105", Severity.WARNING, ("encoder", "decoder"))
+    assert found.message.startswith("the term `0.1 * rough` does not train `encoder` and `decoder`")
+
+
+@pytest.mark.parametrize("kind", [OpKind.SAMPLE, OpKind.ROUND, OpKind.FOREIGN])
+def test_a_term_that_ends_in_a_cut_trains_nothing(kind: OpKind) -> None:
+    f = Fit()
+
+    assert codes(f.finish(f.plus(f.fit, f.g.op(kind, (f.rough(),), shape=())))) == [CUTS[kind]]
+
+
+def test_a_penalty_that_the_tape_did_not_record_trains_nothing() -> None:
+    f = Fit()
+    with f.g.outside():
+        penalty = f.square(f.encoder)
+    found = one(f.finish(f.plus(f.fit, f.scaled(penalty))))
+
+    assert (found.code, found.severity, found.variables) == ("WG105", Severity.WARNING, ("encoder",))
+
+
+def test_silent_on_a_term_that_is_stopped_as_a_whole() -> None:
+    f = Fit()
+
+    assert codes(f.finish(f.plus(f.fit, f.scaled(f.g.op(OpKind.STOP, (f.rough(),), shape=()))))) == []
+
+
+def test_silent_on_a_term_that_is_weighed_with_zero() -> None:
+    f = Fit()
+    with f.g.outside():
+        rough = f.rough()
+    nothing = (f.g.constant(shape=()), rough)
+    switched_off = f.g.op(OpKind.ELEMENTWISE, nothing, action=Action.MULTIPLY, shape=(), blank=(0,))
+
+    assert codes(f.finish(f.plus(f.fit, switched_off))) == []
+
+
+def test_silent_on_what_a_loss_was_before_that_it_is_compared_with() -> None:
+    f = Fit()
+    with f.g.outside():
+        before = f.rough()
+
+    assert codes(f.finish(f.g.op(OpKind.ELEMENTWISE, (f.fit, before), action=Action.SUBTRACT, shape=()))) == []
+
+
+def test_silent_on_an_earlier_value_of_the_same_expression() -> None:
+    f = Fit()
+    with f.g.outside():
+        before = f.rough(where=at(3))
+
+    assert codes(f.finish(f.plus(f.fit, f.rough(where=at(3)), before))) == []
+
+
+def test_silent_on_an_earlier_value_that_the_same_summand_compares_with_a_new_one() -> None:
+    f = Fit()
+    with f.g.outside():
+        before = f.g.op(OpKind.CONTRACT, (f.y, f.encoder), shape=(8, 4))
+    both = f.g.op(OpKind.ELEMENTWISE, (before, f.code), action=Action.ADD, shape=(8, 4))
+
+    assert codes(f.finish(f.plus(f.fit, f.mean(both)))) == []
+
+
+def test_silent_on_a_constant_that_goes_with_an_earlier_value_used_as_a_target() -> None:
+    """The entropy of an old policy beside the cross-entropy with it."""
+    f = Fit()
+    with f.g.outside():
+        old = f.g.op(OpKind.CONTRACT, (f.y, f.encoder), shape=(8, 4))
+    entropy = f.mean(f.g.op(OpKind.LOG, (old,), shape=(8, 4)))
+    crossed = f.mean(f.g.op(OpKind.ELEMENTWISE, (old, f.code), action=Action.MULTIPLY, shape=(8, 4)))
+
+    assert codes(f.finish(f.plus(f.fit, crossed, entropy))) == []
+
+
+def test_silent_on_a_request_that_nothing_moves_by() -> None:
+    f = Fit()
+    with f.g.outside():
+        rough = f.rough()
+
+    assert codes(f.finish(f.plus(f.fit, rough), used=False)) == []
+
+
+def test_silent_on_a_term_that_another_player_is_trained_by() -> None:
+    f = Fit()
+    judge = f.g.variable("judge", shape=(4, 4))
+    drawn = f.g.op(OpKind.ROUND, (f.code,), shape=(8, 4))
+    total = f.plus(f.fit, f.mean(f.g.op(OpKind.CONTRACT, (drawn, judge), shape=(8, 4))))
+    f.g.request(total, [judge])
+    f.g.update([(judge, judge)])
+
+    assert codes(f.finish(total)) == []
+
+
+def test_silent_on_an_average_that_an_earlier_pass_wrote() -> None:
+    f = Fit()
+    average = f.g.variable("average", trainable=False, shape=(8, 4))
+    with f.g.outside():
+        f.g.write(average, f.g.op(OpKind.CONTRACT, (f.y, f.encoder), shape=(8, 4)))
+
+    assert codes(f.finish(f.plus(f.fit, f.square(f.g.read(average))))) == []

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from typing import Final
 
-from whygrad.graph.node import Action, Graph, Op, OpKind, Tensor, TensorId
+from whygrad.graph.node import Action, Graph, Op, OpKind, Tensor, TensorId, VariableId
 from whygrad.graph.questions.query import Index, index_of, recorded_starts
 from whygrad.graph.questions.zeros import TOTALS
 from whygrad.graph.recording import Request, Source
@@ -60,13 +60,11 @@ class Terms:
         """Whether a gradient of the term comes to the source."""
         return not self._trained_by(term.tensor).isdisjoint(recorded_starts(self._index, source, self._tape))
 
-    def trains_any(self, term: Term, *, asked: bool = True) -> bool:
-        """Whether a gradient of the term comes to a source; not `asked`: or to any other variable."""
+    def trains_any(self, term: Term, others: Set[VariableId] = frozenset()) -> bool:
+        """Whether a gradient of the term comes to any source, or to one of these other variables."""
         reached = self._trained_by(term.tensor)
-        return not reached.isdisjoint(self._starts) or (
-            not asked
-            and any(op.variable is not None for tensor in reached for op in self._index.makers.get(tensor, ()))
-        )
+        reads = (op for tensor in reached for op in self._index.makers.get(tensor, ()) if op.kind is OpKind.READ)
+        return not reached.isdisjoint(self._starts) or any(op.variable in others for op in reads)
 
     def depends(self, term: Term, source: Source) -> bool:
         """Whether the value of the term depends on the source, whatever is on the way."""
@@ -141,10 +139,32 @@ class Terms:
         onwards = self._index.ahead(self._index.results(op)) & behind
         return not onwards.isdisjoint(self._index.behind((other.tensor,)))
 
+    def is_meant_as_number(self, term: Term, training: Iterable[Term]) -> bool:
+        """Whether a term that trains nothing is only to move or to show the value of the loss.
+
+        It is stopped as a whole, weighed with zero, one side of a difference, a part of a summand that trains, or made
+        by the expression that makes one that does.
+        """
+        if self._stopped(term) is not None or any(op.blank for op in self._scaled(term)):
+            return True
+        if any(op.action is Action.SUBTRACT for op, _ in self._index.users.get(term.tensor, ())):
+            return True
+        return any(
+            each.part_of == term.part_of or (each.where is not None and each.where == term.where) for each in training
+        )
+
     def _stopped(self, term: Term) -> TensorId | None:
         """What a term is the stopped value of."""
-        makers = self._index.makers.get(term.tensor, ())
-        return next((maker.inputs[0] for maker in makers if maker.kind is OpKind.STOP), None)
+        return next((op.inputs[0] for op in self._scaled(term) if op.kind is OpKind.STOP), None)
+
+    def _scaled(self, term: Term) -> Iterator[Op]:
+        """What made a term, and what made that, as long as it is only scaled or handed on."""
+        parts, seen = [term.tensor], set[TensorId]()
+        while len(parts) == 1 and parts[0] not in seen:
+            seen.add(parts[0])
+            makers = self._index.makers.get(parts[0], ())
+            yield from makers
+            parts = [part for op in makers for part in _parts(self._index, op, self._dependent)]
 
     def goes_through_a_layer(self, op: Op, term: Term, *, picking: bool) -> bool:
         """Whether the result of an op goes on to the term through a product with weights that were asked for.

@@ -46,7 +46,12 @@ def left_out(recording: Recording, request: Request) -> Iterator[tuple[Variable,
 
 
 def training_requests(recording: Recording) -> Sequence[Request]:
-    """Requests for what moves, by their gradients as far as that is known; all, where nothing does.
+    """Requests for what moves; all, where nothing does."""
+    return applied_requests(recording) or recording.requests
+
+
+def applied_requests(recording: Recording) -> Sequence[Request]:
+    """Requests for what moves, by their gradients as far as that is known.
 
     Others look at gradients, and train nothing by it.
     """
@@ -61,4 +66,4 @@ def training_requests(recording: Recording) -> Sequence[Request]:
         known = request.where is not None and applied
         return not asked.isdisjoint(moved if known else moved | by_optimizer) or request.where in applied
 
-    return [request for request in recording.requests if trains(request)] or recording.requests
+    return [request for request in recording.requests if trains(request)]

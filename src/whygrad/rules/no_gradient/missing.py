@@ -18,6 +18,7 @@ from whygrad.graph import (
     Source,
     TensorId,
     Variable,
+    VariableId,
 )
 from whygrad.graph.objects import AttributeSet
 from whygrad.graph.questions.query import (
@@ -31,6 +32,7 @@ from whygrad.graph.questions.query import (
     later_cuts,
     target_makers,
 )
+from whygrad.graph.questions.untrained import applied_requests
 from whygrad.graph.questions.zeros import is_flattened, is_reached
 from whygrad.graph.recording import ABSENT
 from whygrad.rules.no_gradient.lost_terms import LostTerm, lost_terms
@@ -162,11 +164,24 @@ def _lost_in_terms(recording: Recording, request: Request) -> Missing:
     found = []
     for lost in lost_terms(request, [s for s in request.sources if is_explicable(recording, s)]):
         of_term = replace(request, targets=lost.targets)
-        for group in cut_groups(index, of_term, lost.sources, zeros=False):
-            if group.sources and lost.is_told(request, group.cut):
-                cut = _missing_cut(index, of_term, group)
-                found.append(replace(cut, request=request, lost=lost))
+        is_used = any(each is request for each in applied_requests(recording))
+        asked = [(each, _asked(each)) for each in recording.requests if each is not request]
+        others = {number for _, numbers in asked for number in numbers}
+        beside = {number for each, numbers in asked if _is_of(each, lost) for number in numbers}
+        for group in _nearest(request, cut_groups(index, of_term, lost.sources, zeros=False)):
+            shown = _missing_cut(index, of_term, group)
+            if lost.is_told(request, group.cut, shown.cut, others=others, beside=beside, is_used=is_used):
+                found.append(replace(shown, request=request, lost=lost))
     return Missing(cuts=tuple(found))
+
+
+def _asked(request: Request) -> set[VariableId]:
+    return {source.variable for source in request.sources if source.variable is not None}
+
+
+def _is_of(request: Request, lost: LostTerm) -> bool:
+    """Whether what another request differentiates has the term in it, too."""
+    return not index_of(request.graph).behind(request.targets).isdisjoint(lost.targets)
 
 
 def _is_lost(recording: Recording, request: Request, source: Source, index: Index) -> bool:
