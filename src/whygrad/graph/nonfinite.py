@@ -134,6 +134,7 @@ class Nonfinite:
     bad_pieces: int = 0  # SUMMED: gradients that were not finite
     reason: str = ""  # UNPLACED: why it could not be found
     exact: bool = True  # False: found by running the step again with other random numbers, or older weights
+    tries: int = 0  # runs of the step with other random numbers, the last of which showed it; 0: there were none
     when: Occurrence = field(default_factory=Occurrence)
 
 

@@ -223,3 +223,34 @@ def test_a_number_that_float16_cannot_hold_is_the_cause(tmp_path: Path, expressi
     bad = replace(NAN, dtype=dtype)
 
     assert rule_of(birth(OpKind.ELEMENTWISE, value=bad, where=script[expression], action=Action.MULTIPLY)) == rule
+
+
+def born_twice(**second: Any) -> Recording:
+    first = birth(OpKind.LOG, when=Occurrence(loss_is_bad=True, request=inner(9))).events[0]
+    other = birth(OpKind.LOG, when=Occurrence(loss_is_bad=True, request=inner(12)), **second).events[0]
+    return Recording(events=(first, other))
+
+
+def test_one_expression_that_spoils_two_requests_is_one_finding() -> None:
+    assert rule_of(born_twice()) == "nan-log"
+
+
+def test_of_one_expression_what_is_certain_is_said() -> None:
+    first, second = born_twice().events
+    assert isinstance(first, Nonfinite)
+    found = one(Recording(events=(replace(first, exact=False), second)))
+    assert found.certain
+    assert found.severity is Severity.ERROR
+
+
+def test_two_expressions_are_two_findings() -> None:
+    assert len(diagnostics(born_twice(where=inner(8)))) == 2
+
+
+def test_what_came_with_other_random_numbers_is_likely_and_says_in_how_many_runs() -> None:
+    [event] = birth(OpKind.LOG).events
+    assert isinstance(event, Nonfinite)
+    found = one(Recording(events=(replace(event, exact=False, tries=12),)))
+    assert found.severity is Severity.WARNING
+    assert "likely" in found.message
+    assert any("12 runs" in note for note in found.notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -52,9 +53,20 @@ def seen(recording: Recording, *stages: Stage) -> Iterator[Nonfinite]:
 
 def births(recording: Recording, rule: str) -> Iterator[tuple[Nonfinite, FailingOp]]:
     """The births that one rule explains, each with the op that failed."""
+    known: dict[object, tuple[Nonfinite, FailingOp]] = {}
     for born in seen(recording, Stage.BORN):
-        if born.op is not None and cause_of(born, born.op) == rule:
-            yield born, born.op
+        if born.op is None or cause_of(born, born.op) != rule:
+            continue
+        key = born if born.where is None else (born.where, born.op.kind, born.op.backward)
+        known[key] = (born, born.op) if key not in known else _together(known[key], (born, born.op))
+    yield from known.values()
+
+
+def _together(one: tuple[Nonfinite, FailingOp], other: tuple[Nonfinite, FailingOp]) -> tuple[Nonfinite, FailingOp]:
+    """What one expression did to several requests: first what did harm, and what is certain."""
+    first, second = sorted((one, other), key=lambda each: (each[0].when.went_on, not each[0].exact))
+    variables = dict.fromkeys((*first[0].when.variables, *second[0].when.variables))
+    return replace(first[0], when=replace(first[0].when, variables=tuple(variables))), first[1]
 
 
 def cause_of(born: Nonfinite, op: FailingOp) -> str:
@@ -206,8 +218,15 @@ def evidence(born: Nonfinite) -> tuple[str, ...]:
     if born.when.step > 1:
         found.append(f"first seen at step {born.when.step} through this line")
     if not born.exact:
-        found.append(_AGAIN if born.op is None or born.op.inputs else _NEAREST)
+        found.append(
+            _reproduced(born.tries) if born.tries else _AGAIN if born.op is None or born.op.inputs else _NEAREST
+        )
     return (*found, *what_became(born.when))
+
+
+def _reproduced(tries: int) -> str:
+    runs = "the first run" if tries == 1 else f"one of {tries} runs"
+    return f"the random numbers of that step are gone: with others, this came in {runs} from about the same weights"
 
 
 def on_replica(born: Nonfinite) -> list[str]:
