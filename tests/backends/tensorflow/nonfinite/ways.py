@@ -973,9 +973,30 @@ for n in range(4):
 
 DRAWING: Final = (
     Way(
-        "in a compiled step that draws random numbers, at the fiftieth call",
+        "in a compiled step that draws random numbers, with a seed, at the fiftieth call",
         "nan-log",
         """
+tf.random.set_seed(4)
+w = tf.Variable([1.0, 2.0])
+optimizer = keras.optimizers.Adam(0.01)
+optimizer.build([w])
+@tf.function
+def step(x):
+    noise = tf.random.normal((2,))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.math.log(x) * w + 0.01 * noise * w) #!
+    gradients = tape.gradient(loss, [w])
+    optimizer.apply_gradients(zip(gradients, [w]))
+    return loss
+for n in range(60):
+    bad = [step(tf.constant([1.0, 0.0 if n >= 49 else 2.0]))]
+""",
+    ),
+    Way(
+        "in a compiled step that draws random numbers without a seed, at the fiftieth call",
+        "nan-log",
+        """
+tf.random.set_seed(None)
 w = tf.Variable([1.0, 2.0])
 optimizer = keras.optimizers.Adam(0.01)
 optimizer.build([w])
@@ -1005,7 +1026,6 @@ model.compile("sgd", "mse", jit_compile=False)
 model.fit(np.ones((64, 3)), np.ones((64, 4)), batch_size=8, verbose=0)
 bad = model.get_weights()
 """,
-        severity="warning",  # the numbers it drew are gone
     ),
 )
 

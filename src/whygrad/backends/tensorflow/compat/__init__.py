@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from whygrad.backends.tensorflow.compat.core import *  # noqa: F403
 from whygrad.backends.tensorflow.compat.datasets import *  # noqa: F403
+from whygrad.backends.tensorflow.compat.draws import *  # noqa: F403
 from whygrad.backends.tensorflow.compat.frames import *  # noqa: F403
 from whygrad.backends.tensorflow.compat.lean import *  # noqa: F403
 from whygrad.backends.tensorflow.compat.objects import *  # noqa: F403

@@ -117,6 +117,8 @@ NOT_TENSORS: Final = {
     "SymbolicTensor": NotATensor.SYMBOLIC,
     "TensorArray": NotATensor.ARRAY,
 }
+DRAWING: Final = (K.NOISE, K.SAMPLE)
+
 DEFAULT_NAMES: Final = ("Variable", "variable")  # of variables that were given none
 
 # Ops that write a variable whose handle is their first input; the value is the input after it.

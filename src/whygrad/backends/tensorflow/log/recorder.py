@@ -31,7 +31,7 @@ from whygrad.backends.tensorflow.log.function_graphs import (
 from whygrad.backends.tensorflow.log.ledger.ledger import LedgerBook
 from whygrad.backends.tensorflow.log.observed import Observed
 from whygrad.backends.tensorflow.log.op_record import CUSTOM, Departure, Leaf, OpRecord, TraceLog, facts_of
-from whygrad.backends.tensorflow.log.op_table import FLAT_AT_ZERO, writes
+from whygrad.backends.tensorflow.log.op_table import DRAWING, FLAT_AT_ZERO, writes
 from whygrad.backends.tensorflow.log.python_bodies import PythonBodies
 from whygrad.backends.tensorflow.log.stack import callers_of, is_users_own, variables_read
 from whygrad.backends.tensorflow.log.traced_functions import TracedFunctions
@@ -191,6 +191,8 @@ class Recorder:
             self._note_write(ids[0], record, inputs, frame, None)
         if ids and ids[0] in self.variables.entries:
             record.variable = ids[0]
+            if record.kind in DRAWING:  # a generator, which moves on
+                self.variables.wrote(self.variables.entries[ids[0]])
         labels = self.labels
         if labels.tensors or labels.variables:
             self.observed.op(record, inputs, outputs, None)

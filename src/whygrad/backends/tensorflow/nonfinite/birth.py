@@ -70,6 +70,7 @@ def _born(watched: Watched, trace: Trace, value: Value, node: Node) -> Nonfinite
         batch=batch,
         replica=_replica(trace, node),
         exact=trace.is_exact,
+        tries=trace.tries,
     )
 
 

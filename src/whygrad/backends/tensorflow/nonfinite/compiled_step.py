@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.nonfinite.birth import describe
 from whygrad.backends.tensorflow.nonfinite.discoveries import Discovery
 from whygrad.backends.tensorflow.nonfinite.explainer import MAX_REPLAYS, Explainer, failed
@@ -19,7 +19,7 @@ from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError
 from whygrad.backends.tensorflow.nonfinite.updating import UpdateWatch
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
 from whygrad.graph.nonfinite import SEVERAL, Nonfinite, Scaled, Stage
-from whygrad.observe.place import span
+from whygrad.observe.place import Place, span
 
 MAX_INQUIRIES: Final = 2  # replays for one function
 
@@ -77,6 +77,19 @@ class CompiledSteps:
         """A last look at every compiled step."""
         for history in list(self.histories.by_graph.values()):
             self._look_at_the_end(history)
+        found = self.explainer.discoveries
+        found.all[:] = [each for each in found.all if not self._is_known(each)]
+
+    def _is_known(self, unplaced: Discovery) -> bool:
+        """Whether another look has placed a bad value in an expression of the same compiled step."""
+        event, history = unplaced.event, unplaced.history
+        if history is None or not isinstance(event, Nonfinite) or event.stage is not Stage.UNPLACED:
+            return False
+        recorder = self.watched.recorder
+        events = [each.event for each in self.explainer.discoveries.all if isinstance(each.event, Nonfinite)]
+        born = {each.where for each in events if each.stage is Stage.BORN} - {None}
+        graphs = [graph for graph in recorder.traces if history.graph in _with_outer(graph)] if born else ()
+        return any(span(op.place) in born for graph in graphs for op in recorder.ops_of(graph))
 
     def _look_at_the_end(self, history: StepHistory) -> None:
         """For variables that went bad behind a loss that stayed finite, and steps that died before they gave one."""
@@ -85,8 +98,7 @@ class CompiledSteps:
         if history.died:
             self.went_bad(history)
             return
-        handles = [t for t in history.last.arguments if compat.tensor_id(t) in history.snapshot]
-        values = {compat.tensor_id(t): compat.read_handle(t) for t in handles}
+        values = history.values_now()
         if not self.histories.bad_variables(values) <= history.bad_from_start:
             self.went_bad(history)
         elif self.scale_watch.skips_all(history) or self._stands_still(history, values):
@@ -144,9 +156,24 @@ class CompiledSteps:
             where = answer.spread_at or (None if update is None else update.place)
             updates.add_spread(where, answer.victims, answer.culprits, inside_optimizer=answer.spread_at is None)
 
+    def _asked_at(self, history: StepHistory) -> Place:
+        """The first request of a step, of those whose variables went bad where there are any."""
+        made = self.histories.requests.items()
+        own = [each for graph, requests in made if history.graph in _with_outer(graph) for each in requests]
+        own = own or [each for _, requests in made for each in requests]
+        bad = self.histories.bad_variables(history.values_now()) - history.bad_from_start
+        spoilt = [each for each in own if not bad.isdisjoint(variable for variable, _ in each.gradients)]
+        return next((each.place for each in spoilt or own), None)
+
     def _add_unplaced(self, history: StepHistory, reason: str) -> None:
-        requests = [each for made in self.histories.requests.values() for each in made]
-        place = requests[0].place if requests else None
+        place = self._asked_at(history)
         event = Nonfinite(stage=Stage.UNPLACED, where=span(place), reason=reason)
         found = Discovery(event, place, history.first_bad or history.calls, history.bad_calls > 0, history=history)
         self.explainer.discoveries.all.append(found)
+
+
+def _with_outer(graph: Any) -> Iterator[Any]:
+    """A graph, and those that it was traced in."""
+    while graph is not None:
+        yield graph
+        graph = getattr(graph, "outer_graph", None)

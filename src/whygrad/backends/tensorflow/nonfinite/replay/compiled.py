@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.function_graphs import graphs_inside
@@ -14,7 +16,8 @@ from whygrad.backends.tensorflow.nonfinite.replay.step_history import Call, Step
 from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError, Trace, Value
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
 
-TRIES = 4  # of a step that draws random numbers
+TRYING: Final = 8.0  # seconds for runs of a step with other random numbers
+TRIES: Final = 2000
 
 
 class _OthersMissingError(ReplayError):
@@ -32,6 +35,7 @@ class CompiledReplay:
         self.interpreter = Interpreter(watched, self.trace)
         self.step = history.calls
         self.outputs: list[Value] = []
+        self.tries = 0  # runs with other random numbers
         self.died: Exception | None = None  # of an op of the step, which ends the replay there
 
     def run(self) -> None:
@@ -42,7 +46,7 @@ class CompiledReplay:
         if history.snapshot is None or history.last is None:
             raise ReplayError("the values of the step are gone")
         self.histories.keep_batch(history)
-        if not history.is_whole or (len(history.recent) > 1 and history.facts.draws):
+        if not history.is_whole or (len(history.recent) > 1 and not self._draws_alike()):
             self._try_again()
             return
         try:
@@ -52,8 +56,17 @@ class CompiledReplay:
             return
         self.step = history.snapshot_at + ahead
         self._run_step(state, call, Trace())
-        if self.trace.somebody_missing:
+        self.tries += self.interpreter.drew_others
+        self.trace.tries = self.tries
+        if history.facts.draws and self.died is None and not self._is_bad() and not self._asks_for_bad():
+            self._try_again()  # with the numbers of that step it is bad
+        elif self.trace.somebody_missing:
             self._check_own()
+
+    def _draws_alike(self) -> bool:
+        """Whether the random numbers of all these steps can be drawn once more."""
+        facts, recent = self.history.facts, self.history.recent
+        return not facts.draws or (not facts.draws_untold and all(call.drawn is not None for call in recent))
 
     def run_kept(self) -> None:
         """Run the first step that was kept, whatever became of it. Raises ReplayError."""
@@ -79,26 +92,67 @@ class CompiledReplay:
         history = self.history
         assert history.snapshot is not None
         assert history.last is not None
-        draws = history.facts.draws
-        for _ in range(TRIES if draws else 1):
-            if self._is_bad_from({**history.snapshot, **history.changed}, history.last):
-                return
-        if draws and history.is_whole and self._is_bad_from(*self._first_bad()[:2]):
+        state, call = {**history.snapshot, **history.changed}, history.last
+        if self._is_bad_from(state, call):
             return
         if self.trace.somebody_missing:
             self._check_own()
-        if draws:
-            raise ReplayError("it drew random numbers of its own, and with others the values stay finite")
-        raise ReplayError("too many steps lie between it and the last copy of its variables")
+        if self._is_beside():
+            return
+        if not history.facts.draws:
+            raise ReplayError("too many steps lie between it and the last copy of its variables")
+        if history.is_whole and len(history.recent) > 1:
+            state, call, _ = self._first_bad()  # nearer to the weights that it went bad with
+            if self._is_bad_from(state, call):
+                return
+        self._draw_until_bad(state, call)
+
+    def _draw_until_bad(self, state: dict[int, Any], call: Call) -> None:
+        """Run the step with other random numbers until the same results go bad. Raises ReplayError."""
+        call, end = replace(call, drawn=None), time.monotonic() + TRYING
+        while self.tries < TRIES and time.monotonic() < end:
+            if self._is_bad_from(state, call):
+                return
+        raise ReplayError(f"it drew random numbers of its own, and with others it stayed finite in {self.tries} runs")
 
     def _is_bad_from(self, state: dict[int, Any], call: Call) -> bool:
         """Whether a call goes bad, run with another state or with other random numbers than it had."""
         self._run_step(state, call, Trace())
-        self.trace.is_exact = False
+        self.tries += self.interpreter.drew_others
+        self.trace.is_exact, self.trace.tries = False, self.tries
         return self._is_bad()
 
     def _is_bad(self) -> bool:
+        seen = self.history.bad_results
+        if seen and self.history.facts.draws and self.died is None:  # with other numbers, others may be bad
+            return all(self.outputs[i].bad for i in seen if i < len(self.outputs))
         return any(value.bad for value in self.outputs) or bool(self.bad_variables())
+
+    def _is_beside(self) -> bool:
+        """Whether the step left its variables finite, and what it gave that was bad is made of no loss or gradient."""
+        history, results = self.history, [self.outputs[i] for i in self.history.bad_results if i < len(self.outputs)]
+        if not results or not self.histories.bad_variables(history.values_now()) <= history.bad_from_start:
+            return False
+        asked = {
+            id(known[number])
+            for made, known in self.requests()
+            for number in (*made.targets, *(each for _, each in made.gradients))
+            if number in known
+        }
+        todo, seen = list(results), set(map(id, results))
+        while todo:
+            maker = todo.pop().maker
+            fresh = [
+                each for each in (() if maker is None else maker.inputs) if each is not None and id(each) not in seen
+            ]
+            todo += fresh
+            seen.update(map(id, fresh))
+        return bool(asked) and asked.isdisjoint(seen)
+
+    def _asks_for_bad(self) -> bool:
+        """Whether a gradient of the step is bad that reaches no result, as where a guard keeps it out."""
+        asked = ((known, (*made.targets, *(each for _, each in made.gradients))) for made, known in self.requests())
+        return any(known[number].bad for known, numbers in asked for number in numbers if number in known)
 
     def _check_own(self) -> None:
         """Raise ReplayError where the step is bad only with what other processes gave to it."""
@@ -112,6 +166,7 @@ class CompiledReplay:
 
     def _begin(self, call: Call, state: dict[int, Any], trace: Trace) -> Interpreter:
         interpreter = Interpreter(self.watched, trace, state)
+        interpreter.drawn = call.drawn
         interpreter.python_gave = {token: list(results) for token, results in call.python_gave.items()}
         if self.history.facts.takes_data:
             if call.batches is None:

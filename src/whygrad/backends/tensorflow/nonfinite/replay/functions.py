@@ -8,10 +8,16 @@ from typing import Any
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.function_graphs import FUNCTIONAL_OPS, functional_graphs
 from whygrad.backends.tensorflow.log.op_record import OpRecord
-from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES, kind_of
+from whygrad.backends.tensorflow.log.op_table import DRAWING, WRITE_PREFIXES, kind_of
 from whygrad.backends.tensorflow.log.trace_log import from_traceback, trace_records
 from whygrad.backends.tensorflow.nonfinite.attribution import forward_operation
-from whygrad.backends.tensorflow.nonfinite.replay.graphs import DATA_OPS, SIDE_EFFECTS, ops_in_order
+from whygrad.backends.tensorflow.nonfinite.replay.graphs import (
+    DATA_OPS,
+    SIDE_EFFECTS,
+    draws_from_its_own_state,
+    ops_in_order,
+    runs_once,
+)
 from whygrad.backends.tensorflow.nonfinite.replay.meeting import Meeting
 from whygrad.backends.tensorflow.nonfinite.replay.trace import Node, ReplayError, Site, Trace, Value
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
@@ -30,10 +36,13 @@ class Interpreter:
         self.variables = ScratchVariables(snapshot or {})
         self.given: list[tuple[Any, ...]] = []  # batches, for the ops that would take them from a data set
         self.python_gave: dict[str, list[Any]] = {}  # what Python functions gave in this step, by their ops
+        self.drawn: int | None = None  # calls before this one, in which the same ops drew
+        self.drew_others = False  # some of the random numbers were not those of the call
         self.opens_calls = True  # False: functions that are called run as they were compiled
         self.calls: list[tuple[Any, dict[int, Value]]] = []  # graphs in the order they ran, with their tensors' values
         self.written: dict[int, tuple[Value, ...]] = {}  # variable -> what its present value was made of
         self._sites: dict[int, dict[int, OpRecord]] = {}
+        self._uncounted = 0  # branches and loops around the op that runs, in which it may run more or less often
 
     def call(self, graph: Any, inputs: Sequence[Value], depth: int = 0) -> list[Value]:
         """The outputs of a function graph for these inputs, captured ones included."""
@@ -106,15 +115,23 @@ class Interpreter:
         tensors = [value.tensor for value in inputs]
         if compat.is_stateful(kind):
             tensors = self.variables.swap(kind, tensors)
-            if kind_of(kind) in (OpKind.NOISE, OpKind.SAMPLE):
-                self.trace.is_exact = False
         node.attrs = compat.attributes_of(operation)
+        if draws_from_its_own_state(operation):
+            return self._draw(operation, node, tensors)
         results = compat.run_op(kind, len(operation.outputs), tensors, node.attrs)
         if kind_of(kind) is OpKind.WRITE:
             self._note_write(kind, inputs)
         if kind_of(kind) is OpKind.READ and inputs:
             return [self._read(results[0], node, inputs)]
         return results
+
+    def _draw(self, operation: Any, node: Node, tensors: list[Any]) -> list[Any]:
+        """The numbers that an op drew in this call where they can be told, else others."""
+        if self.drawn is not None and not self._uncounted and compat.can_be_drawn_again(operation):
+            self.trace.is_exact &= self.drawn == 0 or compat.draws_as_many(operation)
+            return compat.drawn_again(operation, tensors, self.drawn)
+        self.trace.is_exact, self.drew_others = False, True
+        return compat.run_op(operation.type, len(operation.outputs), tensors, compat.with_own_seed(node.attrs))
 
     def _note_write(self, op_type: str, inputs: tuple[Value, ...]) -> None:
         handle = compat.tensor_id(inputs[0].tensor)
@@ -144,6 +161,15 @@ class Interpreter:
         return compat.as_results_of(operation, kept.pop(0))
 
     def _functional(self, graph: Any, operation: Any, inputs: tuple[Value, ...], depth: int) -> list[Value]:
+        if runs_once(operation):
+            return self._call(graph, operation, inputs, depth)
+        self._uncounted += 1
+        try:
+            return self._call(graph, operation, inputs, depth)
+        finally:
+            self._uncounted -= 1
+
+    def _call(self, graph: Any, operation: Any, inputs: tuple[Value, ...], depth: int) -> list[Value]:
         graphs = functional_graphs(operation, graph)
         kind = operation.type.removeprefix("Stateless")
         if kind == "While":
@@ -211,7 +237,7 @@ class ScratchVariables:
 
     def swap(self, op_type: str, inputs: list[Any]) -> list[Any]:
         """The inputs of an op with the handles of variables exchanged."""
-        if not op_type.startswith(_ON_VARIABLES):
+        if not op_type.startswith(_ON_VARIABLES) and kind_of(op_type) not in DRAWING:
             return inputs
         return [self._copy(tensor) if tensor.dtype is compat.resource_dtype else tensor for tensor in inputs]
 

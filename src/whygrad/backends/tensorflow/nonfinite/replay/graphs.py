@@ -11,7 +11,7 @@ from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.function_graphs import FUNCTIONAL_OPS, functional_graphs
-from whygrad.backends.tensorflow.log.op_table import WRITE_PREFIXES, kind_of
+from whygrad.backends.tensorflow.log.op_table import DRAWING, WRITE_PREFIXES, kind_of
 from whygrad.graph import OpKind
 
 DATA_OPS = frozenset({"IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional"})
@@ -29,6 +29,7 @@ class GraphFacts:
     writes: frozenset[int] = frozenset()
     iterators: frozenset[int] = frozenset()  # that batches are taken from
     draws: bool = False  # random numbers whose state is out of reach
+    draws_untold: bool = False  # some of them do not follow from how often the function ran either
     takes_data: bool = False  # a batch from an iterator
     runs_python: bool = False
     has_gradients: bool = False
@@ -54,11 +55,22 @@ def _examine(graph: Any) -> GraphFacts:
     reads: set[int] = set()
     writes: set[int] = set()
     iterators: set[int] = set()
-    names = ("draws", "takes_data", "runs_python", "has_gradients", "has_half", "reaches_out", "meets_others")
+    names = (
+        "draws",
+        "draws_untold",
+        "takes_data",
+        "runs_python",
+        "has_gradients",
+        "has_half",
+        "reaches_out",
+        "meets_others",
+    )
     flags = dict.fromkeys(names, False)
     for operation in graph.get_operations():
         kind = kind_of(operation.type)
-        flags["draws"] |= kind in (OpKind.NOISE, OpKind.SAMPLE) and compat.is_stateful(operation.type)
+        if draws_from_its_own_state(operation):
+            flags["draws"] = True
+            flags["draws_untold"] |= not (compat.can_be_drawn_again(operation) and compat.draws_as_many(operation))
         flags["takes_data"] |= operation.type in DATA_OPS
         flags["runs_python"] |= kind is OpKind.FOREIGN
         flags["has_half"] |= any(tensor.dtype.name == "float16" for tensor in operation.outputs)
@@ -68,13 +80,14 @@ def _examine(graph: Any) -> GraphFacts:
             for inner, shift in _inner(operation, graph):
                 for name in names:
                     flags[name] |= getattr(inner, name)
+                flags["draws_untold"] |= inner.draws and not runs_once(operation)
                 reads |= set(_outer(inner.reads, operation, shift, positions))
                 writes |= set(_outer(inner.writes, operation, shift, positions))
                 iterators |= set(_outer(inner.iterators, operation, shift, positions))
             continue
         flags["reaches_out"] |= (
             compat.is_stateful(operation.type)
-            and kind not in (OpKind.READ, OpKind.WRITE, OpKind.NOISE, OpKind.SAMPLE)
+            and kind not in (OpKind.READ, OpKind.WRITE, *DRAWING)
             and operation.type not in DATA_OPS | SIDE_EFFECTS | _LOOKING
         )
         touched = {
@@ -88,6 +101,18 @@ def _examine(graph: Any) -> GraphFacts:
             iterators |= touched
         reads |= touched
     return GraphFacts(frozenset(reads), frozenset(writes), frozenset(iterators), **flags)
+
+
+def draws_from_its_own_state(operation: Any) -> bool:
+    """Whether an op draws random numbers, and not from a generator whose state is a variable."""
+    if kind_of(operation.type) not in DRAWING or not compat.is_stateful(operation.type):
+        return False
+    return all(tensor.dtype is not compat.resource_dtype for tensor in operation.inputs)
+
+
+def runs_once(operation: Any) -> bool:
+    """Whether an op runs its function exactly once, op by op: no branch, no loop, nothing for XLA."""
+    return operation.type.endswith("PartitionedCall") and not compat.is_compiled_as_a_whole(operation)
 
 
 def _inner(operation: Any, graph: Any) -> Iterator[tuple[GraphFacts, int]]:

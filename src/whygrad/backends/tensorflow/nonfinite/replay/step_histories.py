@@ -116,6 +116,7 @@ class StepHistories:
             self._idle.add(graph)
             return None
         history = self.by_graph[id(graph)] = StepHistory(function, graph, facts)
+        history.counts_draws = facts.draws and graph in self.training and not compat.is_compiled_as_a_whole(function)
         return history
 
     def keep_batch(self, history: StepHistory) -> None:
@@ -206,6 +207,10 @@ class StepHistories:
         for place in history.facts.iterators:
             call.arguments = (*call.arguments[:place], compat.stand_in(), *call.arguments[place + 1 :])
         history.last = call
+        if history.counts_draws:
+            if history.seeding is not (seeding := compat.seeding()):
+                history.seeding, history.seeded_at = seeding, history.calls
+            call.drawn = history.calls - history.seeded_at
         if not history.is_whole:
             return
         arguments, size = call.arguments, history.data_bytes
@@ -244,8 +249,10 @@ class StepHistories:
         history.held_back = any(count > held_back.get(guard, 0) for guard, count in self._held_back.items())
         if not bad and not history.held_back:
             return
+        history.bad_results = frozenset(i for where, i in bad if where == "call")
         if self.went_bad(history) is False:
             history.harmless |= bad
+            history.bad_results = frozenset()
             return
         if history.last_bad == history.calls:  # another result of the same call
             return

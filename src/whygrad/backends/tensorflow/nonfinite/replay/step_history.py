@@ -26,6 +26,7 @@ class Call:
     batches: list[tuple[Any, ...]] | None = None  # what it took from data sets, where that is known
     python_gave: dict[str, list[Any]] = field(default_factory=dict)  # by ops that run Python
     changed: dict[int, Any] = field(default_factory=dict)  # variables that other code wrote since the call before
+    drawn: int | None = None  # earlier calls, in which the ops that draw had drawn as well; None: not known
 
 
 @dataclass(slots=True)
@@ -35,7 +36,10 @@ class StepHistory:
     function: Any  # TensorFlow's own, kept so that it can be called again
     graph: Any
     facts: GraphFacts
+    counts_draws: bool = False  # every call since the function was traced was seen
     calls: int = 0
+    seeding: Any = False  # what stood for the seed of the last call
+    seeded_at: int = 0  # the first call with it
     unsaid: int = 0  # calls that those who look at full ones were not told of
     died: bool = False  # in the last call
     bad_calls: int = 0
@@ -53,6 +57,7 @@ class StepHistory:
     too_large: bool = False
     moved: bool = False  # a variable that is trained has changed since the first call
     searched: bool = False  # for gradients that are lost in float16
+    bad_results: frozenset[int] = frozenset()  # of the last bad call, by position
     held_back: bool = False  # a guard took a bad update away
     harmless: set[tuple[str, int]] = field(default_factory=set)  # results that are bad and reach no update
     bad_from_start: frozenset[int] = frozenset()  # variables that were not finite before the first call
@@ -68,3 +73,10 @@ class StepHistory:
         """The variables that a call may write, in whichever branch."""
         arguments = () if self.last is None else self.last.arguments
         return {compat.tensor_id(arguments[i]) for i in self.facts.writes if i < len(arguments)}
+
+    def values_now(self) -> dict[int, Any]:
+        """What the variables of which copies are kept hold now."""
+        if self.snapshot is None or self.last is None:
+            return {}
+        handles = [each for each in self.last.arguments if compat.tensor_id(each) in self.snapshot]
+        return {compat.tensor_id(each): compat.read_handle(each) for each in handles}
