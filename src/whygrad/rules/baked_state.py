@@ -100,7 +100,9 @@ def _read(function: TracedFunction, each: TracedName) -> SourceSpan | None:
 
 
 def _objects(function: TracedFunction) -> Objects:
-    return {each.name: each.classes for each in function.names if each.classes}
+    """Those that a function uses, but for what stands for another object now: that is the mistake then."""
+    replaced = {each.name for each in function.names if each.kind is NameKind.OBJECT and each.changed}
+    return {each.name: each.classes for each in function.names if each.classes and each.name not in replaced}
 
 
 def _drawn(function: TracedFunction) -> Iterator[BakedState]:

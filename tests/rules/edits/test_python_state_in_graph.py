@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,18 @@ def test_fires_once_when_another_object_counts_what_the_step_depends_on(tmp_path
     assert found.primary is not None
     assert found.primary.span == script["self.steps += 1"]
     assert [label.span.line for label in found.related] == [script["self.steps > 3"].line]
+
+
+def test_fires_for_the_object_alone_where_it_was_replaced(tmp_path: Path) -> None:
+    script, g = Script(tmp_path, GATED), GraphBuilder()
+    held = TracedName(name="self.gate", kind=NameKind.OBJECT, classes=("Gate",))
+    names = (held, number("self.gate.steps", changed=True), replace(held, classes=(), changed=True))
+    g.event(TracedFunction(where=script["x * 2"], ran_again=True, names=names))
+    found = one(g.finish())
+
+    assert found.message.startswith("`self.gate` is a Python object with numbers in a traced function")
+    assert found.primary is not None
+    assert found.primary.span.line == script["x * 2"].line
 
 
 def test_silent_when_the_number_of_another_object_is_no_number_of_its_own(tmp_path: Path) -> None:
