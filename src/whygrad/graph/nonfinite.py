@@ -133,8 +133,9 @@ class Nonfinite:
     pieces: int = 0  # SUMMED: gradients in the sum
     bad_pieces: int = 0  # SUMMED: gradients that were not finite
     reason: str = ""  # UNPLACED: why it could not be found
-    exact: bool = True  # False: found by running the step again with other random numbers, or older weights
-    tries: int = 0  # runs of the step with other random numbers, the last of which showed it; 0: there were none
+    exact: bool = True  # False: found by running the step again with other random numbers, rounding, or older weights
+    tries: int = 0  # runs of the step with other random numbers or last digits, the last of which showed it; 0: none
+    rounded_otherwise: bool = False  # with the last digits of what its ops gave changed, as compiling them may do
     when: Occurrence = field(default_factory=Occurrence)
 
 

@@ -53,7 +53,7 @@ class Labels:
                     self.calls.enter(number, function)
         found = [(number, tensors[number]) for number in op.inputs if number in tensors]
         for _, label in found:
-            if label.clipped != op.place or op.kind is OpKind.WRITE:
+            if (label.clipped != op.place and not _measures(op)) or op.kind is OpKind.WRITE:
                 self._clips_used.add(label.clipped)
         variable, kind = op.variable, op.kind
         if found and (op.action is Action.JOIN or op.action is Action.SPLIT):
@@ -214,3 +214,9 @@ class Labels:
         if factor is None or label.scale is None or (divides and factor == 0):
             return replace(label, scale=None)
         return replace(label, scale=label.scale / factor if divides else label.scale * factor, divided=op.place)
+
+
+def _measures(op: OpFact) -> bool:
+    """Whether an op makes one number of whole gradients, or their squares for that: it uses none of them."""
+    squares = op.action is Action.SQUARE or (op.action is Action.MULTIPLY and len(set(op.inputs)) == 1)
+    return squares or (op.kind is OpKind.REDUCE and all(fact.shape == () for fact in op.outputs))

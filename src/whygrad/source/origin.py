@@ -191,6 +191,16 @@ def _returned(module: Module, call: ast.Call, entered: dict[ast.AST, ast.Call]) 
     return returns[0].value
 
 
+def called_from(user: SourceSpan, inner: SourceSpan) -> SourceSpan:
+    """The call, in the function around one place, of the function that another place is in; else the other place."""
+    outside, inside = located(user), located(inner)
+    if outside is None or inside is None or outside[0] is not inside[0]:
+        return inner
+    module, scope, function = outside[0], outside[0].scope(outside[1]), inside[0].scope(inside[1])
+    calls = module.calls.get(getattr(function, "name", ""), ()) if function is not scope else ()
+    return next((module.span(call) for call in calls if module.scope(call) is scope), inner)
+
+
 def function_of(module: Module, call: ast.Call) -> Function | None:
     """The function that a call runs: one of the file, or a method of an object that the file makes of its own class."""
     match call.func:

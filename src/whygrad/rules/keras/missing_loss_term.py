@@ -16,6 +16,7 @@ from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing
 from whygrad.source import SourceSpan
 from whygrad.source.module import located
+from whygrad.source.origin import called_from
 
 
 @rule("WG702", "missing-loss-term", severity=Severity.ERROR, since="0.1.0")
@@ -72,6 +73,8 @@ def missing_loss_term(recording: Recording) -> Iterator[Finding]:
         collected = "its `losses` are collected here and never used" if called else "leaves its `losses` out"
         if not called and loss is not None and not _is_inside(loss, where):
             loss = None  # whatever function of the user's its own loss calls for the rest
+        elif called and loss is not None and where is not None:
+            loss = called_from(where, loss)
         yield Finding(
             message=f"the penalties of `{event.name}` are not in the loss: {listing(event.penalties)}",
             primary=_label(where, collected) if loss is None else Label(loss, "the loss is made without them"),

@@ -218,14 +218,14 @@ def evidence(born: Nonfinite) -> tuple[str, ...]:
     if born.when.step > 1:
         found.append(f"first seen at step {born.when.step} through this line")
     if not born.exact:
-        found.append(
-            _reproduced(born.tries) if born.tries else _AGAIN if born.op is None or born.op.inputs else _NEAREST
-        )
+        found.append(_reproduced(born) if born.tries else _AGAIN if born.op is None or born.op.inputs else _NEAREST)
     return (*found, *what_became(born.when))
 
 
-def _reproduced(tries: int) -> str:
-    runs = "the first run" if tries == 1 else f"one of {tries} runs"
+def _reproduced(born: Nonfinite) -> str:
+    runs = "the first run" if born.tries == 1 else f"one of {born.tries} runs"
+    if born.rounded_otherwise:
+        return f"op by op the step stays finite, as compiled it rounds otherwise: with other last digits, this came in {runs}"
     return f"the random numbers of that step are gone: with others, this came in {runs} from about the same weights"
 
 

@@ -11,7 +11,7 @@ from whygrad.graph.event import GradientChange
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import asked_at
 from whygrad.source import SourceSpan
-from whygrad.source.module import located
+from whygrad.source.module import Module, located
 
 
 @rule("WG311", "clip-unused", severity=Severity.WARNING, since="0.1.0")
@@ -51,8 +51,8 @@ def clip_unused(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    What is clipped and then only measured or printed is taken as meant, and so is a result that is given a name with `_` in
-    front.
+    What is clipped and then only printed is taken as meant, and so is a result that is given a name with `_` in front, but
+    for a function that has `clip` in its name.
     """
     for event in recording.events_of(GradientChange):
         where = event.clipped
@@ -70,11 +70,18 @@ def clip_unused(recording: Recording) -> Iterator[Finding]:
 
 
 def _is_left_out(where: SourceSpan) -> bool:
-    """Whether the result is given to a name that says that nobody wants it: `_, norm = ...`."""
+    """Whether the result is given to a name that says that nobody wants it: `_, norm = ...`.
+
+    In a function that says that it clips, somebody does.
+    """
     found = located(where)
     statement = None if found is None else found[0].statement(found[1])
-    if not isinstance(statement, ast.Assign):
+    if found is None or not isinstance(statement, ast.Assign) or "clip" in _name_of_scope(*found):
         return False
     target = statement.targets[0]
     first = target.elts[0] if isinstance(target, (ast.Tuple, ast.List)) and target.elts else target
     return isinstance(first, ast.Name) and first.id.startswith("_")
+
+
+def _name_of_scope(module: Module, node: ast.AST) -> str:
+    return str(getattr(module.scope(node), "name", ""))

@@ -9,6 +9,7 @@ from whygrad.diagnostics import Label, Severity
 from whygrad.graph import Op, OpKind, Recording, Request
 from whygrad.graph.objects import ObjectCalled
 from whygrad.graph.questions.query import Index, index_of
+from whygrad.graph.questions.untrained import training_requests
 from whygrad.rules.rule import Finding, rule
 from whygrad.source.call_use import UnreadCall, unread_calls
 
@@ -51,14 +52,13 @@ def sampling_noise_unused(recording: Recording) -> Iterator[Finding]:
     A draw that is used only after the gradient was taken counts as unused.
     """
     ready = {event.name for event in recording.events_of(ObjectCalled) if event.ready_made}
-    places = dict.fromkeys(op.where for request in recording.requests for op in _unused_draws(request, ready))
+    requests = training_requests(recording)  # those who only look may leave out what they like
+    places = dict.fromkeys(op.where for request in requests for op in _unused_draws(request, ready))
     for where in places:
         if where is not None:
             advice = "use the drawn noise in the sample, for example `mean + scale * noise`, or do not draw it"
             yield _finding(Label(where, "drawn here, then dropped"), advice)
-    for call in {
-        call.where: call for request in recording.requests for call in _dropped_calls(recording, request)
-    }.values():
+    for call in {call.where: call for request in requests for call in _dropped_calls(recording, request)}.values():
         label = Label(call.where, f"drawn for `{call.name}`, which nothing reads")
         found = _finding(label, f"use `{call.name}`, or leave out the call")
         yield found if call.alone else replace(found, severity=Severity.NOTE)

@@ -1,4 +1,4 @@
-"""Random numbers that an op of a compiled function drew in an earlier call, drawn once more.
+"""What an op of a compiled function gave in an earlier call, had once more: random numbers, and other last digits.
 
 The op counts on from call to call, where nobody can see it. But with a seed, TensorFlow skips as many numbers for each
 call as the op has results, times 256, and its stateless ops take that count as an argument.
@@ -22,6 +22,7 @@ _STATELESS: Final = {
 _PHILOX: Final = 1  # the number of the algorithm
 _SKIPPED: Final = 256  # counts for each result
 _OWN_SEED: Final = 0x77_68_79_67_72_61_64
+_ROUNDED: Final = (tf.float16, tf.float32, tf.float64)
 _COMPILED: Final = ("_XlaMustCompile", "_XlaCompile")
 
 
@@ -61,6 +62,19 @@ def with_own_seed(attrs: tuple[Any, ...]) -> tuple[Any, ...]:
         if found[i] == "seed":
             found[i + 1] = _OWN_SEED
     return tuple(found)
+
+
+def rounded_otherwise(tensor: Any, rng: np.random.Generator) -> Any:
+    """A result as it may be where it is rounded otherwise: the last digit of some numbers one more or less.
+
+    Zero, and what is not finite, stays.
+    """
+    if tensor.dtype not in _ROUNDED:
+        return tensor
+    array = tensor.numpy()
+    towards = rng.choice(np.array([-np.inf, np.inf], array.dtype), array.shape)
+    keep = (array == 0) | ~np.isfinite(array) | (rng.random(array.shape) < 0.5)
+    return tf.constant(np.where(keep, array, np.nextafter(array, towards)), dtype=tensor.dtype)
 
 
 def is_compiled_as_a_whole(called: Any) -> bool:

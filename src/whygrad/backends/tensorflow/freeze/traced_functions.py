@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -15,7 +16,7 @@ from whygrad.source.call_use import called_inside
 from whygrad.source.position import CodeOwner, owner_of
 from whygrad.source.state import names_in
 
-NumbersSet = Mapping[tuple[int, str], tuple[Place, int]]  # the last change of a number that an object holds
+NumbersSet = Mapping[tuple[int, str], Mapping[Place, int]]  # when a number that an object holds was changed last, where
 _ROUNDS = 4  # an object's methods may use another object
 _TELLING = ("random", "numpy", "time")  # packages whose functions may give another value at each call
 
@@ -36,9 +37,11 @@ def _names(
     holder = traced.held if alive is None else alive
     own = traced.held.number if traced.held is not None else id(alive)
     yield from _mentioned(where, holder, {**traced.scope, **traced.closed})
-    for (number, name), (changed, order) in numbers_set.items():
-        if number == own and order > log.began and (code, name, True) in log.changed:
-            yield TracedName(name=f"self.{name}", kind=NameKind.NUMBER, changed=True, changed_at=span(changed))
+    for (number, name), changes in numbers_set.items():
+        if number == own and (code, name, True) in log.changed:
+            later = (place for place, order in changes.items() if order > log.began)
+            for changed in itertools.islice(later, 1):
+                yield TracedName(name=f"self.{name}", kind=NameKind.NUMBER, changed=True, changed_at=span(changed))
     for name in traced.changed_cells():
         yield TracedName(name=name, kind=NameKind.NUMBER, changed=True, closed_over=True)
     followed = any(number == own for number, _ in numbers_set)

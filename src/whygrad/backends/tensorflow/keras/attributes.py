@@ -48,7 +48,7 @@ class Attributes:
         self._lists = lists
         self._trainings = trainings
         trainings.on_end.append(self._training_ended)
-        self.numbers: dict[tuple[int, str], tuple[Place, int]] = {}  # of layers: the last change
+        self.numbers: dict[tuple[int, str], dict[Place, int]] = {}  # of layers: the last change at each place
         self._flags: list[FlagChange] = []
         self._others: dict[AttributeSet, None] = {}
         self._origins: dict[int, tuple[weakref.ref[Any], weakref.ref[Any]]] = {}  # by the first array of the values
@@ -68,7 +68,9 @@ class Attributes:
             self.flag_set(layer, value, frame)  # TensorFlow sees no change, and the setter never runs
         recorder = self._recorder
         if isinstance(value, (int, float)) and vars(layer).get(name, value) != value:
-            self.numbers[(id(layer), name)] = (recorder.places.at(frame), recorder.now)
+            changes = self.numbers.setdefault((id(layer), name), {})
+            if len(changes) < _MOST:
+                changes[recorder.places.at(frame)] = recorder.now
         self.set_of_module(layer, frame, name, value)
 
     def set_of_module(self, module: Any, frame: FrameType, name: str, value: Any) -> None:

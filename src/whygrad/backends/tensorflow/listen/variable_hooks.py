@@ -16,9 +16,12 @@ from whygrad.source.position import user_frame
 
 
 def _is_constructor(frame: FrameType | None) -> bool:
+    """Of what has variables, or of another object of Keras, such as a loss."""
     if frame is None or frame.f_code.co_name not in ("__init__", "build"):
         return False
-    return hasattr(type(frame.f_locals.get("self")), "trainable_variables")
+    kind = type(frame.f_locals.get("self"))
+    of_keras = any(each.__module__.split(".")[0] in ("keras", "tf_keras") for each in kind.__mro__)
+    return of_keras or hasattr(kind, "trainable_variables")
 
 
 def install(hooks: Hooks, recorder: Recorder, requests: Requests) -> None:

@@ -71,6 +71,7 @@ def _born(watched: Watched, trace: Trace, value: Value, node: Node) -> Nonfinite
         replica=_replica(trace, node),
         exact=trace.is_exact,
         tries=trace.tries,
+        rounded_otherwise=trace.is_rounded_otherwise,
     )
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+import numpy as np
+
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.function_graphs import graphs_inside
 from whygrad.backends.tensorflow.nonfinite.replay.functions import Interpreter
@@ -16,7 +18,7 @@ from whygrad.backends.tensorflow.nonfinite.replay.step_history import Call, Step
 from whygrad.backends.tensorflow.nonfinite.replay.trace import ReplayError, Trace, Value
 from whygrad.backends.tensorflow.nonfinite.watched import Watched
 
-TRYING: Final = 8.0  # seconds for runs of a step with other random numbers
+TRYING: Final = 8.0  # seconds for runs of a step with other random numbers, or rounded otherwise
 TRIES: Final = 2000
 
 
@@ -35,7 +37,8 @@ class CompiledReplay:
         self.interpreter = Interpreter(watched, self.trace)
         self.step = history.calls
         self.outputs: list[Value] = []
-        self.tries = 0  # runs with other random numbers
+        self.tries = 0  # runs with other random numbers, or with other last digits
+        self.rounding: np.random.Generator | None = None
         self.died: Exception | None = None  # of an op of the step, which ends the replay there
 
     def run(self) -> None:
@@ -62,6 +65,8 @@ class CompiledReplay:
             self._try_again()  # with the numbers of that step it is bad
         elif self.trace.somebody_missing:
             self._check_own()
+        elif self.died is None and not self._is_bad() and not self._asks_for_bad():
+            self._round_until_bad(state, call)
 
     def _draws_alike(self) -> bool:
         """Whether the random numbers of all these steps can be drawn once more."""
@@ -115,6 +120,18 @@ class CompiledReplay:
                 return
         raise ReplayError(f"it drew random numbers of its own, and with others it stayed finite in {self.tries} runs")
 
+    def _round_until_bad(self, state: dict[int, Any], call: Call) -> None:
+        """Run the step with other last digits, as a compiled one may have, until it goes bad; else as it is."""
+        self.rounding, end = np.random.default_rng(0), time.monotonic() + TRYING
+        while self.tries < TRIES and time.monotonic() < end:
+            self._run_step(state, call, Trace())
+            self.tries += 1
+            if self._is_bad():
+                self.trace.is_exact, self.trace.tries, self.trace.is_rounded_otherwise = False, self.tries, True
+                return
+        self.rounding, self.tries = None, 0
+        self._run_step(state, call, Trace())
+
     def _is_bad_from(self, state: dict[int, Any], call: Call) -> bool:
         """Whether a call goes bad, run with another state or with other random numbers than it had."""
         self._run_step(state, call, Trace())
@@ -166,7 +183,7 @@ class CompiledReplay:
 
     def _begin(self, call: Call, state: dict[int, Any], trace: Trace) -> Interpreter:
         interpreter = Interpreter(self.watched, trace, state)
-        interpreter.drawn = call.drawn
+        interpreter.drawn, interpreter.rounding = call.drawn, self.rounding
         interpreter.python_gave = {token: list(results) for token, results in call.python_gave.items()}
         if self.history.facts.takes_data:
             if call.batches is None:

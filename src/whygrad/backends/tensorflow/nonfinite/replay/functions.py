@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.function_graphs import FUNCTIONAL_OPS, functional_graphs
 from whygrad.backends.tensorflow.log.op_record import OpRecord
@@ -25,6 +27,20 @@ from whygrad.graph import OpKind
 
 MAX_DEPTH = 64
 MAX_NODES = 500_000  # of loops that go on for long
+_ROUNDING = (
+    OpKind.SMOOTH,
+    OpKind.ELEMENTWISE,
+    OpKind.REDUCE,
+    OpKind.CONTRACT,
+    OpKind.SOFTMAX,
+    OpKind.CROSS_ENTROPY,
+    OpKind.LOG,
+    OpKind.EXP,
+    OpKind.SQRT,
+    OpKind.DIVIDE,
+    OpKind.POWER,
+    OpKind.INVERSE_TRIG,
+)
 
 
 class Interpreter:
@@ -38,6 +54,7 @@ class Interpreter:
         self.python_gave: dict[str, list[Any]] = {}  # what Python functions gave in this step, by their ops
         self.drawn: int | None = None  # calls before this one, in which the same ops drew
         self.drew_others = False  # some of the random numbers were not those of the call
+        self.rounding: np.random.Generator | None = None  # by which last digits are changed; None: they are not
         self.opens_calls = True  # False: functions that are called run as they were compiled
         self.calls: list[tuple[Any, dict[int, Value]]] = []  # graphs in the order they ran, with their tensors' values
         self.written: dict[int, tuple[Value, ...]] = {}  # variable -> what its present value was made of
@@ -119,6 +136,8 @@ class Interpreter:
         if draws_from_its_own_state(operation):
             return self._draw(operation, node, tensors)
         results = compat.run_op(kind, len(operation.outputs), tensors, node.attrs)
+        if self.rounding is not None and kind_of(kind) in _ROUNDING:
+            return [compat.rounded_otherwise(each, self.rounding) for each in results]
         if kind_of(kind) is OpKind.WRITE:
             self._note_write(kind, inputs)
         if kind_of(kind) is OpKind.READ and inputs:

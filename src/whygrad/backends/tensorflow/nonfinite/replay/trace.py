@@ -95,7 +95,10 @@ class Trace:
         self.nodes: list[Node] = []
         self.values: dict[int, Value] = {}
         self.is_exact = True  # False: random numbers were drawn again, or what others gave is not known
-        self.tries = 0  # times that it was run with other random numbers, until the same trouble came
+        self.tries = (
+            0  # times that it was run with other random numbers, or rounded otherwise, until the same trouble came
+        )
+        self.is_rounded_otherwise = False
         self.somebody_missing = False  # replicas of other processes took part, and what they gave is not known
         self._room = room_for_values()
 
