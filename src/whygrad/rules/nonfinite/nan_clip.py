@@ -57,6 +57,8 @@ def nan_clip(recording: Recording) -> Iterator[Finding]:
     """
     for spread in seen(recording, Stage.SPREAD):
         born = next((each for each in seen(recording, Stage.BORN) if spread_of(recording, each) is spread), None)
+        if born is not None and born.when.loss_is_bad and born.when.symptom == "NaN":
+            continue  # of a loss that is NaN there is nothing to save
         victims, culprits = names(recording, spread.variables), names(recording, spread.culprits)
         by = "the optimizer's clipping by the global norm" if spread.inside_optimizer else text_of(spread.where)
         origin = () if born is None or born.where is None else (Label(born.where, "the first bad value is made here"),)

@@ -81,7 +81,8 @@ def zero_gradient_op(recording: Recording) -> Iterator[Finding]:
     one that was kept.
     """
     unfit = [found.objective for found in misfits(recording)] if recording.objectives else []
-    for request in recording.requests:
+    bad = spoiled(recording)
+    for request in (each for each in recording.requests if each.where not in bad):
         if not any(is_trained_by(recording, objective, request) for objective in unfit):  # else a note there
             yield from _zeros(recording, request)
     yield from claim(
@@ -137,7 +138,7 @@ def _constructed(recording: Recording, request: Request, index: Index) -> Iterat
     """What is zero whatever the values are."""
     for zeroed in (*zeroed_by_construction(request, index), *zeroed_by_lone_softmax(request, index)):
         yield _finding(recording, request, zeroed, certain=True), zeroed.sources
-    for zeroed in () if request.where in spoiled(recording) else dropped_out(request, index):
+    for zeroed in dropped_out(request, index):
         bias = zeroed.op.action in DIFFERENCES and _is_bias(recording, request, zeroed)
         found = _dropped_out(recording, request, zeroed)
         yield replace(found, severity=Severity.NOTE) if bias else found, zeroed.sources
@@ -147,6 +148,8 @@ def _likely(request: Request, index: Index, explained: set[int]) -> list[Zeroed]
     """Zeros that were seen in more than one step, by the op that likely makes them: of several, the one that is
     certain to, else the one that explains the most of them, else the first."""
     steps = request.ran if request.compiled else request.seen
+    if any(source.outcome is Outcome.NONFINITE for source in request.sources):  # a bound gives zero for what is NaN
+        return []
     zeros = [s for s in request.sources if s.outcome is Outcome.ZERO and id(s) not in explained and steps > 1]
     if not zeros:
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from whygrad.backends.tensorflow.compat.arithmetic import *  # noqa: F403
 from whygrad.backends.tensorflow.compat.core import *  # noqa: F403
 from whygrad.backends.tensorflow.compat.datasets import *  # noqa: F403
 from whygrad.backends.tensorflow.compat.draws import *  # noqa: F403

@@ -18,6 +18,7 @@ _MOST_CALLS: Final = 8  # of one function; what is traced to make variables neve
 _MOST_BYTES: Final = 32 * 2**20  # of all calls
 _MOST_OPS: Final = 1000
 _WHOLE_READ: Final = "ReadVariableOp"
+_OPAQUE: Final = (CUSTOM, "StopGradient")  # what a stop gives stays as it was, and may be gone
 
 
 @dataclass(slots=True, eq=False)
@@ -57,7 +58,7 @@ class CustomCall:
                 self.values[number] = self.values[read[record.variable]]
             elif number in held:
                 self.values[number] = held[number]
-            elif record is None or record.type == CUSTOM or record.calls or len(found) > _MOST_OPS:
+            elif record is None or record.type in _OPAQUE or record.calls or len(found) > _MOST_OPS:
                 return False
             elif record.sequence not in found:
                 found[record.sequence] = record

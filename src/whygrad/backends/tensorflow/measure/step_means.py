@@ -40,12 +40,18 @@ class Means:
     def apart(self, tensor: Any) -> Any:
         """The tensor, for a reader that must not change how it is computed.
 
+        Outside of XLA, by arithmetic of its own; sums of big tensors, which are felt, as they are.
+
         XLA computes a small result anew inside each elementwise op that uses it, but only once where another kind of op
         uses it too, and rounds differently then. So our own use of it is an elementwise op: a product with one.
         """
         if isinstance(tensor, tf.IndexedSlices):
             return tf.IndexedSlices(self.apart(tensor.values), tensor.indices, tensor.dense_shape)
-        if not self.compiled or not tf.is_tensor(tensor) or _is_computed_alone(tensor):
+        if not tf.is_tensor(tensor) or tf.executing_eagerly():
+            return tensor
+        if not self.compiled:
+            return compat.computed_apart(tensor, sums=not is_big(tensor))
+        if _is_computed_alone(tensor):
             return tensor
         return tensor * (self.one if tensor.dtype == tf.float32 else tf.cast(self.one, tensor.dtype))
 

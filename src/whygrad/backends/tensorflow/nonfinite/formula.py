@@ -224,12 +224,15 @@ def _complete(graph: Any, wanted: Sequence[Any], values: dict[int, Any]) -> None
 def _between(
     order: Sequence[Any], starts: set[Any], ends: set[Any]
 ) -> list[tuple[Any, tuple[int, ...], tuple[int, ...]]]:
-    """(op, ids of its inputs, of its outputs) of the ops that depend on some tensors and that others depend on."""
+    """(op, ids of its inputs, of its outputs) of the ops that depend on some tensors and that others depend on.
+
+    What a stop keeps fixed stays as it was.
+    """
     depending, found, kept = set(starts), [], []
     for operation in order:
         inputs = tuple(compat.tensor_id(tensor) for tensor in operation.inputs)
         outputs = tuple(compat.tensor_id(tensor) for tensor in operation.outputs)
-        if not depending.isdisjoint(inputs):
+        if operation.type != "StopGradient" and not depending.isdisjoint(inputs):
             depending.update(outputs)
             found.append((operation, inputs, outputs))
     needed = set(ends)

@@ -55,7 +55,7 @@ class TracedNumbers:
                 turn, row = _row_of_branch(turn, kept, [means.part(gradient) for gradient in gradients], ends, means)
             else:  # no branch: it takes longer to trace than all the rest
                 gate = Gate(kept)
-                parts = [means.part(gate.slices(gradient)) for gradient in gradients]
+                parts = [means.part(gate.slices(means.apart(gradient))) for gradient in gradients]
                 row = _row(turn, list(map(gate.group, grouped(parts))), ends, means)
             place = tf.where(kept, row_of(turn, tf.minimum), tf.cast(ROWS, turn.dtype))
             self._rows.scatter_update(tf.IndexedSlices(row, place))
