@@ -15,8 +15,7 @@ from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import names_of
 
 _WRONG: Final = 0.1  # a share. Differences in float32 and formulas that are meant to be approximate stay below
-# A share: one of the two is zero on purpose, by a made-up slope or a mask. What is measured is no more reliable than that.
-_FLAT: Final = 0.02
+_FLAT: Final = 1e-3  # a share. One of the two is zero on purpose: a step with a made-up slope, or a masked element
 _MOST_FACTORS: Final = 6
 
 

@@ -123,11 +123,10 @@ class ScaleWatch:
 
     def _scale_of(self, optimizer: Any) -> Scale:
         scale, first = getattr(optimizer, "dynamic_scale", None), getattr(optimizer, "initial_scale", None)
-        value = None if scale is None or compat.current_graph() is not None else array_of(tensor_of(scale))
         return Scale(
             variable=self._variable_of(optimizer),
             first=float(first) if isinstance(first, (int, float)) else None,
-            present=None if value is None else float(value),
+            present=None if compat.current_graph() is not None else _number_in(scale),
         )
 
     def _variable_of(self, optimizer: Any) -> int | None:
@@ -170,6 +169,10 @@ class ScaleWatch:
 
 def _never_applied(optimizer: Any) -> bool:
     """The optimizer inside counts the updates that were not skipped."""
-    counter = getattr(getattr(optimizer, "inner_optimizer", None), "iterations", None)
-    count = None if counter is None else array_of(tensor_of(counter))
-    return count is not None and int(count) == 0
+    return _number_in(getattr(getattr(optimizer, "inner_optimizer", None), "iterations", None)) == 0
+
+
+def _number_in(variable: Any) -> float | None:
+    """What a variable holds; None where a trace that died has made it and given it no value."""
+    array = None if variable is None else array_of(tensor_of(variable))
+    return None if array is None or array.ndim else float(array)

@@ -65,7 +65,7 @@ class CompiledReplay:
             self._try_again()  # with the numbers of that step it is bad
         elif self.trace.somebody_missing:
             self._check_own()
-        elif self.died is None and not self._is_bad() and not self._asks_for_bad():
+        elif self.died is None and not self._is_bad() and not self._asks_for_bad() and self._went_bad():
             self._round_until_bad(state, call)
 
     def _draws_alike(self) -> bool:
@@ -131,6 +131,12 @@ class CompiledReplay:
                 return
         self.rounding, self.tries = None, 0
         self._run_step(state, call, Trace())
+
+    def _went_bad(self) -> bool:
+        """Whether the program itself saw bad results of the function, or is left with bad variables by it."""
+        history = self.history
+        left = self.histories.bad_variables(history.values_now()) - history.bad_from_start
+        return bool(history.bad_results or left)
 
     def _is_bad_from(self, state: dict[int, Any], call: Call) -> bool:
         """Whether a call goes bad, run with another state or with other random numbers than it had."""
