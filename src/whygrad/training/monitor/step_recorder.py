@@ -251,7 +251,7 @@ class StepRecorder:
 
     def _means(self, application: Application) -> Means:
         wide = any(variable.dtype == tf.float64 for variable in application.variables)
-        return Means(tf.float64 if wide else tf.float32, self._compiled, self._one_now, self._closely)
+        return Means(tf.float64 if wide else tf.float32, self._compiled, self._one_now, closely=self._closely)
 
     def _row(self, application: Application) -> Tensor:
         kept = self._rows.get(id(application))

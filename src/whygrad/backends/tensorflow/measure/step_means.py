@@ -22,6 +22,7 @@ class Means:
     dtype: Any
     compiled: bool = False  # by XLA
     one: Any = None  # the value of a variable, 1, which XLA does not know
+    by_hand: bool = False  # what is measured may go on into arithmetic of the user's own
     closely: Any = True  # a boolean tensor: at this step the big variables are looked at closely too
 
     @property
@@ -40,7 +41,8 @@ class Means:
     def apart(self, tensor: Any) -> Any:
         """The tensor, for a reader that must not change how it is computed.
 
-        Outside of XLA, by arithmetic of its own; sums of big tensors, which are felt, as they are.
+        Outside of XLA, where the user's arithmetic follows, by arithmetic of its own; sums of big tensors, which
+        are felt, as they are.
 
         XLA computes a small result anew inside each elementwise op that uses it, but only once where another kind of op
         uses it too, and rounds differently then. So our own use of it is an elementwise op: a product with one.
@@ -50,7 +52,7 @@ class Means:
         if not tf.is_tensor(tensor) or tf.executing_eagerly():
             return tensor
         if not self.compiled:
-            return compat.computed_apart(tensor, sums=not is_big(tensor))
+            return compat.computed_apart(tensor, sums=not is_big(tensor)) if self.by_hand else tensor
         if _is_computed_alone(tensor):
             return tensor
         return tensor * (self.one if tensor.dtype == tf.float32 else tf.cast(self.one, tensor.dtype))
