@@ -55,7 +55,7 @@ class TracedNumbers:
                 turn, row = _row_of_branch(turn, kept, [means.part(gradient) for gradient in gradients], ends, means)
             else:  # no branch: it takes longer to trace than all the rest
                 gate = Gate(kept)
-                parts = [means.part(gate.slices(means.apart(gradient))) for gradient in gradients]
+                parts = [means.part(gate.slices(gradient, means)) for gradient in gradients]
                 row = _row(turn, list(map(gate.group, grouped(parts))), ends, means)
             place = tf.where(kept, row_of(turn, tf.minimum), tf.cast(ROWS, turn.dtype))
             self._rows.scatter_update(tf.IndexedSlices(row, place))
@@ -86,11 +86,11 @@ class Gate:
         self._most = tf.where(is_open, _ALL, 0)
         self._bounds: dict[int, tuple[Tensor, ...]] = {}  # by the axis that is cut
 
-    def slices(self, gradient: Any) -> Any:
+    def slices(self, gradient: Any, means: Means) -> Any:
         """Slices before the repetitions of a row are added up, which takes longer than all else; others as they are."""
         if not isinstance(gradient, tf.IndexedSlices):
             return gradient
-        values, indices = self._cut(gradient.values, 0), self._cut(gradient.indices, 0)
+        values, indices = self._cut(means.apart(gradient.values), 0), self._cut(gradient.indices, 0)
         return tf.IndexedSlices(values, indices, gradient.dense_shape)
 
     def group(self, group: Group) -> Group:
