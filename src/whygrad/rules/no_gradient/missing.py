@@ -162,11 +162,12 @@ def _lost_in_terms(recording: Recording, request: Request) -> Missing:
     """Sources that get a gradient, but not that of a term which has lost its way to them."""
     index = index_of(request.graph)
     found = []
-    for lost in lost_terms(request, [s for s in request.sources if is_explicable(recording, s)]):
+    all_lost = list(lost_terms(request, [s for s in request.sources if is_explicable(recording, s)]))
+    is_used = bool(all_lost) and any(each is request for each in applied_requests(recording))
+    asked = [(each, _asked(each)) for each in recording.requests if each is not request] if all_lost else []
+    others = {number for _, numbers in asked for number in numbers}
+    for lost in all_lost:
         of_term = replace(request, targets=lost.targets)
-        is_used = any(each is request for each in applied_requests(recording))
-        asked = [(each, _asked(each)) for each in recording.requests if each is not request]
-        others = {number for _, numbers in asked for number in numbers}
         beside = {number for each, numbers in asked if _is_of(each, lost) for number in numbers}
         for group in _nearest(request, cut_groups(index, of_term, lost.sources, zeros=False)):
             shown = _missing_cut(index, of_term, group)
