@@ -180,6 +180,7 @@ def test_what_another_object_counts_is_baked_in_where_the_step_depends_on_it(tf:
     use = "w.assign_sub(0.1 * gradient * (1.0 if GATE.is_open else 0.0))"
 
     assert owned(name, 1, use, inside="GATE.tick()") == [f"{name}.steps"]
+    assert owned(name, 2, use, outside="tf.add(1.0, 1.0); gate.tick()") == [f"{name}.steps"]
 
 
 @pytest.mark.parametrize("name", ["self.gate", "gate"])

@@ -270,7 +270,8 @@ def _is_plain(value: Any) -> bool:
     """An object of a class of the user's that holds no weights, or a plain holder of settings."""
     home = type(value).__module__
     file = getattr(sys.modules.get(home), "__file__", None)
-    user = home in _SETTINGS or (file is not None and file_owner(file) is CodeOwner.USER)
+    typed = home == "__main__" and file is None  # in a notebook, or at a prompt
+    user = home in _SETTINGS or typed or (file is not None and file_owner(file) is CodeOwner.USER)
     return user and hasattr(value, "__dict__") and not _is_network(value) and not callable(getattr(value, "mro", None))
 
 
