@@ -111,6 +111,11 @@ class Tensor:
     def is_floating(self) -> bool:
         return self.dtype.startswith(("float", "bfloat", "complex", "double", "half"))
 
+    @property
+    def is_opaque(self) -> bool:
+        """Whether it is a handle to anything, such as an element of a data set or a list of tensors."""
+        return self.dtype in ("variant", "resource", "unknown")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Op:

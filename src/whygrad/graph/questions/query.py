@@ -78,7 +78,7 @@ def made_at(request: Request) -> tuple[SourceSpan | None, ...]:
 
 
 def _carries(tensor: Tensor) -> bool:
-    return tensor.is_floating or tensor.dtype in ("variant", "resource", "unknown")
+    return tensor.is_floating or tensor.is_opaque
 
 
 class Index:

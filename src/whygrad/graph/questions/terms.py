@@ -300,7 +300,7 @@ class Terms:
 
 def _is_large(tensor: Tensor | None) -> bool:
     """More than a number, and more than axes or a shape."""
-    if tensor is None or tensor.shape is None:
+    if tensor is None or tensor.shape is None or tensor.is_opaque:
         return True
     if tensor.is_floating:
         return tensor.shape != ()
