@@ -100,6 +100,14 @@ def _two_names(event: ObjectCalled) -> Iterator[tuple[str, str, SourceSpan, tupl
             yield first, second, assigned, (names[first], names[second])
 
 
+def shared_unawares(recording: Recording) -> set[VariableId]:
+    """The variables of what stands for several networks, as far as that is likely not meant."""
+    told = {number for _, _, variables in _repeated(recording) for number in variables}
+    for _ in (*_copied_onto_itself(recording, told), *_twice_on_one_input(recording, told)):
+        pass
+    return told
+
+
 def _multiplied(recording: Recording) -> Iterator[Finding]:
     """One finding for each list, also where it repeats several objects."""
     by_place: dict[SourceSpan, list[tuple[str, Iterable[VariableId]]]] = {}

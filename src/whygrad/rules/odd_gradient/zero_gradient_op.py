@@ -29,6 +29,7 @@ from whygrad.graph.questions.zeros import (
     zeroed_where_flat,
 )
 from whygrad.rules.baked_state import baked_states
+from whygrad.rules.keras.aliased_network import shared_unawares
 from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.no_gradient.missing import missing_of
 from whygrad.rules.odd_gradient.over_steps import (
@@ -120,6 +121,8 @@ def _zeros(recording: Recording, request: Request) -> Iterator[Finding]:
         if explained.isdisjoint(map(id, zeroed.sources)):
             explained.update(map(id, zeroed.sources))
             certain = zeroed in sure
+            if not certain and _is_of_one_network(recording, zeroed):
+                continue
             found = _finding(recording, request, zeroed, certain=certain)
             bias = not certain and _is_bias(recording, request, zeroed)
             yield replace(found, severity=Severity.NOTE) if bias else found
@@ -162,6 +165,12 @@ def _likely(request: Request, index: Index, explained: set[int]) -> list[Zeroed]
         if op is not None:
             found.setdefault(op.id, (op, []))[1].append(source)
     return [Zeroed(op, tuple(sources)) for op, sources in found.values()]
+
+
+def _is_of_one_network(recording: Recording, zeroed: Zeroed) -> bool:
+    """Whether two results that cancel out are one network's, where two networks were meant: that is the cause."""
+    variables = {source.variable for source in zeroed.sources}
+    return zeroed.op.action in DIFFERENCES and variables <= shared_unawares(recording)
 
 
 def _is_bias(recording: Recording, request: Request, zeroed: Zeroed) -> bool:
