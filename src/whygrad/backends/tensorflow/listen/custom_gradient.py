@@ -17,6 +17,7 @@ from whygrad.backends.tensorflow.log.episode import Episode, WayBack
 from whygrad.backends.tensorflow.log.op_record import CUSTOM, OpRecord
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.graph.event import CustomGradient
+from whygrad.observe.place import Place
 from whygrad.source import SourceSpan
 from whygrad.source.position import CodeOwner, file_owner
 
@@ -28,6 +29,7 @@ def install(hooks: Hooks, recorder: Recorder) -> None:
         def decorator(f: Any, *args: Any, **kwargs: Any) -> Any:
             hooks.safely(_enter, recorder, getattr(f, "__name__", "custom_gradient"))
             running.noted.append([])
+            running.functions.append(f)
             try:
                 result = original(f, *args, **kwargs)
                 hooks.safely(_returned, running.noted[-1], result)
@@ -37,6 +39,7 @@ def install(hooks: Hooks, recorder: Recorder) -> None:
                 raise
             finally:
                 running.noted.pop()
+                running.functions.pop()
                 hooks.safely(_leave, recorder)
 
         return decorator
@@ -61,10 +64,11 @@ def install(hooks: Hooks, recorder: Recorder) -> None:
 
 
 class _Running(threading.local):
-    """For each call that goes on in this thread, who wants to hear how many results it has."""
+    """For each call that goes on in this thread, its function, and who wants to hear how many results it has."""
 
     def __init__(self) -> None:
         self.noted: list[list[Callable[[int], None]]] = []
+        self.functions: list[Any] = []
 
 
 def _returned(noted: list[Callable[[int], None]], result: Any) -> None:
@@ -98,7 +102,7 @@ def _note(
             producer = recorder.producers.get(compat.tensor_id(tensor))
             hidden.extend(producer.inputs[:1] if producer is not None else ())
     ids = [compat.tensor_id(tensor) for tensor in inputs]
-    record = recorder.add_virtual(CUSTOM, (*ids, *hidden), outputs, recorder.places.at(sys._getframe(2)), graph)
+    record = recorder.add_virtual(CUSTOM, (*ids, *hidden), outputs, _place(recorder, running), graph)
     record.custom = str(op_type)
     record.blocked = frozenset(range(len(ids), len(ids) + len(hidden)))
     results = 0
@@ -137,6 +141,12 @@ def _note(
         return answer
 
     return observed
+
+
+def _place(recorder: Recorder, running: _Running) -> Place:
+    """Where it was called; the function itself where a tape called it, as a part of another custom gradient."""
+    code = _users_code(running.functions[-1], depth=3) if recorder.asking and running.functions else None
+    return recorder.places.at(sys._getframe(3)) if code is None else SourceSpan(code.co_filename, code.co_firstlineno)
 
 
 def _listen_in(recorder: Recorder, backward: Any) -> Callable[[], None] | None:
