@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import linecache
 import os
 import runpy
 import sys
@@ -23,6 +24,7 @@ import versions
 from keras_pair import Kit
 from whygrad.diagnostics import Diagnostic, Severity
 from whygrad.source import source_text
+from whygrad.source.text import is_cell
 from whygrad.watch import watch
 
 pytest_plugins = ["pytester"]
@@ -50,6 +52,14 @@ LONGEST = (
         "distribution/test_parameter_server.py",
     ),
 )
+
+
+@pytest.fixture(autouse=True)
+def no_cells_of_other_tests() -> Generator[None]:
+    """The cells that a test runs would be one notebook with those of the next."""
+    yield
+    for name in [name for name in linecache.cache if is_cell(name)]:
+        del linecache.cache[name]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -1,6 +1,6 @@
 """Run every program of the gallery under whygrad and compare what it says with what is true of the program.
 
-python tests/score_gallery.py [--jobs 2] [FILE ...]
+python tests/score_gallery.py [--jobs 2] [--cells] [FILE ...]
 
 What passes is said in tests/gallery/README.md. The exit status is 0 if the programs of known_limits.txt fail and all
 others pass; whatever is otherwise is a surprise, and printed.
@@ -35,12 +35,12 @@ def surprise(name: str, trouble: str, limits: dict[str, str]) -> str:
     return trouble or "passes now: take it off known_limits.txt"
 
 
-def score(files: list[Path], jobs: int) -> int:
+def score(files: list[Path], jobs: int, *, in_cells: bool = False) -> int:
     """Print what surprises and the sum of it; how many surprises there were."""
     limits = read_known_limits(KNOWN_LIMITS.read_text(encoding="utf-8"))
     began = last = time.monotonic()
     passed = surprises = 0
-    for done, outcome in enumerate(run_all(files, jobs), 1):
+    for done, outcome in enumerate(run_all(files, jobs, in_cells=in_cells), 1):
         trouble = trouble_of(outcome)
         passed += not trouble
         if new := surprise(outcome.file.stem, trouble, limits):
@@ -58,11 +58,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path, help="programs (default: all)")
     parser.add_argument("--jobs", type=int, default=2, help="how many run at the same time (default: 2)")
+    parser.add_argument("--cells", action="store_true", help="run each as a notebook of a few cells")
     options = parser.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
     prepare()
-    return 1 if score(options.files or all_programs(), options.jobs) else 0
+    return 1 if score(options.files or all_programs(), options.jobs, in_cells=options.cells) else 0
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from scoring.notebook import in_file, run_cells
+
 TIME_LIMIT = 120.0  # seconds for one program; the slowest takes ten on a busy machine
 STOPPED = b"watching stopped after an internal error"  # what whygrad prints where it fails itself
 
@@ -56,14 +58,14 @@ def prepare() -> None:
     gc.freeze()
 
 
-def run_all(files: Sequence[Path], jobs: int) -> Iterator[Outcome]:
-    """The outcome of each program, as they finish; at most so many jobs at once."""
+def run_all(files: Sequence[Path], jobs: int, *, in_cells: bool = False) -> Iterator[Outcome]:
+    """The outcome of each program, as they finish; at most so many jobs at once; `in_cells`: each as a notebook."""
     waiting = list(reversed(files))
     running: dict[int, _Running] = {}
     while waiting or running:
         while waiting and len(running) < jobs:
             file = waiting.pop()
-            out, process = _start(file)
+            out, process = _start(file, in_cells=in_cells)
             running[out] = _Running(file, process)
         ready, _, _ = select.select(list(running), [], [], 1.0)
         for out, each in list(running.items()):
@@ -81,21 +83,21 @@ def run_all(files: Sequence[Path], jobs: int) -> Iterator[Outcome]:
             yield Outcome(each.file, each.seconds, trouble="took too long") if late else _outcome(each)
 
 
-def _start(file: Path) -> tuple[int, int]:
+def _start(file: Path, *, in_cells: bool) -> tuple[int, int]:
     """Fork; the end of the pipe that the report comes out of, and the process id."""
     out, into = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.close(out)
-            _run(file.resolve(), into)
+            _run(file.resolve(), into, in_cells=in_cells)
         finally:
             os._exit(0)
     os.close(into)
     return out, child
 
 
-def _run(file: Path, pipe: int) -> None:
+def _run(file: Path, pipe: int, *, in_cells: bool) -> None:
     """In a process of its own: the program under watch, and the report into the pipe."""
     from whygrad.report import render
     from whygrad.watch import watch
@@ -108,10 +110,11 @@ def _run(file: Path, pipe: int) -> None:
         names: dict[str, Any] = {}  # of the program; they live until the report is made, as in `whygrad run`
         with watch() as watched:
             try:
-                names |= runpy.run_path(str(file), run_name="__main__")
+                names |= run_cells(file) if in_cells else runpy.run_path(str(file), run_name="__main__")
             except BaseException as error:
                 watched.failed(error)
         text = render(watched.report(), "json").encode()
+        text = json.dumps(in_file(json.loads(text), file)).encode() if in_cells else text
         sys.stderr.flush()
         said.seek(0)
         if STOPPED in said.read():

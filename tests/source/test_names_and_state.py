@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,10 +15,10 @@ from whygrad.source.naming import (
     callee,
     copied_between,
     is_looped_over,
-    line_that_makes,
     multiplication,
     rebinds_itself,
     second_name,
+    statement_that_makes,
 )
 from whygrad.source.state import (
     attribute_reads,
@@ -143,15 +144,19 @@ def test_the_line_that_makes_something_is_found_in_a_file_a_function_or_a_class(
         "        self.copies = list(self.w)\n"
     )
 
-    assert line_that_makes(str(file), "same") is None
-    assert line_that_makes(str(file), "w") == 5  # the last one
-    assert line_that_makes(str(file), "inner", function=3) == 6  # decorators count as its beginning
-    assert line_that_makes(str(file), "w", function=4) == 5
-    assert line_that_makes(str(file), "w", function=9) is None
-    assert line_that_makes(str(file), "self.w", owner="Net") == 9
-    assert line_that_makes(str(file), "self.copies", owner="Net") is None
-    assert line_that_makes(str(file), "self.w", owner="Other") is None
-    assert line_that_makes(str(tmp_path / "gone.py"), "w") is None
+    def line_that_makes(name: str, **where: Any) -> int | None:
+        made = statement_that_makes(str(file), name, **where)
+        return None if made is None else made.line
+
+    assert line_that_makes("same") is None
+    assert line_that_makes("w") == 5  # the last one
+    assert line_that_makes("inner", function=3) == 6  # decorators count as its beginning
+    assert line_that_makes("w", function=4) == 5
+    assert line_that_makes("w", function=9) is None
+    assert line_that_makes("self.w", owner="Net") == 9
+    assert line_that_makes("self.copies", owner="Net") is None
+    assert line_that_makes("self.w", owner="Other") is None
+    assert statement_that_makes(str(tmp_path / "gone.py"), "w") is None
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import sysconfig
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 
 import pytest
 
@@ -15,6 +15,7 @@ from whygrad.source.position import (
     CodeOwner,
     add_machinery,
     file_owner,
+    in_one_scope,
     position_in,
     span_of,
     user_frame,
@@ -47,6 +48,19 @@ def test_a_package_becomes_machinery_when_a_backend_says_so(monkeypatch: pytest.
     position._owners.clear()
 
     assert (before, after) == (CodeOwner.LIBRARY, CodeOwner.MACHINERY)
+
+
+def test_all_cells_of_a_notebook_are_one_scope_and_a_function_is_another() -> None:
+    def code(file: str, name: str = "<module>") -> CodeType:
+        return compile("pass", file, "exec").replace(co_name=name)
+
+    first, second = code("<ipython-input-1-a>"), code("/tmp/ipython-input-2-34.py", "<cell line: 3>")
+
+    assert in_one_scope(first, second)
+    assert in_one_scope(first, first)
+    assert not in_one_scope(first, code("<ipython-input-1-a>", "step"))
+    assert not in_one_scope(code("train.py"), code("data.py"))
+    assert not in_one_scope(first, code("data.py"))
 
 
 def frame_at_here(file: Path, program: str) -> tuple[FrameType, SourceSpan]:

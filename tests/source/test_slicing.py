@@ -11,16 +11,20 @@ from whygrad.source import SourceSpan, slicing, source_text
 from whygrad.source.slicing import copies_weights, exits, feeding_lines, taken_by
 
 
+def lines_feeding(span: SourceSpan) -> set[int]:
+    return {line for _, line in feeding_lines(span)}
+
+
 def test_only_the_statements_whose_values_enter_are_kept(spot: Spot) -> None:
     program = "a = f()\nb = g()\nc = a + 1\nd = c * 2\nprint(d)\n"
 
-    assert feeding_lines(spot(program, "c * 2")) == {1, 3, 4}
+    assert lines_feeding(spot(program, "c * 2")) == {1, 3, 4}
 
 
 def test_a_name_is_followed_to_its_last_assignment_before(spot: Spot) -> None:
     program = "a = old()\na = new()\nb = use(a)\n"
 
-    lines = feeding_lines(spot(program, "use(a)"))
+    lines = lines_feeding(spot(program, "use(a)"))
 
     assert {2, 3} <= lines
 
@@ -28,19 +32,19 @@ def test_a_name_is_followed_to_its_last_assignment_before(spot: Spot) -> None:
 def test_a_function_is_followed_into_its_body(spot: Spot) -> None:
     program = "def f(t):\n    s = t.numpy()\n    return s + 1\n\nx = make()\ny = f(x)\nz = wrap(y)\n"
 
-    assert {2, 3, 5, 6, 7} <= feeding_lines(spot(program, "wrap(y)"))
+    assert {2, 3, 5, 6, 7} <= lines_feeding(spot(program, "wrap(y)"))
 
 
 def test_a_sum_that_goes_on_is_fed_by_what_it_was_before(spot: Spot) -> None:
     program = "loss = f()\nother = g()\nloss += other\n"
 
-    assert feeding_lines(spot(program, "loss += other")) == {1, 2, 3}
+    assert lines_feeding(spot(program, "loss += other")) == {1, 2, 3}
 
 
 def test_what_comes_after_does_not_feed(spot: Spot) -> None:
     program = "a = f()\nb = use(a)\nc = a.numpy()\n"
 
-    assert 3 not in feeding_lines(spot(program, "use(a)"))
+    assert 3 not in lines_feeding(spot(program, "use(a)"))
 
 
 @pytest.mark.parametrize(
@@ -90,7 +94,7 @@ def test_what_a_parameter_is_given_is_not_what_the_function_returns(spot: Spot) 
     """A value that the same function only hands out for a log does not feed its argument."""
     program = "def f(z):\n    seen = [z.numpy()]\n    total = z * 2\n    return total, seen\n\nloss, log = f(data)\n"
 
-    assert 2 not in feeding_lines(spot(program, "z * 2"))
+    assert 2 not in lines_feeding(spot(program, "z * 2"))
 
 
 @pytest.mark.parametrize(

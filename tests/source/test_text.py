@@ -135,6 +135,9 @@ def test_a_path_through_a_link_is_shown_relative(tmp_path: Path, monkeypatch: py
     [
         ("<ipython-input-3-0123abcd>", "cell [3]", False),
         (KERNEL_CELL, "notebook cell", False),
+        ("/tmp/ipython-input-3-1234567890.py", "cell [3]", False),  # as Colab names them
+        ("/tmp/ipython-input-1234567890.py", "notebook cell", False),
+        ("/somewhere/ipython-input-notes.py", "/somewhere/ipython-input-notes.py", True),
         ("<string>", "<string>", False),
         ("gone/train.py", "gone/train.py", True),
         ("/somewhere/ipykernel_notes/4567.py", "/somewhere/ipykernel_notes/4567.py", True),

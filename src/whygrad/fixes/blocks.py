@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from whygrad.diagnostics import Fix, FixSafety
 from whygrad.fixes import rewriting as rw
-from whygrad.source import SourceSpan, source_lines
+from whygrad.source import SourceSpan
 from whygrad.source.module import Module, last_name, located, plain_names
 
 _NAMES = ("target", "differentiated", "target_of_gradient")
@@ -110,7 +110,7 @@ def _longer(
 
 def _earlier(module: Module, block: ast.With, before: Sequence[ast.stmt]) -> Iterator[Fix]:
     """The block begins before these statements."""
-    head = source_lines(module.file)[block.lineno - 1 : _head_end(block)]
+    head = module.lines[block.lineno - 1 : _head_end(block)]
     if not head[-1].split("#")[0].rstrip().endswith(":") or not all(rw.has_own_lines(module, each) for each in before):
         return
     if any(isinstance(each, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)) for each in before):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Concatenate, ParamSpec, TypeVar
 
 from whygrad.diagnostics import Edit
-from whygrad.source import SourceSpan, source_lines
+from whygrad.source import SourceSpan
 from whygrad.source.module import Module, located
 
 N = TypeVar("N")
@@ -23,7 +23,7 @@ INDENT = "    "
 
 def text_at(module: Module, node: ast.expr | ast.stmt) -> str:
     """The very text of a node, over several lines if it is."""
-    lines = source_lines(module.file)[node.lineno - 1 : node.end_lineno]
+    lines = module.lines[node.lineno - 1 : node.end_lineno]
     if not lines:
         return ""
     if len(lines) == 1:
@@ -55,8 +55,8 @@ def wrapped(module: Module, node: ast.expr, before: str, after: str) -> tuple[Ed
     """Text before and after an expression, which itself may be edited too."""
     end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
     return (
-        Edit(SourceSpan(module.file, node.lineno, node.col_offset, node.lineno, node.col_offset), before),
-        Edit(SourceSpan(module.file, end_line, end_column, end_line, end_column), after),
+        Edit(module.stretch(node.lineno, node.col_offset, node.lineno, node.col_offset), before),
+        Edit(module.stretch(end_line, end_column, end_line, end_column), after),
     )
 
 
@@ -78,23 +78,23 @@ def starts_line(module: Module, statement: ast.stmt) -> bool:
 
 
 def _before(module: Module, statement: ast.stmt) -> str:
-    return source_lines(module.file)[statement.lineno - 1][: statement.col_offset]
+    return module.lines[statement.lineno - 1][: statement.col_offset]
 
 
 def has_own_lines(module: Module, statement: ast.stmt) -> bool:
     """Whether nothing but a comment stands beside a statement on its lines."""
-    lines = source_lines(module.file)
+    lines = module.lines
     after = lines[(statement.end_lineno or statement.lineno) - 1][statement.end_col_offset :].strip()
     return starts_line(module, statement) and (not after or after.startswith("#"))
 
 
 def inserted_at(module: Module, line: int, text: str) -> Edit:
     """Whole lines before a line; the line after the last one is the end."""
-    lines = source_lines(module.file)
-    if line > len(lines) and lines and lines[-1]:  # the last line may lack its end
-        last = len(lines)
-        return Edit(SourceSpan(module.file, last, len(lines[-1]), last, len(lines[-1])), f"\n{text}")
-    return Edit(SourceSpan(module.file, line, 0, line, 0), f"{text}\n")
+    last = line - 1
+    if module.is_behind(line) and last and module.lines[last - 1]:
+        end = len(module.lines[last - 1])  # the last line may lack its end
+        return Edit(module.stretch(last, end, last, end), f"\n{text}")
+    return Edit(module.stretch(line, 0, line, 0), f"{text}\n")
 
 
 def inserted_before(module: Module, statement: ast.stmt, text: str) -> Edit:
@@ -115,10 +115,9 @@ def _indented(text: str, indent: str) -> str:
 
 def deleted_lines(module: Module, first: int, last: int) -> Edit:
     """Lines taken away, their ends too."""
-    count = len(source_lines(module.file))
-    if last < count:
-        return Edit(SourceSpan(module.file, first, 0, last + 1, 0), "")
-    return Edit(SourceSpan(module.file, first, 0, last, len(source_lines(module.file)[last - 1])), "")
+    if not module.is_behind(last + 1):
+        return Edit(module.stretch(first, 0, last + 1, 0), "")
+    return Edit(module.stretch(first, 0, last, len(module.lines[last - 1])), "")
 
 
 def deleted(module: Module, statement: ast.stmt) -> Edit:
@@ -133,11 +132,11 @@ def indentation_inside(module: Module, block: ast.With | ast.For) -> str:
 
 def shifted(module: Module, first: int, last: int, before: str, after: str) -> Iterator[Edit]:
     """Lines that begin with one indentation begin with another; the insides of texts over several lines stay."""
-    lines, inside = source_lines(module.file), _inside_texts(module)
+    lines, inside = module.lines, _inside_texts(module)
     for number in range(first, last + 1):
         line = lines[number - 1]
         if line.strip() and number not in inside and line.startswith(before):
-            yield Edit(SourceSpan(module.file, number, 0, number, len(before)), after)
+            yield Edit(module.stretch(number, 0, number, len(before)), after)
 
 
 def _inside_texts(module: Module) -> set[int]:
@@ -153,7 +152,7 @@ def _inside_texts(module: Module) -> set[int]:
 
 def moved_lines(module: Module, statements: Sequence[ast.stmt], indent: str) -> str:
     """The text of statements as they stand, with another indentation."""
-    lines, inside, found = source_lines(module.file), _inside_texts(module), list[str]()
+    lines, inside, found = module.lines, _inside_texts(module), list[str]()
     for statement in statements:
         before = indent_of(module, statement)
         for number in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1):
@@ -168,16 +167,16 @@ def with_argument(module: Module, call: ast.Call, argument: str) -> Edit:
     parts: list[ast.expr] = [*call.args, *(keyword.value for keyword in call.keywords)]
     end_line, end_column = call.end_lineno or call.lineno, (call.end_col_offset or 1) - 1
     if not parts:
-        return Edit(SourceSpan(module.file, end_line, end_column, end_line, end_column), argument)
+        return Edit(module.stretch(end_line, end_column, end_line, end_column), argument)
     last = max(parts, key=lambda part: (part.end_lineno or 0, part.end_col_offset or 0))
     line, column = _after_parentheses(module, last, (end_line, end_column))
-    return Edit(SourceSpan(module.file, line, column, line, column), f", {argument}")
+    return Edit(module.stretch(line, column, line, column), f", {argument}")
 
 
 def _after_parentheses(module: Module, node: ast.expr, end: tuple[int, int]) -> tuple[int, int]:
     """The place after an argument, and after the parentheses that close around it before the call's own."""
     line, column = node.end_lineno or node.lineno, node.end_col_offset or 0
-    text = source_lines(module.file)[line - 1]
+    text = module.lines[line - 1]
     while text[column : column + 1] == ")" and (line, column) < end:
         column += 1
     return line, column

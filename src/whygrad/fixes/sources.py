@@ -9,7 +9,6 @@ from typing import Final
 from whygrad.diagnostics import Edit, Fix, FixSafety, Word
 from whygrad.fixes.losses import last_binding
 from whygrad.fixes.rewriting import argument, on_call, operand_text, replaced, text_at
-from whygrad.source import SourceSpan
 from whygrad.source.module import Module, last_name
 
 _PIXELS: Final = "axis=[-3, -2], keepdims=True"  # the height and the width of pictures
@@ -22,7 +21,7 @@ def right_source(module: Module, call: ast.Call) -> Iterator[Fix]:
     if source is None:
         return
     if isinstance(source, ast.Subscript) and text_at(module, call).endswith(")"):
-        end = SourceSpan(module.file, call.end_lineno or 0, call.end_col_offset, call.end_lineno, call.end_col_offset)
+        end = module.stretch(call.end_lineno or 0, call.end_col_offset, call.end_lineno, call.end_col_offset)
         edits = (
             replaced(module, source, text_at(module, source.value)),
             Edit(end, f"[{text_at(module, source.slice)}]"),

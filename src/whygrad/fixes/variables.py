@@ -98,7 +98,7 @@ def _tracked(module: Module, call: ast.Call) -> Iterator[Edit]:
     for keyword in call.keywords:
         if keyword.arg == "initial_value":
             line, start = keyword.lineno, keyword.col_offset
-            yield Edit(SourceSpan(module.file, line, start, line, start + len(keyword.arg)), "initializer")
+            yield Edit(module.stretch(line, start, line, start + len(keyword.arg)), "initializer")
 
 
 def _rebased(module: Module, owner: ast.ClassDef) -> list[Edit]:
@@ -112,7 +112,7 @@ def _rebased(module: Module, owner: ast.ClassDef) -> list[Edit]:
         line = owner.lineno
         column = owner.col_offset + len("class ") + len(owner.name)
         end = column + (2 if rw.text_at(module, owner)[len("class ") + len(owner.name) :].startswith("()") else 0)
-        edits.append(Edit(SourceSpan(module.file, line, column, line, end), f"({Word.LAYER})"))
+        edits.append(Edit(module.stretch(line, column, line, end), f"({Word.LAYER})"))
     start = next((each for each in owner.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None)
     if start is not None and "super().__init__" not in rw.text_at(module, start):
         edits.append(rw.inserted_before(module, start.body[0], "super().__init__()"))

@@ -10,6 +10,7 @@ from dataclasses import replace
 from whygrad.graph.node import Op, Tensor
 from whygrad.graph.recording import Recording
 from whygrad.source import SourceSpan, file_text
+from whygrad.source.text import cells_around, is_cell
 
 MAX_TEXT = 2**20  # characters of one file; a longer one keeps the lines that spans cover, the others are blank
 
@@ -25,18 +26,24 @@ def with_sources(recording: Recording) -> Recording:
 
 
 def texts_at(spans: Iterable[SourceSpan], *, whole: bool = True) -> dict[str, str]:
-    """The text of each file; not `whole`: with the lines that the spans cover alone."""
+    """The text of each file; not `whole`: with the lines that the spans cover alone.
+
+    A notebook is whole with all of its cells, in their order: they use one another's names.
+    """
     covered: dict[str, set[int]] = defaultdict(set)
     for span in sorted(spans):
         covered[span.file].update(range(span.line, span.last_line + 1))
     texts = {file: file_text(file) for file in covered}
+    cell = next(filter(is_cell, covered), None) if whole else None
+    if cell is not None:
+        texts = dict(cells_around(cell)) | texts
     return {
         file: text if whole and len(text) <= MAX_TEXT else _only(text, covered[file]) for file, text in texts.items()
     }
 
 
 def _only(text: str, lines: set[int]) -> str:
-    last = max(lines)
+    last = max(lines, default=0)
     return "\n".join(line if n in lines else "" for n, line in enumerate(text.split("\n")[:last], 1))
 
 

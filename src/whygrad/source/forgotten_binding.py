@@ -12,28 +12,31 @@ from whygrad.source.text import SourceSpan
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-def forgotten_bindings(file: str) -> Mapping[int, tuple[SourceSpan, str]]:
+def forgotten_bindings(file: str) -> Mapping[tuple[str, int], tuple[SourceSpan, str]]:
     """The value of each such statement of a file, by its first line, and the name it is bound to."""
     module = module_of(file)
     return {} if module is None else forgotten_in(module)
 
 
 @lru_cache(maxsize=64)
-def forgotten_in(module: Module) -> Mapping[int, tuple[SourceSpan, str]]:
+def forgotten_in(module: Module) -> Mapping[tuple[str, int], tuple[SourceSpan, str]]:
     """The same of a parsed file."""
-    found: dict[int, tuple[SourceSpan, str]] = {}
+    found: dict[tuple[str, int], tuple[SourceSpan, str]] = {}
     for node in ast.walk(module.tree):
         name = _single_name(node)
         if isinstance(node, (ast.Assign, ast.AugAssign)) and name is not None and _is_forgotten(module, node, name):
             value = node.value if isinstance(node, ast.Assign) else node
-            found[value.lineno] = module.span(value), name
+            where = module.span(value)
+            found[where.file, where.line] = where, name
     return found
 
 
 def forgotten_name(where: SourceSpan | None) -> str | None:
     """The name that takes the whole value at a span, where nothing reads it."""
-    value, name = forgotten_bindings(where.file).get(where.line, (None, None)) if where is not None else (None, None)
-    if where is None or value is None:
+    if where is None:
+        return None
+    value, name = forgotten_bindings(where.file).get((where.file, where.line), (None, None))
+    if value is None:
         return None
     spans = (value.column, value.end_column, value.last_line), (None, None, value.line)  # columns may be unknown
     return name if (where.column, where.end_column, where.last_line) in spans else None

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import difflib
 import functools
 import gc
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from typing import Final, NamedTuple, TypeVar
 
-from whygrad.source.text import SourceSpan, characters, file_text
+from whygrad.source.text import SourceSpan, cells_around, characters, file_text, is_cell
 
+_EDITED: Final = 0.5  # of the words of a cell are still there after an edit; two cells that bind one name share fewer
 _PRINTING = ("print", "info", "debug", "warning")
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef)
+FUNCTIONS = (*_NAMED, ast.Lambda)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 K = TypeVar("K", bound=ast.AST)
 
 
 def module_of(file: str) -> Module | None:
-    """The parsed file, as its text is now; None where the source is gone or does not parse."""
-    return _parse(file, file_text(file))
+    """The parsed file, as its text is now; None where the source is gone or does not parse.
+
+    The cells of a notebook are one module, as they are for Python: what one defines, the others use.
+    """
+    notebook = _notebook(cells_around(file)) if is_cell(file) else None
+    return notebook if notebook is not None and notebook.has(file) else _parse(file, file_text(file))
 
 
 @functools.lru_cache(maxsize=64)
@@ -32,12 +39,61 @@ def _parse(file: str, text: str) -> Module | None:
         return None
 
 
-class Module:
-    """One parsed file; the columns of its nodes count characters, as spans do."""
+@functools.lru_cache(maxsize=8)
+def _notebook(cells: tuple[tuple[str, str], ...]) -> Module | None:
+    """Cells as one module, without those that do not parse, and what one was before it was edited and run again."""
+    kept = list[tuple[str, str]]()
+    later = dict[frozenset[str], list[str]]()  # texts by what they give names to
+    for file, text in reversed(cells):
+        names = _names_of_cell(text)
+        if names is not None and not any(names and _are_alike(text, each) for each in later.get(names, ())):
+            kept.append((file, text))
+            later.setdefault(names, []).append(text)
+    return Module.of_cells(kept[::-1]) if kept else None
 
-    def __init__(self, file: str, text: str) -> None:
+
+@functools.lru_cache(maxsize=1024)
+def _are_alike(one: str, other: str) -> bool:
+    return difflib.SequenceMatcher(None, one.split(), other.split(), autojunk=False).ratio() > _EDITED
+
+
+@functools.lru_cache(maxsize=1024)
+def _names_of_cell(text: str) -> frozenset[str] | None:
+    """What a cell gives names to, functions and classes too; None where it does not parse."""
+    try:
+        statements = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    defined = (each.name for each in statements if isinstance(each, (*_NAMED, ast.ClassDef)))
+    return frozenset().union(defined, *map(bound_names, statements))
+
+
+class Cell(NamedTuple):
+    """A cell of a notebook, and where its lines are in the text of all; one blank line follows each."""
+
+    file: str
+    before: int  # lines of the cells above
+    length: int
+
+
+class Module:
+    """One parsed file, or all cells of a notebook; the columns of its nodes count characters, as spans do.
+
+    The lines of its nodes count through all cells; spans speak of the lines of each.
+    """
+
+    @classmethod
+    def of_cells(cls, texts: Sequence[tuple[str, str]]) -> Module:
+        cells, before = list[Cell](), 0
+        for file, text in texts:
+            cells.append(Cell(file, before, text.count("\n") + 1))
+            before += cells[-1].length + 1
+        return cls(texts[-1][0], "\n\n".join(text for _, text in texts), cells)
+
+    def __init__(self, file: str, text: str, cells: Sequence[Cell] = ()) -> None:
         self.file = file
         self.text = text
+        self.cells = {cell.file: cell for cell in cells}
         self.tree = ast.parse(text)
         self._found: dict[SourceSpan, ast.expr | ast.stmt | None] = {}  # what stands at the spans that were asked for
         if not text.isascii():
@@ -45,6 +101,33 @@ class Module:
             for node in ast.walk(self.tree):
                 if isinstance(node, (ast.expr, ast.stmt)):
                     _count_in_characters(node, lines)
+
+    @functools.cached_property
+    def lines(self) -> list[str]:
+        return self.text.split("\n") if self.text else []
+
+    def has(self, file: str) -> bool:
+        return file in self.cells
+
+    def line(self, file: str, line: int) -> int:
+        """A line of a file, as the nodes count it."""
+        cell = self.cells.get(file)
+        return line if cell is None else line + cell.before
+
+    def _cell_of(self, line: int) -> Cell:
+        found = (each for each in self.cells.values() if each.before < line <= each.before + each.length + 1)
+        return next(found, Cell(self.file, 0, len(self.lines)))
+
+    def is_behind(self, line: int) -> bool:
+        """Whether it is the line after the last one of the file, or of a cell."""
+        cell = self._cell_of(line)
+        return line > cell.before + cell.length
+
+    def stretch(self, line: int, column: int | None, end_line: int | None, end_column: int | None) -> SourceSpan:
+        """A span, from lines as the nodes count them."""
+        cell = self._cell_of(line)
+        end = None if end_line is None else end_line - cell.before
+        return SourceSpan(cell.file, line - cell.before, column, end, end_column)
 
     @functools.cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
@@ -131,8 +214,15 @@ class Module:
     def at(self, span: SourceSpan) -> ast.expr | ast.stmt | None:
         """The innermost node that covers a span; the innermost statement where only the line is known."""
         if span not in self._found:
-            self._found[span] = self._innermost(span)
+            self._found[span] = self._innermost(self._counted(span))
         return self._found[span]
+
+    def _counted(self, span: SourceSpan) -> SourceSpan:
+        """A span with the lines that the nodes have."""
+        if span.file not in self.cells:
+            return span
+        end = None if span.end_line is None else self.line(span.file, span.end_line)
+        return SourceSpan(span.file, self.line(span.file, span.line), span.column, end, span.end_column)
 
     def _innermost(self, span: SourceSpan) -> ast.expr | ast.stmt | None:
         kinds = (ast.stmt,) if span.column is None or span.end_column is None else (ast.expr, ast.stmt)
@@ -142,9 +232,9 @@ class Module:
                 best = node
         return best
 
-    def function_at(self, line: int) -> Function | None:
-        """The innermost function that begins at a line, with or without decorators."""
-        found = None
+    def function_at(self, file: str, line: int) -> Function | None:
+        """The innermost function that begins at a line of a file, with or without decorators."""
+        found, line = None, self.line(file, line)
         for node in ast.walk(self.tree):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 if line in (node.lineno, min([node.lineno, *(each.lineno for each in node.decorator_list)])):
@@ -159,7 +249,7 @@ class Module:
         return name in _PRINTING or (name == "log" and isinstance(self.parents.get(call), ast.Expr))
 
     def span(self, node: ast.stmt | ast.expr) -> SourceSpan:
-        return SourceSpan(self.file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+        return self.stretch(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
 
 
 def located(span: SourceSpan | None) -> tuple[Module, ast.expr | ast.stmt] | None:
@@ -172,9 +262,7 @@ def located(span: SourceSpan | None) -> tuple[Module, ast.expr | ast.stmt] | Non
 def in_one_function(one: SourceSpan, other: SourceSpan) -> bool:
     """Whether two spans lie in the same function, or both in a file's own code."""
     here, there = located(one), located(other)
-    if here is None or there is None or one.file != other.file:
-        return False
-    return here[0].scope(here[1]) is there[0].scope(there[1])
+    return here is not None and there is not None and here[0].scope(here[1]) is there[0].scope(there[1])
 
 
 def function_around(span: SourceSpan | None) -> str | None:
@@ -189,7 +277,8 @@ def blocks_around(span: SourceSpan | None) -> Iterator[tuple[str, int]]:
     node: ast.AST | None = None if found is None else found[1]
     while found is not None and node is not None and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         if isinstance(node, ast.With):
-            yield from ((found[0].file, item.context_expr.lineno) for item in node.items)
+            entered = (found[0].span(item.context_expr) for item in node.items)
+            yield from ((each.file, each.line) for each in entered)
         node = found[0].parents.get(node)
 
 

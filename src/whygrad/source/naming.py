@@ -125,15 +125,17 @@ def multiplication(span: SourceSpan) -> tuple[SourceSpan, int | None] | None:
     return module.span(product), times
 
 
-def line_that_makes(file: str, name: str, *, function: int | None = None, owner: str | None = None) -> int | None:
-    """The last line that gives a name, such as `w` or `self.w`, something new and not what is there already.
+def statement_that_makes(
+    file: str, name: str, *, function: int | None = None, owner: str | None = None
+) -> SourceSpan | None:
+    """The last statement that gives a name, such as `w` or `self.w`, something new and not what is there already.
 
     It is looked for in a file, or only in its function that begins at a line, or in its class of a name.
     """
     module = module_of(file)
     scope: ast.AST | None = None if module is None else module.tree
     if module is not None and function is not None:
-        scope = module.function_at(function)
+        scope = module.function_at(file, function)
     elif module is not None and owner is not None:
         classes = [node for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef) and node.name == owner]
         scope = classes[-1] if classes else None
@@ -141,7 +143,7 @@ def line_that_makes(file: str, name: str, *, function: int | None = None, owner:
     for node in ast.walk(scope) if scope is not None else ():
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and _makes(node.value):
             parts = [part for target in targets_of(node) for part in getattr(target, "elts", [target])]
-            found = node.lineno if name in map(ast.unparse, parts) else found
+            found = module.span(node) if module and name in map(ast.unparse, parts) else found
     return found
 
 
@@ -155,7 +157,7 @@ def _makes(value: ast.expr | None) -> bool:
 def return_of_none(file: str, first_line: int) -> SourceSpan | None:
     """The `return` of a function that has a None in it, else its last one; None where the source does not tell."""
     module = module_of(file)
-    function = None if module is None else module.function_at(first_line)
+    function = None if module is None else module.function_at(file, first_line)
     if module is None or function is None:
         return None
     if isinstance(function, ast.Lambda):

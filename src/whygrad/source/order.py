@@ -53,7 +53,8 @@ def _shuffles(trail: list[Hop]) -> Iterator[SourceSpan]:
             continue
         module, made = found
         for call in (each for name in _MIXING for each in module.calls.get(name, ())):
-            in_time = made.lineno <= call.lineno and (later is None or call.lineno < later.made.line)
+            until = None if later is None else module.line(later.made.file, later.made.line)
+            in_time = made.lineno <= call.lineno and (until is None or call.lineno < until)
             if in_time and module.scope(call) is module.scope(made) and _reorders(module, call, hop.name):
                 yield module.span(call)
 
@@ -71,5 +72,6 @@ def _is_seeded_anew(one: SourceSpan | None, other: SourceSpan | None) -> bool:
     found = located(other)
     if found is None or one is None or other is None:
         return True
-    lines = range(min(one.line, other.line), max(one.line, other.line) + 1)
+    first, last = sorted(found[0].line(each.file, each.line) for each in (one, other))
+    lines = range(first, last + 1)
     return any(call.lineno in lines for name in _SEEDS for call in found[0].calls.get(name, ()))

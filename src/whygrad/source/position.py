@@ -9,7 +9,7 @@ from enum import IntEnum
 from types import CodeType, FrameType
 from typing import NamedTuple
 
-from whygrad.source.text import SourceSpan, characters, source_line
+from whygrad.source.text import SourceSpan, characters, is_cell, source_line
 
 
 class CodeOwner(IntEnum):
@@ -68,6 +68,21 @@ def _decide_owner(file: str) -> CodeOwner:
     return CodeOwner.USER
 
 
+def is_module(code: CodeType) -> bool:
+    """Whether code is a file's own, or that of a statement in a notebook cell; some kernels name it by its line."""
+    return code.co_name == "<module>" or code.co_name.startswith("<cell")
+
+
+def in_one_scope(one: CodeType, other: CodeType) -> bool:
+    """Whether two pieces of code are one function's, or one module's own.
+
+    All cells of a notebook are one module, though each of their statements has a code of its own.
+    """
+    if one is other:
+        return True
+    return is_module(one) and is_module(other) and is_cell(one.co_filename) and is_cell(other.co_filename)
+
+
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame of the user's own code; of an installed library where there is none."""
     library: FrameType | None = None
@@ -92,7 +107,7 @@ def user_frames_around(frame: FrameType | None, most: int = 8) -> list[FrameType
     """
     found: list[FrameType] = []
     library: list[FrameType] = []
-    if frame is None or frame.f_code.co_name == "<module>":
+    if frame is None or is_module(frame.f_code):
         return found
     owners, outer = _owners, frame.f_back
     while outer is not None and len(found) < most:
@@ -102,7 +117,7 @@ def user_frames_around(frame: FrameType | None, most: int = 8) -> list[FrameType
             owner = file_owner(code.co_filename)
         if owner == 2:
             found.append(outer)
-            if code.co_name == "<module>":
+            if is_module(code):
                 return found
             library.clear()
         elif owner == 1:

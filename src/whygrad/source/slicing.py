@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from whygrad.source.module import (
@@ -18,12 +18,14 @@ from whygrad.source.module import (
     last_name,
     loads,
     located,
+    module_of,
     parameters,
     root_of,
 )
 from whygrad.source.text import SourceSpan
 
 MAX_STATEMENTS = 400
+Line = tuple[str, int]  # of a file
 _ESCAPE_METHODS = {"numpy", "convert_to_numpy", "predict", "predict_on_batch", "tolist", "item"}
 _ESCAPE_BUILTINS = {"float", "int"}
 _MEASURES = ("shape", "ndim", "dtype", "size")  # what is read of a value without reading the value
@@ -35,7 +37,7 @@ class Exit:
 
     span: SourceSpan
     how: str
-    feeding: frozenset[int]
+    feeding: tuple[Line, ...]
     statement: SourceSpan  # that it is in
 
     @property
@@ -50,15 +52,15 @@ def feeding(span: SourceSpan) -> tuple[ast.stmt, ...]:
     return () if found is None else tuple(_Slice(found[0]).run(found[1]))
 
 
-def feeding_lines(span: SourceSpan) -> frozenset[int]:
+def feeding_lines(span: SourceSpan) -> frozenset[Line]:
     """The lines of these statements."""
     found = located(span)
-    return frozenset[int]() if found is None else _feeding_lines(*found)
+    return frozenset[Line]() if found is None else _feeding_lines(*found)
 
 
 @functools.lru_cache(maxsize=1024)  # asked of the same few places for every value that left or came in
-def _feeding_lines(module: Module, node: ast.AST) -> frozenset[int]:
-    return frozenset(line for statement in _Slice(module).run(node) for line in _own_lines(statement))
+def _feeding_lines(module: Module, node: ast.AST) -> frozenset[Line]:
+    return frozenset(line for statement in _Slice(module).run(node) for line in _own_lines(module, statement))
 
 
 def exits(span: SourceSpan) -> list[Exit]:
@@ -76,7 +78,7 @@ def _exits(module: Module, expression: ast.AST) -> list[Exit]:
         for node in _own_nodes(statement):
             how = _exit_by(module, node) if isinstance(node, ast.Call) and node not in taking else None
             if how is not None and isinstance(node, ast.Call):
-                lines = frozenset(_direct_lines(module, node))
+                lines = tuple(in_order(_direct_lines(module, node)))
                 found.append(Exit(module.span(node), how, lines, module.span(statement)))
     return sorted(found, key=lambda each: (each.span.line, -(each.span.column or 0)))
 
@@ -131,7 +133,7 @@ def code_tells(left: SourceSpan, came: SourceSpan) -> bool:
     first one's statement is kept.
     """
     found = located(left)
-    if found is None or left.file != came.file:
+    if found is None or module_of(came.file) is not found[0]:
         return False
     return isinstance(found[0].statement(found[1]), ast.Expr) or in_one_function(left, came)
 
@@ -148,13 +150,13 @@ def _exit_by(module: Module, call: ast.Call) -> str | None:
     return None
 
 
-def _direct_lines(module: Module, call: ast.Call) -> Iterator[int]:
+def _direct_lines(module: Module, call: ast.Call) -> Iterator[Line]:
     """Lines of the call itself and of the statements that last gave its arguments their values."""
-    yield from range(call.lineno, (call.end_lineno or call.lineno) + 1)
+    yield from _lines_of(module.span(call))
     slicer = _Slice(module)
     for name in _names(call):
         for statement, _ in slicer.sources(name, call):
-            yield from _own_lines(statement)
+            yield from _own_lines(module, statement)
 
 
 class _Slice:
@@ -263,7 +265,16 @@ def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
         yield from _own_nodes(child)
 
 
-def _own_lines(statement: ast.stmt) -> range:
-    if isinstance(statement, (ast.For, ast.While, ast.If, ast.With, ast.FunctionDef, ast.ClassDef, ast.Try)):
-        return range(statement.lineno, statement.lineno + 1)
-    return range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+def _own_lines(module: Module, statement: ast.stmt) -> list[Line]:
+    lines = _lines_of(module.span(statement))
+    is_compound = (ast.For, ast.While, ast.If, ast.With, ast.FunctionDef, ast.ClassDef, ast.Try)
+    return lines[:1] if isinstance(statement, is_compound) else lines
+
+
+def in_order(lines: Iterable[Line]) -> list[Line]:
+    """Lines of one module as they follow one another, each once."""
+    return sorted(set(lines), key=lambda line: module.line(*line) if (module := module_of(line[0])) else line[1])
+
+
+def _lines_of(span: SourceSpan) -> list[Line]:
+    return [(span.file, line) for line in range(span.line, span.last_line + 1)]

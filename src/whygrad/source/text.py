@@ -14,9 +14,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
 
-_OLD_CELL = re.compile(r"<ipython-input-(\d+)-")
 _CELL_OF_FILE = re.compile(r"(.+\.ipynb):cell (\d+)")
-_KERNEL_CELL = re.compile(r"[/\\]ipykernel_\d+[/\\]\d+\.py$")
+# What a kernel calls a cell that runs: IPython alone, Jupyter's kernel, and Colab, with the cell's number or without.
+_CELL: Final = re.compile(
+    r"<ipython-input-(\d+)-|[/\\]ipykernel_\d+[/\\]\d+\.py$|[/\\]ipython-input-(?:(\d+)-)?\d+\.py$"
+)
 
 
 @functools.total_ordering
@@ -158,7 +160,7 @@ def characters(line: str | None, offset: int) -> int:
 
 def shown_file(file: str) -> str:
     """The name a user knows a file by: `cell [3]`, or a path, relative if below the working directory."""
-    if _OLD_CELL.match(file) or _KERNEL_CELL.search(file):
+    if is_cell(file):
         number = _cell_number(file)
         return "notebook cell" if number is None else f"cell [{number}]"
     if file.startswith("<"):
@@ -169,14 +171,27 @@ def shown_file(file: str) -> str:
         return file
 
 
+@functools.lru_cache(maxsize=4096)
+def is_cell(file: str) -> bool:
+    """Whether the name is that of a notebook cell that runs, as its kernel calls it."""
+    return _CELL.search(file) is not None
+
+
+def cells_around(file: str) -> tuple[tuple[str, str], ...]:
+    """The cells of the notebook that a cell belongs to, with their texts, in the order in which they first ran."""
+    recorded = _recorded.get()
+    known = recorded if file in recorded else linecache.cache
+    return tuple([(each, file_text(each)) for each in list(known) if is_cell(each)])
+
+
 def is_on_disk(file: str) -> bool:
     """Whether the name is that of a file, not of a notebook cell or of code made from a string."""
-    return not (file.startswith("<") or _KERNEL_CELL.search(file))
+    return not (file.startswith("<") or is_cell(file))
 
 
 def _cell_number(file: str) -> str | None:
-    if match := _OLD_CELL.match(file):
-        return match[1]
+    if (match := _CELL.search(file)) and (number := match[1] or match[2]):
+        return number
     # Asking the running IPython which cell a name belongs to; one that was never imported knows none.
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     name = getattr(getattr(shell, "compile", None), "format_code_name", lambda _: None)(file)

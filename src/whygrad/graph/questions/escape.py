@@ -11,7 +11,8 @@ from whygrad.graph.questions.query import Index, index_of
 from whygrad.graph.questions.terms import terms_of
 from whygrad.graph.recording import ABSENT, Recording, Request, Source
 from whygrad.source import SourceSpan
-from whygrad.source.slicing import code_tells, copies_weights, exits, feeding_lines, nobody_keeps, taken_by
+from whygrad.source.module import module_of
+from whygrad.source.slicing import code_tells, copies_weights, exits, feeding_lines, in_order, nobody_keeps, taken_by
 
 _Line = tuple[str, int]
 _SOON = 2  # moments after which a value that came in is not taken for the one that just left
@@ -155,8 +156,8 @@ class _Search:
         """A tensor was seen leaving, and its line is among those that feed what came in next."""
         for departure, tensor in self._departures():
             for leaf in self._after(departure):
-                same_file = leaf.where is not None and leaf.where.file == departure.where.file
-                if same_file and leaf.where is not None and departure.where.line in feeding_lines(leaf.where):
+                left = departure.where.file, departure.where.line
+                if leaf.where is not None and left in feeding_lines(leaf.where):
                     yield _foreign(departure.how, tensor, leaf, departure.where)
 
     def _after(self, departure: Departure) -> list[Op]:
@@ -189,13 +190,13 @@ class _Search:
         if self.request.compiled and any(map(self._is_recorded, self.ahead)):
             return
         lines, cleared = self._lines(), self._cleared()
-        files, tensors = {file for file, _ in lines}, {line: tensor for (_, line), tensor in lines.items()}
+        modules = {module_of(file) for file, _ in lines}
         for leaf in self.leaves:
-            if leaf.where is None or leaf.where.file not in files:
+            if leaf.where is None or module_of(leaf.where.file) not in modules:
                 continue
             for way_out in exits(leaf.where):
-                fed = [tensors[line] for line in sorted(way_out.feeding) if line in tensors]
-                fed = fed or [tensors[line] for line in sorted(feeding_lines(way_out.statement)) if line in tensors]
+                fed = [lines[line] for line in way_out.feeding if line in lines]
+                fed = fed or [lines[line] for line in in_order(feeding_lines(way_out.statement)) if line in lines]
                 if fed and (way_out.span.file, way_out.span.line) not in cleared:
                     yield _foreign(way_out.how, fed[-1], leaf, way_out.span)
 
@@ -253,7 +254,7 @@ def places_left(request: Request, sources: Iterable[Source], link: Op) -> tuple[
     ahead = index.ahead({start for source in sources for start in index.starts(source)})
     makers = [op for op in index.makers.get(link.outputs[0], ()) if op.kind is OpKind.CONSTANT]
     came = [op.where for op in makers] or [request.where]
-    feeding = {(where.file, line) for where in came if where is not None for line in feeding_lines(where)}
+    feeding = {line for where in came if where is not None for line in feeding_lines(where)}
     recorded = {tensor for op in index.ops if request.tape in op.tapes for tensor in op.outputs}
     if not recorded.isdisjoint(link.inputs):  # then what left in an earlier pass is not on the way
         ahead &= recorded

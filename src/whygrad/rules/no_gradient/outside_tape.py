@@ -115,7 +115,8 @@ def _help(recording: Recording, cut: Cut) -> str:
     entered = recording.tapes[request.tape].entered if request.tape in recording.tapes else None
     function = function_around(cut.op.where)
     if function in _RUN_ONCE:
-        return f"compute {text} in `call`, not in `{function}`, which runs once and while no tape records"
+        user = "`call`" if function == "build" else "the method that uses it"
+        return f"compute {text} in {user}, not in `{function}`, which runs once and while no tape records"
     if request.model is not None and entered == request.where:  # the tape of a training loop that is not the user's
         return f"compute {text} in the forward pass or in the loss, so that every step computes it"
     if function is None or function == function_around(entered):

@@ -10,8 +10,9 @@ from typing import Any
 
 from whygrad.backends.tensorflow import compat
 from whygrad.backends.tensorflow.log.autograph import is_generated_file
-from whygrad.source.naming import line_that_makes
-from whygrad.source.position import CodeOwner, file_owner
+from whygrad.source.naming import statement_that_makes
+from whygrad.source.position import CodeOwner, file_owner, is_module
+from whygrad.source.text import shown_file
 
 _DEPTH = 9  # variable, layer, its namespace, list of layers, model, its namespace, ...: each is one step
 _BREADTH = 200
@@ -63,7 +64,7 @@ def _in_frames(frames: list[FrameType], item: Any) -> str | None:
         code = frame.f_code
         for name, value in frame.f_locals.items():
             if value is item and name != "self":
-                function = None if code.co_name == "<module>" else code.co_firstlineno
+                function = None if is_module(code) else code.co_firstlineno
                 place = _made(code.co_filename, name, function=function)
                 if place is not None:
                     return place
@@ -88,8 +89,8 @@ def _in_class(owner: type, attribute: str | None) -> str | None:
 
 
 def _made(file: str, name: str, **where: Any) -> str | None:
-    line = line_that_makes(file, name, **where)
-    return None if line is None else f"`{name}` in {os.path.basename(file)}:{line}"
+    made = statement_that_makes(file, name, **where)
+    return None if made is None else f"`{name}` in {os.path.basename(shown_file(made.file))}:{made.line}"
 
 
 def _is_ours(holder: Any) -> bool:

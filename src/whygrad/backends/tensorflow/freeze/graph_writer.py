@@ -22,7 +22,7 @@ from whygrad.graph import Action, Flow, Op, OpId, OpKind, TapeId, Tensor, Tensor
 from whygrad.observe.place import Place, span
 from whygrad.source import SourceSpan
 from whygrad.source.module import in_one_function
-from whygrad.source.position import Position
+from whygrad.source.position import Position, in_one_scope
 
 MAX_DEPTH = 24  # of functions inside functions
 _CUTTING = frozenset({OpKind.WRITE, OpKind.STATE, OpKind.FOREIGN, OpKind.STOP})  # cut wherever they run
@@ -110,14 +110,13 @@ class GraphWriter:
     def _where(self, record: OpRecord, tapes: frozenset[TapeId]) -> SourceSpan | None:
         """What the tape did not record is shown where the function that holds the tape called it.
 
-        Not what runs once, while an object is made: that is the mistake itself, wherever it is made. What a layer
-        does that Keras calls itself, as in `fit` of a functional model, is shown where the layer was made.
+        What runs once, while an object is made, is shown there: that is the mistake itself, wherever it is made. What a
+        layer does that Keras calls itself, as in `fit` of a functional model, is shown where the layer was made.
         """
-        once = isinstance(record.place, Position) and record.place.code.co_name in ("__init__", "build")
-        if self._tape not in tapes and self._home is not None and not once and kind_of(record.type) not in _CUTTING:
+        if self._tape not in tapes and self._home is not None and kind_of(record.type) not in _CUTTING:
             for caller in (record.place, *record.callers):
                 place = original_span(caller) if isinstance(caller, Position) and is_generated(caller.code) else caller
-                if self._is_at_home(place):
+                if self._is_at_home(place) or _runs_once(caller):
                     return span(place)
             if record.place not in self._keras.trainings.places:  # the call has to move, not the layer
                 return span(record.place)
@@ -285,8 +284,12 @@ class GraphWriter:
         self.tensors[TensorId(number)] = Tensor(id=TensorId(number), dtype=dtype, shape=shape)
 
 
+def _runs_once(place: Place) -> bool:
+    return isinstance(place, Position) and place.code.co_name in ("__init__", "build")
+
+
 def _is_in(code: CodeType, function: CodeType) -> bool:
     """Whether code is a function's own, or that of a comprehension in it."""
-    return code is function or code.co_qualname in [
+    return in_one_scope(code, function) or code.co_qualname in [
         f"{function.co_qualname}.<locals>.<{kind}>" for kind in ("listcomp", "genexpr", "dictcomp", "setcomp")
     ]

@@ -165,7 +165,7 @@ def _suspect(watched: Watched, number: int | None) -> OpRecord | None:
     leaf = None if number is None else recorder.leaves.get(number)
     where = None if leaf is None else span(leaf.place)
     if leaf is not None and where is not None and any(left.bad for left in recorder.departures):
-        feeding = {(where.file, line) for line in feeding_lines(where)}
+        feeding = feeding_lines(where)
         before = (left for left in recorder.departures if left.bad and left.sequence <= leaf.sequence)
         number = next((left.tensor for left in before if _line_of(left) in feeding), None)
     makers = (recorder.producers.get(each) for each in (() if number is None else _behind(recorder, number)))
