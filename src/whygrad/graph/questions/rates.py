@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import Final
 
+from whygrad.graph.node import VariableId
 from whygrad.graph.objects import AttributeSet
 from whygrad.graph.questions.progress import LEAST_STEPS, last_loss, losses
 from whygrad.graph.recording import Recording, Request, Source, Update
@@ -66,13 +68,14 @@ def rate_of(recording: Recording, request: Request) -> Rate | None:
     elements = math.sqrt(sum(sizes))
     norms = [math.hypot(*column) for column in zip(*(s.numbers.norms for s in found if s.numbers), strict=False)]
     norms = [norm for norm in norms if math.isfinite(norm)]
-    if not norms or not weights:
+    factor = 1.0 if update.adaptive else _scaled_by(update, moved)
+    if not norms or not weights or factor is None:
         return None
-    length = elements if update.adaptive else norms[0]
+    length = elements if update.adaptive else norms[0] * factor
     longest = max(norms)
     momentum = _MOMENTUM if update.stateful else 1.0
     spent = request.ran * sum(rates) / len(rates)
-    gain = spent * longest * (elements if update.adaptive else momentum * longest)
+    gain = spent * longest * (elements if update.adaptive else momentum * longest * factor)
     rate = update.rate or max(rates)
     return Rate(
         request,
@@ -84,6 +87,14 @@ def rate_of(recording: Recording, request: Request) -> Rate | None:
         sorted(rates)[(len(rates) - 1) // 2],
         all(source.sparse for source in found),
     )
+
+
+def _scaled_by(update: Update, moved: Set[VariableId]) -> float | None:
+    """What the gradients of these variables are multiplied by before they are applied; None where that is not known, as
+    of those of a loss that was multiplied, too."""
+    scaled = [pair for pair in update.pairs if pair.variable in moved and pair.divided is not None]
+    factors = {None if pair.loss_divided is not None or pair.scale is None else abs(pair.scale) for pair in scaled}
+    return (factors or {1.0}).pop() if len(factors) < 2 else None
 
 
 def _starts_again(recording: Recording, update: Update) -> bool:

@@ -35,8 +35,11 @@ class CompiledSteps:
     histories: StepHistories
     losses: dict[Scaled, None] = field(default_factory=dict)  # of gradients, in casts to float16
 
-    def went_bad(self, history: StepHistory) -> bool:
-        """A step gave a bad result, or left a bad variable. False: it reaches neither loss nor gradient."""
+    def went_bad(self, history: StepHistory, *, was_seen: bool = True) -> bool:
+        """A step gave a bad result, or left a bad variable. False: it reaches neither loss nor gradient.
+
+        `was_seen`: else it is asked whether it did, and nothing is said where no run of it does.
+        """
         explainer = self.explainer
         spent = history.inquiries >= MAX_INQUIRIES or explainer.replays >= MAX_REPLAYS
         if spent or explainer.discoveries.have_consequences:
@@ -50,7 +53,7 @@ class CompiledSteps:
                 answer = inquire(replay, skips_all=skips_all, held_back=history.held_back)
                 event = self._event_of(answer, history)
         except Exception as error:
-            if not history.died:  # of something else, perhaps
+            if was_seen and not history.died:  # of something else, perhaps
                 self._add_unplaced(history, failed(error))
             return True
         if event is not None:
@@ -101,17 +104,19 @@ class CompiledSteps:
         values = history.values_now()
         if not self.histories.bad_variables(values) <= history.bad_from_start:
             self.went_bad(history)
-        elif self.scale_watch.skips_all(history) or self._stands_still(history, values):
+        elif (skips := self.scale_watch.skips_all(history)) or self._stands_still(history, values):
             history.bad_calls = history.calls
-            self.went_bad(history)
+            self.went_bad(history, was_seen=skips)
         elif history.facts.has_half and not history.searched:
             history.searched = True
             self._look_for_underflow(history)
 
     def _stands_still(self, history: StepHistory, values: dict[int, Any]) -> bool:
-        """Whether none of several steps changed a variable that is trained, as where the program skips bad ones."""
+        """Whether none of several steps changed a variable that it is to train, as where the program skips bad ones."""
+        if history.calls < SEVERAL or not self.histories.trains(history):
+            return False
         self.histories.look_for_movement(history, values)
-        return history.calls >= SEVERAL and not history.moved
+        return not history.moved
 
     def _event_of(self, answer: Answer, history: StepHistory) -> Nonfinite | None:
         if answer.is_nothing:

@@ -174,6 +174,11 @@ class StepHistories:
         pairs = ((values[n].numpy(), kept[n].numpy()) for n in trained)
         history.moved = any(not np.array_equal(after, before) for after, before in pairs)
 
+    def trains(self, history: StepHistory) -> bool:
+        """Whether a call may write a variable that is trained; one that only draws samples writes none."""
+        entries = self._variables.entries
+        return any(number in entries and entries[number].trainable for number in history.written_variables)
+
     def bad_variables(self, values: dict[int, Any]) -> frozenset[int]:
         """Of those that are trained; a metric or a best loss may hold what it likes."""
         entries = self._variables.entries
