@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from whygrad.graph.objects import CompiledMetric
 from whygrad.source import SourceSpan
 
 
@@ -162,7 +163,7 @@ class Objective:
     predictions: tuple[Values, ...] = ()  # at a few steps, the first and the latest among them
     inputs: tuple[Values, ...] = ()
     missed: tuple[Missed, ...] = ()
-    metrics: tuple[str, ...] = ()
+    metrics: tuple[CompiledMetric, ...] = ()
     weighted: bool = False  # examples or classes have weights
     whole: bool = False  # the targets are known as a whole, not by some batches
     evaluated: bool = False  # the model was used outside of training

@@ -84,13 +84,22 @@ class ObjectCalled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledMetric:
+    """A metric of a training."""
+
+    name: str
+    output: str = ""  # that it is for, by name or number; empty: every one
+    of_class_numbers: bool = False  # it takes predictions for the numbers of classes, as they are
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
     """`model.compile(...)`, and how the model was trained until the next."""
 
     model: str
     where: SourceSpan | None
     has_loss: bool
-    metrics: tuple[tuple[str, str], ...] = ()  # the output, by name or number, and the metric; "": of every output
+    metrics: tuple[CompiledMetric, ...] = ()
     metrics_as_weights: bool = False  # metrics were given by position where the weights of losses are expected
     trainable: Variables | None = ()  # None: it had no variables yet
     optimizer: int = 0  # which one; 0: none

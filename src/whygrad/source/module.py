@@ -259,6 +259,13 @@ def located(span: SourceSpan | None) -> tuple[Module, ast.expr | ast.stmt] | Non
     return None if module is None or node is None else (module, node)
 
 
+def is_before(one: SourceSpan, other: SourceSpan) -> bool:
+    """Whether one line of a module comes before another."""
+    module = module_of(one.file)
+    lines = [each.line if module is None else module.line(each.file, each.line) for each in (one, other)]
+    return lines[0] < lines[1]
+
+
 def in_one_function(one: SourceSpan, other: SourceSpan) -> bool:
     """Whether two spans lie in the same function, or both in a file's own code."""
     here, there = located(one), located(other)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from whygrad.source.module import Module, last_name, located
+from whygrad.source.module import Module, is_before, last_name, located
 from whygrad.source.origin import Hop, targets
 from whygrad.source.text import SourceSpan
 
@@ -23,7 +23,7 @@ def shuffled_apart(inputs: list[Hop], labels: list[Hop]) -> SourceSpan | None:
     if not (ours or theirs) or not inputs or not labels:
         return None
     where, beside, own = (ours[0], labels, inputs) if ours else (theirs[0], inputs, labels)
-    return where if all(hop.made.line < where.line for hop in beside if hop not in own) else None
+    return where if all(is_before(hop.made, where) for hop in beside if hop not in own) else None
 
 
 def zipped(trail: list[Hop]) -> SourceSpan | None:

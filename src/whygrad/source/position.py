@@ -78,9 +78,9 @@ def in_one_scope(one: CodeType, other: CodeType) -> bool:
 
     All cells of a notebook are one module, though each of their statements has a code of its own.
     """
-    if one is other:
-        return True
-    return is_module(one) and is_module(other) and is_cell(one.co_filename) and is_cell(other.co_filename)
+    return one is other or (
+        is_module(one) and is_module(other) and is_cell(one.co_filename) and is_cell(other.co_filename)
+    )
 
 
 def user_frame(frame: FrameType | None) -> FrameType | None:

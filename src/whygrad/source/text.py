@@ -177,6 +177,11 @@ def is_cell(file: str) -> bool:
     return _CELL.search(file) is not None
 
 
+def in_one_module(one: str, other: str) -> bool:
+    """Whether the names are of one file, or both of cells: these are one module."""
+    return one == other or (is_cell(one) and is_cell(other))
+
+
 def cells_around(file: str) -> tuple[tuple[str, str], ...]:
     """The cells of the notebook that a cell belongs to, with their texts, in the order in which they first ran."""
     recorded = _recorded.get()

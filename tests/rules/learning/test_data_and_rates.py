@@ -12,6 +12,7 @@ from rules.diagnosis import Script, at, codes, one
 from rules.learning.objectives import W, dense, one_hot, trained, values
 from whygrad.graph import Action, Failure, FailureKind, Recording, Variable, VariableId
 from whygrad.graph.learning import Activation, LayerKind, LossKind, Missed, Values
+from whygrad.graph.objects import CompiledMetric
 
 A, L = Activation, LossKind
 FLOATS = {"whole": False, "distinct": 60}
@@ -139,8 +140,8 @@ def test_matrices_that_stay_zero_fire_by_themselves() -> None:
     assert (found.code, found.primary is not None and found.primary.span) == ("WG811", at(3))
 
 
-@pytest.mark.parametrize("metrics", [("binary_accuracy",), ()])
-def test_a_sigmoid_for_each_class_fires_where_a_metric_flatters_it(metrics: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("metrics", [(CompiledMetric(name="binary_accuracy"),), ()])
+def test_a_sigmoid_for_each_class_fires_where_a_metric_flatters_it(metrics: tuple[CompiledMetric, ...]) -> None:
     expected = ["WG803"] if metrics else []
 
     assert codes(trained(L.BINARY, dense(7, A.SIGMOID), one_hot(7), HIDDEN, metrics=metrics)) == expected
@@ -149,7 +150,10 @@ def test_a_sigmoid_for_each_class_fires_where_a_metric_flatters_it(metrics: tupl
 def test_silent_when_the_same_column_is_right_in_every_row() -> None:
     drawn = replace(one_hot(7), alike=True)
 
-    assert codes(trained(L.BINARY, dense(7, A.SIGMOID), drawn, HIDDEN, metrics=("binary_accuracy",))) == []
+    assert (
+        codes(trained(L.BINARY, dense(7, A.SIGMOID), drawn, HIDDEN, metrics=(CompiledMetric(name="binary_accuracy"),)))
+        == []
+    )
 
 
 def test_a_hinge_by_hand_fires_on_zeros_only() -> None:

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from rules.diagnosis import at, codes, notes, one
-from rules.learning.objectives import dense, trained, values
+from rules.learning.objectives import dense, one_hot, trained, values
 from whygrad.graph import Recording
 from whygrad.graph.learning import Activation, LayerKind, LossKind, Missed
+from whygrad.graph.objects import CompiledMetric
 
 A, L = Activation, LossKind
 FLOATS = {"whole": False, "distinct": 60}
@@ -193,9 +194,21 @@ def test_averages_of_few_steps_fire_where_they_are_used() -> None:
 def test_accuracy_of_plain_numbers_fires() -> None:
     numbers = values(-1, 1, shape=(64, 1), **FLOATS)
 
-    assert codes(trained(L.REGRESSION, dense(1), numbers, metrics=("accuracy",))) == ["WG814"]
-    assert codes(trained(L.REGRESSION, dense(1), numbers, metrics=("mae",))) == []
-    assert codes(trained(L.BINARY, dense(1, A.SIGMOID), YES_OR_NO, metrics=("accuracy",))) == []
+    assert codes(trained(L.REGRESSION, dense(1), numbers, metrics=(CompiledMetric(name="accuracy"),))) == ["WG814"]
+    assert codes(trained(L.REGRESSION, dense(1), numbers, metrics=(CompiledMetric(name="mae"),))) == []
+    assert codes(trained(L.BINARY, dense(1, A.SIGMOID), YES_OR_NO, metrics=(CompiledMetric(name="accuracy"),))) == []
+
+
+def test_fires_when_a_metric_takes_probabilities_for_class_numbers() -> None:
+    overlap = CompiledMetric(name="miou", of_class_numbers=True)
+    shares = dense(3, A.SOFTMAX)
+    found = one(trained(L.CATEGORICAL, shares, one_hot(3), HIDDEN, metrics=(overlap,)))
+
+    assert found.message.startswith("`miou` takes predictions for class numbers")
+    assert (
+        codes(trained(L.CATEGORICAL, shares, one_hot(3), HIDDEN, metrics=(replace(overlap, of_class_numbers=False),)))
+        == []
+    )
 
 
 def test_leaks_fire() -> None:

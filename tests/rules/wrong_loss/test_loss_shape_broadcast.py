@@ -43,6 +43,31 @@ def test_fires_when_scores_have_more_axes_than_labels() -> None:
     assert found.message.endswith("(N, 1, 1, 1) and (N, 1) give (N, 1, N, 1)")
 
 
+def table_of_pairs(g: GraphBuilder, target: Shape, *, action: Action = Action.ADD) -> Tensor:
+    """(8,) and (8, 1) of one network, and what comes of it beside a target."""
+    row, column = (g.op(OpKind.CONTRACT, (g.variable("w"),), shape=shape) for shape in ((8,), (8, 1)))
+    table = g.op(OpKind.ELEMENTWISE, (row, column), action=action, shape=(8, 8), where=at(4))
+    return g.op(
+        OpKind.ELEMENTWISE, (table, g.constant(shape=target)), action=Action.SUBTRACT, shape=(8, 8), where=at(5)
+    )
+
+
+@pytest.mark.parametrize("target", [(8,), (8, 1)])
+def test_fires_where_a_sum_of_all_pairs_meets_one_target_for_each_example(target: Shape) -> None:
+    g = GraphBuilder()
+    found = one(g.finish(loss=g.op(OpKind.REDUCE, (table_of_pairs(g, target),))))
+
+    assert found.message == "values of the examples likely broadcast against each other: (8,) and (8, 1) give (8, 8)"
+    assert found.primary is not None
+    assert (found.primary.span, found.primary.text) == (at(4), "(8,) against (8, 1) adds up every pair")
+
+
+def test_silent_where_a_sum_of_all_pairs_meets_a_target_for_each_pair() -> None:
+    g = GraphBuilder()
+
+    assert codes(g.finish(loss=g.op(OpKind.REDUCE, (table_of_pairs(g, (8, 8)),)))) == []
+
+
 @pytest.mark.parametrize(
     ("prediction", "target"),
     [

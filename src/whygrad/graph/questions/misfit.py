@@ -290,7 +290,7 @@ def _sigmoid_per_class(objective: Objective, recording: Recording) -> bool:
     own = objective.activation is Activation.SIGMOID or (objective.from_logits and _is_linear(objective))
     each = objective.loss is LossKind.BINARY and own and units > 2 and targets.units == units and targets.is_one_hot
     each = each and not targets.alike
-    flattered = any(metric.lower() == "binary_accuracy" for metric in objective.metrics)
+    flattered = any(metric.name.lower() == "binary_accuracy" for metric in objective.metrics)
     return each and targets.rows >= _ENOUGH_ROWS and (flattered or no_better_than_constant(recording, objective))
 
 
@@ -307,7 +307,12 @@ def _binary_over_classes(objective: Objective, _: Recording) -> bool:
 def _units_for_one_target(objective: Objective, _: Recording) -> bool:
     targets, shape = objective.targets, objective.predicted.shape
     single = len(targets.shape) == 1 or (len(targets.shape) == 2 and targets.units == 1)
-    return objective.loss is LossKind.REGRESSION and targets.is_known and single and _is_wide(shape)
+    wide = _is_wide(shape) and _units_of_layer(objective) in (None, shape[-1])  # else no layer gives that many
+    return objective.loss is LossKind.REGRESSION and targets.is_known and single and wide
+
+
+def _units_of_layer(objective: Objective) -> int | None:
+    return None if objective.output is None else objective.output.units
 
 
 def _is_wide(shape: tuple[int | None, ...]) -> bool:

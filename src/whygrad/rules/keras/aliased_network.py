@@ -193,18 +193,19 @@ def _copied_onto_itself(recording: Recording, told: set[VariableId]) -> Iterator
 
 
 def _under_two_names(recording: Recording, copy: AttributeSet) -> Iterator[Finding]:
-    """The weights of a network are copied to it by a second name, which an assignment gave to it."""
+    """The weights of a network are copied to it by a second name, which an assignment gave to it, or what made it."""
     held = copied_between(copy.where)
-    assigned = None if held is None or copy.where is None else alias_assignment(copy.where.file, *held)
-    if held is None or assigned is None or copy.where is None:
+    if held is None or copy.where is None:
         return
+    assigned = alias_assignment(copy.where.file, *held)
+    copied = Label(copy.where, f"{'from here on ' if assigned else ''}this copies the weights onto themselves")
+    advice = "leave the assignment out: copying the weights is enough, if" if assigned else "see to it that"
     yield Finding(
         message=f"`{held[0]}` and `{held[1]}` are one network: its weights are copied onto themselves",
-        primary=Label(assigned, "a second name, not a copy"),
-        related=(Label(copy.where, "from here on this copies the weights onto themselves"),),
+        primary=copied if assigned is None else Label(assigned, "a second name, not a copy"),
+        related=() if assigned is None else (copied,),
         variables=names(recording, copy.variables),
-        help=f"leave the assignment out: copying the weights is enough, if `{held[0]}` is a network of its own "
-        "(`keras.models.clone_model`)",
+        help=f"{advice} `{held[0]}` is a network of its own (`keras.models.clone_model`)",
     )
 
 

@@ -88,8 +88,9 @@ def missing_loss_term(recording: Recording) -> Iterator[Finding]:
 def _is_inside(span: SourceSpan, function: SourceSpan | None) -> bool:
     """Whether an expression stands in the function that begins at a line."""
     found = located(span)
-    scope = None if found is None else found[0].scope(found[1])
-    return function is not None and getattr(scope, "lineno", None) == function.line
+    if found is None or function is None:
+        return False
+    return getattr(found[0].scope(found[1]), "lineno", None) == found[0].line(function.file, function.line)
 
 
 def _asked(recording: Recording, event: ObjectCalled) -> SourceSpan | None:

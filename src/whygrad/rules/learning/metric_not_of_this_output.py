@@ -9,13 +9,15 @@ from typing import Final
 from whygrad.diagnostics import Label, Severity
 from whygrad.fixes.outputs import text_changed
 from whygrad.graph import Recording
-from whygrad.graph.learning import LossKind, Objective
+from whygrad.graph.learning import Activation, LossKind, Objective
+from whygrad.graph.objects import CompiledMetric
 from whygrad.graph.questions.misfit import are_continuous, units_of
 from whygrad.rules.learning.saying import output_name, unfit
 from whygrad.rules.rule import Finding, rule
 from whygrad.source.arguments import argument_span
 
 _HITS: Final = ("acc", "accuracy", "binary_accuracy", "categorical_accuracy", "sparse_categorical_accuracy")
+_PROBABILITIES: Final = (Activation.SOFTMAX, Activation.SIGMOID)
 _METRICS_AT: Final = 3  # the position of the metrics among the arguments of `compile`
 
 
@@ -26,7 +28,8 @@ def metric_not_of_this_output(recording: Recording) -> Iterator[Finding]:
     ## Why it matters
     Accuracy counts how often a prediction is exactly the target. Real numbers are never exactly the same: 2.4999 for 2.5
     counts as wrong, and the accuracy stays at 0 however good the model is. A binary accuracy over the one-hot rows of 10
-    classes counts each column: no to all of them is right in 9 of 10, 90 % for a model that knows nothing.
+    classes counts each column: no to all of them is right in 9 of 10, 90 % for a model that knows nothing. `MeanIoU` and
+    `IoU` take what they are given for class numbers: a probability below 1 is class 0.
 
     ## Example
     ```python
@@ -55,29 +58,34 @@ def metric_not_of_this_output(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    Only the accuracies of Keras are judged. Other metrics may be looked at out of curiosity.
+    Only the accuracies of Keras and its intersections over unions are judged. Other metrics may be looked at out of curiosity.
     """
     bad = unfit(recording)
     for objective in recording.objectives:
         if id(objective) in bad:
             continue
-        wrong = next((each for each in objective.metrics if _why(each.lower(), objective)), None)
+        wrong = next((each for each in objective.metrics if _why(each, objective)), None)
         if wrong is None:
             continue
         where = argument_span(objective.where, "metrics", _METRICS_AT) or objective.where
-        why, instead = _why(wrong.lower(), objective) or ("", "")
+        why, instead = _why(wrong, objective) or ("", "")
         yield Finding(
-            message=f"`{wrong}` {why}",
+            message=f"`{wrong.name}` {why}",
             primary=None if where is None else Label(where, "not a metric for this output"),
             help=instead,
-            fixes=partial(text_changed, where, wrong, instead.split("`")[1]),
+            fixes=tuple if wrong.of_class_numbers else partial(text_changed, where, wrong.name, instead.split("`")[1]),
         )
 
 
-def _why(metric: str, objective: Objective) -> tuple[str, str] | None:
+def _why(given: CompiledMetric, objective: Objective) -> tuple[str, str] | None:
     """What a metric does with the targets of an output, and which one fits; None: it fits, as far as is known."""
     targets, units = objective.targets, units_of(objective) or 0
-    name = output_name(objective.output, objective)
+    name, metric = output_name(objective.output, objective), given.name.lower()
+    if given.of_class_numbers and objective.activation in _PROBABILITIES and not objective.predicted.whole:
+        return (
+            f"takes predictions for class numbers, and {name} gives probabilities: all below 1 count as class 0",
+            "`sparse_y_pred=False`, so that the largest of them counts (and `sparse_y_true=False` for one-hot targets)",
+        )
     if metric in _HITS and objective.loss is LossKind.REGRESSION and are_continuous(targets):
         return (
             f"counts exact hits, and the targets of {name} are plain numbers: it stays at 0 however good the model is",

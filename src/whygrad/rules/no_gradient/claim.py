@@ -220,11 +220,12 @@ def _is_same_loss(one: Request, other: Request) -> bool:
 
 def _also(missing: MissingCut) -> tuple[Label, ...]:
     labels = []
-    lines = set() if missing.cut.op.where is None else {missing.cut.op.where.line}
+    own = missing.cut.op.where
+    lines = set() if own is None else {(own.file, own.line)}
     for cut in missing.later:
         where = cut.op.where
-        if where is not None and cut.reason is not Reason.WRITTEN and where.line not in lines:
-            lines.add(where.line)
+        if where is not None and cut.reason is not Reason.WRITTEN and (where.file, where.line) not in lines:
+            lines.add((where.file, where.line))
             labels.append(Label(where, "and cut again here"))
     return tuple(labels[:2])
 

@@ -59,7 +59,7 @@ def loss_shape_broadcast(recording: Recording) -> Iterator[Finding]:
         for op in request.graph.ops:
             found = _mixed(index, request, op, reached)
             if found is not None and op.where is not None:
-                yield _finding(op.where, op.action in _COMPARING, *found, steps_of(recording, [request]))
+                yield _finding(op.where, op, *found, steps_of(recording, [request]))
                 break
         for op in request.graph.ops:
             weights = _weighs_a_mean(index, request, op, reached)
@@ -114,8 +114,10 @@ def _examples_in(index: Index, loss: TensorId) -> Shape:
     return None
 
 
-def _finding(where: SourceSpan, compares: bool, left: str, right: str, result: str, steps: Steps) -> Finding:
-    what, verb = ("prediction and target", "compares") if compares else ("values of the examples", "multiplies")
+def _finding(where: SourceSpan, op: Op, left: str, right: str, result: str, steps: Steps) -> Finding:
+    what, verb = "values of the examples", "adds up" if op.action is Action.ADD else "multiplies"
+    if op.action in _COMPARING:
+        what, verb = "prediction and target", "compares"
     column, row = sorted((left, right), key=lambda shape: -shape.count(", "))
     return Finding(
         message=f"{what} likely broadcast against each other: {left} and {right} give {result}",
@@ -135,12 +137,14 @@ def _mixed(index: Index, request: Request, op: Op, reached: set[TensorId]) -> tu
     if len(op.inputs) != 2 or not op.outputs:
         return None
     trains = request.tape in op.tapes and op.outputs[0] in reached
+    row, column = sorted(op.inputs, key=lambda tensor: len(index.tensors[tensor].shape or ()))
+    if not _is_row_and_column(index.tensors[row].shape, index.tensors[column].shape):
+        return None
+    if trains and op.action is Action.ADD and _meets_single_targets(index, request, op):
+        return _shapes(index, op, row, column)
     if op.action not in (*(_COMPARING if trains else _ADDING), *_WEIGHING):
         return None
     if not trains and op.outputs[0] not in index.behind(request.targets):
-        return None
-    row, column = sorted(op.inputs, key=lambda tensor: len(index.tensors[tensor].shape or ()))
-    if not _is_row_and_column(index.tensors[row].shape, index.tensors[column].shape):
         return None
     predicted = [tensor for tensor in op.inputs if _is_behind(index, tensor, OpKind.READ)]
     if not predicted or not all(_is_behind(index, tensor, OpKind.CONTRACT) for tensor in predicted):
@@ -151,6 +155,29 @@ def _mixed(index: Index, request: Request, op: Op, reached: set[TensorId]) -> tu
         meant = len(predicted) > 1 and (_is_spelled_out(index, column) or _all_trained(index, request, op.inputs))
     if meant or not _is_only_reduced(index, op, request):
         return None
+    return _shapes(index, op, row, column)
+
+
+def _meets_single_targets(index: Index, request: Request, op: Op) -> bool:
+    """Whether the table of all pairs that an op makes is compared with data that have one number for each example."""
+    table = index.tensors[op.outputs[0]].shape
+    return any(
+        compared.action in _COMPARING
+        and request.tape in compared.tapes
+        and any(tensor in ahead and index.tensors[tensor].shape == table for tensor in compared.inputs)
+        and any(_is_single(index, tensor, table) for tensor in compared.inputs)
+        for ahead in (index.ahead([op.outputs[0]]) | set(op.outputs),)
+        for compared in request.graph.ops
+    )
+
+
+def _is_single(index: Index, tensor: TensorId, table: Shape) -> bool:
+    shape = index.tensors[tensor].shape
+    return table is not None and shape in (table[:1], (*table[:1], 1)) and not _is_behind(index, tensor, OpKind.READ)
+
+
+def _shapes(index: Index, op: Op, row: TensorId, column: TensorId) -> tuple[str, str, str]:
+    """What meets and what comes of it, in words."""
     size, wide = (index.tensors[row].shape or (None,)), [*(index.tensors[column].shape or ())]
     wide[-len(size)] = size[0]
     left, right, result = (

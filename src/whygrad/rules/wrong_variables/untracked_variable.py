@@ -9,7 +9,7 @@ from whygrad.diagnostics import Label, Severity, Word
 from whygrad.fixes.owned import made_in_init
 from whygrad.fixes.variables import rebased, tracked
 from whygrad.graph import Op, OpKind, Recording, Request, Variable, VariableId
-from whygrad.graph.objects import ListRead
+from whygrad.graph.objects import ListRead, ObjectCalled
 from whygrad.graph.questions.fed_in import is_fed_in
 from whygrad.graph.questions.query import index_of
 from whygrad.graph.questions.untrained import left_out, training_requests
@@ -88,11 +88,30 @@ def untracked_variable(recording: Recording) -> Iterator[Finding]:
                 fed.add(place)
             if hidden is not None:
                 inside[place] = hidden
-    for spot, group in seen.items():
-        distinct = list({variable.id: variable for variable in group}.values())
+    apart = fed | inside.keys()
+    for spots, holder in _by_holder(recording, {spot: group for spot, group in seen.items() if spot not in apart}):
+        distinct = list({variable.id: variable for spot in spots for variable in seen[spot]}.values())
+        yield _finding(distinct, None, is_input=False, holder=holder)
+    for spot in (each for each in seen if each in apart):
+        distinct = list({variable.id: variable for variable in seen[spot]}.values())
         yield _finding(distinct, inside.get(spot), is_input=spot in fed)
     for request in recording.requests:
         yield from _computed_once(recording, request)
+
+
+def _by_holder(
+    recording: Recording, seen: dict[object, list[Variable]]
+) -> Iterator[tuple[list[object], ObjectCalled | None]]:
+    """The places that lost variables were made at, together where one expression made what holds several of them."""
+    trained = {source.variable for request in recording.requests for source in request.sources}
+    lost = [each for each in recording.events_of(ObjectCalled) if each.made and trained.isdisjoint(each.variables)]
+    groups: dict[object, tuple[list[object], ObjectCalled | None]] = {}
+    for spot, group in seen.items():
+        around = [each for each in lost if any(variable.id in each.variables for variable in group)]
+        holder = max(around, key=lambda each: len(each.variables), default=None)
+        groups.setdefault(spot if holder is None else holder.made[0], ([], holder))[0].append(spot)
+    for spots, holder in groups.values():
+        yield spots, holder if len(spots) > 1 else None
 
 
 def _forgotten(recording: Recording, request: Request) -> Iterator[tuple[Variable, bool, SourceSpan | None]]:
@@ -138,9 +157,11 @@ def _forgotten_by_modules(recording: Recording) -> Iterator[Finding]:
     if not events:
         return
     unasked = {variable.id: None for request in recording.requests for variable, _ in left_out(recording, request)}
-    asked_at = {request.where.line for request in recording.requests if request.where is not None}
+    asked_at = {(where.file, where.line) for request in recording.requests if (where := request.where) is not None}
     told: set[VariableId] = set()
-    for event in sorted(events, key=lambda each: each.where is None or each.where.line not in asked_at):
+    for event in sorted(
+        events, key=lambda each: each.where is None or (each.where.file, each.where.line) not in asked_at
+    ):
         missing = [number for number in unasked if number in event.unlisted and number not in told]
         if not missing or event.where is None:
             continue
@@ -195,13 +216,17 @@ def _is_unknown(recording: Recording, request: Request, variable: Variable, read
     return False
 
 
-def _finding(variables: list[Variable], hidden: SourceSpan | None, *, is_input: bool) -> Finding:
+def _finding(
+    variables: list[Variable], hidden: SourceSpan | None, *, is_input: bool, holder: ObjectCalled | None = None
+) -> Finding:
     first = variables[0]
     names = tuple(dict.fromkeys(variable_name(variable) for variable in variables))
     owner = f"`{first.owner}`" if first.owner and not first.tracked else "the model"
     used, them = ("it is used", "it") if len(names) == 1 else ("they are used", "them")
     made = None
-    if first.created is not None:
+    if holder is not None:
+        made = Label(holder.made[0], "made here, and no model holds it")
+    elif first.created is not None:
         made = Label(first.created, "made here, and not in any list of trainable variables")
     why = f"a plain `{Word.VARIABLE}` attribute is not tracked by {Word.NETWORK_LIBRARY} 3, so no optimizer updates {them}"
     return Finding(
@@ -210,13 +235,15 @@ def _finding(variables: list[Variable], hidden: SourceSpan | None, *, is_input: 
         primary=made if hidden is None else Label(hidden, "used here, inside a layer that does not hold it"),
         variables=names,
         related=() if hidden is None or made is None else (made,),
-        help=_help(first, them),
+        help=_help(first, them, holder),
         severity=Severity.NOTE if is_input else None,
         fixes=lambda: (*made_in_init(first.created), *tracked(first.created)),
     )
 
 
-def _help(variable: Variable, them: str) -> str:
+def _help(variable: Variable, them: str, holder: ObjectCalled | None) -> str:
+    if holder is not None:
+        return f"keep `{holder.name}`, which holds {them}, as an attribute of the model, so that the model knows its variables"
     if variable.owner is not None and variable.tracked:
         return f"keep the `{variable.owner}` that holds {them} as an attribute of the model, so that the model knows its variables"
     whose = "" if variable.foreign else " of a layer of the model"

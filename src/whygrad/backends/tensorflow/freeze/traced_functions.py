@@ -15,6 +15,7 @@ from whygrad.source import SourceSpan
 from whygrad.source.call_use import called_inside
 from whygrad.source.position import CodeOwner, owner_of
 from whygrad.source.state import names_in
+from whygrad.source.text import in_one_module
 
 NumbersSet = Mapping[tuple[int, str], Mapping[Place, int]]  # when a number that an object holds was changed last, where
 _ROUNDS = 4  # an object's methods may use another object
@@ -89,7 +90,7 @@ def _objects(where: SourceSpan, holder: Any, scope: dict[str, Any]) -> dict[str,
 def _classes(thing: Any, file: str) -> tuple[str, ...]:
     """The class of an object, and those it inherits from, as far as they are in a file."""
     kind = thing.kind if isinstance(thing, Held) else type(thing)
-    return tuple(name for name, home in files_of(kind) if home == file)
+    return tuple(name for name, home in files_of(kind) if in_one_module(home, file))
 
 
 def _functions(found: Any, holder: Any) -> Iterator[str]:

@@ -24,6 +24,7 @@ from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.measure.array_values import joined
 from whygrad.backends.tensorflow.measure.finite import array_of
 from whygrad.graph.learning import PASSING, Activation, LayerFacts, LayerKind, Missed, Objective
+from whygrad.graph.objects import CompiledMetric
 from whygrad.observe.fact import Maker
 from whygrad.observe.place import Place, span
 from whygrad.source.position import CodeOwner, owner_of
@@ -224,10 +225,10 @@ class Objectives:
             )
 
 
-def _own(metrics: tuple[tuple[str, str], ...], site: LossSite, position: int) -> Iterator[str]:
+def _own(metrics: tuple[CompiledMetric, ...], site: LossSite, position: int) -> Iterator[CompiledMetric]:
     """The metrics of one output."""
     last = site.layers[0][1].name.rpartition("/")[2] if site.layers else ""
-    return (name for output, name in metrics if output in ("", last, str(position)))
+    return (metric for metric in metrics if metric.output in ("", last, str(position)))
 
 
 def _is_numeric(tensor: Any) -> bool:

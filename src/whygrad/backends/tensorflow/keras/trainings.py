@@ -14,7 +14,7 @@ from whygrad.backends.tensorflow.keras.inspection import held_back, listed, path
 from whygrad.backends.tensorflow.log.recorder import Recorder
 from whygrad.backends.tensorflow.log.variables import VariableBook
 from whygrad.graph import Failure, VariableId
-from whygrad.graph.objects import Compiled, Trained
+from whygrad.graph.objects import Compiled, CompiledMetric, Trained
 from whygrad.observe.place import Place, span
 from whygrad.source import SourceSpan
 from whygrad.source.position import CodeOwner, owner_of
@@ -159,14 +159,15 @@ def _are_metrics(given: Any) -> bool:
     return bool(values) and all(isinstance(each, str) or callable(each) for each in values)
 
 
-def _metrics(given: Any) -> Iterator[tuple[str, str]]:
-    """What metrics are called, each with the output that it is for."""
+def _metrics(given: Any) -> Iterator[CompiledMetric]:
     if isinstance(given, (list, tuple)) and any(isinstance(each, (list, tuple)) for each in given):
         given = {str(number): each for number, each in enumerate(given)}
     parts = given if isinstance(given, dict) else {"": given}
     for output, metrics in parts.items():
         for each in compat.flatten(metrics) if metrics is not None else ():
-            yield str(output), str(getattr(each, "name", None) or getattr(each, "__name__", each))
+            numbers = getattr(each, "sparse_y_pred", False) is True and not hasattr(each, "threshold")
+            name = str(getattr(each, "name", None) or getattr(each, "__name__", each))
+            yield CompiledMetric(output=str(output), name=name, of_class_numbers=numbers)
 
 
 def _epochs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
