@@ -70,15 +70,28 @@ def notebook_of(file: str) -> tuple[str, int] | None:
 
 
 _MAX_SOURCE: Final = 64 * 2**20  # bytes
-_NOTHING: Final[Mapping[str, str]] = {}
-_recorded: ContextVar[Mapping[str, str]] = ContextVar("recorded", default=_NOTHING)
+
+
+class _Texts:
+    """Texts of a recording, by file."""
+
+    def __init__(self, of: Mapping[str, str]) -> None:
+        self.of = of
+
+    @functools.cached_property
+    def cells(self) -> tuple[tuple[str, str], ...]:
+        return tuple([(file, text) for file, text in self.of.items() if is_cell(file)])
+
+
+_NOTHING: Final = _Texts({})
+_recorded: ContextVar[_Texts] = ContextVar("recorded", default=_NOTHING)
 _read: dict[str, tuple[list[str], str]] = {}
 
 
 @contextlib.contextmanager
 def texts_of(sources: Mapping[str, str]) -> Iterator[None]:
     """Inside the block files are as these texts say, whatever is on disk; a file that is not among them is read."""
-    token = _recorded.set(sources)
+    token = _recorded.set(_Texts(sources))
     try:
         yield
     finally:
@@ -87,7 +100,7 @@ def texts_of(sources: Mapping[str, str]) -> Iterator[None]:
 
 def file_text(file: str) -> str:
     """The text of a file or notebook cell, line ends as `\\n`; empty where the source is gone."""
-    recorded = _recorded.get().get(file)
+    recorded = _recorded.get().of.get(file)
     if recorded is not None:
         return recorded
     if file not in linecache.cache and _is_no_source(file):
@@ -185,8 +198,9 @@ def in_one_module(one: str, other: str) -> bool:
 def cells_around(file: str) -> tuple[tuple[str, str], ...]:
     """The cells of the notebook that a cell belongs to, with their texts, in the order in which they first ran."""
     recorded = _recorded.get()
-    known = recorded if file in recorded else linecache.cache
-    return tuple([(each, file_text(each)) for each in list(known) if is_cell(each)])
+    if file in recorded.of:
+        return recorded.cells
+    return tuple([(each, file_text(each)) for each in list(linecache.cache) if is_cell(each)])
 
 
 def is_on_disk(file: str) -> bool:
