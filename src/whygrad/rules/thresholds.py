@@ -46,3 +46,6 @@ LOST_IN_CAST: Final = 0.9
 
 # A magnitude. The largest number that a dtype rounds to zero: half of its smallest one. Wider dtypes reach far lower.
 ROUNDED_TO_ZERO: Final = {"float16": 2.0**-25}
+
+# Steps without a gradient, after one first step that had it: more than a branch that is taken now and then leaves out.
+STEPS_LOST_FOR_GOOD: Final = 20

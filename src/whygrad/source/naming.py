@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from whygrad.source.module import last_name, located, module_of, targets_of
 from whygrad.source.text import SourceSpan
@@ -93,15 +94,23 @@ _LOOPING = {"zip", "map", "enumerate", "list", "tuple", "build", "extend"}
 
 def rebinds_itself(span: SourceSpan | None) -> bool:
     """Whether the statement at a span binds a name to a value made of that name: `w = w - rate * g`, `w -= ...`."""
+    return any(True for _ in _rebound(span))
+
+
+def rebinds_attribute(span: SourceSpan | None) -> bool:
+    """The same of an attribute: `self.w = f(self.w)`."""
+    return any(isinstance(target, ast.Attribute) for target in _rebound(span))
+
+
+def _rebound(span: SourceSpan | None) -> Iterator[ast.expr]:
     found = located(span)
     statement = None if found is None else found[0].statement(found[1])
     if isinstance(statement, ast.AugAssign):
-        return True
-    if not isinstance(statement, ast.Assign):
-        return False
-    named = (ast.Name, ast.Attribute, ast.Subscript)
-    used = {ast.unparse(each) for each in ast.walk(statement.value) if isinstance(each, named)}
-    return any(ast.unparse(target) in used for target in statement.targets)
+        yield statement.target
+    elif isinstance(statement, ast.Assign):
+        named = (ast.Name, ast.Attribute, ast.Subscript)
+        used = {ast.unparse(each) for each in ast.walk(statement.value) if isinstance(each, named)}
+        yield from (target for target in statement.targets if ast.unparse(target) in used)
 
 
 def multiplication(span: SourceSpan) -> tuple[SourceSpan, int | None] | None:

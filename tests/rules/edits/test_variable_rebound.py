@@ -40,6 +40,23 @@ def test_fires_when_the_name_holds_a_tensor_the_second_time(tmp_path: Path) -> N
     assert [label.span for label in found.related] == [script["tape.gradient(loss, w)"]]
 
 
+@pytest.mark.parametrize(
+    ("statement", "code"), [("self.rate = clip(self.rate)", "WG602"), ("self.shown = clip(self.rate)", "WG105")]
+)
+def test_fires_when_an_attribute_of_a_plain_object_takes_what_was_made_of_it(
+    tmp_path: Path, statement: str, code: str
+) -> None:
+    script = Script(tmp_path, statement)
+    g = GraphBuilder()
+    with g.outside():
+        tensor = g.op(OpKind.ELEMENTWISE, (g.variable("rate"),), where=script["clip(self.rate)"])
+    found = one(g.finish(loss=g.op(OpKind.SMOOTH, (tensor,))))
+
+    assert found.code == code
+    assert found.primary is not None
+    assert found.primary.span == script["clip(self.rate)"]
+
+
 def test_fires_when_an_attribute_of_a_layer_is_rebound() -> None:
     g = GraphBuilder()
     kernel = g.variable("kernel")

@@ -178,3 +178,40 @@ def test_a_tape_that_was_emptied_is_one_finding_at_the_reset() -> None:
 
     assert found.primary is not None
     assert (found.primary.span, found.variables) == (at(6), ("w", "b"))
+
+
+TIED = """
+class Tied:
+    def build(self, shape):
+        self.turned = transpose(table)
+    def call(self, x):
+        return x @ self.turned
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "told"),
+    [
+        (OpKind.CONTRACT, (3, 8), ["WG105"]),  # a weight that stays what it was
+        (OpKind.CONTRACT, (8, 3), []),  # a copy: what it was is meant
+        (OpKind.ELEMENTWISE, (3, 8), []),  # no weight
+    ],
+)
+def test_a_weight_that_was_made_once_of_a_variable_that_is_trained_otherwise_stays_what_it_was(
+    tmp_path: Path, kind: OpKind, shape: tuple[int, int], told: list[str]
+) -> None:
+    script = Script(tmp_path, TIED)
+    g = GraphBuilder()
+    table = g.variable("table", shape=(8, 3))
+    with g.outside():
+        value = g.read(table, where=script["table"])
+        turned = g.op(OpKind.MOVE, (value,), shape=shape, where=script["transpose(table)"])
+    rows = g.op(OpKind.SMOOTH, (table,), shape=(4, 3))
+    recording = g.finish(loss=g.op(OpKind.REDUCE, (g.op(kind, (rows, turned), shape=(4, 8)),)))
+
+    assert codes(recording) == told
+    if told:
+        assert (
+            one(recording).message
+            == "`table` is trained, but `transpose(table)` likely stays what it was when `build` ran"
+        )

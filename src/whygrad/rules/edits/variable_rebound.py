@@ -11,9 +11,10 @@ from whygrad.graph import Recording, VariableId
 from whygrad.graph.event import VariableStep
 from whygrad.graph.ledger import WriterKind
 from whygrad.graph.objects import AttributeSet, Given
+from whygrad.rules.no_gradient.claim import claim
 from whygrad.rules.no_gradient.missing import missing_of
 from whygrad.rules.rule import Finding, rule
-from whygrad.rules.wording import listing, source_expression, steps_of, variable_name
+from whygrad.rules.wording import listing, source_expression, steps_of, text_of, variable_name
 from whygrad.source import SourceSpan
 from whygrad.source.forgotten_binding import forgotten_name
 from whygrad.source.naming import rebinds_itself
@@ -55,8 +56,8 @@ def variable_rebound(recording: Recording) -> Iterator[Finding]:
     ```
 
     ## Known limits
-    A name of a plain object is seen only where a gradient is asked of it; attributes of layers and modules are seen
-    when they are set.
+    A name is seen only where a gradient is asked of it, an attribute of a plain object where its new value goes into the
+    loss; attributes of layers and modules are seen when they are set.
     """
     for rebound in missing_of(recording).rebound:
         made = None if rebound.made is None else rebound.made.where
@@ -73,6 +74,15 @@ def variable_rebound(recording: Recording) -> Iterator[Finding]:
             steps=steps_of(recording, [rebound.request]),
             fixes=partial(assigned_in_place, made),
         )
+    known = {event.held for event in recording.events_of(AttributeSet)}
+    yield from claim(
+        recording,
+        lambda missing: missing.rebinds and known.isdisjoint(source.variable for source in missing.sources),
+        because=lambda cut: f"{text_of(cut.op.where)} took the place of the variable",
+        label=lambda cut: "the attribute holds a tensor from here on",
+        help=lambda cut: f"change the variable in place: `{Word.ASSIGN}`",
+        fixes=lambda missing: assigned_in_place(missing.cut.op.where),
+    )
     yield from _replaced(recording)
     yield from _discarded(recording)
 

@@ -63,7 +63,7 @@ def aliased_network(recording: Recording) -> Iterator[Finding]:
     `dict.fromkeys` in its place. Of two networks made of the same layers, where both get the same input.
     """
     yield from _multiplied(recording)
-    told = set[VariableId]()
+    told = {number for _, _, variables in _repeated(recording) for number in variables}
     yield from _copied_onto_itself(recording, told)
     yield from _twice_on_one_input(recording, told)
     yield from _taken_from_itself(recording)
@@ -95,7 +95,8 @@ def _two_names(event: ObjectCalled) -> Iterator[tuple[str, str, SourceSpan, tupl
             names.setdefault(name, []).append(call)
     for first, second in itertools.permutations(names, 2):
         where = names[first][0].where
-        assigned = None if where is None else alias_assignment(where.file, first, second)
+        kept = first.rpartition(".")[2] == second.rpartition(".")[2]  # `self.model = model`: one name, kept
+        assigned = None if where is None or kept else alias_assignment(where.file, first, second)
         if assigned is not None:
             yield first, second, assigned, (names[first], names[second])
 
@@ -175,6 +176,8 @@ def _is_read_again(recording: Recording, variable: VariableId) -> bool:
 def _copied_onto_itself(recording: Recording, told: set[VariableId]) -> Iterator[Finding]:
     for copy in recording.events_of(AttributeSet):
         if copy.given is not Given.WEIGHTS or not copy.variables or set(copy.variables) != set(copy.source_variables):
+            continue
+        if told.issuperset(copy.variables):
             continue
         if copy.owner == copy.source:
             for found in _under_two_names(recording, copy):

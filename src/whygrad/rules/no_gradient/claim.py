@@ -14,6 +14,7 @@ from whygrad.graph.questions.zeros import is_filled_in
 from whygrad.graph.recording import ABSENT
 from whygrad.rules.no_gradient.missing import MissingCut, is_missed, missing_of
 from whygrad.rules.rule import Finding
+from whygrad.rules.thresholds import STEPS_LOST_FOR_GOOD
 from whygrad.rules.wording import listing, names_of, steps_of
 from whygrad.source import SourceSpan
 from whygrad.source.arguments import argument_span
@@ -121,8 +122,21 @@ def _severity(recording: Recording, group: Iterable[MissingCut]) -> Severity | N
         m for m in missed if m.lost or _is_of_slopes(recording, m) or not is_deliberate(recording, m.request, m.sources)
     ]
     if not told:
-        return Severity.NOTE
+        lost = any(_is_lost_for_good(recording, missing.request, missing.sources) for missing in missed)
+        return Severity.WARNING if lost else Severity.NOTE
     return Severity.WARNING if all(m.lost is not None and m.lost.is_fitted for m in told) else None
+
+
+def _is_lost_for_good(recording: Recording, request: Request, sources: Iterable[Source]) -> bool:
+    """Whether the first step alone gave these variables a gradient, and none of many steps since."""
+    lost = {source.variable for source in sources}
+    given = [
+        each
+        for each in recording.requests
+        if each is not request and any(s.variable in lost and _is_given(each, s) for s in each.sources)
+    ]
+    first = [each for each in given if each.seen == 1 and each.order < request.order and _is_same_loss(each, request)]
+    return bool(first) and len(first) == len(given) and request.seen >= STEPS_LOST_FOR_GOOD
 
 
 def is_deliberate(recording: Recording, request: Request, sources: Iterable[Source]) -> bool:

@@ -37,6 +37,7 @@ from whygrad.graph.questions.zeros import is_flattened, is_reached
 from whygrad.graph.recording import ABSENT
 from whygrad.rules.no_gradient.lost_terms import LostTerm, lost_terms
 from whygrad.source import SourceSpan
+from whygrad.source.naming import rebinds_attribute
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class MissingCut:
     later: tuple[Cut, ...]
     is_draw: bool = False  # a comparison with random noise: a sample, really
     lapse: Lapse | None = None  # of the tape, in which the op of the cut ran
+    rebinds: bool = False  # the op makes what an attribute holds from then on, in place of these variables
     lost: LostTerm | None = None  # set where other terms of the loss give these sources a gradient
 
     @property
@@ -282,7 +284,15 @@ def _missing_cut(index: Index, request: Request, group: CutGroup) -> MissingCut:
         cut = _inner_gradient(index, request, cut) or cut
     lapses = request.lapses if cut.reason is Reason.OUTSIDE else ()
     lapse = next((each for each in lapses if each.first <= cut.op.id < each.end), None)
-    return MissingCut(request, cut, group.sources, tuple(later), _is_draw(index, cut), lapse)
+    rebinds = cut.reason is Reason.OUTSIDE and lapse is None and _rebinds(index, cut, group.sources)
+    return MissingCut(request, cut, group.sources, tuple(later), _is_draw(index, cut), lapse, rebinds)
+
+
+def _rebinds(index: Index, cut: Cut, sources: Iterable[Source]) -> bool:
+    """Whether the expression of a cut is made of variables, and replaces what held them."""
+    taken = {tensor for op in index.ops if op.where == cut.op.where for tensor in op.inputs}
+    made_of = [source for source in sources if source.variable and not taken.isdisjoint(index.starts(source))]
+    return bool(made_of) and rebinds_attribute(cut.op.where)
 
 
 def _inner_gradient(index: Index, request: Request, cut: Cut) -> Cut | None:

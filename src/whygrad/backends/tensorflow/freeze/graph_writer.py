@@ -22,6 +22,7 @@ from whygrad.graph import Action, Flow, Op, OpId, OpKind, TapeId, Tensor, Tensor
 from whygrad.observe.place import Place, span
 from whygrad.source import SourceSpan
 from whygrad.source.module import in_one_function
+from whygrad.source.naming import rebinds_attribute
 from whygrad.source.position import Position, in_one_scope
 
 MAX_DEPTH = 24  # of functions inside functions
@@ -52,6 +53,7 @@ class GraphWriter:
         self._forgotten = 0 if tape.emptied is None else tape.emptied[0]  # what ran till then the tape knows no more
         self._home: Place = tape.entered  # in the function that holds the tape's `with` block
         self._at_home: dict[SourceSpan, bool] = {}
+        self._replacing: dict[Place, bool] = {}
         self._facts: dict[int, TensorFacts] = dict(scope.facts)
         self._fresh = itertools.count(-1, -1)  # ids for what function bodies hold, below all real ones
         self._handles: dict[int, int] = {}  # of the inputs of function bodies
@@ -110,17 +112,24 @@ class GraphWriter:
     def _where(self, record: OpRecord, tapes: frozenset[TapeId]) -> SourceSpan | None:
         """What the tape did not record is shown where the function that holds the tape called it.
 
-        What runs once, while an object is made, is shown there: that is the mistake itself, wherever it is made. What a
-        layer does that Keras calls itself, as in `fit` of a functional model, is shown where the layer was made.
+        What runs once, while an object is made, is shown there, and so is what takes the place of what it was made of:
+        that is the mistake itself, wherever it is made. What a layer does that Keras calls itself, as in `fit` of a
+        functional model, is shown where the layer was made.
         """
         if self._tape not in tapes and self._home is not None and kind_of(record.type) not in _CUTTING:
             for caller in (record.place, *record.callers):
                 place = original_span(caller) if isinstance(caller, Position) and is_generated(caller.code) else caller
-                if self._is_at_home(place) or _runs_once(caller):
+                if self._is_at_home(place) or _runs_once(caller) or self._replaces(place):
                     return span(place)
             if record.place not in self._keras.trainings.places:  # the call has to move, not the layer
                 return span(record.place)
         return span(self._keras.shown_at(record.place, record.layers))
+
+    def _replaces(self, place: Place) -> bool:
+        """Whether an attribute is given what is made of it."""
+        if place not in self._replacing:
+            self._replacing[place] = rebinds_attribute(span(place))
+        return self._replacing[place]
 
     def _is_at_home(self, place: Place) -> bool:
         if isinstance(place, Position) and isinstance(self._home, Position):
