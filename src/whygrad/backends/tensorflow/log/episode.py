@@ -101,10 +101,10 @@ class Episodes:
         self.of_tape: weakref.WeakKeyDictionary[Any, Episode] = weakref.WeakKeyDictionary()
 
     def entered(self, tape: Any) -> None:
-        """A tape begins to record; the first one begins an episode."""
+        """A tape begins to record, or goes on; the first one begins an episode."""
         recorder = self.recorder
         if not recorder.tapes or recorder.episode is None:
-            recorder.episode = Episode(recorder.now)
+            recorder.episode = self.of_tape.get(tape) or Episode(recorder.now)
         if tape not in self.of_tape:
             self.of_tape[tape] = recorder.episode
             recorder.episode.tapes += 1
