@@ -10,7 +10,7 @@ import pytest
 from graph_builder import GraphBuilder
 from rules.diagnosis import at, codes, diagnostics, one
 from whygrad.diagnostics import Severity
-from whygrad.graph import GradientNumbers, OpKind, Pairing, Recording, Variable
+from whygrad.graph import GradientNumbers, OpKind, Pairing, Recording, Update, Variable
 from whygrad.graph.event import VariableStep
 from whygrad.graph.nonfinite import Nonfinite, Occurrence, Stage
 
@@ -298,3 +298,34 @@ def test_rows_that_an_optimizer_misreads_are_a_note_where_they_are_applied() -> 
         "`Adam` updates rows of `table` that occur more than once in a batch by a wrong step: 41% off"
     )
     assert "whygrad.deduplicate" in found.help
+
+
+def ended(norms: tuple[float, ...], losses: tuple[float, ...]) -> Recording:
+    """A variable that an optimizer moves, with its gradients and the losses of the steps."""
+    recording = single(norms, losses=losses)
+    [source] = recording.requests[0].sources
+    assert source.variable is not None
+    pair = Pairing(variable=source.variable, gradient_of=frozenset({source.variable}))
+    return replace(recording, updates=(Update(optimizer="sgd", optimizer_id=1, pairs=(pair,), where=at(9)),))
+
+
+@pytest.mark.parametrize(
+    ("rest", "losses", "told"),
+    [
+        ((0.0,) * 12, (1.0,) * 12, ["WG301"]),
+        ((0.0,) * 12, (0.0,) * 12, []),  # done
+        ((0.0,) * 12, (1.0, 0.9) * 6, []),  # other batches have other losses
+        ((0.0,) * 11 + (0.1,), (1.0,) * 12, []),  # it comes again
+        ((0.0,) * 3, (1.0,) * 3, []),  # too few to say
+    ],
+)
+def test_a_training_whose_gradients_end_at_a_loss_that_stays_is_told(
+    rest: tuple[float, ...], losses: tuple[float, ...], told: list[str]
+) -> None:
+    recording = ended((2.0, 1.5, 1.0, 0.5, *rest), (3.0, 2.5, 2.0, 1.5, *losses))
+
+    assert codes(recording) == told
+    if told:
+        assert one(recording).message.startswith(
+            "the gradient of `w` is exactly zero since step 5, while the loss stays at 1:"
+        )

@@ -6,6 +6,8 @@ trouble that is the consequence of another is left to the rule of the other.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -211,6 +213,19 @@ def rounding_only(request: Request) -> set[int]:
 def all_zero(group: Sequence[Followed]) -> bool:
     """Whether no variable got anything else than zero at any of enough steps."""
     return bool(group) and len(group[0].numbers.norms) >= LEAST and all(each.is_zero for each in group)
+
+
+def died_at(request: Request, group: Sequence[Followed]) -> int | None:
+    """The step since which no variable got anything else than zero, while the loss stays what it was and is not zero.
+
+    None: they still get something, or did so too lately to say; or they never did.
+    """
+    steps = list(zip(request.steps, request.losses, *(each.numbers.norms for each in group), strict=False))
+    blank = list(itertools.takewhile(lambda step: not any(step[2:]), reversed(steps)))
+    if not group or not LEAST <= len(blank) < len(steps):
+        return None
+    known = {loss for _, loss, *_ in blank}
+    return int(blank[-1][0]) if len(known) == 1 and math.isfinite(loss := known.pop()) and loss != 0 else None
 
 
 def zero_elsewhere(group: Sequence[Followed]) -> list[Followed]:

@@ -8,14 +8,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from whygrad.diagnostics import Fix, Label, Severity, Word
+from whygrad.diagnostics import Fix, Label, Severity, Steps, Word
 from whygrad.fixes.losses import turned_round
 from whygrad.fixes.straight_through import lone_softmax, rounded
 from whygrad.graph import Action, Op, OpId, OpKind, Outcome, Recording, Request, Source
 from whygrad.graph.questions.cancellation import DIFFERENCES
 from whygrad.graph.questions.conserved import dropped_out
 from whygrad.graph.questions.misfit import misfits
-from whygrad.graph.questions.progress import is_trained_by
+from whygrad.graph.questions.progress import is_trained_by, last_loss
 from whygrad.graph.questions.query import Index, Reason, index_of
 from whygrad.graph.questions.zeros import (
     Suspects,
@@ -37,6 +37,7 @@ from whygrad.rules.odd_gradient.over_steps import (
     all_zero,
     always,
     asked,
+    died_at,
     followed,
     silenced,
     spoiled,
@@ -135,6 +136,9 @@ def _zeros(recording: Recording, request: Request) -> Iterator[Finding]:
     trained = {pair.variable for update in recording.updates for pair in update.pairs}
     if all_zero(group) and not explained and any(each.source.variable in trained for each in group):
         yield _nothing_learned(request, group)
+    since = died_at(request, group)
+    if since is not None and not explained and any(each.source.variable in trained for each in group):
+        yield _nothing_more_learned(request, group, since)
 
 
 def _constructed(recording: Recording, request: Request, index: Index) -> Iterator[tuple[Finding, tuple[Source, ...]]]:
@@ -329,6 +333,21 @@ def _nothing_learned(request: Request, group: list[Followed]) -> Finding:
         help=f"look for a factor of the loss that is zero: {_WHY_ZERO}; or for an output that does not move with its input",
         steps=always(request),
         certain=True,
+    )
+
+
+def _nothing_more_learned(request: Request, group: list[Followed], since: int) -> Finding:
+    names = tuple(each.name for each in group)
+    return Finding(
+        message=f"the gradient of {listing(names)} is exactly zero since step {since + 1}, while the loss stays at "
+        f"{last_loss(request):.4g}: likely nothing that it is made of can move any more",
+        primary=next(iter(asked(request)), None),
+        variables=names,
+        help=f"look for what is flat now in the loss: a `relu`, a bound or a margin that nothing passes any more; a smaller "
+        f"learning rate, `{Word.SOFTPLUS}` or a leaky ReLU keep away from there",
+        steps=Steps(request.ran - since, request.ran),
+        severity=Severity.WARNING,
+        certain=False,
     )
 
 
