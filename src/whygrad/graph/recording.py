@@ -52,6 +52,9 @@ class Source:
     numbers: GradientNumbers | None = None  # at the steps that the request kept
 
 
+OF_PYTHON: Final = "python function"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """`tape.gradient(target, sources)`; requests that look the same in every step are one, with a count."""
@@ -68,7 +71,7 @@ class Request:
     zeros_given: bool = False  # the caller gets zeros in place of None unasked
     target_type: str = ""  # set where the target is not a tensor
     target_not_a_tensor: NotATensor | None = None
-    method: str = "gradient"
+    method: str = "gradient"  # or OF_PYTHON: the framework asked, for what a Python function in a graph is given
     model: str | None = None  # set where a model's own training step asked
     unasked: bool = False  # that step had nothing to ask for: the model lists no variable to train
     error: Failure | None = None  # the exception the request raised

@@ -9,7 +9,9 @@ from whygrad.diagnostics import Label, Steps
 from whygrad.graph import Recording, Request, Source, Variable, VariableId
 from whygrad.graph.objects import ObjectCalled
 from whygrad.graph.questions.query import made_at
+from whygrad.graph.recording import OF_PYTHON
 from whygrad.source import SourceSpan, source_text
+from whygrad.source.module import function_around
 
 
 def steps_of(recording: Recording, requests: Iterable[Request]) -> Steps:
@@ -56,7 +58,8 @@ UNNAMED = "the source tensor"
 def name_of(recording: Recording, request: Request, source: Source) -> str:
     if source.variable is not None:
         return variable_name(recording.variables[source.variable])
-    return source_expression(request, source) or UNNAMED
+    function = function_around(request.where) if request.method == OF_PYTHON else None
+    return source_expression(request, source) or (UNNAMED if function is None else f"what {function} is given")
 
 
 def source_expression(request: Request, source: Source | None = None) -> str | None:

@@ -15,6 +15,7 @@ from whygrad.backends.tensorflow.log.tapes import TapeFacts, Tapes
 from whygrad.backends.tensorflow.log.variables import VariableBook, handle_id
 from whygrad.backends.tensorflow.measure.finite import array_of, square_sum
 from whygrad.graph import Graph, Lapse, Outcome, TensorId
+from whygrad.graph.recording import OF_PYTHON
 from whygrad.observe.fact import OpFact
 from whygrad.observe.label import Asked, Label
 from whygrad.observe.loss import loss_form
@@ -73,6 +74,7 @@ class Ticket:
     recorded: Any  # what the tape holds before it answers
     output_gradients: list[Any] | None  # None: ones
     episode: Episode | None  # None: the values of the step are not kept
+    is_forward: bool = False  # forward mode asked for itself
 
 
 class Training(Protocol):
@@ -148,6 +150,7 @@ class Requests:
             compat.recorded_by(tape),
             None if given is None else compat.flatten(given),
             self._episodes.of_tape.get(tape),
+            compat.asks_for_itself(frame.f_code),
         )
 
     def _place(self, frame: FrameType) -> Place:
@@ -255,6 +258,11 @@ class Requests:
 
     def _keep(self, ticket: Ticket, gradients: Any) -> None:
         entry = ticket.entry
+        lost = all(source.outcome is Outcome.MISSING for source in entry.sources)
+        if entry.place is None and lost and not ticket.is_forward:
+            # For a Python function inside a graph: nothing at all comes back through it.
+            target = self._target_of(ticket)
+            entry.place, entry.method = target[0] if isinstance(target, tuple) else None, OF_PYTHON
         if entry.place is None:
             return  # TensorFlow's own request, as inside a py_function
         self.total += 1
