@@ -58,3 +58,21 @@ def test_the_last_digits_are_the_same_with_and_without_watching(tf: Any, loss_of
 
     assert np.array_equal(bare, watched)
     assert losses == seen
+
+
+def test_only_arithmetic_with_what_the_optimizer_knows_is_computed_apart(tf: Any) -> None:
+    """It draws nothing else together, and each reader more of what goes in may keep something apart there."""
+    from whygrad.backends.tensorflow import compat
+
+    copied: list[bool] = []
+
+    @tf.function
+    def step(x: Any, y: Any) -> Any:
+        known = tf.tile(tf.reshape(tf.constant(2.0), [1]), [3])
+        for value in (2.0 * x, known * x, x / 3.0, -(x + 1.0), x * y, tf.add_n([2.0 * x, y]), x - y):
+            copied.append(compat.computed_apart(value, sums=True) is not value)
+        return x
+
+    step(tf.ones(3), tf.ones(3))
+
+    assert copied == [True, True, True, True, False, False, False]

@@ -42,7 +42,7 @@ def test_fit_tells_loss_layers_targets_and_predictions(keras: ModuleType) -> Non
     assert (found.targets.minimum, found.targets.maximum, found.targets.distinct) == (0, 2, 3)
     assert found.predicted.shape == (32, 3)
     assert all(abs(total - 1.0) < 1e-5 for total in found.predicted.sums)
-    assert (found.steps, found.whole, found.metrics) == (9, True, ("accuracy",))
+    assert (found.steps, found.whole, [each.name for each in found.metrics]) == (9, True, ["accuracy"])
     assert found.where is not None
     assert found.trained is not None
     assert found.where.line < found.trained.line
