@@ -212,7 +212,7 @@ def counts(house: House) -> list[Count]:
         Count("types of event", len(events), 12, 12, tuple(events)),
         Count("events that one rule alone consumes", len(lonely), 1, 0, tuple(lonely)),
         Count("private names of a framework outside of compat", len(private), 0, 0, tuple(private)),
-        Count("lines of source", house.lines, 71_828, 33_700),
+        Count("lines of source", house.lines, 71_839, 33_700),
     ]
 
 

@@ -28,6 +28,7 @@ from whygrad.graph.questions.zeros import (
     zeroed_by_lone_softmax,
     zeroed_where_flat,
 )
+from whygrad.graph.series import RECTIFIED, SATURATING
 from whygrad.rules.baked_state import baked_states
 from whygrad.rules.keras.aliased_network import shared_unawares
 from whygrad.rules.no_gradient.claim import claim
@@ -40,9 +41,11 @@ from whygrad.rules.odd_gradient.over_steps import (
     died_at,
     followed,
     silenced,
+    silent_layers,
     spoiled,
     zero_elsewhere,
 )
+from whygrad.rules.odd_gradient.series import find_dead_units, find_saturated_units
 from whygrad.rules.rule import Finding, rule
 from whygrad.rules.wording import listing, names_of, steps_of, text_of
 from whygrad.source.operand import factor_text
@@ -137,8 +140,16 @@ def _zeros(recording: Recording, request: Request) -> Iterator[Finding]:
     if all_zero(group) and not explained and any(each.source.variable in trained for each in group):
         yield _nothing_learned(request, group)
     since = died_at(request, group)
-    if since is not None and not explained and any(each.source.variable in trained for each in group):
+    moved = any(each.source.variable in trained for each in group)
+    if since is not None and not explained and moved and not _has_silent_layers(recording):
         yield _nothing_more_learned(request, group, since)
+
+
+def _has_silent_layers(recording: Recording) -> bool:
+    """Whether a layer is reported through which no gradient passes: that is the cause."""
+    kinds = ((RECTIFIED, find_dead_units), (SATURATING, find_saturated_units))
+    found = (each for kind, check in kinds for each in silent_layers(recording, kind, check, "", ""))
+    return any(each.severity is not Severity.NOTE for each in found)
 
 
 def _constructed(recording: Recording, request: Request, index: Index) -> Iterator[tuple[Finding, tuple[Source, ...]]]:
