@@ -117,7 +117,7 @@ def user_frames_around(frame: FrameType | None, most: int = 8) -> list[FrameType
             owner = file_owner(code.co_filename)
         if owner == 2:
             found.append(outer)
-            if is_module(code):
+            if code.co_name[:1] == "<" and is_module(code):  # asked for each op: most are functions with a name
                 return found
             library.clear()
         elif owner == 1:
