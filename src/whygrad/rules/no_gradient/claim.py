@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 
 from whygrad.diagnostics import Fix, Label, Severity, Word
 from whygrad.graph import FailureKind, Op, Recording, Request, Source, VariableId
@@ -129,12 +129,7 @@ def _severity(recording: Recording, group: Iterable[MissingCut]) -> Severity | N
 
 def _is_lost_for_good(recording: Recording, request: Request, sources: Iterable[Source]) -> bool:
     """Whether the first step alone gave these variables a gradient, and none of many steps since."""
-    lost = {source.variable for source in sources}
-    given = [
-        each
-        for each in recording.requests
-        if each is not request and any(s.variable in lost and _is_given(each, s) for s in each.sources)
-    ]
+    given = _giving(recording, {source.variable for source in sources}, request)
     first = [each for each in given if each.seen == 1 and each.order < request.order and _is_same_loss(each, request)]
     return bool(first) and len(first) == len(given) and request.seen >= STEPS_LOST_FOR_GOOD
 
@@ -190,17 +185,18 @@ def is_trained_elsewhere(
     recording: Recording, variable: VariableId, but: Request, *, by_same_loss: bool = False
 ) -> bool:
     """The same loss gives it a gradient in other steps; or another request does, and something moves it."""
-    given = [
-        request
-        for request in recording.requests
-        if request is not but
-        and any(source.variable == variable and _is_given(request, source) for source in request.sources)
-    ]
+    given = _giving(recording, {variable}, but)
     if any(pair.variable == variable and pair.missing for update in recording.updates for pair in update.pairs):
         given = [request for request in given if not _is_over(recording, request, but)]
     if by_same_loss or not given or not _is_moved(recording, variable):
         return any(_is_same_loss(request, but) for request in given)
     return True
+
+
+def _giving(recording: Recording, variables: Set[VariableId | None], but: Request) -> list[Request]:
+    """The other requests that gave one of these variables a gradient."""
+    others = (request for request in recording.requests if request is not but)
+    return [each for each in others if any(s.variable in variables and _is_given(each, s) for s in each.sources)]
 
 
 def _is_over(recording: Recording, request: Request, then: Request) -> bool:

@@ -116,12 +116,13 @@ class Requests:
         if recorder.asking > 1 or recorder.replaying:
             return None
         facts, frame = self._tapes.of(tape), sys._getframe(3)
+        is_forward = compat.asks_for_itself(frame.f_code)
         raw = compat.flatten(sources)
         raw_targets = compat.flatten(target)
         targets = [_tensor_of(item) for item in raw_targets]
         entry = RequestEntry(
             tape=facts.number,
-            place=self._place(frame),
+            place=None if is_forward else self._place(frame),
             method=method,
             targets=tuple(number for number in targets if number is not None),
             target_type=_odd_type(target),
@@ -150,13 +151,12 @@ class Requests:
             compat.recorded_by(tape),
             None if given is None else compat.flatten(given),
             self._episodes.of_tape.get(tape),
-            compat.asks_for_itself(frame.f_code),
+            is_forward,
         )
 
     def _place(self, frame: FrameType) -> Place:
         """None: it is TensorFlow's own."""
-        own = compat.asks_for_itself(frame.f_code)
-        return None if own else self._recorder.places.at(frame) or self._training.training_place()
+        return self._recorder.places.at(frame) or self._training.training_place()
 
     def left_unasked(self, tape: Any, loss: Any) -> None:
         """A training step computed this loss and goes on without asking for a gradient."""
@@ -258,9 +258,8 @@ class Requests:
 
     def _keep(self, ticket: Ticket, gradients: Any) -> None:
         entry = ticket.entry
-        lost = all(source.outcome is Outcome.MISSING for source in entry.sources)
-        if entry.place is None and lost and not ticket.is_forward:
-            # For a Python function inside a graph: nothing at all comes back through it.
+        is_own = entry.place is None and not ticket.is_forward  # for a Python function inside a graph
+        if is_own and all(source.outcome is Outcome.MISSING for source in entry.sources):
             target = self._target_of(ticket)
             entry.place, entry.method = target[0] if isinstance(target, tuple) else None, OF_PYTHON
         if entry.place is None:
